@@ -1,0 +1,28 @@
+#include <algorithm>
+#include <limits>
+
+#include "unit.hpp"
+
+namespace tropalign {
+
+Scoring::Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend)
+    : mode(mode), depth(depth), open(open), extend(extend), lowest(-1), highest(0), step_fits8(true) {
+    for (int a = 0; a < kLetters; ++a)
+        for (int b = 0; b < kLetters; ++b) {
+            if (a == kPadCode || b == kPadCode) continue;
+            lowest = std::min(lowest, scores[a * kLetters + b]);
+            highest = std::max(highest, scores[a * kLetters + b]);
+        }
+    const int64_t never = -2 * int64_t{open} - 1;
+    for (int k = 0; k < kLetters * kLetters; ++k) {
+        bool pad = k / kLetters == kPadCode || k % kLetters == kPadCode;
+        matrix[k] = pad ? lowest : scores[k];
+        int64_t s = matrix[k];
+        if (mode == Mode::global) s = std::max(s + 2 * int64_t{extend}, never);
+        step[k] = static_cast<int32_t>(std::clamp<int64_t>(s, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+        step8[k] = static_cast<int8_t>(s);
+        if (s < -128 || s > 127) step_fits8 = false;
+    }
+}
+
+}  // namespace tropalign

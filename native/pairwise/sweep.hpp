@@ -1,0 +1,217 @@
+// The recurrences of affine-gap alignment (Gotoh 1982), a lane a pair, C columns at a time.
+//
+// Rows i (m of them) carry the letters of one sequence, columns j (n) those of the other.
+//   H(i,j) = max(H(i-1,j-1) + s(i,j), E(i,j), F(i,j) [, 0 for local])
+//   E(i,j) = max(E(i,j-1) - ext, H(i,j-1) - first)      a residue of the column sequence against a gap
+//   F(i,j) = max(F(i-1,j) - ext, H(i-1,j) - first)      a residue of the row sequence against a gap
+// with first = open + ext: a gap of k residues costs open + k*ext.
+//
+// Two forms of it:
+//  * local_columns keeps H itself. The zero of the local mode is stored as `floor`, so far above the type's
+//    lowest value that nothing can wrap round below it; a best score within the highest substitution score
+//    of the type's highest value may have wrapped, and the caller repeats such a pair with wider lanes.
+//  * global_columns keeps differences between neighbours (Suzuki and Kasahara 2018, BMC Bioinformatics
+//    19:45), of H'(i,j) = H(i,j) + ext*(i+j), for which extending a gap is free; s' = s + 2*ext, q = open:
+//      u(i,j) = H'(i,j) - H'(i-1,j)     v(i,j) = H'(i,j) - H'(i,j-1)
+//      x(i,j) = E'(i,j+1) - H'(i,j)     y(i,j) = F'(i+1,j) - H'(i,j)          both within [-q, 0]
+//      z = max(s', x(i,j-1) + u(i,j-1), y(i-1,j) + v(i-1,j))
+//      u = z - v(i-1,j), v = z - u(i,j-1), x = max(E' - z, -q), y = max(F' - z, -q)
+//    They stay within [-2q - max s', max s' + q] at any length: 8 bits do for every usual scoring.
+//
+// With Trace, four masks a cell-vector are stored, a bit a lane:
+//   [0] E beats what was compared before it   [1] F does   [2] E was extended into the next column
+//   [3] F was extended into the next row.
+// Ties: diagonal, then E, then F (Swap: then F, then E); a gap is extended only if that is strictly better.
+//
+// Cost a cell-vector, C = 4: 10 vector operations (either form), 4 compares and 4 mask stores more with
+// Trace; the row state (two vectors) is loaded and stored once in C cells.
+#pragma once
+#include <type_traits>
+
+#include "../simd/vec.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+inline constexpr int kColumns = 4;  // columns a sweep takes at once, and the masks of a row that lie together
+
+template <class T, int B>
+struct Masks {
+    typename Lanes<T, B>::Bits word[4];
+};
+
+/// The best cell of each lane so far; scores as stored (relative to `floor`).
+template <class T, int B>
+struct LocalBest {
+    static constexpr int kLanes = Lanes<T, B>::count;
+    alignas(64) T score[kLanes];
+    alignas(64) T threshold[kLanes];  // a lane is looked at when its H exceeds this
+    int32_t row[kLanes], column[kLanes];
+
+    explicit LocalBest(T floor) {
+        for (int l = 0; l < kLanes; ++l) {
+            score[l] = threshold[l] = floor;
+            row[l] = column[l] = -1;
+        }
+    }
+};
+
+// The rare path of tracking: some lane's H in row i, columns j.. exceeds its threshold. Among equal scores the
+// smallest column, then row wins (Swap: row, then column); cells arrive row by row within a block of columns,
+// so that an equal score has to be looked at too while the block lasts (Swap: always).
+template <class T, int B, int C, bool Swap>
+[[gnu::noinline, gnu::cold]] void improve(LocalBest<T, B> &best, const T *h, int i, int j) {
+    constexpr int lanes = Lanes<T, B>::count, bits_a_lane = Lanes<T, B>::bits_a_lane;
+    for (int c = 0; c < C; ++c, h += lanes) {
+        uint64_t bits = gt_bits<T, B>(load<T, B>(h), load<T, B>(best.threshold));
+        while (bits) {
+            int l = __builtin_ctzll(bits) / bits_a_lane;
+            bits &= ~(((uint64_t{2} << (bits_a_lane - 1)) - 1) << (l * bits_a_lane));
+            bool earlier = Swap ? i < best.row[l] : j + c < best.column[l];
+            if (h[l] > best.score[l] || earlier) {
+                best.score[l] = h[l];
+                best.threshold[l] = static_cast<T>(h[l] - 1);
+                best.row[l] = i;
+                best.column[l] = j + c;
+            }
+        }
+    }
+}
+
+template <class T>
+struct LocalScoring {
+    T floor, first, extend;
+};
+
+/// C columns of the local recurrence over all rows. H and E hold the column before, then the last of these.
+/// `best`: running maxima, or with Track the thresholds of `tracked`.
+template <class T, int B, int C, bool Trace, bool Track, bool Swap, class Scorer>
+[[gnu::always_inline]] inline void local_columns(const Scorer &scorer, int m, int j, LocalScoring<T> scoring,
+                                                 Vec<T, B> *__restrict H, Vec<T, B> *__restrict E,
+                                                 Masks<T, B> *__restrict masks, Vec<T, B> &best,
+                                                 LocalBest<T, B> &tracked) {
+    using V = Vec<T, B>;
+    using Bits = typename Lanes<T, B>::Bits;
+    const V floor = splat<T, B>(scoring.floor), first = splat<T, B>(scoring.first), extend = splat<T, B>(scoring.extend);
+    V f[C], above[C], corner = floor;
+    for (int c = 0; c < C; ++c) f[c] = floor - first, above[c] = floor;
+    for (int i = 0; i < m; ++i) {
+        V left = H[i], e = E[i], diagonal = corner, h[C];
+        corner = left;
+#pragma GCC unroll 4
+        for (int c = 0; c < C; ++c) {
+            V x = diagonal + scorer.score(i, c);
+            Bits e_wins, f_wins;
+            if constexpr (Swap) {
+                if constexpr (Trace) f_wins = gt_bits<T, B>(f[c], x);
+                x = vmax(x, f[c]);
+                if constexpr (Trace) e_wins = gt_bits<T, B>(e, x);
+                x = vmax(x, e);
+            } else {
+                if constexpr (Trace) e_wins = gt_bits<T, B>(e, x);
+                x = vmax(x, e);
+                if constexpr (Trace) f_wins = gt_bits<T, B>(f[c], x);
+                x = vmax(x, f[c]);
+            }
+            x = vmax(x, floor);
+            diagonal = above[c];
+            above[c] = h[c] = x;
+            V opened = x - first;
+            e = e - extend;
+            f[c] = f[c] - extend;
+            if constexpr (Trace) {
+                masks[c].word[0] = e_wins;
+                masks[c].word[1] = f_wins;
+                masks[c].word[2] = gt_bits<T, B>(e, opened);
+                masks[c].word[3] = gt_bits<T, B>(f[c], opened);
+            }
+            e = vmax(e, opened);
+            f[c] = vmax(f[c], opened);
+            if constexpr (!Track) best = vmax(best, x);
+        }
+        if constexpr (Trace) masks += kColumns;
+        H[i] = h[C - 1];
+        E[i] = e;
+        if constexpr (Track) {
+            V top = h[0];
+            for (int c = 1; c < C; ++c) top = vmax(top, h[c]);
+            if (__builtin_expect(any_gt<T, B>(top, best), 0)) {
+                alignas(64) T cells[C * Lanes<T, B>::count];
+                for (int c = 0; c < C; ++c) store<T, B>(cells + c * Lanes<T, B>::count, h[c]);
+                improve<T, B, C, Swap>(tracked, cells, i, j);
+                best = load<T, B>(tracked.threshold);
+            }
+        }
+    }
+    if constexpr (Track && !Swap) {
+        best = load<T, B>(tracked.score);
+        store<T, B>(tracked.threshold, best);
+    }
+}
+
+template <class T, int B>
+struct GlobalScoring {
+    T open;
+    Vec<T, B> top[4];  // v(0,j) of the columns at hand
+};
+
+/// C columns of the global recurrence over all rows. U and X hold the column before, then the last of these;
+/// `bottom` receives v of the last row. A lane whose sequences are shorter than the block's lies at its lower
+/// right: in a column before its first (started_column 0; only with C = 1) its state is kept, and above its first
+/// row (the n_row_head vectors of started_row) the border values pass through.
+template <class T, int B, int C, bool Trace, bool Swap, bool Head, class Scorer>
+[[gnu::always_inline]] inline void global_columns(const Scorer &scorer, int m, const GlobalScoring<T, B> &scoring,
+                                                  Vec<T, B> *__restrict U, Vec<T, B> *__restrict X,
+                                                  Masks<T, B> *__restrict masks, Vec<T, B> *__restrict bottom,
+                                                  Vec<T, B> started_column, const Vec<T, B> *started_row,
+                                                  int n_row_head) {
+    using V = Vec<T, B>;
+    using Bits = typename Lanes<T, B>::Bits;
+    const V closed = splat<T, B>(static_cast<T>(-scoring.open));
+    V v[C], y[C];
+    for (int c = 0; c < C; ++c) v[c] = scoring.top[c], y[c] = closed;
+    auto row = [&](int i, auto row_head) __attribute__((always_inline)) {
+        V u = U[i], x = X[i];
+#pragma GCC unroll 4
+        for (int c = 0; c < C; ++c) {
+            V a = x + u, b = y[c] + v[c], z = scorer.score(i, c);
+            Bits e_wins, f_wins;
+            if constexpr (Swap) {
+                if constexpr (Trace) f_wins = gt_bits<T, B>(b, z);
+                z = vmax(z, b);
+                if constexpr (Trace) e_wins = gt_bits<T, B>(a, z);
+                z = vmax(z, a);
+            } else {
+                if constexpr (Trace) e_wins = gt_bits<T, B>(a, z);
+                z = vmax(z, a);
+                if constexpr (Trace) f_wins = gt_bits<T, B>(b, z);
+                z = vmax(z, b);
+            }
+            V v_new = z - u;
+            u = z - v[c];
+            a = a - z;
+            b = b - z;
+            if constexpr (Trace) {
+                masks[c].word[0] = e_wins;
+                masks[c].word[1] = f_wins;
+                masks[c].word[2] = gt_bits<T, B>(a, closed);
+                masks[c].word[3] = gt_bits<T, B>(b, closed);
+            }
+            x = vmax(a, closed);
+            v[c] = v_new;
+            y[c] = vmax(b, closed);
+            if constexpr (row_head.value) {
+                v[c] = started_row[i] ? v[c] : scoring.top[c];
+                y[c] = started_row[i] ? y[c] : closed;
+            }
+        }
+        if constexpr (Trace) masks += kColumns;
+        U[i] = Head ? (started_column ? u : U[i]) : u;
+        X[i] = Head ? (started_column ? x : X[i]) : x;
+    };
+    int i = 0;
+    for (; i < n_row_head; ++i) row(i, std::true_type{});
+    for (; i < m; ++i) row(i, std::false_type{});
+    for (int c = 0; c < C; ++c) bottom[c] = v[c];
+}
+
+}  // namespace tropalign::TROPALIGN_ISA

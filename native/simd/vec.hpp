@@ -1,0 +1,147 @@
+// Integer vectors of 16, 32 and 64 bytes over the GCC/Clang vector extension: `a + b`, `a - b` and
+// `a > b ? a : b` already compile to the best instruction of each instruction set, so that only the
+// three operations below need an intrinsic: compare-to-bits, byte look-up and whole-vector tests.
+//
+// A lane's answer to a comparison is kept as bits of an integer (`Bits`): the mask registers of
+// AVX-512 as they are, movemask elsewhere. A lane owns `bits_a_lane` neighbouring bits of it (two for
+// 16-bit lanes and four for 32-bit lanes before AVX-512: movemask speaks bytes); its lowest one counts.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#ifndef TROPALIGN_ISA
+#define TROPALIGN_ISA generic
+#endif
+
+namespace tropalign::TROPALIGN_ISA {
+
+#if defined(__AVX512BW__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+template <class T, int Bytes>
+struct VecType {
+    typedef T type __attribute__((vector_size(Bytes)));
+};
+template <class T, int Bytes>
+using Vec = typename VecType<T, Bytes>::type;
+
+template <int N>
+struct UintOf;
+template <>
+struct UintOf<1> { using type = uint8_t; };
+template <>
+struct UintOf<2> { using type = uint16_t; };
+template <>
+struct UintOf<4> { using type = uint32_t; };
+template <>
+struct UintOf<8> { using type = uint64_t; };
+
+template <class T, int Bytes>
+struct Lanes {
+    static constexpr int count = Bytes / static_cast<int>(sizeof(T));
+#if defined(__AVX512BW__)
+    static constexpr int bits_a_lane = 1;
+#else
+    static constexpr int bits_a_lane = static_cast<int>(sizeof(T));
+#endif
+    static constexpr int mask_bytes = count * bits_a_lane < 8 ? 1 : count * bits_a_lane / 8;
+    using Bits = typename UintOf<mask_bytes>::type;
+};
+
+template <class V>
+[[gnu::always_inline]] inline V vmax(V a, V b) { return a > b ? a : b; }
+
+template <class T, int Bytes>
+[[gnu::always_inline]] inline Vec<T, Bytes> splat(T x) { return Vec<T, Bytes>{} + x; }
+
+/// Bits of the lanes in which a > b.
+template <class T, int Bytes>
+[[gnu::always_inline]] inline typename Lanes<T, Bytes>::Bits gt_bits(Vec<T, Bytes> a, Vec<T, Bytes> b) {
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64) {
+        if constexpr (sizeof(T) == 1) return _mm512_cmpgt_epi8_mask((__m512i)a, (__m512i)b);
+        if constexpr (sizeof(T) == 2) return _mm512_cmpgt_epi16_mask((__m512i)a, (__m512i)b);
+        if constexpr (sizeof(T) == 4) return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
+    } else if constexpr (Bytes == 32) {
+        if constexpr (sizeof(T) == 1) return _mm256_cmpgt_epi8_mask((__m256i)a, (__m256i)b);
+        if constexpr (sizeof(T) == 2) return _mm256_cmpgt_epi16_mask((__m256i)a, (__m256i)b);
+        if constexpr (sizeof(T) == 4) return _mm256_cmpgt_epi32_mask((__m256i)a, (__m256i)b);
+    } else {
+        if constexpr (sizeof(T) == 1) return _mm_cmpgt_epi8_mask((__m128i)a, (__m128i)b);
+        if constexpr (sizeof(T) == 2) return _mm_cmpgt_epi16_mask((__m128i)a, (__m128i)b);
+        if constexpr (sizeof(T) == 4) return _mm_cmpgt_epi32_mask((__m128i)a, (__m128i)b);
+    }
+#else
+    auto mask = a > b;
+#if defined(__AVX2__)
+    if constexpr (Bytes == 32) return static_cast<uint32_t>(_mm256_movemask_epi8((__m256i)mask));
+#endif
+#if defined(__SSE4_1__)
+    if constexpr (Bytes == 16) return static_cast<uint16_t>(_mm_movemask_epi8((__m128i)mask));
+#else
+    using L = Lanes<T, Bytes>;
+    uint64_t bits = 0;
+    for (int l = 0; l < L::count; ++l) bits |= (mask[l] ? uint64_t{1} : uint64_t{0}) << (l * L::bits_a_lane);
+    return static_cast<typename L::Bits>(bits);
+#endif
+#endif
+}
+
+/// True where any lane has a > b.
+template <class T, int Bytes>
+[[gnu::always_inline]] inline bool any_gt(Vec<T, Bytes> a, Vec<T, Bytes> b) { return gt_bits<T, Bytes>(a, b) != 0; }
+
+/// Bytes of `row` (32 of them) picked by `index` (each 0..31).
+template <int Bytes>
+[[gnu::always_inline]] inline Vec<int8_t, Bytes> lookup32(const int8_t *row, Vec<int8_t, Bytes> index) {
+    using V = Vec<int8_t, Bytes>;
+#if defined(__AVX512VBMI__)
+    if constexpr (Bytes == 64) {
+        __m512i table = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)row));
+        return (V)_mm512_permutexvar_epi8((__m512i)index, table);
+    } else if constexpr (Bytes == 32) {
+        return (V)_mm256_permutexvar_epi8((__m256i)index, _mm256_loadu_si256((const __m256i *)row));
+    }
+#endif
+#if defined(__SSE4_1__)
+    // Indices 0..15 keep bit 7 clear after + 0x70, the others after - 16: pshufb gives 0 where bit 7 is set.
+    V low = index + static_cast<int8_t>(0x70), high = index - static_cast<int8_t>(16);
+    __m128i row_low = _mm_loadu_si128((const __m128i *)row), row_high = _mm_loadu_si128((const __m128i *)(row + 16));
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64)
+        return (V)_mm512_or_si512(_mm512_shuffle_epi8(_mm512_broadcast_i32x4(row_low), (__m512i)low),
+                                  _mm512_shuffle_epi8(_mm512_broadcast_i32x4(row_high), (__m512i)high));
+#endif
+#if defined(__AVX2__)
+    if constexpr (Bytes == 32)
+        return (V)_mm256_or_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row_low), (__m256i)low),
+                                  _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row_high), (__m256i)high));
+#endif
+    if constexpr (Bytes == 16)
+        return (V)_mm_or_si128(_mm_shuffle_epi8(row_low, (__m128i)low), _mm_shuffle_epi8(row_high, (__m128i)high));
+#else
+    V out;
+    for (int l = 0; l < Bytes; ++l) out[l] = row[index[l] & 31];
+    return out;
+#endif
+}
+
+template <class T, int Bytes>
+[[gnu::always_inline]] inline Vec<T, Bytes> load(const void *p) {
+    Vec<T, Bytes> v;
+    std::memcpy(&v, p, Bytes);
+    return v;
+}
+template <class T, int Bytes>
+[[gnu::always_inline]] inline void store(void *p, Vec<T, Bytes> v) { std::memcpy(p, &v, Bytes); }
+
+}  // namespace tropalign::TROPALIGN_ISA

@@ -1,0 +1,69 @@
+"""The exceptions that tropalign raises, and the warnings it gives.
+
+    TropalignError
+    ├── InputError      a file, record or line that cannot be used      exit code 3
+    ├── ScoringError    a matrix or gap cost that cannot be used        exit code 3
+    ├── ResourceError   memory or disk that does not suffice            exit code 4
+    └── DeviceError     a device that cannot compute                    exit code 4
+
+The text of each is one sentence with the file, the record or line, and the remedy.
+"""
+
+from __future__ import annotations
+
+
+class TropalignError(Exception):
+    """Base of every error that tropalign raises on purpose."""
+
+    exit_code = 1
+
+
+class InputError(TropalignError):
+    """A file, record or line cannot be used.
+
+    Parameters
+    ----------
+    message
+        What is wrong, and the remedy.
+    file, record, line
+        Where, as far as it is known; they lead the sentence.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self, message: str, *, file: str | None = None, record: str | None = None, line: int | None = None
+    ) -> None:
+        self.file, self.record, self.line = file, record, line
+        place = [str(file)] if file is not None else []
+        if line is not None:
+            place.append(f"line {line}")
+        if record is not None:
+            place.append(f"record {record!r}")
+        super().__init__(f"{', '.join(place)}: {message}" if place else message)
+
+
+class ScoringError(TropalignError):
+    """A substitution matrix or gap cost cannot be used."""
+
+    exit_code = 3
+
+
+class ResourceError(TropalignError):
+    """Memory or disk space does not suffice."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, needed_bytes: int | None = None, allowed_bytes: int | None = None) -> None:
+        self.needed_bytes, self.allowed_bytes = needed_bytes, allowed_bytes
+        super().__init__(message)
+
+
+class DeviceError(TropalignError):
+    """A device cannot compute what was asked of it."""
+
+    exit_code = 4
+
+
+class TropalignWarning(UserWarning):
+    """Something was read or done in a way that the user should know of."""

@@ -1,0 +1,38 @@
+"""Affine gap costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tropalign.errors import ScoringError
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A gap of k residues costs ``open + k * extend``, in units of the substitution matrix (Gotoh 1982).
+
+    Raises
+    ------
+    ScoringError
+        A cost that is negative or no whole number.
+    """
+
+    open: int
+    extend: int
+
+    def __post_init__(self) -> None:
+        for name, cost in (("open", self.open), ("extend", self.extend)):
+            if int(cost) != cost:
+                raise ScoringError(
+                    f"the gap {name} cost {cost} is no whole number: multiply the matrix and both costs by ten or so"
+                )
+            if cost < 0:
+                raise ScoringError(f"the gap {name} cost {cost} is negative: costs are given as positive numbers")
+            if cost > 1_000_000:
+                raise ScoringError(f"the gap {name} cost {cost} is above 1000000, which no alignment needs")
+            object.__setattr__(self, name, int(cost))
+
+    @classmethod
+    def from_first_residue(cls, first: int, following: int) -> Gap:
+        """Costs as tools state them whose opening cost is the whole cost of the first residue."""
+        return cls(first - following, following)
