@@ -1,1 +1,72 @@
-"""tropalign."""
+"""Exact alignment of biological sequences at the speed of the machine it runs on."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tropalign.errors import (
+        DeviceError,
+        InputError,
+        ResourceError,
+        ScoringError,
+        TropalignError,
+        TropalignWarning,
+    )
+    from tropalign.formats.table import Alignment, AlignmentTable
+    from tropalign.pairwise import align, align_all
+    from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, read_sequences
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "DeviceError": "errors",
+    "InputError": "errors",
+    "ResourceError": "errors",
+    "ScoringError": "errors",
+    "TropalignError": "errors",
+    "TropalignWarning": "errors",
+    "Alignment": "formats.table",
+    "AlignmentTable": "formats.table",
+    "align": "pairwise",
+    "align_all": "pairwise",
+    "Gap": "scoring",
+    "SubstitutionMatrix": "scoring",
+    "NUCLEOTIDE": "sequences",
+    "PROTEIN": "sequences",
+    "Alphabet": "sequences",
+    "SequenceBatch": "sequences",
+    "read_sequences": "sequences",
+}
+
+__all__ = [  # noqa: RUF022 (the order of _HOMES)
+    "__version__",
+    "DeviceError",
+    "InputError",
+    "ResourceError",
+    "ScoringError",
+    "TropalignError",
+    "TropalignWarning",
+    "Alignment",
+    "AlignmentTable",
+    "align",
+    "align_all",
+    "Gap",
+    "SubstitutionMatrix",
+    "NUCLEOTIDE",
+    "PROTEIN",
+    "Alphabet",
+    "SequenceBatch",
+    "read_sequences",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a public name from its home on first use, so that importing the package costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tropalign' has no attribute {name!r}")
+    value = getattr(import_module(f"tropalign.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,1 @@
+"""Alignments and tables, out of and into the formats that other tools read."""

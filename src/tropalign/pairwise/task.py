@@ -1,0 +1,230 @@
+"""Pairs as a task of tiles: which pairs a tile holds, and how it is computed on the CPU."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.compute.memory import default_budget, require
+from tropalign.compute.tile import Progress, Tile
+from tropalign.errors import InputError
+from tropalign.formats.table import AlignmentTable
+from tropalign.pairwise.options import FREE_ENDS, PairOptions
+from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+
+DEPTHS = {"score": 0, "ends": 1, "alignment": 2}
+#: Bytes a result row takes, paths aside (columns, and the index arrays that made it).
+ROW_BYTES = 96
+#: Path operations a residue of the shorter sequence, a cautious mean; 4 bytes each, held twice.
+OPERATIONS_A_RESIDUE = 0.5
+#: Cells a tile should have at least, about a second's work, and pairs it may have at most.
+TILE_CELLS = 30_000_000_000
+TILE_PAIRS = 600_000
+
+Index = NDArray[np.int64]
+
+
+class PairsTask:
+    """Alignment of all pairs i < j of a set, of queries against targets, or of listed pairs.
+
+    Parameters
+    ----------
+    queries, targets
+        `targets` None: every pair of `queries` with the first index below the second (with ``options.top``: every
+        ordered pair, so that each query sees all others).
+    options
+        What to compute and keep.
+    pairs : int64, shape (n, 2), optional
+        Only these (query index, target index).
+    memory_bytes
+        What the run may take; a share of what is free when not given.
+
+    Raises
+    ------
+    ScoringError
+        A matrix that does not fit the sequences.
+    ResourceError
+        Sequences or results beyond the memory allowed.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceBatch,
+        targets: SequenceBatch | None,
+        options: PairOptions,
+        pairs: Index | None = None,
+        memory_bytes: int | None = None,
+    ) -> None:
+        self.queries, self.options, self.pairs = queries, options, pairs
+        self.is_triangle = targets is None and pairs is None and options.top is None
+        self.skips_self = targets is None and pairs is None
+        self.targets = queries if targets is None else targets
+        self.memory_bytes = default_budget() if memory_bytes is None else memory_bytes
+        options.matrix.check(queries)
+        if self.targets is not queries:
+            options.matrix.check(self.targets)
+        if self.skips_self and len(queries) < 2:
+            raise InputError("the set holds one sequence, which makes no pair: give two or more, or a second file")
+        if options.strand == "both" and queries.alphabet is not NUCLEOTIDE:
+            raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
+        self._reverse = queries.reverse_complement() if options.strand == "both" else None
+        options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
+        self._tiles = self._cut()
+        self.n_pairs = sum(tile.n_items for tile in self._tiles)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """For headers and manifests."""
+        return self.options.parameters()
+
+    def fingerprint(self) -> str:
+        """Hash of sequences, pairs, parameters and the cut into tiles."""
+        digest = hashlib.sha256()
+        digest.update(self.queries.fingerprint().encode())
+        digest.update(b"self" if self.targets is self.queries else self.targets.fingerprint().encode())
+        digest.update(self.options.matrix.scores.tobytes())
+        digest.update(repr(sorted(self.parameters.items())).encode())
+        digest.update(b"" if self.pairs is None else np.ascontiguousarray(self.pairs).tobytes())
+        digest.update(repr([tile.payload for tile in self._tiles]).encode())
+        return digest.hexdigest()
+
+    def tiles(self) -> list[Tile]:
+        """Runs of queries (or of listed pairs) with all their targets."""
+        return self._tiles
+
+    def _cut(self) -> list[Tile]:
+        query_lengths, target_lengths = self.queries.lengths, self.targets.lengths
+        if self.pairs is not None:
+            lengths = query_lengths[self.pairs[:, 0]] * target_lengths[self.pairs[:, 1]]
+            items = np.ones(len(self.pairs), np.int64)
+        elif self.is_triangle:
+            after = np.concatenate([np.cumsum(target_lengths[::-1])[::-1][1:], [0]])
+            lengths = query_lengths * after
+            items = np.arange(len(self.queries) - 1, -1, -1)
+        else:
+            lengths = query_lengths * int(target_lengths.sum()) - (query_lengths**2 if self.skips_self else 0)
+            items = np.full(len(self.queries), len(self.targets) - self.skips_self, np.int64)
+        most = int(os.environ.get("TROPALIGN_TILE_PAIRS", TILE_PAIRS))
+        residues = float(min(query_lengths.mean(), target_lengths.mean()))
+        row_bytes = ROW_BYTES + (int(8 * OPERATIONS_A_RESIDUE * residues) if self.options.report == "alignment" else 0)
+        fixed = len(self.queries.codes) * 2 + len(self.targets.codes) * 2
+        most = max(1, min(most, int(max(self.memory_bytes - fixed, 0) * 0.6 / row_bytes)))
+        per_run = int(items.max()) if len(items) else 0
+        needed = fixed + row_bytes * (per_run if self.pairs is None else 1)
+        require(needed, self.memory_bytes, "one query with all its targets", "allow more with --memory or split the targets")
+        tiles, begin, count, cells = [], 0, 0, 0
+        for k in range(len(items)):
+            if count and (count + items[k] > most or cells >= TILE_CELLS):
+                tiles.append(Tile(len(tiles), cells, fixed + row_bytes * count, count, (begin, k)))
+                begin, count, cells = k, 0, 0
+            count += int(items[k])
+            cells += int(lengths[k])
+        if count:
+            tiles.append(Tile(len(tiles), cells, fixed + row_bytes * count, count, (begin, len(items))))
+        return tiles
+
+    def pairs_of(self, tile: Tile) -> tuple[Index, Index]:
+        """Query and target indices of a tile's rows."""
+        begin, end = tile.payload
+        if self.pairs is not None:
+            part = self.pairs[begin:end]
+            return np.ascontiguousarray(part[:, 0]), np.ascontiguousarray(part[:, 1])
+        n = len(self.targets)
+        if self.is_triangle:
+            counts = n - 1 - np.arange(begin, end)
+            query = np.repeat(np.arange(begin, end), counts)
+            first = np.cumsum(counts) - counts
+            target = np.arange(len(query)) - np.repeat(first, counts) + query + 1
+        else:
+            query, target = np.repeat(np.arange(begin, end), n), np.tile(np.arange(n), end - begin)
+            if self.skips_self:
+                keep = query != target
+                query, target = query[keep], target[keep]
+        return query.astype(np.int64), target.astype(np.int64)
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
+        """The tile's alignments, rows in the order of ``pairs_of`` (less what the options leave out)."""
+        query, target = self.pairs_of(tile)
+        options = self.options
+        strand = np.ones(len(query), np.int8) if self._reverse is not None else None
+        if options.top is not None or options.min_score is not None or strand is not None:
+            # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
+            score = self._native(query, target, "score", n_threads, None, progress)["score"]
+            if strand is not None:
+                other = self._native(query, target, "score", n_threads, -strand, None)["score"]
+                strand = np.where(other > score, -1, 1).astype(np.int8)
+                score = np.maximum(score, other)
+            keep = _selected(query, score, options)
+            query, target, score = query[keep], target[keep], score[keep]
+            strand = None if strand is None else strand[keep]
+            progress = None
+            if options.report == "score":
+                return AlignmentTable(self.queries, self.targets, "score", query, target, score, strand)
+        columns = self._native(query, target, options.report, n_threads, strand, progress)
+        for name in ("walk_seconds", "unit_seconds", "useful_cells", "swept_cells"):
+            del columns[name]
+        table = AlignmentTable(self.queries, self.targets, options.report, query, target, strand=strand, **columns)
+        if options.min_identity is not None:
+            table = table.take(table.identity >= options.min_identity)
+        return table
+
+    def _native(
+        self,
+        query: Index,
+        target: Index,
+        report: str,
+        n_threads: int,
+        strand: NDArray[np.int8] | None,
+        progress: Progress | None,
+    ) -> dict[str, Any]:
+        from tropalign import _native
+
+        options, queries = self.options, self.queries
+        codes, offsets, index = queries.codes, queries.offsets, query
+        if strand is not None and self._reverse is not None:
+            # Both strands lie one after another; a row takes the query of its own.
+            codes = np.concatenate([queries.codes, self._reverse.codes])
+            offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
+            index = query + np.where(strand < 0, len(queries), 0)
+        free = options.free_ends if options.mode == "semiglobal" else frozenset()
+        columns: dict[str, Any] = _native.align_pairs(
+            codes,
+            offsets,
+            self.targets.codes,
+            self.targets.offsets,
+            index,
+            target,
+            np.ascontiguousarray(options.matrix.scores, np.int32),
+            options.gap.open,
+            options.gap.extend,
+            options.mode == "local",
+            tuple(end in free for end in FREE_ENDS),
+            DEPTHS[report],
+            n_threads,
+            max(self.memory_bytes // 2, 64 << 20),
+            progress,
+        )
+        if strand is not None and report != "score":
+            minus = strand < 0
+            lengths = queries.lengths[query[minus]]
+            begin, end = columns["query_start"][minus], columns["query_end"][minus]
+            columns["query_start"][minus], columns["query_end"][minus] = lengths - end, lengths - begin
+        return columns
+
+
+def _selected(query: Index, score: NDArray[np.int32], options: PairOptions) -> Index:
+    """Rows to keep by score: at least min_score, and the top of each query; in the order of the rows."""
+    rows = np.arange(len(query))
+    if options.min_score is not None:
+        rows = rows[score >= options.min_score]
+    if options.top is not None and len(rows):
+        order = np.lexsort((rows, -score[rows].astype(np.int64), query[rows]))
+        ordered = query[rows][order]
+        begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.concatenate([begins, [len(order)]])))
+        rows = rows[order[rank < options.top]]  # the best first, query by query
+    return rows
