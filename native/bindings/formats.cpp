@@ -1,7 +1,11 @@
+// Python sees plain arrays; names and validation live in tropalign.formats.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <memory>
+
+#include "../formats/gapped.hpp"
 #include "../formats/rows.hpp"
 
 namespace nb = nanobind;
@@ -14,42 +18,181 @@ template <class T>
 using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-const T *checked(nb::handle object, int64_t least) {
-    auto column = nb::cast<Column<T>>(object);
-    if (static_cast<int64_t>(column.size()) < least) throw nb::value_error("a column is shorter than the number of rows");
-    return column.data();
-}
-
-/// A column from Python: ("int32", array), ("int64", array), ("real", array, decimals), ("text", bytes array, offsets,
-/// index or None), ("cigar", operations, offsets) or ("constant",), each followed by a prefix string.
-RowColumn column_from(nb::tuple spec, int64_t n_rows) {
-    auto kind = nb::cast<std::string>(spec[0]);
-    RowColumn column;
-    column.constant_text = nb::cast<std::string>(spec[spec.size() - 1]);
-    if (kind == "int32") column.kind = RowColumn::int32, column.data = checked<int32_t>(spec[1], n_rows);
-    else if (kind == "int64") column.kind = RowColumn::int64, column.data = checked<int64_t>(spec[1], n_rows);
-    else if (kind == "real") {
-        column.kind = RowColumn::real, column.data = checked<double>(spec[1], n_rows);
-        column.decimals = nb::cast<int>(spec[2]);
-    } else if (kind == "text") {
-        column.kind = RowColumn::text, column.data = checked<uint8_t>(spec[1], 0);
-        column.offsets = checked<int64_t>(spec[2], 1);
-        if (!spec[3].is_none()) column.index = checked<int64_t>(spec[3], n_rows);
-    } else if (kind == "cigar") {
-        column.kind = RowColumn::cigar, column.data = checked<uint32_t>(spec[1], 0);
-        column.offsets = checked<int64_t>(spec[2], n_rows + 1);
-    } else if (kind == "constant") column.kind = RowColumn::constant;
-    else throw nb::value_error("unknown kind of column");
+Column<T> column_of(nb::handle object, int64_t least, const char *what) {
+    Column<T> column;
+    if (!nb::try_cast(object, column, false))
+        throw nb::type_error((std::string(what) + ": an array of another type, or not contiguous").c_str());
+    if (static_cast<int64_t>(column.size()) < least)
+        throw nb::value_error((std::string(what) + ": fewer items than there are rows").c_str());
     return column;
 }
 
-nb::bytes join_rows_python(nb::list specs, int64_t n_rows) {
+template <class T>
+nb::object to_numpy(std::vector<T> &&values) {
+    auto owner = std::make_unique<std::vector<T>>(std::move(values));
+    T *data = owner->data();
+    size_t size = owner->size();
+    nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, keep));
+}
+
+nb::object bytes_as_numpy(std::vector<char> &&text) {
+    auto owner = std::make_unique<std::vector<char>>(std::move(text));
+    auto *data = reinterpret_cast<uint8_t *>(owner->data());
+    size_t size = owner->size();
+    nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<char> *>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {size}, keep));
+}
+
+/// ("int32" | "int64", array, prefix), ("real", array, decimals, prefix), ("text", bytes, offsets, index or None,
+/// prefix), ("cigar", operations, offsets, prefix) or ("constant", prefix).
+RowColumn column_from(nb::tuple spec, int64_t n_rows) {
+    auto kind = nb::cast<std::string>(spec[0]);
+    auto item = [&](size_t k) {
+        if (k + 1 >= spec.size()) throw nb::value_error("a column lacks a part");
+        return spec[k];
+    };
+    RowColumn column;
+    column.prefix = nb::cast<std::string>(spec[spec.size() - 1]);
+    if (kind == "int32") {
+        column.kind = RowColumn::int32;
+        column.data = column_of<int32_t>(item(1), n_rows, "int32").data();
+    } else if (kind == "int64") {
+        column.kind = RowColumn::int64;
+        column.data = column_of<int64_t>(item(1), n_rows, "int64").data();
+    } else if (kind == "real") {
+        column.kind = RowColumn::real;
+        column.data = column_of<double>(item(1), n_rows, "real").data();
+        column.decimals = nb::cast<int>(item(2));
+        if (column.decimals < 0 || column.decimals > 9) throw nb::value_error("decimals are 0 to 9");
+    } else if (kind == "text") {
+        auto data = column_of<uint8_t>(item(1), 0, "text");
+        auto offsets = column_of<int64_t>(item(2), 1, "text offsets");
+        column.kind = RowColumn::text;
+        column.data = data.data(), column.data_size = static_cast<int64_t>(data.size());
+        column.offsets = offsets.data(), column.n_items = static_cast<int64_t>(offsets.size()) - 1;
+        if (!item(3).is_none()) column.index = column_of<int64_t>(item(3), n_rows, "text index").data();
+    } else if (kind == "cigar") {
+        auto data = column_of<uint32_t>(item(1), 0, "cigar");
+        auto offsets = column_of<int64_t>(item(2), 1, "cigar offsets");
+        column.kind = RowColumn::cigar;
+        column.data = data.data(), column.data_size = static_cast<int64_t>(data.size());
+        column.offsets = offsets.data(), column.n_items = static_cast<int64_t>(offsets.size()) - 1;
+    } else if (kind != "constant") {
+        throw nb::value_error(("unknown kind of column: " + kind).c_str());
+    }
+    return column;
+}
+
+/// Text written straight into a Python bytes object. The columns' arrays are held by the caller's list.
+template <class Write>
+nb::bytes bytes_of(size_t bound, Write &&write) {
+    PyObject *text = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound));
+    if (!text) throw nb::python_error();
+    char *begin = PyBytes_AsString(text), *end;
+    {
+        nb::gil_scoped_release released;
+        end = write(begin);
+    }
+    if (_PyBytes_Resize(&text, end - begin) != 0) throw nb::python_error();
+    return nb::steal<nb::bytes>(text);
+}
+
+std::vector<RowColumn> columns_from(nb::list specs, int64_t n_rows) {
+    if (n_rows < 0) throw nb::value_error("a negative number of rows");
     std::vector<RowColumn> columns;
     for (nb::handle spec : specs) columns.push_back(column_from(nb::cast<nb::tuple>(spec), n_rows));
+    return columns;
+}
+
+nb::bytes join_rows(nb::list specs, int64_t n_rows, std::string separator, std::string terminator) {
+    auto columns = columns_from(specs, n_rows);
+    RowLayout layout{separator, terminator};
+    size_t bound;
+    {
+        nb::gil_scoped_release released;
+        bound = bound_rows(columns, layout, n_rows);
+    }
+    return bytes_of(bound, [&](char *out) { return write_rows(columns, layout, n_rows, out); });
+}
+
+nb::tuple column_text(nb::tuple spec, int64_t n_rows) {
+    nb::list specs;
+    specs.append(spec);
+    auto columns = columns_from(specs, n_rows);
+    RowLayout layout{"", ""};
+    std::vector<int64_t> offsets(static_cast<size_t>(n_rows) + 1);
+    size_t bound = bound_rows(columns, layout, n_rows);
+    nb::bytes text = bytes_of(bound, [&](char *out) { return write_rows(columns, layout, n_rows, out, offsets.data()); });
+    return nb::make_tuple(text, to_numpy(std::move(offsets)));
+}
+
+/// The arrays of an alignment list, by the names of AlignedRows.
+AlignedRows rows_from(nb::dict arrays) {
+    AlignedRows rows{};
+    auto begins = column_of<int64_t>(arrays["query_begin"], 0, "query_begin");
+    rows.n_rows = static_cast<int64_t>(begins.size());
+    rows.query_begin = begins.data();
+    rows.target_begin = column_of<int64_t>(arrays["target_begin"], rows.n_rows, "target_begin").data();
+    auto side = [&](const char *letters, const char *codes, const uint8_t *&l, const uint8_t *&c, int64_t &size) {
+        auto a = column_of<uint8_t>(arrays[letters], 0, letters);
+        size = static_cast<int64_t>(a.size());
+        l = a.data(), c = column_of<uint8_t>(arrays[codes], size, codes).data();
+    };
+    side("query_letters", "query_codes", rows.query_letters, rows.query_codes, rows.query_size);
+    side("target_letters", "target_codes", rows.target_letters, rows.target_codes, rows.target_size);
+    auto operations = column_of<uint32_t>(arrays["operations"], 0, "operations");
+    rows.operations = operations.data();
+    auto offsets = column_of<int64_t>(arrays["offsets"], rows.n_rows + 1, "offsets");
+    rows.offsets = offsets.data();
+    int64_t last = 0;
+    for (int64_t k = 0; k <= rows.n_rows; ++k) {
+        if (rows.offsets[k] < last) throw std::out_of_range("the offsets of the operations descend");
+        last = rows.offsets[k];
+    }
+    if (last > static_cast<int64_t>(operations.size())) throw std::out_of_range("the offsets reach beyond the operations");
+    if (!arrays["positive"].is_none())
+        rows.positive = column_of<uint8_t>(arrays["positive"], 32 * 32, "positive").data();
+    return rows;
+}
+
+nb::tuple gapped_text_python(nb::dict arrays) {
+    AlignedRows rows = rows_from(arrays);
+    GappedText text;
+    {
+        nb::gil_scoped_release released;
+        text = gapped_text(rows);
+    }
+    return nb::make_tuple(bytes_as_numpy(std::move(text.query)), bytes_as_numpy(std::move(text.middle)),
+                          bytes_as_numpy(std::move(text.target)), to_numpy(std::move(text.offsets)));
+}
+
+nb::bytes srspair_records_python(nb::dict arrays, std::string scoring) {
+    AlignedRows rows = rows_from(arrays);
+    SrspairHeader header{};
+    header.scoring = scoring;
+    auto int32s = [&](const char *name) { return column_of<int32_t>(arrays[name], rows.n_rows, name).data(); };
+    header.score = int32s("score");
+    header.identical = int32s("n_identical"), header.similar = int32s("n_similar"), header.gaps = int32s("n_gaps");
+    header.query_start = int32s("query_start"), header.target_start = int32s("target_start");
+    if (!arrays["strand"].is_none()) header.strand = column_of<int8_t>(arrays["strand"], rows.n_rows, "strand").data();
+    auto names = [&](const char *text, const char *offsets, const char *&data, const int64_t *&begins, int64_t &count) {
+        RowColumn column;
+        auto bytes = column_of<uint8_t>(arrays[text], 0, text);
+        auto at = column_of<int64_t>(arrays[offsets], 1, offsets);
+        data = reinterpret_cast<const char *>(bytes.data()), begins = at.data();
+        count = static_cast<int64_t>(at.size()) - 1;
+        if (begins[0] < 0 || begins[count] > static_cast<int64_t>(bytes.size()))
+            throw std::out_of_range("the offsets of the names reach beyond them");
+    };
+    names("query_names", "query_name_offsets", header.query_names, header.query_name_offsets, header.n_queries);
+    names("target_names", "target_name_offsets", header.target_names, header.target_name_offsets, header.n_targets);
+    header.query_index = column_of<int64_t>(arrays["query_index"], rows.n_rows, "query_index").data();
+    header.target_index = column_of<int64_t>(arrays["target_index"], rows.n_rows, "target_index").data();
     std::string text;
     {
         nb::gil_scoped_release released;
-        text = join_rows(columns, n_rows);
+        text = srspair_records(gapped_text(rows), header, rows.n_rows);
     }
     return nb::bytes(text.data(), text.size());
 }
@@ -58,6 +201,12 @@ nb::bytes join_rows_python(nb::list specs, int64_t n_rows) {
 }  // namespace tropalign
 
 void bind_formats(nb::module_ &m) {
-    m.def("join_rows", &tropalign::join_rows_python, "columns"_a, "n_rows"_a,
-          "Tab-separated rows of the columns; see tropalign.formats.rows.");
+    m.def("join_rows", &tropalign::join_rows, "columns"_a, "n_rows"_a, "separator"_a = "\t", "terminator"_a = "\n",
+          "Rows of the columns as bytes; see tropalign.formats.rows.");
+    m.def("column_text", &tropalign::column_text, "column"_a, "n_rows"_a,
+          "One column as (bytes, offsets); see tropalign.formats.rows.");
+    m.def("gapped_text", &tropalign::gapped_text_python, "arrays"_a,
+          "The three lines of each alignment and their offsets; see tropalign.formats.gapped.");
+    m.def("srspair_records", &tropalign::srspair_records_python, "arrays"_a, "scoring"_a,
+          "Alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
 }

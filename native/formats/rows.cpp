@@ -1,92 +1,194 @@
 #include "rows.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 namespace tropalign {
 namespace {
 
-constexpr char kOperations[] = "MIDNSHP=X       ";
+constexpr char kOperations[] = "MIDNSHP=X???????";
+constexpr int kInt32Digits = 11, kInt64Digits = 20, kOperationDigits = 9;  // an operation's length has 28 bits
+constexpr int kSlack = 16;                                                 // short copies write whole words
+constexpr double kTenTo[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
-/// A growing buffer whose tail is written in place.
-class Buffer {
-  public:
-    explicit Buffer(size_t guess) { text_.resize(guess); }
-    char *room(size_t n) {
-        if (used_ + n > text_.size()) text_.resize((used_ + n) * 2);
-        return text_.data() + used_;
+/// Text of 0..999, left-aligned, and in the fourth byte its number of digits.
+constexpr auto kSmall = [] {
+    std::array<std::array<char, 4>, 1000> table{};
+    for (int k = 0; k < 1000; ++k) {
+        int n = 0;
+        if (k >= 100) table[k][n++] = static_cast<char>('0' + k / 100);
+        if (k >= 10) table[k][n++] = static_cast<char>('0' + k / 10 % 10);
+        table[k][n++] = static_cast<char>('0' + k % 10);
+        table[k][3] = static_cast<char>(n);
     }
-    void advance_to(char *end) { used_ = end - text_.data(); }
-    void put(const char *p, size_t n) {
-        char *to = room(n);
-        std::memcpy(to, p, n);
-        used_ += n;
-    }
-    std::string take() {
-        text_.resize(used_);
-        return std::move(text_);
-    }
+    return table;
+}();
 
-  private:
-    std::string text_;
-    size_t used_ = 0;
-};
+template <class T>
+char *put_integer(char *p, T x) {
+    if (x >= 0 && x < 1000) {
+        const auto &small = kSmall[static_cast<size_t>(x)];
+        std::memcpy(p, small.data(), 4);
+        return p + small[3];
+    }
+    return std::to_chars(p, p + kInt64Digits, x).ptr;
+}
 
-void put_cigar(Buffer &out, const uint32_t *operations, int64_t count) {
-    if (count == 0) return out.put("*", 1);
-    char *p = out.room(static_cast<size_t>(count) * 10);
+char *put_cigar(char *p, const uint32_t *operations, int64_t count) {
+    if (count == 0) {
+        *p = '*';
+        return p + 1;
+    }
     for (int64_t k = 0; k < count; ++k) {
-        uint32_t length = operations[k] >> 4;
-        if (length < 10) *p++ = static_cast<char>('0' + length);
-        else p = std::to_chars(p, p + 9, length).ptr;
+        p = put_integer(p, static_cast<int32_t>(operations[k] >> 4));
         *p++ = kOperations[operations[k] & 15];
     }
-    out.advance_to(p);
+    return p;
 }
 
-void put_real(Buffer &out, double x, int decimals) {
-    if (std::isnan(x)) return out.put("nan", 3);
-    char *p = out.room(400);
-    out.advance_to(std::to_chars(p, p + 400, x, std::chars_format::fixed, decimals).ptr);
+/// The most bytes that a real needs: every digit before the point, the point, the decimals, the sign.
+size_t real_bound(double x, int decimals) {
+    if (!std::isfinite(x)) return 4;
+    double size = std::fabs(x);
+    return size < 1e9 ? 12 + decimals : 313 + decimals;
 }
 
-void put_value(Buffer &out, const RowColumn &column, int64_t row) {
-    if (!column.constant_text.empty()) out.put(column.constant_text.data(), column.constant_text.size());
+/// Decimal places as printf's "%.*f", which rounds the exact binary value.
+char *put_real(char *p, double x, int decimals) {
+    if (std::isnan(x)) {
+        std::memcpy(p, "nan", 3);
+        return p + 3;
+    }
+    double scaled = x * kTenTo[decimals], below = std::floor(scaled), rest = scaled - below;
+    // Far from a tie, rounding the product is rounding x itself; near one, the library decides.
+    if (scaled >= 0 && !std::signbit(x) && scaled < 1e15 && std::fabs(rest - 0.5) > 1e-3) {
+        auto digits = static_cast<uint64_t>(below) + (rest > 0.5);
+        auto unit = static_cast<uint64_t>(kTenTo[decimals]);
+        p = put_integer(p, static_cast<int64_t>(digits / unit));
+        if (decimals == 0) return p;
+        uint64_t fraction = digits % unit;
+        *p++ = '.';
+        for (int k = decimals; k-- > 0; fraction /= 10) p[k] = static_cast<char>('0' + fraction % 10);
+        return p + decimals;
+    }
+    return std::to_chars(p, p + real_bound(x, decimals), x, std::chars_format::fixed, decimals).ptr;
+}
+
+/// Most names and prefixes are short: one 16-byte copy, and the library's only for what is left.
+char *put_text(char *p, const char *text, const char *text_end, size_t n) {
+    if (n <= kSlack && text + kSlack <= text_end) std::memcpy(p, text, kSlack);
+    else std::memcpy(p, text, n);
+    return p + n;
+}
+
+char *put_value(char *p, const RowColumn &column, int64_t row) {
     switch (column.kind) {
-        case RowColumn::int32: {
-            char *p = out.room(12);
-            return out.advance_to(std::to_chars(p, p + 12, static_cast<const int32_t *>(column.data)[row]).ptr);
-        }
-        case RowColumn::int64: {
-            char *p = out.room(21);
-            return out.advance_to(std::to_chars(p, p + 21, static_cast<const int64_t *>(column.data)[row]).ptr);
-        }
-        case RowColumn::real: return put_real(out, static_cast<const double *>(column.data)[row], column.decimals);
+        case RowColumn::int32: return put_integer(p, static_cast<const int32_t *>(column.data)[row]);
+        case RowColumn::int64: return put_integer(p, static_cast<const int64_t *>(column.data)[row]);
+        case RowColumn::real: return put_real(p, static_cast<const double *>(column.data)[row], column.decimals);
         case RowColumn::text: {
+            auto *data = static_cast<const char *>(column.data);
             int64_t k = column.index ? column.index[row] : row, begin = column.offsets[k];
-            return out.put(static_cast<const char *>(column.data) + begin, column.offsets[k + 1] - begin);
+            return put_text(p, data + begin, data + column.data_size, static_cast<size_t>(column.offsets[k + 1] - begin));
         }
         case RowColumn::cigar: {
             int64_t begin = column.offsets[row];
-            return put_cigar(out, static_cast<const uint32_t *>(column.data) + begin, column.offsets[row + 1] - begin);
+            return put_cigar(p, static_cast<const uint32_t *>(column.data) + begin, column.offsets[row + 1] - begin);
         }
-        case RowColumn::constant: return;
+        case RowColumn::constant: break;
     }
+    return p;
+}
+
+void check_offsets(const RowColumn &column) {
+    for (int64_t k = 0; k < column.n_items; ++k)
+        if (column.offsets[k] > column.offsets[k + 1]) throw std::out_of_range("the offsets of a column descend");
+    if (column.offsets[0] < 0 || column.offsets[column.n_items] > column.data_size)
+        throw std::out_of_range("the offsets of a column reach beyond its data");
+}
+
+size_t bound_text(const RowColumn &column, int64_t n_rows) {
+    check_offsets(column);
+    if (!column.index) {
+        if (n_rows > column.n_items) throw std::out_of_range("a text column has fewer items than there are rows");
+        return static_cast<size_t>(column.offsets[n_rows] - column.offsets[0]);
+    }
+    int64_t total = 0;
+    for (int64_t row = 0; row < n_rows; ++row) {
+        int64_t k = column.index[row];
+        if (k < 0 || k >= column.n_items) throw std::out_of_range("the index of a text column names no item");
+        total += column.offsets[k + 1] - column.offsets[k];
+    }
+    return static_cast<size_t>(total);
+}
+
+size_t bound_cigars(const RowColumn &column, int64_t n_rows) {
+    check_offsets(column);
+    if (n_rows > column.n_items) throw std::out_of_range("a CIGAR column has fewer items than there are rows");
+    auto *operations = static_cast<const uint32_t *>(column.data);
+    const int64_t begin = column.offsets[0], end = column.offsets[n_rows];
+    int64_t total = n_rows;  // a '*' each
+    for (int64_t k = begin; k < end; ++k) {
+        uint32_t length = operations[k] >> 4;
+        total += 2 + (length >= 10) + (length >= 100) + (length >= 1000) * (kOperationDigits - 3);
+    }
+    return static_cast<size_t>(total);
+}
+
+size_t bound_column(const RowColumn &column, int64_t n_rows) {
+    const auto n = static_cast<size_t>(n_rows);
+    switch (column.kind) {
+        case RowColumn::int32: return n * kInt32Digits;
+        case RowColumn::int64: return n * kInt64Digits;
+        case RowColumn::real: {
+            size_t total = 0;
+            for (size_t k = 0; k < n; ++k) total += real_bound(static_cast<const double *>(column.data)[k], column.decimals);
+            return total;
+        }
+        case RowColumn::text: return bound_text(column, n_rows);
+        case RowColumn::cigar: return bound_cigars(column, n_rows);
+        case RowColumn::constant: break;
+    }
+    return 0;
 }
 
 }  // namespace
 
-std::string join_rows(const std::vector<RowColumn> &columns, int64_t n_rows) {
-    Buffer out(static_cast<size_t>(n_rows) * 64 + 64);
-    for (int64_t row = 0; row < n_rows; ++row) {
-        for (size_t k = 0; k < columns.size(); ++k) {
-            if (k) out.put("\t", 1);
-            put_value(out, columns[k], row);
-        }
-        out.put("\n", 1);
+size_t bound_rows(const std::vector<RowColumn> &columns, const RowLayout &layout, int64_t n_rows) {
+    size_t a_row = layout.terminator.size(), total = 0;
+    for (const RowColumn &column : columns) {
+        a_row += layout.separator.size() + column.prefix.size();
+        total += bound_column(column, n_rows);
     }
-    return out.take();
+    return total + a_row * static_cast<size_t>(n_rows) + 2 * kSlack;
+}
+
+char *write_rows(const std::vector<RowColumn> &columns, const RowLayout &layout, int64_t n_rows, char *out,
+                 int64_t *offsets) {
+    // What stands before each value, padded so that a short one is a single copy.
+    std::vector<std::string> before;
+    for (size_t k = 0; k < columns.size(); ++k) before.push_back((k ? layout.separator : "") + columns[k].prefix);
+    std::vector<size_t> before_size;
+    for (std::string &text : before) {
+        before_size.push_back(text.size());
+        text.append(kSlack, ' ');
+    }
+    char *p = out;
+    for (int64_t row = 0; row < n_rows; ++row) {
+        if (offsets) offsets[row] = p - out;
+        for (size_t k = 0; k < columns.size(); ++k) {
+            const std::string &text = before[k];
+            p = put_text(p, text.data(), text.data() + text.size(), before_size[k]);
+            p = put_value(p, columns[k], row);
+        }
+        std::memcpy(p, layout.terminator.data(), layout.terminator.size());
+        p += layout.terminator.size();
+    }
+    if (offsets) offsets[n_rows] = p - out;
+    return p;
 }
 
 }  // namespace tropalign

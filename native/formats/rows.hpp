@@ -1,22 +1,37 @@
-// Tab-separated rows from columns, without a Python object a cell.
+// Rows of text from columns, without a Python object a cell: tab-separated tables, and any record whose parts follow one
+// another.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace tropalign {
 
-/// One column of a table. Which members count depends on `kind`.
+/// One column of a table. Which members count depends on `kind`; `prefix` comes before every value.
 struct RowColumn {
-    enum Kind { int32, int64, real, text, cigar, constant } kind;
-    const void *data = nullptr;         // int32_t, int64_t, double, char or uint32_t (BAM-coded operations)
-    const int64_t *offsets = nullptr;   // text and cigar: where each begins
-    const int64_t *index = nullptr;     // text: which of them a row takes; null: the row's own
-    int decimals = 4;                   // real
-    std::string constant_text;          // constant, or what comes before a value
+    enum Kind { int32, int64, real, text, cigar, constant } kind = constant;
+    const void *data = nullptr;        // int32_t, int64_t, double, char or uint32_t (BAM-coded operations)
+    int64_t data_size = 0;             // items of `data`
+    const int64_t *offsets = nullptr;  // text and cigar: where each begins in `data`
+    int64_t n_items = 0;               // text and cigar: offsets has n_items + 1 entries
+    const int64_t *index = nullptr;    // text: which item a row takes; null: item k for row k
+    int decimals = 4;                  // real: digits behind the point, 0 to 9
+    std::string prefix;
 };
 
-/// Rows [0, n_rows) of the columns, tab-separated, each ended by a newline.
-std::string join_rows(const std::vector<RowColumn> &columns, int64_t n_rows);
+/// What stands between the columns of a row, and after its last one.
+struct RowLayout {
+    std::string separator = "\t", terminator = "\n";
+};
+
+/// Bytes that write_rows() may touch, a few more than it fills.
+/// Throws std::out_of_range when a column points outside its data.
+size_t bound_rows(const std::vector<RowColumn> &columns, const RowLayout &layout, int64_t n_rows);
+
+/// Writes rows [0, n_rows) and returns the end of the text. `out` has bound_rows() bytes. Where `offsets` is not null
+/// it takes n_rows + 1 entries: where each row begins.
+char *write_rows(const std::vector<RowColumn> &columns, const RowLayout &layout, int64_t n_rows, char *out,
+                 int64_t *offsets = nullptr);
 
 }  // namespace tropalign

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tropalign.errors import InputError, TropalignWarning
-from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet
+from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet
 from tropalign.sequences.batch import SequenceBatch, judge_alphabet
 
 Source = str | os.PathLike[str]
@@ -91,13 +92,13 @@ def _records(source: Source, file: str) -> list[tuple[str, str]]:
                 raise InputError("the file is empty", file=file)
             stream = xopen.xopen(path, "rb", threads=0)
         with stream:
-            head = stream.read(1)
-            if not head:
-                raise InputError("the file is empty", file=file)
-            if head not in (b">", b"@", b";", b"\n", b"\r"):
-                raise InputError("this is neither FASTA nor FASTQ: a record begins with '>' or '@'", file=file, line=1)
-            with dnaio.open(_Pushed(head, stream), mode="r", open_threads=0) as records:
-                return [(record.name, record.sequence) for record in records]
+            data = stream.read()
+        if not data.strip():
+            raise InputError("the file is empty", file=file)
+        if data[:1] not in (b">", b"@", b";"):
+            raise InputError("this is neither FASTA nor FASTQ: a record begins with '>' or '@'", file=file, line=1)
+        with dnaio.open(io.BytesIO(data), mode="r", open_threads=0) as records:
+            return [(record.name, record.sequence) for record in records]
     except InputError:
         raise
     except FileNotFoundError:
@@ -116,42 +117,6 @@ def _records(source: Source, file: str) -> list[tuple[str, str]]:
         if "end-of-stream" in text or "truncated" in text.lower() or "unexpected end" in text.lower():
             raise InputError("the compressed file is truncated: fetch or write it again", file=file) from None
         raise InputError(f"the file cannot be read ({text})", file=file) from None
-
-
-class _Pushed:
-    """A binary stream with bytes put back in front of it."""
-
-    def __init__(self, head: bytes, stream: Any) -> None:
-        self._head, self._stream = head, stream
-
-    def read(self, size: int = -1) -> bytes:
-        head, self._head = self._head, b""
-        if not head:
-            return bytes(self._stream.read(size))
-        return head + bytes(self._stream.read(size if size < 0 else max(size - len(head), 0)))
-
-    def readinto(self, buffer: Any) -> int:
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def readline(self) -> bytes:
-        raise NotImplementedError
-
-    def peek(self, size: int) -> bytes:
-        if len(self._head) < size:
-            self._head += bytes(self._stream.read(size - len(self._head)))
-        return self._head
-
-    def seekable(self) -> bool:
-        return False
-
-    @property
-    def closed(self) -> bool:
-        return False
-
-    def close(self) -> None:
-        pass
 
 
 def _check_names(names: list[str], origins: list[str]) -> None:
@@ -202,5 +167,3 @@ def _encode(
         )
     return SequenceBatch(codes, offsets, tuple(names), alphabet, letters, tuple(descriptions))
 
-
-__all__ = ["NUCLEOTIDE", "PROTEIN", "read_sequences"]

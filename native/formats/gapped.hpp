@@ -1,0 +1,45 @@
+// Alignments written out: the letters of both sequences with their gaps, and the line between them.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tropalign {
+
+/// A list of alignments by their operations. Letters and codes are those of whole batches; begins say where in them
+/// the aligned part of each row starts (on the strand that is aligned).
+struct AlignedRows {
+    const uint8_t *query_letters, *query_codes, *target_letters, *target_codes;
+    int64_t query_size, target_size;  // letters of each batch
+    const int64_t *query_begin, *target_begin;
+    const uint32_t *operations;       // BAM-coded: I takes a query letter, D a target letter, = and X both
+    const int64_t *offsets;           // n_rows + 1
+    int64_t n_rows;
+    const uint8_t *positive;          // 32 x 32 codes: 1 where a pair scores above 0; null: only identity is known
+};
+
+/// The three lines of each alignment, one after another; row k is [offsets[k], offsets[k + 1]) of each.
+struct GappedText {
+    std::vector<char> query, middle, target;
+    std::vector<int64_t> offsets;
+};
+
+/// The middle line, as EMBOSS's: '|' identical, ':' similar (score above 0), '.' neither, ' ' beside a gap and between
+/// identical letters that do not score above 0 (X and X). Throws std::out_of_range where a row leaves its sequences.
+GappedText gapped_text(const AlignedRows &rows);
+
+/// What EMBOSS's srspair format says of each alignment beside its letters.
+struct SrspairHeader {
+    std::string scoring;              // the lines of matrix and gap costs
+    const int32_t *score, *identical, *similar, *gaps, *query_start, *target_start;
+    const int8_t *strand;             // null: all on the forward strand
+    const char *query_names, *target_names;
+    const int64_t *query_name_offsets, *target_name_offsets;
+    int64_t n_queries, n_targets;
+    const int64_t *query_index, *target_index;
+};
+
+/// Records in EMBOSS's srspair format, 50 columns a line.
+std::string srspair_records(const GappedText &text, const SrspairHeader &header, int64_t n_rows);
+
+}  // namespace tropalign
