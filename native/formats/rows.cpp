@@ -1,5 +1,6 @@
 #include "rows.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -37,14 +38,32 @@ char *put_integer(char *p, T x) {
     return std::to_chars(p, p + kInt64Digits, x).ptr;
 }
 
+/// Text of every operation shorter than 256, by its BAM code: at most three digits and the letter.
+constexpr uint32_t kShortOperations = 256 << 4;
+constexpr auto kOperationText = [] {
+    std::array<std::array<char, 4>, kShortOperations> table{};
+    for (uint32_t op = 0; op < kShortOperations; ++op) {
+        const auto &digits = kSmall[op >> 4];
+        for (int k = 0; k < digits[3]; ++k) table[op][static_cast<size_t>(k)] = digits[static_cast<size_t>(k)];
+        table[op][static_cast<size_t>(digits[3])] = kOperations[op & 15];
+    }
+    return table;
+}();
+
 char *put_cigar(char *p, const uint32_t *operations, int64_t count) {
     if (count == 0) {
         *p = '*';
         return p + 1;
     }
     for (int64_t k = 0; k < count; ++k) {
-        p = put_integer(p, static_cast<int32_t>(operations[k] >> 4));
-        *p++ = kOperations[operations[k] & 15];
+        const uint32_t op = operations[k];
+        if (op < kShortOperations) {
+            std::memcpy(p, kOperationText[op].data(), 4);
+            p += 2 + (op >= 10 << 4) + (op >= 100 << 4);
+        } else {
+            p = put_integer(p, static_cast<int32_t>(op >> 4));
+            *p++ = kOperations[op & 15];
+        }
     }
     return p;
 }
@@ -129,11 +148,16 @@ size_t bound_cigars(const RowColumn &column, int64_t n_rows) {
     check_offsets(column);
     if (n_rows > column.n_items) throw std::out_of_range("a CIGAR column has fewer items than there are rows");
     auto *operations = static_cast<const uint32_t *>(column.data);
-    const int64_t begin = column.offsets[0], end = column.offsets[n_rows];
+    const int64_t end = column.offsets[n_rows];
     int64_t total = n_rows;  // a '*' each
-    for (int64_t k = begin; k < end; ++k) {
-        uint32_t length = operations[k] >> 4;
-        total += 2 + (length >= 10) + (length >= 100) + (length >= 1000) * (kOperationDigits - 3);
+    for (int64_t k = column.offsets[0]; k < end;) {
+        const int64_t stop = std::min<int64_t>(end, k + 4096);
+        int32_t sum = 0;  // narrow, so that the loop runs in vectors
+        for (; k < stop; ++k) {
+            auto length = static_cast<int32_t>(operations[k] >> 4);
+            sum += 2 + (length > 9) + (length > 99) + (length > 999 ? kOperationDigits - 3 : 0);
+        }
+        total += sum;
     }
     return static_cast<size_t>(total);
 }
