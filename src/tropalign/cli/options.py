@@ -45,10 +45,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "-t", "--threads", type=checked(whole(0)), default=0, metavar="N", help="threads; 0 (default) for all there are"
     )
     group.add_argument(
-        "--memory", type=checked(parse_bytes), metavar="SIZE", help="memory to take at most, like 8G (default: 60%% of the free)"
+        "--memory",
+        type=checked(parse_bytes),
+        metavar="SIZE",
+        help="memory to take at most, like 8G (default: 60%% of the free)",
     )
     group.add_argument("--device", choices=("auto", "cpu"), default="auto", help="what computes (default: auto)")
     group.add_argument(
-        "--shard", type=checked(parse_shard), metavar="I/N", help="compute the I-th of N shares only; see tropalign merge"
+        "--shard",
+        type=checked(parse_shard),
+        metavar="I/N",
+        help="compute the I-th of N shares only; see tropalign merge",
     )
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings")

@@ -36,11 +36,15 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     how.add_argument("--match", type=int, metavar="N", help="score of equal letters, in place of a matrix")
     how.add_argument("--mismatch", type=int, metavar="N", help="score of different letters (negative)")
     how.add_argument("--gap-open", type=int, metavar="N", help="default: 11, nucleotides 10")
-    how.add_argument("--gap-extend", type=int, metavar="N", help="for each residue of a gap, the first too (default: 1)")
+    how.add_argument(
+        "--gap-extend", type=int, metavar="N", help="for each residue of a gap, the first too (default: 1)"
+    )
     how.add_argument("--strand", choices=("plus", "both"), default="plus", help="both: also the query's other strand")
     how.add_argument("--alphabet", choices=("auto", "protein", "nucleotide"), default="auto")
     what = parser.add_argument_group("which pairs, and what of them")
-    what.add_argument("--report", choices=("score", "ends", "alignment"), default="alignment", help="(default: alignment)")
+    what.add_argument(
+        "--report", choices=("score", "ends", "alignment"), default="alignment", help="(default: alignment)"
+    )
     what.add_argument("--pairs", metavar="FILE", help="only the pairs in this file, two names a line")
     what.add_argument("--top", type=checked(whole(1)), metavar="K", help="the K best targets of each query")
     what.add_argument("--min-score", type=int, metavar="N")
@@ -54,7 +58,9 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         help="default: by the suffix of -o, else tsv",
     )
     what.add_argument("--matrix-values", choices=("score", "identity", "distance"), default="score")
-    what.add_argument("--matrix-layout", choices=("tsv", "phylip", "npz"), help="of --format matrix (default: by the suffix)")
+    what.add_argument(
+        "--matrix-layout", choices=("tsv", "phylip", "npz"), help="of --format matrix (default: by the suffix)"
+    )
     add_run_options(parser)
     parser.set_defaults(run=run)
 
@@ -149,7 +155,9 @@ def _scoring(options: argparse.Namespace, alphabet: Any) -> tuple[Any, Any]:
         matrix = SubstitutionMatrix.load(options.matrix, alphabet)
     elif options.match is not None or options.mismatch is not None:
         match = 5 if options.match is None else options.match
-        matrix = SubstitutionMatrix.match_mismatch(match, -4 if options.mismatch is None else options.mismatch, alphabet)
+        matrix = SubstitutionMatrix.match_mismatch(
+            match, -4 if options.mismatch is None else options.mismatch, alphabet
+        )
     matrix, gap = default_scoring(alphabet, matrix, None)
     return matrix, Gap(
         gap.open if options.gap_open is None else options.gap_open,

@@ -97,7 +97,7 @@ def disk_error(error: OSError, path: Path, n_bytes: int) -> Exception:
     """The error that says what a failed write means."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return ResourceError(
-            f"{path}: the disk is full or the file too large ({n_bytes} more bytes): free space or write elsewhere with -o; "
+            f"{path}: the disk is full or the file too large ({n_bytes} more bytes): free space or write elsewhere; "
             "the same command then goes on where this one stopped",
             needed_bytes=n_bytes,
         )

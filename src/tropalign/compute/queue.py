@@ -31,7 +31,7 @@ def run(
     threads = resolve_threads(n_threads)
     before = 0
     for tile in sorted(task.tiles() if tiles is None else tiles, key=lambda tile: tile.index):
-        told = (lambda items, base=before: progress(base + items)) if progress else None  # type: ignore[misc]
+        told = (lambda items, base=before: progress(base + items)) if progress else None
         try:
             result = task.on_cpu(tile, threads, told)
         except MemoryError:

@@ -27,7 +27,9 @@ def default_scoring(
     nucleotide = alphabet is NUCLEOTIDE
     if matrix is None:
         matrix = (
-            SubstitutionMatrix.match_mismatch(5, -4, NUCLEOTIDE) if nucleotide else SubstitutionMatrix.from_name("BLOSUM62")
+            SubstitutionMatrix.match_mismatch(5, -4, NUCLEOTIDE)
+            if nucleotide
+            else SubstitutionMatrix.from_name("BLOSUM62")
         )
     elif isinstance(matrix, str):
         matrix = SubstitutionMatrix.load(matrix)
@@ -118,6 +120,14 @@ def align(
     both = SequenceBatch.from_strings([query, target], ["query", "target"], alphabet)
     pairs = np.array([[0, 1]], np.int64)
     tables = align_all(
-        both, mode=mode, matrix=matrix, gap=gap, report=report, free_ends=free_ends, pairs=pairs, strand=strand, n_threads=1
+        both,
+        mode=mode,
+        matrix=matrix,
+        gap=gap,
+        report=report,
+        free_ends=free_ends,
+        pairs=pairs,
+        strand=strand,
+        n_threads=1,
     )
     return next(tables).row(0)

@@ -115,8 +115,11 @@ class PairsTask:
         most = max(1, min(most, int(max(self.memory_bytes - fixed, 0) * 0.6 / row_bytes)))
         per_run = int(items.max()) if len(items) else 0
         needed = fixed + row_bytes * (per_run if self.pairs is None else 1)
-        require(needed, self.memory_bytes, "one query with all its targets", "allow more with --memory or split the targets")
-        tiles, begin, count, cells = [], 0, 0, 0
+        require(
+            needed, self.memory_bytes, "one query with all its targets", "allow more with --memory or split the targets"
+        )
+        tiles: list[Tile] = []
+        begin = count = cells = 0
         for k in range(len(items)):
             if count and (count + items[k] > most or cells >= TILE_CELLS):
                 tiles.append(Tile(len(tiles), cells, fixed + row_bytes * count, count, (begin, k)))

@@ -69,7 +69,9 @@ class SubstitutionMatrix:
         except OSError as error:
             raise InputError(f"the matrix cannot be read ({error.strerror})", file=str(path)) from None
         except Exception:
-            raise InputError("this is no matrix in NCBI format (letters, then a row of numbers a letter)", file=str(path)) from None
+            raise InputError(
+                "this is no matrix in NCBI format (letters, then a row of numbers a letter)", file=str(path)
+            ) from None
         return cls._from_biopython(Path(path).name, matrix, alphabet)
 
     @classmethod
@@ -77,7 +79,9 @@ class SubstitutionMatrix:
         letters = "".join(matrix.alphabet)  # type: ignore[attr-defined]
         values = np.asarray(matrix, dtype=float)
         if not (values == np.round(values)).all():
-            raise ScoringError(f"the scores of {name} are no whole numbers: multiply matrix and gap costs by a power of ten")
+            raise ScoringError(
+                f"the scores of {name} are no whole numbers: multiply matrix and gap costs by a power of ten"
+            )
         if not (values == values.T).all():
             raise ScoringError(f"the matrix {name} is not symmetric, which pairwise alignment needs")
         if np.abs(values).max() > 1_000_000:
@@ -122,7 +126,7 @@ class SubstitutionMatrix:
                     f"{at - int(batch.offsets[k]) + 1}: add it to the matrix or choose another"
                 )
             warnings.warn(
-                f"the matrix {self.name} has no letter {letter}: its {counts[code]} occurrences are scored like {stand_in}",
+                f"the matrix {self.name} has no letter {letter}: {counts[code]} are scored like {stand_in}",
                 TropalignWarning,
                 stacklevel=2,
             )

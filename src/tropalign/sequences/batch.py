@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence as PySequence
+from collections.abc import Iterable
+from collections.abc import Sequence as PySequence
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -166,4 +166,3 @@ def _encode(
             f"{origins[k]}, record {names[k]!r}: {found}; read as {alphabet.wildcard}", TropalignWarning, stacklevel=3
         )
     return SequenceBatch(codes, offsets, tuple(names), alphabet, letters, tuple(descriptions))
-

@@ -1,0 +1,59 @@
+# make demo: set up and run the main job on real data.   make test: set up and run all tests.
+# After a change to native code: make rebuild
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test lint wheel rebuild bench-pairs test-sanitize docs clean
+help:
+	@sed -n '1,2s/^# //p' Makefile
+	@echo "make lint | wheel | rebuild | bench-pairs | test-sanitize | docs | clean"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)/python
+	$(PIP) "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(PIP) --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/tested: $(VENV)/installed
+	$(PIP) pytest hypothesis parasail pyarrow ruff mypy build
+	@touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/tested
+	$(BIN)/python -m pytest tests
+
+lint: $(VENV)/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy src/tropalign
+
+wheel: $(VENV)/tested
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+rebuild:
+	$(PIP) --no-build-isolation -e .
+
+bench-pairs: $(VENV)/installed
+	$(PIP) parasail pyopal edlib stringzillas-cpus biopython
+	$(BIN)/python bench/pairs.py
+
+# The kernels and the plan under AddressSanitizer and UndefinedBehaviorSanitizer, with the same tests.
+test-sanitize: $(VENV)/tested
+	rm -rf build/sanitize && $(PIP) --no-build-isolation --no-deps --target build/sanitize \
+	  -C cmake.define.TROPALIGN_SANITIZE=address,undefined -C build-dir=build/sanitize-objects .
+	cd tests && PYTHONPATH=../build/sanitize ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
+	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
+	  ../$(BIN)/python -m pytest -p no:cacheprovider pairwise
+
+docs: $(VENV)/installed
+	$(PIP) sphinx furo numpydoc myst-parser
+	$(BIN)/python -m sphinx -W -b html docs docs/_build
+
+clean:
+	rm -rf $(VENV) build dist demo-results
