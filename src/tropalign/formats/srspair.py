@@ -1,89 +1,61 @@
-"""EMBOSS's ``srspair`` text, as needle and water write it."""
+"""EMBOSS's ``srspair`` text, as needle and water write it.
+
+Where it differs: the program's header holds tropalign's version, command and parameters; letters that the alphabet
+takes for the same (U and T) are identical; free end gaps are not shown, nor counted. With both strands a ``Strand``
+line tells which one of the query is shown, and its positions count on that strand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import Any
 
-from tropalign.formats.table import Alignment, AlignmentTable
-from tropalign.sequences import SequenceBatch
+from tropalign.formats import gapped, rows
+from tropalign.formats.context import Context
+from tropalign.formats.table import AlignmentTable
+from tropalign.formats.text import concatenated
 
-if TYPE_CHECKING:
-    from tropalign.formats.writers import Context
-
-WIDTH = 50
+RULE = "#" * 40
 
 
-def assemble(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
-    """The program's header, then the alignments."""
-    from tropalign.formats.text import comment_lines
-
-    rule = "#" * 40
-    lines = [rule, "# Program: tropalign", *comment_lines(context), "# Align_format: srspair", rule, ""]
-    out.write("\n".join(lines).encode() + b"\n")
-    for part in parts:
-        out.write(part)
-    out.write(b"\n#---------------------------------------\n#---------------------------------------\n")
+def header(context: Context) -> bytes:
+    """The program, in EMBOSS's frame."""
+    lines = [RULE, "# Program: tropalign", *context.comment_lines(), "# Align_format: srspair", RULE, "", ""]
+    return "\n".join(lines).encode()
 
 
-def rows(table: AlignmentTable, context: Context) -> bytes:
-    """One block a pair."""
-    return "".join(_block(row, context) for row in table).encode("latin-1")
+def _scoring(context: Context) -> str:
+    """Lines of matrix and gap costs; as in EMBOSS, the penalty is that of a gap's first residue."""
+    lines = "" if context.substitution is None else f"# Matrix: {context.substitution.name}\n"
+    if context.gap is not None:
+        lines += f"# Gap_penalty: {float(context.gap.open + context.gap.extend):.1f}\n"
+        lines += f"# Extend_penalty: {float(context.gap.extend):.1f}\n"
+    return lines
 
 
-def _percent(count: int, total: int) -> str:
-    return f"{count:7d}/{total} ({100 * count / max(total, 1):4.1f}%)"
+def encode(table: AlignmentTable, context: Context) -> bytes:
+    """A record a pair; a pair without an aligned column is left out."""
+    from tropalign import _native
+
+    query_names, query_name_offsets = rows.encoded_names(table.queries)
+    target_names, target_name_offsets = rows.encoded_names(table.targets)
+    columns: dict[str, Any] = {
+        **gapped.arrays(table, context.substitution),
+        "score": table.score,
+        "n_identical": table.n_identical,
+        "n_similar": table.n_similar,
+        "n_gaps": table.n_gaps,
+        "query_start": gapped.query_starts(table),
+        "target_start": table.target_start,
+        "strand": table.strand,
+        "query_names": query_names,
+        "query_name_offsets": query_name_offsets,
+        "target_names": target_names,
+        "target_name_offsets": target_name_offsets,
+        "query_index": table.query_index,
+        "target_index": table.target_index,
+    }
+    text: bytes = _native.srspair_records(columns, _scoring(context))
+    return text
 
 
-def _block(row: Alignment, context: Context) -> str:
-    top, middle, bottom = row.aligned()
-    gap = context.substitution
-    middle = "".join(
-        "|" if m == "|" else " " if "-" in (a, b) else ":" if _similar(context, a, b) else "."
-        for a, m, b in zip(top, middle, bottom, strict=True)
-    )
-    rule = "#======================================="
-    head = [
-        rule,
-        "#",
-        "# Aligned_sequences: 2",
-        f"# 1: {row.query}",
-        f"# 2: {row.target}",
-        f"# Matrix: {gap.name if gap is not None else '-'}",
-        f"# Gap_cost: {context.parameters.get('gap_cost', '-')}",
-        "#",
-        f"# Length: {row.n_columns}",
-        f"# Identity:   {_percent(row.n_identical, row.n_columns)}",
-        f"# Similarity: {_percent(row.n_similar, row.n_columns)}",
-        f"# Gaps:       {_percent(row.n_gaps, row.n_columns)}",
-        f"# Score: {float(row.score):.1f}",
-        "#",
-        "#",
-        rule,
-        "",
-    ]
-    i, j = row.query_span()[0], row.target_start
-    for k in range(0, len(top), WIDTH):
-        a, m, b = top[k : k + WIDTH], middle[k : k + WIDTH], bottom[k : k + WIDTH]
-        n_a, n_b = len(a) - a.count("-"), len(b) - b.count("-")
-        # A line without a residue repeats the coordinate before it, as EMBOSS does.
-        head.append(f"{row.query[:13]:<13} {i + (n_a > 0):6d} {a:<{WIDTH}} {i + n_a:6d}")
-        head.append(f"{'':20} {m}")
-        head.append(f"{row.target[:13]:<13} {j + (n_b > 0):6d} {b:<{WIDTH}} {j + n_b:6d}")
-        head.append("")
-        i, j = i + n_a, j + n_b
-    return "\n".join([*head, "", ""])
-
-
-def _similar(context: Context, a: str, b: str) -> bool:
-    substitution, batch = context.substitution, context.queries
-    if substitution is None:
-        return False
-    return bool(substitution.scores[_code(batch, a), _code(batch, b)] > 0)
-
-
-def _code(batch: SequenceBatch, letter: str) -> int:
-    import numpy as np
-
-    codes, _ = batch.alphabet.encode(np.array([ord(letter)], np.uint8))
-    return int(codes[0])
+assemble = concatenated(header, b"#---------------------------------------\n#---------------------------------------\n")

@@ -1,0 +1,75 @@
+"""Alignments of a table written out with their gaps, all rows at once."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.formats.table import AlignmentTable
+from tropalign.sequences import SequenceBatch
+
+Bytes = NDArray[np.uint8]
+Strands = tuple[Bytes, Bytes, NDArray[np.int64]]
+
+_both: WeakKeyDictionary[SequenceBatch, Strands] = WeakKeyDictionary()
+
+
+def both_strands(batch: SequenceBatch) -> Strands:
+    """Letters, codes and offsets of the forward strands, then of the reverse ones: sequence k's is k + n."""
+    if batch not in _both:
+        other = batch.reverse_complement()
+        offsets = np.concatenate([batch.offsets, other.offsets[1:] + batch.offsets[-1]])
+        _both[batch] = (
+            np.concatenate([batch.letters, other.letters]),
+            np.concatenate([batch.codes, other.codes]),
+            offsets,
+        )
+    return _both[batch]
+
+
+def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int64], NDArray[np.int64]]:
+    """Letters, codes and offsets that hold the strand of every row, and which sequence of them each row takes."""
+    batch = table.queries
+    if table.strand is None or not (table.strand < 0).any():
+        return batch.letters, batch.codes, batch.offsets, table.query_index
+    return *both_strands(batch), table.query_index + len(batch) * (table.strand < 0)
+
+
+def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
+    """Where the aligned part begins on the strand that was aligned, int32, shape (n,)."""
+    if table.strand is None:
+        return table.query_start
+    lengths = table.queries.lengths[table.query_index]
+    return np.where(table.strand < 0, lengths - table.query_end, table.query_start).astype(np.int32)
+
+
+def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
+    """What native code takes to write alignments out; `substitution` (a SubstitutionMatrix) tells what is similar."""
+    letters, codes, offsets, index = aligned_queries(table)
+    positive = None if substitution is None else (substitution.scores > 0).astype(np.uint8).ravel()
+    return {
+        "query_letters": np.ascontiguousarray(letters),
+        "query_codes": np.ascontiguousarray(codes),
+        "query_begin": offsets[index] + query_starts(table),
+        "target_letters": np.ascontiguousarray(table.targets.letters),
+        "target_codes": np.ascontiguousarray(table.targets.codes),
+        "target_begin": table.targets.offsets[table.target_index] + table.target_start,
+        "operations": np.ascontiguousarray(table.cigar_ops, np.uint32),
+        "offsets": np.ascontiguousarray(table.cigar_offsets, np.int64),
+        "positive": positive,
+    }
+
+
+def lines(table: AlignmentTable, substitution: Any = None) -> tuple[Bytes, Bytes, Bytes, NDArray[np.int64]]:
+    """Gapped queries, midlines and gapped targets of all rows, and where each row begins in them.
+
+    In a midline ``|`` is identical, ``:`` similar (it scores above 0), ``.`` neither; a space stands beside a gap, and
+    between identical letters that do not score above 0. Without `substitution` only identity is known.
+    """
+    from tropalign import _native
+
+    text: tuple[Bytes, Bytes, Bytes, NDArray[np.int64]] = _native.gapped_text(arrays(table, substitution))
+    return text

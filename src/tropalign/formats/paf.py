@@ -1,0 +1,38 @@
+"""PAF, minimap2's pairwise mapping format, with ``AS:i:`` and ``cg:Z:``."""
+
+from __future__ import annotations
+
+from tropalign.formats import rows
+from tropalign.formats.context import Context
+from tropalign.formats.table import AlignmentTable
+from tropalign.formats.text import concatenated
+
+MAPPING_QUALITY_UNKNOWN = "255"
+
+
+def encode(table: AlignmentTable, context: Context) -> bytes:
+    """A line a pair; a pair without an aligned column has none, as PAF lists what maps."""
+    if not table.n_columns.all():
+        table = table.take(table.n_columns > 0)
+    return rows.join(
+        [
+            rows.names(table.queries, table.query_index),
+            rows.numbers(table.queries.lengths[table.query_index]),
+            rows.numbers(table.query_start),
+            rows.numbers(table.query_end),
+            rows.strands(table),
+            rows.names(table.targets, table.target_index),
+            rows.numbers(table.targets.lengths[table.target_index]),
+            rows.numbers(table.target_start),
+            rows.numbers(table.target_end),
+            rows.numbers(table.n_identical),
+            rows.numbers(table.n_columns),
+            rows.constant(MAPPING_QUALITY_UNKNOWN),
+            rows.numbers(table.score, "AS:i:"),
+            rows.cigars(table, "cg:Z:"),
+        ],
+        len(table),
+    )
+
+
+assemble = concatenated()
