@@ -54,7 +54,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     what.add_argument(
         "-f",
         "--format",
-        choices=("tsv", "paf", "sam", "srspair", "fasta", "parquet", "arrow", "matrix"),
+        choices=("tsv", "paf", "sam", "srspair", "fasta", "parquet", "arrow", "feather", "matrix"),
         help="default: by the suffix of -o, else tsv",
     )
     what.add_argument("--matrix-values", choices=("score", "identity", "distance"), default="score")
@@ -126,6 +126,7 @@ def run(options: argparse.Namespace) -> None:
         options.matrix_values,
         options.matrix_layout or _layout(output),
         matrix,
+        gap,
     )
     write_result(task, task.n_pairs, writer, context, options)
 
