@@ -2,63 +2,90 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
 
 from tropalign import __version__
 from tropalign.errors import TropalignError
 
-EXIT_USAGE, EXIT_INPUT, EXIT_RESOURCES, EXIT_INTERRUPTED = 2, 3, 4, 130
+if TYPE_CHECKING:
+    import argparse
+
+EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code (0 done, 2 usage, 3 bad input, 4 resources or device)."""
+    """Runs the command line.
+
+    Returns
+    -------
+    int
+        0 done, 2 usage, 3 bad input, 4 resources or device, 130 interrupted, 1 a defect of tropalign
+        (TROPALIGN_TRACEBACK=1 then shows where).
+    """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["--version"]:
         print(f"tropalign {__version__}")
         return 0
-    parser = make_parser()
+    try:
+        with warnings.catch_warnings():
+            return _run(arguments)
+    except SystemExit as stop:  # argparse has said what there was to say
+        return stop.code if isinstance(stop.code, int) else EXIT_USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt as interrupt:
+        return _fail(str(interrupt) or "interrupted", EXIT_INTERRUPTED)
+    except TropalignError as error:
+        _show_traceback()
+        return _fail(str(error), error.exit_code)
+    except MemoryError:
+        return _fail("out of memory: allow less with --memory, so that less is held at once", EXIT_RESOURCES)
+    except Exception as error:
+        _show_traceback()
+        return _fail(
+            f"{type(error).__name__}: {error}: this is a defect of tropalign; TROPALIGN_TRACEBACK=1 shows where",
+            EXIT_DEFECT,
+        )
+
+
+def _run(arguments: list[str]) -> int:
+    parser = make_parser(wants_help=not arguments or "-h" in arguments or "--help" in arguments)
     options = parser.parse_args(arguments)
     if options.verb is None:
         parser.print_help()
         return EXIT_USAGE
-    warnings.showwarning = _show_warning(options)
-    warnings.simplefilter("always", UserWarning)
-    options.command = "tropalign " + " ".join(arguments)
-    try:
-        return int(options.run(options) or 0)
-    except TropalignError as error:
-        return _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        parts = getattr(options, "parts_kept", None)
-        again = f"; the same command goes on where it stopped ({parts})" if parts else ""
-        return _fail(f"interrupted{again}", EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except MemoryError:
-        return _fail("out of memory: allow less with --memory, so that less is held at once", EXIT_RESOURCES)
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("ignore" if getattr(options, "quiet", False) else "always", UserWarning)
+    options.run(options)
+    return 0
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all verbs."""
-    from rich_argparse import RawDescriptionRichHelpFormatter
+def make_parser(wants_help: bool = True) -> argparse.ArgumentParser:
+    """The parser of all verbs; coloured help is loaded only where it `wants_help`."""
+    import argparse
 
     from tropalign.cli import devices, merge, pairs
+    from tropalign.cli.options import Parser
 
-    parser = argparse.ArgumentParser(
+    formatter: type[argparse.HelpFormatter] = argparse.RawDescriptionHelpFormatter
+    if wants_help:
+        from rich_argparse import RawDescriptionRichHelpFormatter as formatter
+    parser = Parser(
         "tropalign",
         description="Exact alignment of biological sequences at the speed of the machine it runs on.",
         epilog="example:\n  tropalign pairs proteins.fa -o alignments.tsv",
-        formatter_class=RawDescriptionRichHelpFormatter,
+        formatter_class=formatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tropalign {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for module in (pairs, merge, devices):
-        module.add_parser(verbs, RawDescriptionRichHelpFormatter)
+        module.add_parser(verbs, formatter)
     return parser
 
 
@@ -67,12 +94,22 @@ def _fail(sentence: str, code: int) -> int:
     return code
 
 
-def _show_warning(options: argparse.Namespace):  # type: ignore[no-untyped-def]
-    def show(message, category, filename, lineno, file=None, line=None):  # type: ignore[no-untyped-def]
-        if not getattr(options, "quiet", False):
-            print(f"tropalign: warning: {message}", file=sys.stderr)
+def _show_traceback() -> None:
+    if os.environ.get("TROPALIGN_TRACEBACK"):
+        import traceback
 
-    return show
+        traceback.print_exc()
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    print(f"tropalign: warning: {message}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import pickle
-import sys
-from pathlib import Path
+import os
 from typing import Any
 
-EXAMPLE = """example:
-  tropalign pairs a.fa --shard 1/2 -o 1.shard;  tropalign pairs a.fa --shard 2/2 -o 2.shard
-  tropalign merge 1.shard 2.shard -o all.tsv
+from tropalign.cli.options import add_output_options
 
-Merge only shards that you or your colleagues wrote: like any pickled data, they are trusted."""
+EXAMPLE = """example:
+  tropalign pairs a.fa --shard 1/2 -o 1.shard
+  tropalign pairs a.fa --shard 2/2 -o 2.shard
+  tropalign merge 1.shard 2.shard -o all.tsv"""
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -23,27 +22,33 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         description="Joins the files that --shard I/N wrote into the file that one run would have written.",
         epilog=EXAMPLE,
         formatter_class=formatter,
+        allow_abbrev=False,
     )
-    parser.add_argument("shards", nargs="+", metavar="SHARD")
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; - is standard output")
-    parser.add_argument("-q", "--quiet", action="store_true")
-    parser.set_defaults(run=run)
+    parser.add_argument("shards", nargs="+", metavar="SHARD", help="all shards of the run, in any order")
+    add_output_options(parser)
+    parser.set_defaults(run=run, parser=parser, shard=None)
 
 
 def run(options: argparse.Namespace) -> None:
     """Joins."""
-    from tropalign.cli.output import assemble_file
-    from tropalign.compute.parts import disk_error, open_archives
+    from tropalign.cli.assembly import restore
+    from tropalign.cli.output import assemble, check_output, output_path, write_file, write_stream
+    from tropalign.compute.archive import open_archives
+    from tropalign.errors import InputError
     from tropalign.formats.writers import WRITERS
 
-    manifest, parts = open_archives(options.shards)
-    context = pickle.loads(bytes.fromhex(manifest["context"]))
-    writer = WRITERS[manifest["format"]]
-    if options.output == "-":
-        writer.assemble(parts, sys.stdout.buffer, context)
-        return
-    path = Path(options.output)
+    _, assembly, parts = open_archives(options.shards)
     try:
-        assemble_file(path, writer, parts, context)
-    except OSError as error:
-        raise disk_error(error, path, 0) from None
+        name, context = restore(assembly)
+        writer = WRITERS[name]
+    except (KeyError, TypeError):
+        raise InputError(
+            "another version of tropalign wrote this shard: merge with that", file=options.shards[0]
+        ) from None
+    check_output(options, name, context.matrix_layout)
+    path = output_path(options.output)
+    if path is None:
+        write_stream(options.output, writer, parts, context)
+        return
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    write_file(path, temporary, lambda place: assemble(place, writer, parts, context))

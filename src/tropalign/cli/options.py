@@ -1,13 +1,25 @@
-"""Options that several verbs share, and the types of their values."""
+"""What the verbs share: the parser, common options, and the types of their values."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from tropalign.compute.memory import parse_bytes
 from tropalign.compute.shard import parse_shard
+
+#: Options that change how and where a run works, and never what it writes.
+RUN_OPTIONS = ("output", "threads", "memory", "device", "shard", "quiet")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the sentence and exits with 2."""
+        self.exit(2, f"tropalign: {message} (see {self.prog} --help)\n")
 
 
 def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -22,27 +34,44 @@ def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return convert
 
 
-def whole(least: int) -> Callable[[str], int]:
-    """A whole number of at least `least`."""
+def whole(least: int | None = None) -> Callable[[str], int]:
+    """A whole number, of at least `least` where that is given."""
 
     def parse(text: str) -> int:
         try:
             value = int(text)
         except ValueError:
             raise ValueError(f"{text!r} is no whole number") from None
-        if value < least:
+        if least is not None and value < least:
             raise ValueError(f"{value} is below {least}")
         return value
 
-    return parse
+    return checked(parse)
+
+
+def fraction(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no fraction between 0 and 1")
+    return value
+
+
+def add_output_options(group: Any) -> None:
+    """Where to write, and quiet."""
+    group.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; - (default) is stdout")
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings")
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Output, threads, memory, device, shard and quiet."""
+    """RUN_OPTIONS: output, threads, memory, device, shard and quiet."""
     group = parser.add_argument_group("output and resources")
-    group.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; - is standard output")
+    add_output_options(group)
     group.add_argument(
-        "-t", "--threads", type=checked(whole(0)), default=0, metavar="N", help="threads; 0 (default) for all there are"
+        "-t", "--threads", type=whole(0), default=0, metavar="N", help="threads; 0 (default) for all there are"
     )
     group.add_argument(
         "--memory",
@@ -55,6 +84,19 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--shard",
         type=checked(parse_shard),
         metavar="I/N",
-        help="compute the I-th of N shares only; see tropalign merge",
+        help="compute the I-th of N shares only, into a file for tropalign merge",
     )
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings")
+
+
+def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace) -> str:
+    """The command in one fixed form, for headers: what was asked for, less RUN_OPTIONS, which change no result."""
+    files, words = [], []
+    for action in parser._actions:
+        value = getattr(options, action.dest, None)
+        if value == action.default or action.dest in RUN_OPTIONS:
+            continue
+        if not action.option_strings:
+            files.append(str(value))
+        else:
+            words += [action.option_strings[-1], *([] if action.nargs == 0 else [str(value)])]
+    return shlex.join([*parser.prog.split(), *files, *words])

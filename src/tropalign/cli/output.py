@@ -4,113 +4,148 @@ from __future__ import annotations
 
 import argparse
 import os
-import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
 
-from tropalign import __version__
-from tropalign.compute.parts import Parts, disk_error, write_archive
+from tropalign.cli.assembly import describe
+from tropalign.cli.progress import progress_bar
+from tropalign.compute.archive import write_archive
+from tropalign.compute.devices import CpuDevice
+from tropalign.compute.memory import default_budget
+from tropalign.compute.parts import Manifest, Parts, disk_error, recorded_manifest
 from tropalign.compute.queue import run
 from tropalign.compute.shard import tiles_of_shard
 from tropalign.compute.tile import Task
 from tropalign.errors import InputError
 from tropalign.formats.writers import Context, Writer
+from tropalign.sequences import SequenceBatch
+
+#: Formats that are no text.
+BINARY = ("arrow", "feather", "parquet")
 
 
-def write_result(task: Task, n_items: int, writer: Writer, context: Context, options: argparse.Namespace) -> None:
-    """Computes the task and writes it as the options say."""
-    tiles = task.tiles()
-    if options.shard is not None:
-        if options.output == "-":
-            raise InputError("a shard goes to a file that tropalign merge reads: name it with -o")
-        tiles = tiles_of_shard(tiles, options.shard)
-    with _progress(sum(tile.n_items for tile in tiles), options) as progress:
-        if options.output == "-":
-            encoded = (
-                writer.encode(table, context)
-                for _, table in run(task, n_threads=options.threads, tiles=tiles, progress=progress)
-            )
-            writer.assemble(encoded, sys.stdout.buffer, context)
-            sys.stdout.buffer.flush()
-            return
-        path = Path(options.output)
-        _check_place(path)
-        manifest: dict[str, Any] = {
-            "tropalign": __version__,
-            "fingerprint": task.fingerprint(),
-            "format": writer.name,
-            "parameters": {**context.parameters, "format": writer.name, "version": __version__},
-            "matrix": [context.matrix_values, context.matrix_layout],
-        }
+def output_path(output: str) -> Path | None:
+    """The file to make, links followed; None for what is no regular file and takes bytes as they come."""
+    path = Path(os.path.realpath(output))
+    return None if output == "-" or (path.exists() and not path.is_file() and not path.is_dir()) else path
+
+
+def check_output(options: argparse.Namespace, format_name: str, layout: str = "") -> None:
+    """Finds what is wrong with the place to write to before anything is computed.
+
+    Raises
+    ------
+    InputError
+        A directory that is not there or cannot be written.
+    SystemExit
+        A shard, or a binary format on a terminal, without a file.
+    """
+    path = output_path(options.output)
+    if path is None:
         if options.shard is not None:
-            manifest["shard"] = list(options.shard)
-        parts = Parts(path.with_name(path.name + ".parts"), manifest)
-        options.parts_kept = str(parts.directory)
-        missing = [tile for tile in tiles if not parts.has(tile.index)]
-        for tile, table in run(task, n_threads=options.threads, tiles=missing, progress=progress):
-            parts.write(tile.index, writer.encode(table, context))
-        try:
-            if options.shard is not None:
-                manifest["context"] = pickle_context(context)
-                write_archive(path, manifest, parts, [tile.index for tile in tiles])
-            else:
-                assemble_file(path, writer, (parts.read(tile.index) for tile in tiles), context)
-        except OSError as error:
-            raise disk_error(error, path, 0) from None
-        parts.remove()
+            options.parser.error("a shard goes to a file that tropalign merge reads: name it with -o")
+        if options.output == "-" and sys.stdout.isatty() and (format_name in BINARY or layout == "npz"):
+            options.parser.error(f"format {layout or format_name} is no text for a terminal: name a file with -o")
+        return
+    if path.is_dir():
+        raise InputError("the output is a directory: name a file in it", file=str(path))
+    if not path.parent.is_dir():
+        raise InputError("there is no such directory to write to: make it first", file=str(path.parent))
+    if not os.access(path.parent, os.W_OK):
+        raise InputError("no permission to write here", file=str(path.parent))
 
 
-def assemble_file(path: Path, writer: Writer, parts: Iterator[bytes], context: Context) -> None:
-    """The whole file under its name, or none."""
-    temporary = path.with_name(path.name + ".tmp")
+def memory_budget(options: argparse.Namespace) -> int:
+    """What was asked for; else what a run that this one goes on with had, as tiles were cut to it; else the default."""
+    if options.memory is not None:
+        return int(options.memory)
+    path = output_path(options.output)
+    earlier = None if path is None else recorded_manifest(_parts_directory(path))
+    return default_budget() if earlier is None else earlier.memory_bytes
+
+
+def write_result(task: Task, writer: Writer, context: Context, memory_bytes: int, options: argparse.Namespace) -> None:
+    """Computes the task and writes it as the options say."""
+    tiles = task.tiles() if options.shard is None else tiles_of_shard(task.tiles(), options.shard)
+    devices = [CpuDevice(options.threads)]
+    path = output_path(options.output)
+    with progress_bar("pairs", sum(tile.n_items for tile in tiles), options.quiet) as progress:
+        if path is None:
+            results = run(task, devices=devices, progress=progress)
+            write_stream(options.output, writer, (writer.encode(result, context) for _, result in results), context)
+            return
+        manifest = Manifest(
+            task.fingerprint(), len(task.tiles()), _named_parameters(writer, context), memory_bytes, options.shard
+        )
+        with Parts(_parts_directory(path), manifest) as parts:
+            try:
+                finished = {tile.index for tile in tiles if parts.has(tile.index)}
+                results = run(task, devices=devices, shard=options.shard, skip=finished, progress=progress)
+                for tile, result in results:
+                    parts.write(tile.index, writer.encode(result, context))
+                indices = [tile.index for tile in tiles]
+                if options.shard is not None:
+                    assembly = describe(writer, context)
+                    write = partial(write_archive, manifest=manifest, assembly=assembly, parts=parts, indices=indices)
+                else:
+                    write = partial(assemble, writer=writer, parts=map(parts.read, indices), context=context)
+                write_file(path, parts.temporary, write)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(
+                    f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
+                ) from None
+            parts.finish()
+
+
+def write_file(path: Path, temporary: Path, write: Callable[[Path], None]) -> None:
+    """Lets `write` make a temporary file, then gives it its name: the whole file is there or none."""
     try:
-        with open(temporary, "wb") as out:
-            writer.assemble(parts, out, context)
+        write(temporary)
         os.replace(temporary, path)
+    except OSError as error:
+        n_bytes = temporary.stat().st_size if temporary.exists() else 0
+        raise disk_error(error, path, n_bytes) from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def pickle_context(context: Context) -> str:
-    """The context for a shard's manifest."""
-    return pickle.dumps(context).hex()
+def assemble(path: Path, writer: Writer, parts: Iterator[bytes], context: Context) -> None:
+    """Makes the file of its parts."""
+    with open(path, "wb") as out:
+        writer.assemble(parts, out, context)
 
 
-def _check_place(path: Path) -> None:
-    if path.is_dir():
-        raise InputError("the output is a directory: name a file in it", file=str(path))
-    folder = path.parent
-    if not folder.is_dir():
-        raise InputError("there is no such directory to write to: make it first", file=str(folder))
-    if not os.access(folder, os.W_OK):
-        raise InputError("no permission to write here", file=str(folder))
+def write_stream(output: str, writer: Writer, parts: Iterator[bytes], context: Context) -> None:
+    """Writes to standard output (``-``), or to a pipe or a device by its name, as parts come."""
+    try:
+        if output == "-":
+            writer.assemble(parts, sys.stdout.buffer, context)
+            sys.stdout.buffer.flush()
+        else:
+            with open(output, "wb") as out:
+                writer.assemble(parts, out, context)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise disk_error(error, "standard output" if output == "-" else output, 0) from None
 
 
-class _progress:
-    """A progress bar on a terminal's standard error; as a context it gives the function to call, or None."""
-
-    def __init__(self, total: int, options: argparse.Namespace) -> None:
-        self._shown = sys.stderr.isatty() and not options.quiet
-        self._total = total
-
-    def __enter__(self) -> Any:
-        if not self._shown:
-            return None
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._bar = Progress(
-            TextColumn("pairs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True)
-        )
-        self._bar.start()
-        task = self._bar.add_task("pairs", total=self._total)
-        return lambda done: self._bar.update(task, completed=done)
-
-    def __exit__(self, *error: object) -> None:
-        if self._shown:
-            self._bar.stop()
+def _parts_directory(path: Path) -> Path:
+    return path.with_name(path.name + ".parts")
 
 
-__all__ = ["BinaryIO", "assemble_file", "pickle_context", "write_result"]
+def _named_parameters(writer: Writer, context: Context) -> dict[str, str]:
+    """All that decides the parts, by name."""
+    words = {"version": context.version, "format": writer.name, **context.parameters}
+    if writer.name == "matrix":
+        words |= {"matrix_values": context.matrix_values}
+    words["queries"] = _summary(context.queries)
+    if context.targets is not context.queries:
+        words["targets"] = _summary(context.targets)
+    return words
+
+
+def _summary(batch: SequenceBatch) -> str:
+    return f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:8]}"

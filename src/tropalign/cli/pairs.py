@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_run_options, checked, whole
+from tropalign.cli.options import add_run_options, command_line, fraction, whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tropalign.pairwise import PairOptions
+    from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.sequences import Alphabet, SequenceBatch
 
 EXAMPLE = """example:
   tropalign pairs proteins.fa -o all.tsv
   tropalign pairs reads.fa genomes.fa.gz --mode semiglobal --strand both --top 5 -f paf -o best.paf
 
-A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open."""
+A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+FORMATS = ("tsv", "paf", "sam", "srspair", "fasta", "parquet", "arrow", "feather", "matrix")
+#: Score of a match and a mismatch where only the other one is given.
+MATCH, MISMATCH = 5, -4
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -22,143 +34,181 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         description="Exact pairwise alignment of every pair of a set, of one set with another, or of listed pairs.",
         epilog=EXAMPLE,
         formatter_class=formatter,
+        allow_abbrev=False,
     )
     parser.add_argument("queries", metavar="A", help="FASTA or FASTQ, compressed or not; - is standard input")
     parser.add_argument("targets", metavar="B", nargs="?", help="align A with B; without B every pair of A")
-    how = parser.add_argument_group("alignment")
-    how.add_argument("--mode", choices=("local", "global", "semiglobal"), default="local", help="(default: local)")
-    how.add_argument(
+    _add_alignment_options(parser.add_argument_group("alignment"))
+    _add_selection_options(parser.add_argument_group("which pairs, and what of them"))
+    add_run_options(parser)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def _add_alignment_options(group: Any) -> None:
+    group.add_argument("--mode", choices=("local", "global", "semiglobal"), default="local", help="(default: local)")
+    group.add_argument(
         "--free-ends",
         metavar="LIST",
         help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
     )
-    how.add_argument("--matrix", metavar="NAME|FILE", help="substitution matrix (default: BLOSUM62; nucleotides 5/-4)")
-    how.add_argument("--match", type=int, metavar="N", help="score of equal letters, in place of a matrix")
-    how.add_argument("--mismatch", type=int, metavar="N", help="score of different letters (negative)")
-    how.add_argument("--gap-open", type=int, metavar="N", help="default: 11, nucleotides 10")
-    how.add_argument(
-        "--gap-extend", type=int, metavar="N", help="for each residue of a gap, the first too (default: 1)"
+    group.add_argument(
+        "--matrix",
+        metavar="NAME|FILE",
+        help="substitution matrix, one of Biopython's or a file in NCBI format "
+        f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
     )
-    how.add_argument("--strand", choices=("plus", "both"), default="plus", help="both: also the query's other strand")
-    how.add_argument("--alphabet", choices=("auto", "protein", "nucleotide"), default="auto")
-    what = parser.add_argument_group("which pairs, and what of them")
-    what.add_argument(
-        "--report", choices=("score", "ends", "alignment"), default="alignment", help="(default: alignment)"
+    group.add_argument("--match", type=whole(), metavar="N", help="score of equal letters, in place of a matrix")
+    group.add_argument("--mismatch", type=whole(), metavar="N", help="score of different letters, mostly negative")
+    group.add_argument(
+        "--gap-open", type=whole(), metavar="N", help="cost of a gap beside its residues (default: 11; nucleotides 10)"
     )
-    what.add_argument("--pairs", metavar="FILE", help="only the pairs in this file, two names a line")
-    what.add_argument("--top", type=checked(whole(1)), metavar="K", help="the K best targets of each query")
-    what.add_argument("--min-score", type=int, metavar="N")
-    what.add_argument("--min-identity", type=float, metavar="F", help="a fraction, 0 to 1")
-    what.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
-    what.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
-    what.add_argument(
-        "-f",
-        "--format",
-        choices=("tsv", "paf", "sam", "srspair", "fasta", "parquet", "arrow", "feather", "matrix"),
-        help="default: by the suffix of -o, else tsv",
+    group.add_argument(
+        "--gap-extend", type=whole(), metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
     )
-    what.add_argument("--matrix-values", choices=("score", "identity", "distance"), default="score")
-    what.add_argument(
-        "--matrix-layout", choices=("tsv", "phylip", "npz"), help="of --format matrix (default: by the suffix)"
+    group.add_argument(
+        "--strand", choices=("plus", "both"), default="plus", help="both: the better of the query's two strands"
     )
-    add_run_options(parser)
-    parser.set_defaults(run=run)
+    group.add_argument(
+        "--alphabet", choices=("auto", "protein", "nucleotide"), default="auto", help="(default: judged by the letters)"
+    )
+    group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
+    group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
+
+
+def _add_selection_options(group: Any) -> None:
+    group.add_argument(
+        "--report",
+        choices=("score", "ends", "alignment"),
+        default="alignment",
+        help="scores, with start and end, or whole alignments (default); only what is asked for is computed",
+    )
+    group.add_argument("--pairs", metavar="FILE", help="only the pairs in this file, two names a line")
+    group.add_argument("--top", type=whole(1), metavar="K", help="the K best targets of each query")
+    group.add_argument("--min-score", type=whole(), metavar="N", help="only alignments with at least this score")
+    group.add_argument(
+        "--min-identity", type=fraction, metavar="F", help="only alignments with at least this fraction identical"
+    )
+    group.add_argument("-f", "--format", choices=FORMATS, help="default: by the suffix of -o, else tsv")
+    group.add_argument(
+        "--matrix-values", choices=("score", "identity", "distance"), help="what --format matrix holds (default: score)"
+    )
+    group.add_argument(
+        "--matrix-layout",
+        choices=("tsv", "phylip", "npz"),
+        help="of --format matrix (default: by the suffix, else tsv)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
     from tropalign import __version__
-    from tropalign.cli.output import write_result
-    from tropalign.errors import InputError
-    from tropalign.formats.writers import Context, writer_for
-    from tropalign.pairwise import FREE_ENDS, PairOptions, PairsTask
-    from tropalign.pairwise.options import UsageError
-    from tropalign.sequences import NUCLEOTIDE, PROTEIN, read_sequences
+    from tropalign.cli.output import check_output, memory_budget, write_result
+    from tropalign.compute.devices import selected_isa
+    from tropalign.compute.memory import require
+    from tropalign.formats.writers import Context, format_for_path, writer_for
+    from tropalign.pairwise import PairsTask
+    from tropalign.sequences import read_sequences
 
-    if options.free_ends is not None and options.mode != "semiglobal":
-        raise UsageError("--free-ends belongs to --mode semiglobal")
-    output = None if options.output == "-" else options.output
-    report = options.report
-    name = options.format or (None if output is None else writer_for(None, output, "alignment").name)
-    if name == "matrix":
-        if options.matrix_values == "score":
-            report = "score"
-        _check_matrix(options)
-    writer = writer_for(name, output, report)
+    options.format = options.format or format_for_path(None if options.output == "-" else options.output)
+    _check_usage(options)
+    writer = writer_for(options.format, None, options.report)
+    check_output(options, options.format, options.matrix_layout or "")
+    selected_isa()
+    memory_bytes = memory_budget(options)
 
-    alphabet = {"auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[options.alphabet]
-    reading = {"skip_empty": options.skip_empty, "strict": options.strict}
+    reading: dict[str, Any] = {"skip_empty": options.skip_empty, "strict": options.strict}
+    alphabet = _alphabet(options.alphabet)
     queries = read_sequences(options.queries, alphabet=alphabet, **reading)
     targets = None
     if options.targets is not None:
-        if options.targets == options.queries == "-":
-            raise InputError("A and B cannot both be standard input")
         targets = read_sequences(options.targets, alphabet=alphabet or queries.alphabet, **reading)
-    matrix, gap = _scoring(options, queries.alphabet)
-    free = frozenset(FREE_ENDS if options.free_ends is None else filter(None, options.free_ends.split(",")))
-    pairs = None if options.pairs is None else _read_pairs(options.pairs, queries, targets or queries)
-    task = PairsTask(
-        queries,
-        targets,
-        PairOptions(
-            matrix,
-            gap,
-            options.mode,
-            report,
-            free,
-            options.strand,
-            options.top,
-            options.min_score,
-            options.min_identity,
-        ),
-        pairs,
-        options.memory,
-    )
+    if options.format == "matrix":
+        n_cells = len(queries) * len(targets or queries)
+        require(
+            8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", "choose format tsv, or allow more with --memory"
+        )
+    pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
+    pair_options = _pair_options(options, queries.alphabet)
+    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes)
     context = Context(
-        __version__,
-        options.command,
-        task.parameters,
-        queries,
-        task.targets,
-        report,
-        options.strand == "both",
-        task.is_triangle,
-        options.matrix_values,
-        options.matrix_layout or _layout(output),
-        matrix,
-        gap,
+        version=__version__,
+        command=command_line(options.parser, options),
+        parameters=task.parameters,
+        queries=queries,
+        targets=task.targets,
+        report=options.report,
+        both_strands=options.strand == "both",
+        is_triangle=task.is_triangle,
+        matrix_values=options.matrix_values or "score",
+        matrix_layout=options.matrix_layout or "tsv",
+        substitution=pair_options.matrix,
+        gap=pair_options.gap,
     )
-    write_result(task, task.n_pairs, writer, context, options)
+    write_result(task, writer, context, memory_bytes, options)
 
 
-def _layout(output: str | None) -> str:
-    suffix = "" if output is None else output.rsplit(".", 1)[-1]
-    return {"npz": "npz", "phy": "phylip", "dist": "phylip"}.get(suffix, "tsv")
-
-
-def _check_matrix(options: argparse.Namespace) -> None:
-    from tropalign.pairwise.options import UsageError
-
+def _check_usage(options: argparse.Namespace) -> None:
+    """Refuses options that exclude each other, and settles what a matrix is made of."""
+    refuse = options.parser.error
+    if options.free_ends is not None and options.mode != "semiglobal":
+        refuse("--free-ends belongs to --mode semiglobal")
+    if options.matrix is not None and (options.match is not None or options.mismatch is not None):
+        refuse("--matrix and --match/--mismatch exclude each other")
+    if options.queries == options.targets == "-":
+        refuse("A and B cannot both be standard input")
+    if options.pairs == "-" and "-" in (options.queries, options.targets):
+        refuse("sequences and the list of pairs cannot both be standard input")
+    if options.format != "matrix":
+        if options.matrix_values or options.matrix_layout:
+            refuse("--matrix-values and --matrix-layout belong to --format matrix")
+        return
     for name in ("top", "min_score", "min_identity", "pairs"):
         if getattr(options, name) is not None:
-            raise UsageError(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
+            refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
+    options.matrix_values = options.matrix_values or "score"
+    options.report = "score" if options.matrix_values == "score" else "alignment"
+    suffix = options.output.rsplit(".", 1)[-1]
+    by_suffix = {"npz": "npz", "phy": "phylip", "dist": "phylip"}.get(suffix, "tsv")
+    options.matrix_layout = options.matrix_layout or by_suffix
+    if options.matrix_layout == "phylip" and (options.targets is not None or options.matrix_values != "distance"):
+        refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
 
 
-def _scoring(options: argparse.Namespace, alphabet: Any) -> tuple[Any, Any]:
+def _alphabet(name: str) -> Alphabet | None:
+    from tropalign.sequences import NUCLEOTIDE, PROTEIN
+
+    return {"auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[name]
+
+
+def _pair_options(options: argparse.Namespace, alphabet: Alphabet) -> PairOptions:
+    from tropalign.pairwise import FREE_ENDS, PairOptions
+
+    ends = FREE_ENDS if options.free_ends is None else filter(None, options.free_ends.split(","))
+    matrix, gap = _scoring(options, alphabet)
+    return PairOptions(
+        matrix=matrix,
+        gap=gap,
+        mode=options.mode,
+        report=options.report,
+        free_ends=frozenset(end.strip() for end in ends),
+        strand=options.strand,
+        top=options.top,
+        min_score=options.min_score,
+        min_identity=options.min_identity,
+    )
+
+
+def _scoring(options: argparse.Namespace, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
     from tropalign.pairwise.api import default_scoring
-    from tropalign.pairwise.options import UsageError
     from tropalign.scoring import Gap, SubstitutionMatrix
 
-    matrix: Any = None
+    matrix: SubstitutionMatrix | None = None
     if options.matrix is not None:
-        if options.match is not None or options.mismatch is not None:
-            raise UsageError("--matrix and --match/--mismatch exclude each other")
         matrix = SubstitutionMatrix.load(options.matrix, alphabet)
     elif options.match is not None or options.mismatch is not None:
-        match = 5 if options.match is None else options.match
-        matrix = SubstitutionMatrix.match_mismatch(
-            match, -4 if options.mismatch is None else options.mismatch, alphabet
-        )
+        match = MATCH if options.match is None else options.match
+        mismatch = MISMATCH if options.mismatch is None else options.mismatch
+        matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet)
     matrix, gap = default_scoring(alphabet, matrix, None)
     return matrix, Gap(
         gap.open if options.gap_open is None else options.gap_open,
@@ -166,28 +216,39 @@ def _scoring(options: argparse.Namespace, alphabet: Any) -> tuple[Any, Any]:
     )
 
 
-def _read_pairs(path: str, queries: Any, targets: Any) -> Any:
+def read_pairs(path: str, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:
+    """Indices of the pairs that a file lists, a query's and a target's name a line; ``#`` begins a comment.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or lists no pair, a line without two names, a name that no sequence has.
+    """
     import numpy as np
     import xopen
 
     from tropalign.errors import InputError
 
+    file = "standard input" if path == "-" else path
     places = ({n: k for k, n in enumerate(queries.names)}, {n: k for k, n in enumerate(targets.names)})
     pairs = []
     try:
-        with xopen.xopen(path, "r") as lines:
+        with xopen.xopen(path, "r", threads=0) as lines:
             for number, line in enumerate(lines, 1):
                 words = line.split()
                 if not words or line.startswith("#"):
                     continue
                 if len(words) < 2:
-                    raise InputError("a line has to hold two names", file=path, line=number)
+                    raise InputError("a line has to hold two names", file=file, line=number)
                 for word, place in zip(words, places, strict=False):
                     if word not in place:
-                        raise InputError("there is no sequence of this name", file=path, line=number, record=word)
+                        raise InputError("there is no sequence of this name", file=file, line=number, record=word)
                 pairs.append((places[0][words[0]], places[1][words[1]]))
-    except OSError as error:
-        raise InputError(f"the list of pairs cannot be read ({error.strerror})", file=path) from None
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"the list of pairs cannot be read ({reason})", file=file) from None
+    except UnicodeDecodeError:
+        raise InputError("the list of pairs is no text", file=file) from None
     if not pairs:
-        raise InputError("the list holds no pair", file=path)
+        raise InputError("the list holds no pair", file=file)
     return np.array(pairs, np.int64)

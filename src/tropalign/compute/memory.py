@@ -5,19 +5,28 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tropalign.compute.cgroup import ROOT, own_groups
 from tropalign.errors import ResourceError
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 #: The share of free memory that a run takes by default.
 DEFAULT_SHARE = 0.6
+#: What is taken to be free where the system does not say.
+UNKNOWN_FREE = 4 << 30
+#: Limit, use, and the cached part of that use which the kernel gives back on demand: group versions 2 and 1.
+GROUP_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
 
 
 def parse_bytes(text: str) -> int:
     """``8G``, ``500M``, ``1.5g`` or plain bytes. Raises ValueError on anything else."""
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    if not match or float(match[1]) == 0:
+    n_bytes = int(float(match[1]) * UNITS[match[2].upper()]) if match else 0
+    if n_bytes < 1:
         raise ValueError(f"{text!r} is no amount of memory: write 8G or 500M")
-    return int(float(match[1]) * UNITS[match[2].upper()])
+    return n_bytes
 
 
 def human(n_bytes: int) -> str:
@@ -30,22 +39,29 @@ def human(n_bytes: int) -> str:
     return f"{size:.1f} TiB"
 
 
-def free_bytes() -> int:
+def free_bytes(root: Path = ROOT) -> int:
     """Memory that this process may still take: the system's, or less where a control group says so."""
-    free = 4 << 30
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        match = re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text())
-        free = int(match[1]) * 1024 if match else free
-    for limit_file, used_file in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            free = min(free, int(Path(limit_file).read_text()) - int(Path(used_file).read_text()))
-        except (OSError, ValueError):
-            continue
+    try:
+        match = re.search(r"MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text())
+    except OSError:
+        match = None
+    free = int(match[1]) * 1024 if match else UNKNOWN_FREE
+    for group in own_groups("memory", root):
+        for limit, used, cached in GROUP_FILES:
+            try:
+                left = int((group / limit).read_text()) - int((group / used).read_text())
+            except (OSError, ValueError):  # another version of groups, or "max"
+                continue
+            free = min(free, left + _statistic(group / "memory.stat", cached))
     return max(free, 0)
+
+
+def _statistic(path: Path, name: str) -> int:
+    try:
+        match = re.search(rf"^{name} (\d+)$", path.read_text(), re.MULTILINE)
+    except OSError:
+        match = None
+    return int(match[1]) if match else 0
 
 
 def default_budget() -> int:

@@ -22,8 +22,9 @@ def tiles_of_shard(tiles: Sequence[Tile], shard: tuple[int, int]) -> list[Tile]:
     total = sum(tile.cost_cells for tile in tiles) or 1
     mine, before = [], 0
     for tile in tiles:
-        middle = before + tile.cost_cells / 2
-        if min(int(middle * count / total), count - 1) == number - 1:
+        # The shard in whose share of the total cost the tile's middle lies, in whole numbers: equal on every machine.
+        place = (2 * before + tile.cost_cells) * count // (2 * total)
+        if min(place, count - 1) == number - 1:
             mine.append(tile)
         before += tile.cost_cells
     return mine

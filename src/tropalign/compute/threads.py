@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
+from tropalign.compute.cgroup import ROOT, own_groups
 
-def available_threads() -> int:
+
+def available_threads(root: Path = ROOT) -> int:
     """Processors by affinity, or fewer where a control group's quota says so."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        if quota != "max":
-            count = min(count, max(1, round(int(quota) / int(period))))
-    except (OSError, ValueError):
-        pass
+    for group in own_groups("cpu", root):
+        share = _quota(group)
+        if share is not None:
+            count = min(count, max(1, math.ceil(share)))
     return count
+
+
+def _quota(group: Path) -> float | None:
+    """Processors that a group may use (versions 2 and 1), None when it is not bounded."""
+    try:
+        if (group / "cpu.max").exists():
+            quota, period = (group / "cpu.max").read_text().split()
+        else:
+            quota, period = ((group / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
+        return int(quota) / int(period) if int(quota) > 0 else None
+    except (OSError, ValueError):
+        return None
 
 
 def resolve_threads(n_threads: int) -> int:

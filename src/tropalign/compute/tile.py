@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+#: Receives the number of items begun so far; what it raises ends the computation.
 Progress = Callable[[int], None]
 
 
@@ -45,3 +46,14 @@ class Task(Protocol):
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Any:
         """The result of one part; `progress` receives the items begun."""
+
+
+@runtime_checkable
+class SplittableTask(Protocol):
+    """A task that can also compute a tile in smaller steps, when memory does not suffice for it at once."""
+
+    def split(self, tile: Tile) -> list[Tile]:
+        """Smaller tiles (with the index of the whole one) that make it up, in order; none when it cannot be split."""
+
+    def join(self, tile: Tile, results: list[Any]) -> Any:
+        """The result of the whole tile from those of its pieces."""
