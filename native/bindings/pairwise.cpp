@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "../pairwise/dispatch.hpp"
 #include "../pairwise/tile.hpp"
@@ -19,9 +20,9 @@ template <class T>
 using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-nb::object to_numpy(std::vector<T> &&values) {
-    auto *owner = new std::vector<T>(std::move(values));
-    nb::capsule keep(owner, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+nb::object to_numpy(Buffer<T> &&values) {
+    auto *owner = new Buffer<T>(std::move(values));
+    nb::capsule keep(owner, [](void *p) noexcept { delete static_cast<Buffer<T> *>(p); });
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owner->data(), {owner->size()}, keep));
 }
 

@@ -12,7 +12,7 @@
 namespace tropalign::TROPALIGN_ISA {
 
 // Slots of Scratch.
-enum Slot { kState, kScores, kColumnLetters, kRowLetters, kPadded, kMasks, kBottom, kHeads, kPaths };
+enum Slot { kState, kScores, kColumnLetters, kRowLetters, kPadded, kMasks, kBottom, kHeads, kPaths, kGapped };
 
 /// Bounds of the local form in T: `floor` stands for zero; a best score above `limit` may have wrapped.
 template <class T>
@@ -317,11 +317,18 @@ class UnitRun {
     void walk_lanes(const MaskLayout &layout) {
         const auto begin = std::chrono::steady_clock::now();
         const size_t room = static_cast<size_t>(m_) + n_ + 2;
-        auto *paths = static_cast<uint32_t *>(scratch_.get(kPaths, sizeof(uint32_t) * room * unit_.n_lanes));
+        const bool wants_path = scoring_.depth == Depth::alignment;
+        auto *path = static_cast<uint32_t *>(scratch_.get(kPaths, sizeof(uint32_t) * room * unit_.n_lanes));
+        void *memory = scratch_.get(kGapped, GappedRows::bytes(room));
         for (int l = 0; l < unit_.n_lanes; ++l) {
-            if (result_[l].saturated || (local() && result_[l].score == 0)) continue;
-            Walk<T, B, Swap>(scoring_, unit_.lane[l], layout, masks_, row_start_[l], column_start_[l], l)
-                .run(result_[l], paths + room * (l + 1));
+            LaneResult &out = result_[l];
+            if (out.saturated || (local() && out.score == 0)) continue;
+            GappedRows gapped(memory, room);
+            Walk<T, B, Swap>(scoring_, unit_.lane[l], layout, masks_, row_start_[l], column_start_[l], l).run(out, gapped);
+            if (!wants_path) continue;
+            out.path = path;
+            out.path_length = gapped.encode(scoring_, path, out);
+            path += out.path_length;
         }
         scratch_.walk_seconds += seconds_since(begin);
     }

@@ -7,9 +7,19 @@ namespace tropalign {
 namespace {
 
 struct Entry {
-    uint64_t key;  // row sequence, then role, then descending length of the column sequence
+    uint64_t group;  // row sequence, then role
     int64_t pair;
 };
+
+/// Stable sort by a small key.
+template <class Key>
+void counting_sort(std::vector<Entry> &entries, std::vector<Entry> &spare, size_t n_keys, Key key) {
+    std::vector<size_t> place(n_keys + 1);
+    for (const Entry &entry : entries) ++place[key(entry) + 1];
+    for (size_t k = 0; k < n_keys; ++k) place[k + 1] += place[k];
+    for (const Entry &entry : entries) spare[place[key(entry)]++] = entry;
+    entries.swap(spare);
+}
 
 int64_t mask_bytes_a_cell(int lanes) { return lanes / 2; }  // four bits a lane
 
@@ -26,14 +36,16 @@ class Planner {
 
     Plan run() {
         plan_.rows.reserve(request_.n_pairs);
-        std::vector<Entry> entries = oriented();
-        std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-            return a.key != b.key ? a.key < b.key : a.pair < b.pair;
-        });
+        std::vector<Entry> entries = oriented(), spare(entries.size());
+        int64_t longest = 0;
+        for (const Entry &entry : entries) longest = std::max(longest, column_length(entry.pair));
+        counting_sort(entries, spare, longest + 1, [&](const Entry &e) { return longest - column_length(e.pair); });
+        counting_sort(entries, spare, 2 * (request_.queries.count + request_.targets.count),
+                      [](const Entry &e) { return e.group; });
         std::vector<Entry> single;  // pairs left over: units in which every lane has rows of its own
         for (size_t from = 0, to; from < entries.size(); from = to) {
             to = from;
-            while (to < entries.size() && entries[to].key >> 32 == entries[from].key >> 32) ++to;
+            while (to < entries.size() && entries[to].group == entries[from].group) ++to;
             shared_units(entries, from, to, single);
         }
         single_units(single);
@@ -67,8 +79,7 @@ class Planner {
             bool by_query = many > 2 * others ? true : others > 2 * many ? false : query_is_long(k);
             rows_are_query_[k] = by_query;
             uint64_t sequence = by_query ? query : target + (one_set ? 0 : request_.queries.count);
-            uint64_t shorter = 0x7fffffffu - static_cast<uint64_t>(column_length(k));
-            entries[k] = {sequence << 33 | uint64_t{rows_are_short(k)} << 32 | shorter, k};
+            entries[k] = {sequence << 1 | uint64_t{rows_are_short(k)}, k};
         }
         return entries;
     }

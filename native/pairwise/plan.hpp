@@ -1,5 +1,7 @@
 // Which pairs run side by side: units of up to a vector of pairs with little padding.
 #pragma once
+#include <vector>
+
 #include "tile.hpp"
 
 namespace tropalign {

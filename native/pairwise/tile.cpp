@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <vector>
 
 #include "../compute/pool.hpp"
 #include "plan.hpp"
@@ -10,16 +10,29 @@
 namespace tropalign {
 namespace {
 
-/// Paths of one thread, until all threads are done and they are put in order.
+/// What one thread keeps: its buffers, and its paths until all threads are done and they are put in order.
 struct Arena {
     Scratch scratch;
-    std::vector<uint32_t> path;
+    std::vector<Buffer<uint32_t>> blocks;
+    size_t used = 0;           // of the last block
     int saturated_streak = 0;  // units in a row most of whose lanes saturated 8 bits
+
+    /// Room for `n` numbers, which stay where they are.
+    uint32_t *room(size_t n) {
+        constexpr size_t kBlock = size_t{1} << 20;
+        if (blocks.empty() || used + n > blocks.back().size()) {
+            blocks.emplace_back(n > kBlock ? n : kBlock);
+            used = 0;
+        }
+        uint32_t *place = blocks.back().data() + used;
+        used += n;
+        return place;
+    }
 };
 
-struct PathPlace {
-    int32_t thread, length;
-    int64_t begin;
+struct Path {
+    const uint32_t *runs;
+    int32_t length;
 };
 
 class TileRun {
@@ -27,12 +40,13 @@ class TileRun {
     TileRun(const Kernels &kernels, const Scoring &scoring, const TileRequest &request)
         : kernels_(kernels), scoring_(scoring), request_(request), arenas_(request.n_threads) {
         size_t n = request.n_pairs;
-        out_.score.resize(n);
+        out_.score = Buffer<int32_t>(n);
         if (scoring.depth == Depth::score) return;
-        for (auto *column : {&out_.query_start, &out_.query_end, &out_.target_start, &out_.target_end}) column->resize(n);
+        for (auto *column : {&out_.query_start, &out_.query_end, &out_.target_start, &out_.target_end})
+            *column = Buffer<int32_t>(n);
         if (scoring.depth == Depth::ends) return;
-        for (auto *column : {&out_.identical, &out_.similar, &out_.gaps, &out_.columns}) column->resize(n);
-        places_.resize(n);
+        for (auto *column : {&out_.identical, &out_.similar, &out_.gaps, &out_.columns}) *column = Buffer<int32_t>(n);
+        paths_ = Buffer<Path>(n);
     }
 
     TileColumns run(const std::function<bool(int64_t)> &poll) {
@@ -114,36 +128,33 @@ class TileRun {
         out_.similar[row] = r.similar;
         out_.gaps[row] = r.gaps;
         out_.columns[row] = r.columns;
-        places_[row] = {static_cast<int32_t>(&arena - arenas_.data()), r.path_length,
-                        static_cast<int64_t>(arena.path.size())};
-        if (rows_are_query) arena.path.insert(arena.path.end(), r.path, r.path + r.path_length);
-        else
-            for (int k = 0; k < r.path_length; ++k) {
-                uint32_t operation = r.path[k] & 15;  // insertions and deletions change places
-                arena.path.push_back(operation == 1 || operation == 2 ? r.path[k] ^ 3 : r.path[k]);
-            }
+        uint32_t *runs = arena.room(r.path_length);
+        paths_[row] = {runs, r.path_length};
+        for (int k = 0; k < r.path_length; ++k) {
+            const uint32_t operation = r.path[k] & 15;  // of columns as query, insertions and deletions change places
+            runs[k] = !rows_are_query && (operation == 1 || operation == 2) ? r.path[k] ^ 3 : r.path[k];
+        }
     }
 
     void collect_paths() {
-        out_.path_offsets.resize(request_.n_pairs + 1);
+        out_.path_offsets = Buffer<int64_t>(request_.n_pairs + 1);
         int64_t total = 0;
         for (int64_t k = 0; k < request_.n_pairs; ++k) {
             out_.path_offsets[k] = total;
-            total += places_[k].length;
+            total += paths_[k].length;
         }
         out_.path_offsets[request_.n_pairs] = total;
-        out_.path.resize(total);
+        out_.path = Buffer<uint32_t>(total);
         for (int64_t k = 0; k < request_.n_pairs; ++k)
-            if (places_[k].length)
-                std::memcpy(out_.path.data() + out_.path_offsets[k], arenas_[places_[k].thread].path.data() + places_[k].begin,
-                            sizeof(uint32_t) * places_[k].length);
+            if (paths_[k].length)
+                std::memcpy(out_.path.data() + out_.path_offsets[k], paths_[k].runs, sizeof(uint32_t) * paths_[k].length);
     }
 
     const Kernels &kernels_;
     const Scoring &scoring_;
     const TileRequest &request_;
     std::vector<Arena> arenas_;
-    std::vector<PathPlace> places_;
+    Buffer<Path> paths_;
     TileColumns out_;
 };
 

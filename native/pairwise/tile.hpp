@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "unit.hpp"
 
@@ -31,11 +30,12 @@ struct TileRequest {
     int64_t memory_bytes;  // for direction masks and paths, all threads together
 };
 
+/// A column a quantity, a row a pair; empty where the depth does not ask for it.
 struct TileColumns {
-    std::vector<int32_t> score, query_start, query_end, target_start, target_end;
-    std::vector<int32_t> identical, similar, gaps, columns;
-    std::vector<uint32_t> path;
-    std::vector<int64_t> path_offsets;
+    Buffer<int32_t> score, query_start, query_end, target_start, target_end;
+    Buffer<int32_t> identical, similar, gaps, columns;
+    Buffer<uint32_t> path;
+    Buffer<int64_t> path_offsets;
     // How the time and the lanes were spent.
     double walk_seconds = 0, unit_seconds = 0;
     uint64_t useful_cells = 0, swept_cells = 0;

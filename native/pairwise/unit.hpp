@@ -1,8 +1,8 @@
 // What the scheduler hands to the kernels of an instruction set, and what comes back: plain data, the same for all.
 #pragma once
-#include <atomic>
 #include <cstdint>
-#include <vector>
+
+#include "../compute/buffer.hpp"
 
 namespace tropalign {
 
@@ -63,19 +63,14 @@ struct LaneResult {
 
 /// Buffers of one thread, kept from unit to unit so that their pages stay mapped.
 struct Scratch {
-    std::vector<uint8_t> bytes[9];
+    Buffer<uint8_t> slots[10];
     double walk_seconds = 0, unit_seconds = 0;
     uint64_t useful_cells = 0, swept_cells = 0;  // swept_cells counts padding too
 
     /// At least `size` bytes, 64-byte aligned; the content is lost when it has to grow.
     void *get(int slot, size_t size) {
-        auto &buffer = bytes[slot];
-        if (buffer.size() < size + 64) {
-            buffer.clear();
-            buffer.shrink_to_fit();
-            buffer.resize(size + size / 8 + 64);
-        }
-        return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(buffer.data()) + 63) & ~uintptr_t{63});
+        if (slots[slot].size() < size + 64) slots[slot] = Buffer<uint8_t>(size + size / 8 + 64);
+        return slots[slot].data();
     }
 };
 
