@@ -1,8 +1,9 @@
 import io
+import itertools
 
 import pytest
-from formats.tables import GAP, matrix_for, random_table
 
+from formats.tables import GAP, matrix_for, random_table
 from tropalign.formats.context import Context
 from tropalign.formats.writers import WRITERS
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
@@ -46,7 +47,7 @@ def write():
     def written(name, table, cuts=(), **more):
         context, writer, out = context_for(table, **more), WRITERS[name], io.BytesIO()
         bounds = [0, *cuts, len(table)]
-        parts = [writer.encode(table.slice(a, b), context) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        parts = [writer.encode(table.slice(a, b), context) for a, b in itertools.pairwise(bounds)]
         writer.assemble(iter(parts), out, context)
         return out.getvalue()
 

@@ -17,8 +17,8 @@ def matrix_for(alphabet):
     return SubstitutionMatrix.match_mismatch(5, -4, NUCLEOTIDE)
 
 
-def random_batch(rng, n, letters, name, alphabet, least=1):
-    texts = ["".join(rng.choice(list(letters), int(rng.integers(least, 130)))) for _ in range(n)]
+def random_batch(rng, n, letters, name, alphabet):
+    texts = ["".join(rng.choice(list(letters), int(rng.integers(1, 130)))) for _ in range(n)]
     return SequenceBatch.from_strings(texts, [f"{name}{k}" for k in range(n)], alphabet)
 
 
@@ -88,7 +88,8 @@ def random_table(seed, n_rows=12, alphabet=PROTEIN, has_strand=False, empties=Tr
 
 def reduced(table, depth):
     """The same rows at a lesser depth."""
-    ends = {} if depth == "score" else {n: getattr(table, n) for n in ("query_start", "query_end", "target_start", "target_end")}
+    names = () if depth == "score" else ("query_start", "query_end", "target_start", "target_end")
+    ends = {name: getattr(table, name) for name in names}
     return AlignmentTable(
         table.queries, table.targets, depth, table.query_index, table.target_index, table.score, table.strand, **ends
     )

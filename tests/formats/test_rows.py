@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from formats.tables import plain_cigar, plain_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
+from formats.tables import plain_cigar, plain_rows
 from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.formats import rows
@@ -30,12 +30,13 @@ def text_column(words, index=None, prefix=""):
 @st.composite
 def tables(draw):
     n = draw(st.integers(0, 6))
-    words = draw(st.lists(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40), min_size=1, max_size=4))
+    ascii = st.characters(min_codepoint=32, max_codepoint=126)
+    words = draw(st.lists(st.text(ascii, max_size=40), min_size=1, max_size=4))
 
     def array(elements, dtype):
         return np.array(draw(st.lists(elements, min_size=n, max_size=n)), dtype)
 
-    prefix = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=25)
+    prefix = st.text(ascii, max_size=25)
     kinds = {
         "int32": lambda: ("int32", array(st.integers(-(2**31), 2**31 - 1), np.int32), draw(prefix)),
         "int64": lambda: ("int64", array(st.integers(-(2**63), 2**63 - 1), np.int64), draw(prefix)),

@@ -14,14 +14,14 @@ UNMAPPED, REVERSED = 4, 16
 
 
 def header(context: Context) -> bytes:
-    """Targets as ``@SQ``, the command as ``@PG``, the parameters as ``@CO``."""
+    """Targets as ``@SQ``, the command as ``@PG`` with the parameters."""
     rows.encoded_names(context.targets)
     lines = ["@HD\tVN:1.6\tSO:unknown"]
     targets = zip(context.targets.names, context.targets.lengths.tolist(), strict=True)
     lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in targets]
     command = " ".join(context.command.split())
-    lines.append(f"@PG\tID:tropalign\tPN:tropalign\tVN:{context.version}\tCL:{command}")
-    lines += [f"@CO\t{name}: {value}" for name, value in sorted(context.parameters.items())]
+    notes = "; ".join(f"{name}: {value}" for name, value in sorted(context.parameters.items()))
+    lines.append(f"@PG\tID:tropalign\tPN:tropalign\tVN:{context.version}\tCL:{command}\tDS:{' '.join(notes.split())}")
     return ("\n".join(lines) + "\n").encode()
 
 

@@ -1,0 +1,69 @@
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from Bio import AlignIO
+
+import tropalign
+from formats.conftest import context_for
+from formats.tables import GAP, matrix_for, random_table
+from tropalign.formats import srspair
+from tropalign.sequences import PROTEIN, SequenceBatch
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_biopython_reads_it(write, any_table):
+    text = write("srspair", any_table, (5, 20)).decode()
+    mapped = [row for row in any_table if row.n_columns]
+    read = list(AlignIO.parse(io.StringIO(text), "emboss"))
+    assert len(read) == len(mapped)
+    for alignment, row in zip(read, mapped, strict=True):
+        top, _, bottom = row.aligned()
+        assert [(r.id, str(r.seq)) for r in alignment] == [(row.query, top), (row.target, bottom)]
+        assert alignment.annotations == {
+            "identity": row.n_identical,
+            "similarity": row.n_similar,
+            "gaps": row.n_gaps,
+            "score": row.score,
+        }
+
+
+def test_frame(write, strands):
+    text = write("srspair", strands).decode()
+    assert text.startswith("#" * 40 + "\n# Program: tropalign\n# tropalign 1.2.3\n# command: tropalign pairs a.fa\n")
+    assert text.endswith("\n\n\n#---------------------------------------\n#---------------------------------------\n")
+    assert "# Gap_penalty: 10.0\n# Extend_penalty: 2.0\n" in text and "# Strand: -\n" in text
+
+
+def test_positions_of_blocks(write):
+    table = random_table(2, empties=False)
+    text = write("srspair", table).decode()
+    for row, record in zip(table, text.split("# Aligned_sequences: 2\n")[1:], strict=True):
+        lines = [line for line in record.splitlines() if line.startswith((row.query, row.target))]
+        assert int(lines[0][14:20]) == row.query_start + 1 and int(lines[1][14:20]) == row.target_start + 1
+        assert int(lines[-2].split()[-1]) == row.query_end and int(lines[-1].split()[-1]) == row.target_end
+        assert all(len(line.split()[2]) == 50 for line in lines[:-2])
+
+
+def test_is_byte_for_byte_that_of_emboss():
+    """golden/water.srspair is what EMBOSS 6.6.0's water wrote of golden/water.fasta (first with each other)."""
+    records = [record.split("\n", 1) for record in (GOLDEN / "water.fasta").read_text().split(">")[1:]]
+    batch = SequenceBatch.from_strings(
+        ["".join(text.split()) for _, text in records], [name for name, _ in records], PROTEIN
+    )
+    pairs = np.array([[0, k] for k in range(1, len(batch))])
+    matrix = matrix_for(PROTEIN)
+    (table,) = tropalign.align_all(batch, batch, pairs=pairs, matrix=matrix, gap=GAP, mode="local", n_threads=1)
+    assert srspair.encode(table, context_for(table)).decode() == (GOLDEN / "water.srspair").read_text()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_without_a_matrix(proteins, known):
+    context = context_for(proteins)
+    if not known:
+        object.__setattr__(context, "substitution", None)
+        object.__setattr__(context, "gap", None)
+    text = srspair.encode(proteins, context).decode()
+    assert ("# Matrix: BLOSUM50" in text) == known == ("Gap_penalty" in text)
