@@ -1,0 +1,117 @@
+"""What the benchmark of pairs measures beside GCUPS on one thread: threads, the command, a long pair, imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+LONG = 100_000
+#: A process that would take more than this is stopped by the system, not by the machine's last byte.
+LONG_LIMIT_BYTES = 6 << 30
+
+
+def timed(command: list[str], **environment: str) -> dict[str, float | str]:
+    """Wall time, processor time and peak memory of a process."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    errors = process.stderr.read().decode(errors="replace")
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    out: dict[str, float | str] = {
+        "wall_s": time.perf_counter() - begin,
+        "processor_s": usage.ru_utime + usage.ru_stime,
+        "peak_mb": usage.ru_maxrss / 1000,
+    }
+    if process.returncode:
+        out["failed"] = (errors.strip().splitlines() or [f"exit status {process.returncode}"])[-1][:200]
+    return out
+
+
+def tropalign(*arguments: str) -> list[str]:
+    """The command of this interpreter's installation."""
+    return [str(Path(sys.executable).parent / "tropalign"), *arguments]
+
+
+THREADS = """
+import json, sys, time, tropalign as ta
+batch = ta.read_sequences(sys.argv[1])
+gap, out = ta.Gap.from_first_residue(10, 2), {}
+for report in ("score", "alignment"):
+    walls = {1: [], 2: []}
+    for _ in range(5):
+        for n in walls:
+            begin = time.perf_counter()
+            for table in ta.align_all(batch, matrix="BLOSUM50", gap=gap, report=report, n_threads=n):
+                pass
+            walls[n].append(time.perf_counter() - begin)
+    out[report] = sorted(walls[1])[2] / sorted(walls[2])[2]
+print(json.dumps(out))
+"""
+
+
+def threads(options, scratch: Path) -> dict[str, float | str]:
+    """Wall time of one thread over that of two (medians of five), by report; local, 459 residues."""
+    path = options.data / "proteins_len459.fasta.gz"
+    if not path.exists():
+        return {"failed": f"{path} is missing"}
+    done = subprocess.run([sys.executable, "-c", THREADS, str(path)], capture_output=True, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.strip()[-200:]}
+
+
+def command(options, scratch: Path) -> dict[str, float | str]:
+    """The whole command: all pairs of 1,000 proteins, local, CIGARs in a TSV, two threads; the median of three."""
+    path = options.data / "proteins_1000.fasta"
+    if not path.exists():
+        return {"failed": f"{path} is missing"}
+    runs = []
+    for k in range(1 if options.quick else 3):
+        out = scratch / f"pairs{k}.tsv"
+        words = f"pairs {path} --matrix BLOSUM50 --gap-open 8 --gap-extend 2 --threads 2 -q -o {out}".split()
+        runs.append(timed(tropalign(*words)))
+        if "failed" not in runs[-1]:
+            runs[-1]["output_mb"] = out.stat().st_size / 1e6
+            out.unlink()
+    return sorted(runs, key=lambda run: run["wall_s"])[len(runs) // 2]
+
+
+def long_pair(options, scratch: Path) -> dict[str, float | str]:
+    """Two nucleotide sequences of 100,000, one in ten residues changed: global alignment, two threads."""
+    length = LONG // 10 if options.quick else LONG
+    rng = random.Random(1)
+    first = [rng.choice("ACGT") for _ in range(length)]
+    second = [letter if rng.random() < 0.9 else rng.choice(["", "A", "C", "G", "T", "AC"]) for letter in first]
+    path = scratch / "long.fasta"
+    path.write_text(f">a\n{''.join(first)}\n>b\n{''.join(second)}\n")
+    words = f"pairs {path} --mode global --threads 2 --memory 900M -q -o {scratch / 'long.tsv'}".split()
+    limited = ["sh", "-c", f'ulimit -v {LONG_LIMIT_BYTES >> 10}; exec "$@"', "sh", *tropalign(*words)]
+    out = timed(limited)
+    cells = length * sum(map(len, second))
+    if "failed" not in out:
+        out["gcups"] = cells / float(out["wall_s"]) / 1e9
+    return out
+
+
+def start(options, scratch: Path) -> dict[str, float | str]:
+    """Wall time of a process that imports the package, of `tropalign --version`, and of an interpreter alone."""
+    commands = {
+        "python": [sys.executable, "-c", ""],
+        "import tropalign": [sys.executable, "-c", "import tropalign"],
+        "import tropalign.pairwise": [sys.executable, "-c", "import tropalign.pairwise"],
+        "tropalign --version": tropalign("--version"),
+    }
+    return {
+        name: statistics.median(float(timed(words)["wall_s"]) for _ in range(3 if options.quick else 9))
+        for name, words in commands.items()
+    }
+
+
+EXTRAS = {"threads": threads, "command": command, "long_pair": long_pair, "start": start}

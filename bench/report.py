@@ -1,0 +1,149 @@
+"""docs/benchmarks/pairs.md from the figures of pairs.py."""
+
+from __future__ import annotations
+
+PROTEIN_SETS = ("51", "154", "257", "459", "608", "1103")
+#: GCUPS to reach, by case, for PROTEIN_SETS.
+GOALS = {
+    "local-score": (12, 16, 18, 18, 18, 18),
+    "global-score": (12, 16, 18, 18, 18, 18),
+    "semiglobal-score": (12, 16, 18, 18, 18, 18),
+    "local-alignment": (8, 12, 14, 14, 14, 12),
+    "global-alignment": (7, 11, 13, 13, 13, 11),
+    "semiglobal-alignment": (7, 11, 13, 13, 13, 11),
+}
+#: Of those, for slower instruction sets.
+ISA_GOALS = {"v3": 0.7, "v2": 0.35}
+OTHER_COST = {"edlib"}  # not the same problem: no part in ratios
+TITLES = {"score": "Scores alone", "alignment": "Alignments (CIGARs)"}
+
+
+def write_report(results: dict) -> str:
+    """The page, in Markdown."""
+    lines = ["# Pairwise alignment: measured speed", ""]
+    lines += [f"{name.capitalize()}: {value}." for name, value in results["machine"].items()]
+    lines += [
+        "",
+        "One thread, processor time, medians of three loops of at least 0.3 s; GCUPS are cells of H over the whole",
+        "time of a call of the public Python API, walk back and CIGARs included. BLOSUM50 (DNA: 5/-4), first residue",
+        "of a gap 10, next 2. All pairs of real proteins by average length; *mixed*: 1,000 proteins of 100-420",
+        "residues; *dna*: 1,000 amplicons. Peers from their Python packages, the fastest variant of each; edlib knows unit costs",
+        "only and takes no part in ratios. Every peer's scores were compared with tropalign's, pair by pair.",
+        "`make bench-pairs` makes this page.",
+        "",
+    ]
+    sets = results["sets"]
+    for report, title in TITLES.items():
+        lines += [f"## {title}, GCUPS", ""]
+        for mode in ("local", "global", "semiglobal"):
+            lines += case_table(f"{mode}-{report}", mode, sets)
+    lines += lanes_table(sets) + differences(sets) + extras(results["extras"])
+    lines += ["", f"The whole run took {results['seconds']} s."]
+    return "\n".join(lines) + "\n"
+
+
+def figure(answer: object) -> float | None:
+    return answer.get("gcups") if isinstance(answer, dict) else None
+
+
+def text_of(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if value < 2 else f"{value:.1f}"
+
+
+def case_table(case: str, mode: str, sets: dict) -> list[str]:
+    names = list(sets)
+    goals = dict(zip(PROTEIN_SETS, GOALS[case], strict=True))
+    ours = [figure(sets[name]["ours"].get("", {}).get(case)) for name in names]
+    if not any(ours) and not any(case in peer for name in names for peer in sets[name]["peers"].values()):
+        return []
+    headings = [f"{name} ({sets[name]['mean']:.0f})" if name not in PROTEIN_SETS else name for name in names]
+    rows = [["**tropalign**", *(f"**{text_of(value)}**" for value in ours)]]
+    rows.append(["to reach", *(text_of(goals.get(name)) for name in names)])
+    best: list[float | None] = [None] * len(names)
+    for peer in dict.fromkeys(peer for name in names for peer in sets[name]["peers"]):
+        values = [figure(sets[name]["peers"].get(peer, {}).get(case)) for name in names]
+        if any(values):
+            rows.append([peer + (" (unit cost)" if peer in OTHER_COST else ""), *map(text_of, values)])
+        if peer not in OTHER_COST:
+            best = [max((x for x in pair if x), default=None) for pair in zip(best, values, strict=True)]
+    ratios = [f"{mine / other:.1f}x" if mine and other else "-" for mine, other in zip(ours, best, strict=True)]
+    rows.append(["over the best peer", *ratios])
+    for isa in dict.fromkeys(isa for name in names for isa in sets[name]["ours"] if isa):
+        values = [figure(sets[name]["ours"].get(isa, {}).get(case)) for name in names]
+        rows.append([f"tropalign, {isa}", *map(text_of, values)])
+        if isa in ISA_GOALS:
+            rows.append(["to reach", *(text_of(ISA_GOALS[isa] * goals[n] if n in goals else None) for n in names)])
+    return [*table([mode, *headings], rows), ""]
+
+
+def lanes_table(sets: dict) -> list[str]:
+    """Where time goes: cells of lanes that belong to no pair, and the walk back."""
+    rows = []
+    for case in GOALS:
+        answers = [sets[name]["ours"].get("", {}).get(case) for name in sets]
+        if not any(isinstance(answer, dict) and "lane_use" in answer for answer in answers):
+            continue
+        waste = [f"{100 * (1 - a['lane_use']):.1f} %" if a and "lane_use" in a else "-" for a in answers]
+        walk = [f"{100 * a['walk_share']:.1f} %" if a and "walk_share" in a else "-" for a in answers]
+        rows.append([f"{case}: cells of no pair", *waste])
+        if case.endswith("alignment"):
+            rows.append([f"{case}: walk back", *walk])
+    return ["## Where the rest goes", "", *table(["share", *sets], rows), ""] if rows else []
+
+
+def differences(sets: dict) -> list[str]:
+    """How often a peer's score is not tropalign's, and what failed."""
+    lines, compared, empty = [], 0, 0
+    for name, entry in sets.items():
+        for peer, answers in entry["peers"].items():
+            for case, answer in answers.items():
+                compared += answer.get("compared", 0)
+                empty += answer.get("empty", 0)
+                if answer.get("different"):
+                    lines.append(f"* {peer}, {case}, {name}: {answer['different']} of {answer['compared']} differ.")
+                for trouble in ("failed", "missing"):
+                    if trouble in answer:
+                        lines.append(f"* {peer}, {case}, {name}: {trouble} ({answer[trouble]}).")
+        for isa, answers in entry["ours"].items():
+            if "failed" in answers:
+                lines.append(f"* tropalign {isa}, {name}: failed ({answers['failed']}).")
+    text = f"{compared:,} scores of peers were compared with tropalign's."
+    if empty:
+        text += (
+            f" In {empty:,} semiglobal ones the best is not to overlap at all (0), which parasail and Opal leave out."
+        )
+    text += " All others are equal." if not lines else ""
+    return ["## Agreement", "", text, "", *lines, ""]
+
+
+def extras(found: dict) -> list[str]:
+    """Threads, the command, the long pair, imports."""
+    rows = []
+    for name, answer in found.items():
+        if "failed" in answer:
+            rows.append([name.replace("_", " "), f"failed: {answer['failed']}", ""])
+    good = {name: answer for name, answer in found.items() if "failed" not in answer}
+    if "threads" in good:
+        for report, ratio in good["threads"].items():
+            rows.append([f"2 threads over 1, {report}, length 459", f"{ratio:.2f}x", "1.9x"])
+    if "command" in good:
+        run = good["command"]
+        value = f"{run['wall_s']:.1f} s, {run['peak_mb']:.0f} MB, TSV of {run['output_mb']:.0f} MB"
+        rows.append(["`tropalign pairs`, 499,500 protein pairs, local, CIGARs, 2 threads", value, "4 s, 400 MB"])
+    if "long_pair" in good:
+        run = good["long_pair"]
+        value = f"{run['gcups']:.1f} GCUPS, {run['peak_mb']:.0f} MB, {run['wall_s']:.1f} s"
+        rows.append(["100,000 x 100,000 nucleotides, global, CIGAR, 2 threads", value, "5 GCUPS, 1 GB"])
+    if "start" in good:
+        goals = {"import tropalign": "0.25 s", "tropalign --version": "0.3 s"}
+        rows += [[f"`{name}`", f"{seconds:.2f} s", goals.get(name, "")] for name, seconds in good["start"].items()]
+    return ["## The rest", "", *table(["what", "measured (wall time)", "to reach"], rows)] if rows else []
+
+
+def table(headings: list[str], rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[k]) for row in [headings, *rows]) for k in range(len(headings))]
+    padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in [headings, *rows])
+    first, *others = ["| " + " | ".join(row) + " |" for row in padded]
+    return [first, "|" + "|".join("-" * (w + 2) for w in widths) + "|", *others]
