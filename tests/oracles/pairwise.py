@@ -88,9 +88,7 @@ def align(query, target, scores, gap_open, gap_extend, mode="local", free_ends=F
     for step in steps:
         n_similar += step in "=X" and scores[r[i]][c[j]] > 0
         i, j = i + (step != "C"), j + (step != "R")
-    return Expected(
-        score, *spans, cigar, text.count("="), n_similar, text.count("I") + text.count("D"), len(text)
-    )
+    return Expected(score, *spans, cigar, text.count("="), n_similar, text.count("I") + text.count("D"), len(text))
 
 
 def _fill(r, c, scores, gap_open, gap_extend, local, r_begin_free, c_begin_free):
@@ -212,11 +210,10 @@ def best_score(query, target, scores, gap_open, gap_extend, mode="local", free_e
             for c in range(len(target))
             for d in range(c + 1, len(target) + 1)
         ]
-        return max(parts + [0])
+        return max([*parts, 0])
     free = set(free_ends) if mode == "semiglobal" else set()
     return max(
-        _path_score(query, target, scores, gap_open, gap_extend, free, path)
-        for path in _paths(len(query), len(target))
+        _path_score(query, target, scores, gap_open, gap_extend, free, path) for path in _paths(len(query), len(target))
     )
 
 
@@ -239,7 +236,7 @@ def _path_score(query, target, scores, gap_open, gap_extend, free, path) -> int:
         if step == "M":
             score += sum(int(scores[query[i + x]][target[j + x]]) for x in range(length))
         else:
-            is_free = (k == 0 and f"{owner[step]}-start" in free) or (k == len(runs) - 1 and f"{owner[step]}-end" in free)
-            score -= 0 if is_free else gap_open + length * gap_extend
+            at_begin, at_end = k == 0 and f"{owner[step]}-start", k == len(runs) - 1 and f"{owner[step]}-end"
+            score -= 0 if at_begin in free or at_end in free else gap_open + length * gap_extend
         i, j = i + length * (step != "D"), j + length * (step != "I")
     return score

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
+
 from oracles.pairwise import FREE_ENDS, align, best_score, cigar_operations, rescore
 
 BLOSUM62 = substitution_matrices.load("BLOSUM62")
@@ -105,7 +106,9 @@ def test_ties_by_hand(query, target, mode, cigar):
 
 def test_end_cell_of_a_local_tie_is_the_smallest_in_the_shorter_sequence():
     scores = np.where(np.eye(4, dtype=bool), 2, -9)
-    expected = align([0, 3, 1, 1], [1, 2, 0], scores, 9, 1, "local")  # A in R at 0 and C at 2; C in R at 2, 3 and C at 0
+    expected = align(
+        [0, 3, 1, 1], [1, 2, 0], scores, 9, 1, "local"
+    )  # A in R at 0 and C at 2; C in R at 2, 3 and C at 0
     assert (expected.query_start, expected.target_start) == (2, 0)
 
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from oracles.pairwise import Expected
 
-COLUMNS = (
-    "query_index target_index score query_start query_end target_start target_end n_identical n_similar n_gaps n_columns"
-).split()
+COLUMNS = ("query_index", "target_index", "score", "query_start", "query_end", "target_start", "target_end")
+COLUMNS += ("n_identical", "n_similar", "n_gaps", "n_columns")
 
 
 def align_here(queries: list[str], targets: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import tropalign
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.pairwise import FREE_ENDS, align, cigar_operations, rescore
 from pairwise.engines import Engine, align_here, assert_same, environment, rows
+
+import tropalign
 
 FREE_SETS = [tuple(s) for k in range(5) for s in combinations(FREE_ENDS, k)]
 MODES = ["local", "global", "semiglobal"]
@@ -153,14 +154,17 @@ def relatives(rng, letters, length, count):
 def test_scores_beyond_8_bits(engines, mode):
     """Some lanes of a vector saturate, others do not."""
     rng = random.Random(3)
-    sequences = relatives(rng, AMINO_ACIDS, 150, 4) + ["".join(rng.choice(AMINO_ACIDS) for _ in range(120)) for _ in "123"]
+    sequences = relatives(rng, AMINO_ACIDS, 150, 4)
+    sequences += ["".join(rng.choice(AMINO_ACIDS) for _ in range(120)) for _ in range(3)]
     expected = expected_rows("protein", sequences, None, "BLOSUM62", (11, 1), mode, FREE_ENDS)
     scores = [row.score for row in expected]
     assert max(scores) > 255 > min(scores)
     check(engines, "protein", sequences, None, "BLOSUM62", (11, 1), mode)
 
 
-@pytest.mark.parametrize("around", [112, 120, 127, 128, 129, 192, 240, 248, 250, 252, 254, 255, 256, 257, 258, 260, 264])
+@pytest.mark.parametrize(
+    "around", [112, 120, 127, 128, 129, 192, 240, 248, 250, 252, 254, 255, 256, 257, 258, 260, 264]
+)
 def test_scores_at_the_edge_of_8_bits(engines, around):
     """Scores one apart on both sides of where 8 bits end, whatever zero is stored as."""
     sequences = ["A" * (around + k) for k in range(-2, 3)]
@@ -198,7 +202,8 @@ def test_scores_beyond_16_bits(engines, mode):
 @pytest.mark.parametrize(
     ("matrix", "gap"),
     [((100, -100), (120, 10)), ((120, -3), (0, 0)), ((1, -128), (2, 1)), ((127, 126), (1, 1)), ((40, -30), (127, 127)),
-     ((20000, -20000), (30000, 9)), ((1, -1), (1000000, 1)), ((5, -4), (0, 100000)), ((0, 0), (0, 0)), ((-1, -2), (3, 1))],
+     ((20000, -20000), (30000, 9)), ((1, -1), (1000000, 1)), ((5, -4), (0, 100000)), ((0, 0), (0, 0)),
+     ((-1, -2), (3, 1))],
 )  # fmt: skip
 def test_extreme_scoring(engines, matrix, gap, mode):
     rng = random.Random(6)
@@ -207,8 +212,8 @@ def test_extreme_scoring(engines, matrix, gap, mode):
 
 
 def test_letters_of_every_code(engines):
-    every = "ARNDCQEGHILKMFPSTWYVBZX*"
-    check(engines, "protein", [every, every[::-1], every[5:] + every[:5], "*", "x*b"], None, "BLOSUM62", (4, 1), "local")
+    proteins = [PROTEIN, PROTEIN[::-1], PROTEIN[5:] + PROTEIN[:5], "*", "x*b"]
+    check(engines, "protein", proteins, None, "BLOSUM62", (4, 1), "local")
     every = tropalign.NUCLEOTIDE.letters
     check(engines, "nucleotide", [every, every[::-1], "acgtu", "UUUU", "TTTT"], None, (5, -4), (4, 1), "global")
 
@@ -230,7 +235,10 @@ def test_threads_and_tiles_change_nothing(engines, mode):
     assert_same(small_tiles, first)
     pairs = np.array([(a, b) for a in range(75) for b in range(75) if (a * b) % 7 == 3], np.int64)[::-1]
     listed = engines[0].align(sequences, sequences, pairs=np.ascontiguousarray(pairs), **options)
-    assert (listed["query_index"].tolist(), listed["target_index"].tolist()) == (pairs[:, 0].tolist(), pairs[:, 1].tolist())
+    assert (listed["query_index"].tolist(), listed["target_index"].tolist()) == (
+        pairs[:, 0].tolist(),
+        pairs[:, 1].tolist(),
+    )
     places = {pair: k for k, pair in enumerate(combinations(range(75), 2))}
     above = [(k, places[a, b]) for k, (a, b) in enumerate(pairs.tolist()) if a < b]
     for name in ("score", "query_start", "target_end", "cigar"):
