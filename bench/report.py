@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 PROTEIN_SETS = ("51", "154", "257", "459", "608", "1103")
 #: GCUPS to reach, by case, for PROTEIN_SETS.
 GOALS = {
@@ -24,11 +26,14 @@ def write_report(results: dict) -> str:
     lines += [f"{name.capitalize()}: {value}." for name, value in results["machine"].items()]
     lines += [
         "",
-        "One thread, processor time, medians of three loops of at least 0.3 s; GCUPS are cells of H over the whole",
-        "time of a call of the public Python API, walk back and CIGARs included. BLOSUM50 (DNA: 5/-4), first residue",
-        "of a gap 10, next 2. All pairs of real proteins by average length; *mixed*: 1,000 proteins of 100-420",
-        "residues; *dna*: 1,000 amplicons. Peers from their Python packages, the fastest variant of each; edlib knows unit costs",
-        "only and takes no part in ratios. Every peer's scores were compared with tropalign's, pair by pair.",
+        *wrap(
+            """One thread, processor time, medians of three loops of at least 0.3 s; GCUPS are cells of H over the whole
+            time of a call of the public Python API, walk back and CIGARs included. BLOSUM50 (DNA: 5/-4), first residue
+            of a gap 10, next 2. All pairs of real proteins by average length; *mixed*: 1,000 proteins of 100-420
+            residues; *dna*: 1,000 amplicons. Peers from their Python packages, the fastest variant of each; edlib knows
+            unit costs only and takes no part in ratios. Every peer's scores were compared with tropalign's, pair by
+            pair."""
+        ),
         "`make bench-pairs` makes this page.",
         "",
     ]
@@ -40,6 +45,10 @@ def write_report(results: dict) -> str:
     lines += lanes_table(sets) + differences(sets) + extras(results["extras"])
     lines += ["", f"The whole run took {results['seconds']} s."]
     return "\n".join(lines) + "\n"
+
+
+def wrap(text: str) -> list[str]:
+    return textwrap.wrap(" ".join(text.split()), 118)
 
 
 def figure(answer: object) -> float | None:
