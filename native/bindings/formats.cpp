@@ -87,13 +87,14 @@ RowColumn column_from(nb::tuple spec, int64_t n_rows) {
 /// Text written straight into a Python bytes object. The columns' arrays are held by the caller's list.
 template <class Write>
 nb::bytes bytes_of(size_t bound, Write &&write) {
-    PyObject *text = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound));
-    if (!text) throw nb::python_error();
-    char *begin = PyBytes_AsString(text), *end;
+    nb::object owner = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
+    if (!owner.is_valid()) throw nb::python_error();
+    char *begin = PyBytes_AsString(owner.ptr()), *end;
     {
         nb::gil_scoped_release released;
         end = write(begin);
     }
+    PyObject *text = owner.release().ptr();
     if (_PyBytes_Resize(&text, end - begin) != 0) throw nb::python_error();
     return nb::steal<nb::bytes>(text);
 }
@@ -156,12 +157,12 @@ AlignedRows rows_from(nb::dict arrays) {
     return rows;
 }
 
-nb::tuple gapped_text_python(nb::dict arrays) {
+nb::tuple gapped_text_python(nb::dict arrays, bool wants_middle) {
     AlignedRows rows = rows_from(arrays);
     GappedText text;
     {
         nb::gil_scoped_release released;
-        text = gapped_text(rows);
+        text = gapped_text(rows, wants_middle);
     }
     return nb::make_tuple(bytes_as_numpy(std::move(text.query)), bytes_as_numpy(std::move(text.middle)),
                           bytes_as_numpy(std::move(text.target)), to_numpy(std::move(text.offsets)));
@@ -177,11 +178,12 @@ nb::bytes srspair_records_python(nb::dict arrays, std::string scoring) {
     header.query_start = int32s("query_start"), header.target_start = int32s("target_start");
     if (!arrays["strand"].is_none()) header.strand = column_of<int8_t>(arrays["strand"], rows.n_rows, "strand").data();
     auto names = [&](const char *text, const char *offsets, const char *&data, const int64_t *&begins, int64_t &count) {
-        RowColumn column;
         auto bytes = column_of<uint8_t>(arrays[text], 0, text);
         auto at = column_of<int64_t>(arrays[offsets], 1, offsets);
         data = reinterpret_cast<const char *>(bytes.data()), begins = at.data();
         count = static_cast<int64_t>(at.size()) - 1;
+        for (int64_t k = 0; k < count; ++k)
+            if (begins[k] > begins[k + 1]) throw std::out_of_range("the offsets of the names descend");
         if (begins[0] < 0 || begins[count] > static_cast<int64_t>(bytes.size()))
             throw std::out_of_range("the offsets of the names reach beyond them");
     };
@@ -189,12 +191,7 @@ nb::bytes srspair_records_python(nb::dict arrays, std::string scoring) {
     names("target_names", "target_name_offsets", header.target_names, header.target_name_offsets, header.n_targets);
     header.query_index = column_of<int64_t>(arrays["query_index"], rows.n_rows, "query_index").data();
     header.target_index = column_of<int64_t>(arrays["target_index"], rows.n_rows, "target_index").data();
-    std::string text;
-    {
-        nb::gil_scoped_release released;
-        text = srspair_records(gapped_text(rows), header, rows.n_rows);
-    }
-    return nb::bytes(text.data(), text.size());
+    return bytes_of(bound_srspair(rows, header), [&](char *out) { return write_srspair(rows, header, out); });
 }
 
 }  // namespace
@@ -205,7 +202,7 @@ void bind_formats(nb::module_ &m) {
           "Rows of the columns as bytes; see tropalign.formats.rows.");
     m.def("column_text", &tropalign::column_text, "column"_a, "n_rows"_a,
           "One column as (bytes, offsets); see tropalign.formats.rows.");
-    m.def("gapped_text", &tropalign::gapped_text_python, "arrays"_a,
+    m.def("gapped_text", &tropalign::gapped_text_python, "arrays"_a, "wants_middle"_a = true,
           "The three lines of each alignment and their offsets; see tropalign.formats.gapped.");
     m.def("srspair_records", &tropalign::srspair_records_python, "arrays"_a, "scoring"_a,
           "Alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");

@@ -1,5 +1,7 @@
 #include "gapped.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -30,12 +32,15 @@ Extent extent_of(const uint32_t *begin, const uint32_t *end) {
     return extent;
 }
 
-char middle_of(const AlignedRows &rows, uint32_t kind, int64_t q, int64_t t) {
-    bool identical = kind == kEqual;
-    if (!rows.positive) return identical ? '|' : '.';
-    bool positive = rows.positive[(rows.query_codes[q] & 31) * kCodes + (rows.target_codes[t] & 31)];
-    if (identical) return positive ? '|' : ' ';
-    return positive ? ':' : '.';
+/// Marks of a run of pairs: between codes that score above 0, and between others.
+void put_middle(char *middle, const AlignedRows &rows, bool identical, int64_t q, int64_t t, int64_t length) {
+    if (!rows.positive) {
+        if (length) std::memset(middle, identical ? '|' : '.', static_cast<size_t>(length));
+        return;
+    }
+    const char marks[2] = {identical ? ' ' : '.', identical ? '|' : ':'};
+    const uint8_t *a = rows.query_codes + q, *b = rows.target_codes + t;
+    for (int64_t k = 0; k < length; ++k) middle[k] = marks[rows.positive[(a[k] & 31) * kCodes + (b[k] & 31)] != 0];
 }
 
 void append_padded(std::string &out, std::string_view name) {
@@ -44,15 +49,16 @@ void append_padded(std::string &out, std::string_view name) {
     out.append(kNameWidth - name.size(), ' ');
 }
 
+/// " %6d"
 void append_number(std::string &out, int64_t x) {
-    char text[32];
-    out.append(text, static_cast<size_t>(std::snprintf(text, sizeof text, " %6lld", static_cast<long long>(x))));
+    char text[24];
+    const auto n = static_cast<size_t>(std::to_chars(text, text + sizeof text, x).ptr - text);
+    out.append(n < 6 ? 7 - n : 1, ' ').append(text, n);
 }
 
 /// A line of a block: the positions are 1-based; a line without letters repeats the last position.
 void append_line(std::string &out, std::string_view name, std::string_view letters, int64_t &position) {
-    int64_t n = 0;
-    for (char c : letters) n += c != '-';
+    const auto n = static_cast<int64_t>(letters.size()) - std::count(letters.begin(), letters.end(), '-');
     append_padded(out, name);
     append_number(out, n ? position + 1 : position);
     out.push_back(' ');
@@ -75,70 +81,126 @@ std::string_view name_of(const char *names, const int64_t *offsets, int64_t coun
     return {names + offsets[k], static_cast<size_t>(offsets[k + 1] - offsets[k])};
 }
 
+std::string_view query_of(const SrspairHeader &h, int64_t row) {
+    return name_of(h.query_names, h.query_name_offsets, h.n_queries, h.query_index[row]);
+}
+
+std::string_view target_of(const SrspairHeader &h, int64_t row) {
+    return name_of(h.target_names, h.target_name_offsets, h.n_targets, h.target_index[row]);
+}
+
 }  // namespace
 
-GappedText gapped_text(const AlignedRows &rows) {
+namespace {
+
+constexpr int64_t kWord = 16;
+
+/// Runs are short: one 16-byte copy where the source has as many letters. `to` has kWord bytes to spare.
+void copy_run(char *to, const uint8_t *from, const uint8_t *from_end, int64_t n) {
+    if (n <= kWord && from_end - from >= kWord) std::memcpy(to, from, kWord);
+    else if (n) std::memcpy(to, from, static_cast<size_t>(n));
+}
+
+void fill_run(char *to, char c, int64_t n) { std::memset(to, c, n <= kWord ? kWord : static_cast<size_t>(n)); }
+
+/// Rows [begin, end) of a list.
+AlignedRows part_of(AlignedRows rows, int64_t begin, int64_t end) {
+    rows.query_begin += begin, rows.target_begin += begin, rows.offsets += begin;
+    rows.n_rows = end - begin;
+    return rows;
+}
+
+int64_t columns_of(const AlignedRows &rows, int64_t row) {
+    Extent extent = extent_of(rows.operations + rows.offsets[row], rows.operations + rows.offsets[row + 1]);
+    if (rows.query_begin[row] < 0 || rows.query_begin[row] + extent.query > rows.query_size ||
+        rows.target_begin[row] < 0 || rows.target_begin[row] + extent.target > rows.target_size)
+        throw std::out_of_range("an alignment is longer than its sequences");
+    return extent.columns;
+}
+
+}  // namespace
+
+GappedText gapped_text(const AlignedRows &rows, bool wants_middle) {
     GappedText text;
     text.offsets.resize(static_cast<size_t>(rows.n_rows) + 1);
     int64_t total = 0;
-    for (int64_t row = 0; row < rows.n_rows; ++row) {
-        Extent extent = extent_of(rows.operations + rows.offsets[row], rows.operations + rows.offsets[row + 1]);
-        if (rows.query_begin[row] < 0 || rows.query_begin[row] + extent.query > rows.query_size ||
-            rows.target_begin[row] < 0 || rows.target_begin[row] + extent.target > rows.target_size)
-            throw std::out_of_range("an alignment is longer than its sequences");
-        total += extent.columns;
-        text.offsets[static_cast<size_t>(row) + 1] = total;
-    }
-    const auto size = static_cast<size_t>(total);
-    text.query.resize(size), text.middle.resize(size), text.target.resize(size);
+    for (int64_t row = 0; row < rows.n_rows; ++row)
+        text.offsets[static_cast<size_t>(row) + 1] = total += columns_of(rows, row);
+    const auto size = static_cast<size_t>(total), room = size + kWord;
+    text.query.resize(room), text.target.resize(room);
+    if (wants_middle) text.middle.assign(size, ' ');
     char *query = text.query.data(), *middle = text.middle.data(), *target = text.target.data();
+    const uint8_t *query_end = rows.query_letters + rows.query_size;
+    const uint8_t *target_end = rows.target_letters + rows.target_size;
     for (int64_t row = 0; row < rows.n_rows; ++row) {
         int64_t q = rows.query_begin[row], t = rows.target_begin[row];
         for (int64_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
-            const int64_t length = rows.operations[k] >> 4;
-            const auto n = static_cast<size_t>(length);
+            const int64_t n = rows.operations[k] >> 4;
             const uint32_t kind = rows.operations[k] & 15;
-            if (n == 0) continue;
-            if (kind == kInsertion || kind == kDeletion) std::memset(middle, ' ', n);
-            else
-                for (int64_t i = 0; i < length; ++i) middle[i] = middle_of(rows, kind, q + i, t + i);
-            if (kind == kDeletion) std::memset(query, '-', n);
-            else std::memcpy(query, rows.query_letters + q, n), q += length;
-            if (kind == kInsertion) std::memset(target, '-', n);
-            else std::memcpy(target, rows.target_letters + t, n), t += length;
-            query += length, middle += length, target += length;
+            if (wants_middle && kind != kInsertion && kind != kDeletion)
+                put_middle(middle, rows, kind == kEqual, q, t, n);
+            if (kind == kDeletion) fill_run(query, '-', n);
+            else copy_run(query, rows.query_letters + q, query_end, n), q += n;
+            if (kind == kInsertion) fill_run(target, '-', n);
+            else copy_run(target, rows.target_letters + t, target_end, n), t += n;
+            query += n, target += n;
+            if (wants_middle) middle += n;
         }
     }
+    text.query.resize(size), text.target.resize(size);
     return text;
 }
 
-std::string srspair_records(const GappedText &text, const SrspairHeader &header, int64_t n_rows) {
+size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header) {
+    constexpr size_t kHeader = 512, kLine = kNameWidth + 2 * 21 + 3;  // what stands beside names, scoring and letters
+    size_t total = 0;
+    for (int64_t row = 0; row < rows.n_rows; ++row) {
+        const auto columns = static_cast<size_t>(columns_of(rows, row));
+        const size_t names = query_of(header, row).size() + target_of(header, row).size();
+        total += kHeader + header.scoring.size() + names + 3 * columns + (columns / kBlock + 1) * 3 * kLine;
+    }
+    return total;
+}
+
+namespace {
+
+void append_record(std::string &out, const GappedText &text, int64_t k, const SrspairHeader &header, int64_t row) {
     static constexpr char kRule[] = "#=======================================\n";
     static const std::string kMargin(kNameWidth + 8, ' ');
-    std::string out;
-    out.reserve(static_cast<size_t>(text.offsets.back()) * 5 + static_cast<size_t>(n_rows) * 512);
-    for (int64_t row = 0; row < n_rows; ++row) {
-        const int64_t begin = text.offsets[static_cast<size_t>(row)], end = text.offsets[static_cast<size_t>(row) + 1];
-        if (begin == end) continue;
-        auto query = name_of(header.query_names, header.query_name_offsets, header.n_queries, header.query_index[row]);
-        auto target = name_of(header.target_names, header.target_name_offsets, header.n_targets, header.target_index[row]);
-        out.append(kRule).append("#\n# Aligned_sequences: 2\n# 1: ").append(query).append("\n# 2: ").append(target);
-        out.append("\n").append(header.scoring);
-        if (header.strand) out.append(header.strand[row] < 0 ? "# Strand: -\n" : "# Strand: +\n");
-        out.append("#\n# Length: ").append(std::to_string(end - begin)).append("\n");
-        append_share(out, "Identity", 8, header.identical[row], end - begin);
-        append_share(out, "Similarity", 6, header.similar[row], end - begin);
-        append_share(out, "Gaps", 12, header.gaps[row], end - begin);
-        out.append("# Score: ").append(std::to_string(header.score[row])).append(".0\n# \n#\n").append(kRule).append("\n");
-        int64_t q = header.query_start[row], t = header.target_start[row];
-        for (int64_t at = begin; at < end; at += kBlock) {
-            const auto n = static_cast<size_t>(end - at < kBlock ? end - at : kBlock);
-            if (at > begin) out.push_back('\n');
-            append_line(out, query, {text.query.data() + at, n}, q);
-            out.append(kMargin).append(text.middle.data() + at, n).push_back('\n');
-            append_line(out, target, {text.target.data() + at, n}, t);
-        }
-        out.append("\n\n");
+    const int64_t begin = text.offsets[static_cast<size_t>(k)], end = text.offsets[static_cast<size_t>(k) + 1];
+    if (begin == end) return;
+    const auto query = query_of(header, row), target = target_of(header, row);
+    out.append(kRule).append("#\n# Aligned_sequences: 2\n# 1: ").append(query).append("\n# 2: ").append(target);
+    out.append("\n").append(header.scoring);
+    if (header.strand) out.append(header.strand[row] < 0 ? "# Strand: -\n" : "# Strand: +\n");
+    out.append("#\n# Length: ").append(std::to_string(end - begin)).append("\n");
+    append_share(out, "Identity", 8, header.identical[row], end - begin);
+    append_share(out, "Similarity", 6, header.similar[row], end - begin);
+    append_share(out, "Gaps", 12, header.gaps[row], end - begin);
+    out.append("# Score: ").append(std::to_string(header.score[row])).append(".0\n# \n#\n").append(kRule).append("\n");
+    int64_t q = header.query_start[row], t = header.target_start[row];
+    for (int64_t at = begin; at < end; at += kBlock) {
+        const auto n = static_cast<size_t>(end - at < kBlock ? end - at : kBlock);
+        if (at > begin) out.push_back('\n');
+        append_line(out, query, {text.query.data() + at, n}, q);
+        out.append(kMargin).append(text.middle.data() + at, n).push_back('\n');
+        append_line(out, target, {text.target.data() + at, n}, t);
+    }
+    out.append("\n\n");
+}
+
+}  // namespace
+
+char *write_srspair(const AlignedRows &rows, const SrspairHeader &header, char *out) {
+    constexpr int64_t kAtOnce = 256;  // rows whose text stays in the cache
+    std::string records;
+    for (int64_t begin = 0; begin < rows.n_rows; begin += kAtOnce) {
+        const int64_t end = std::min(rows.n_rows, begin + kAtOnce);
+        const GappedText text = gapped_text(part_of(rows, begin, end));
+        records.clear();
+        for (int64_t row = begin; row < end; ++row) append_record(records, text, row - begin, header, row);
+        std::memcpy(out, records.data(), records.size());
+        out += records.size();
     }
     return out;
 }

@@ -1,5 +1,6 @@
 // Alignments written out: the letters of both sequences with their gaps, and the line between them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ struct GappedText {
 
 /// The middle line, as EMBOSS's: '|' identical, ':' similar (score above 0), '.' neither, ' ' beside a gap and between
 /// identical letters that do not score above 0 (X and X). Throws std::out_of_range where a row leaves its sequences.
-GappedText gapped_text(const AlignedRows &rows);
+/// Without `wants_middle` the middle lines are left out.
+GappedText gapped_text(const AlignedRows &rows, bool wants_middle = true);
 
 /// What EMBOSS's srspair format says of each alignment beside its letters.
 struct SrspairHeader {
@@ -39,7 +41,10 @@ struct SrspairHeader {
     const int64_t *query_index, *target_index;
 };
 
-/// Records in EMBOSS's srspair format, 50 columns a line.
-std::string srspair_records(const GappedText &text, const SrspairHeader &header, int64_t n_rows);
+/// Bytes that write_srspair() fills at most. Throws std::out_of_range as gapped_text().
+size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header);
+
+/// Records in EMBOSS's srspair format, 50 columns a line; returns the end of the text.
+char *write_srspair(const AlignedRows &rows, const SrspairHeader &header, char *out);
 
 }  // namespace tropalign

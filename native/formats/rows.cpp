@@ -98,6 +98,7 @@ char *put_real(char *p, double x, int decimals) {
 
 /// Most names and prefixes are short: one 16-byte copy, and the library's only for what is left.
 char *put_text(char *p, const char *text, const char *text_end, size_t n) {
+    if (n == 0) return p;
     if (n <= kSlack && text + kSlack <= text_end) std::memcpy(p, text, kSlack);
     else std::memcpy(p, text, n);
     return p + n;
@@ -208,8 +209,7 @@ char *write_rows(const std::vector<RowColumn> &columns, const RowLayout &layout,
             p = put_text(p, text.data(), text.data() + text.size(), before_size[k]);
             p = put_value(p, columns[k], row);
         }
-        std::memcpy(p, layout.terminator.data(), layout.terminator.size());
-        p += layout.terminator.size();
+        for (char c : layout.terminator) *p++ = c;
     }
     if (offsets) offsets[n_rows] = p - out;
     return p;

@@ -63,13 +63,16 @@ def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
     }
 
 
-def lines(table: AlignmentTable, substitution: Any = None) -> tuple[Bytes, Bytes, Bytes, NDArray[np.int64]]:
+def lines(
+    table: AlignmentTable, substitution: Any = None, wants_middle: bool = True
+) -> tuple[Bytes, Bytes, Bytes, NDArray[np.int64]]:
     """Gapped queries, midlines and gapped targets of all rows, and where each row begins in them.
 
     In a midline ``|`` is identical, ``:`` similar (it scores above 0), ``.`` neither; a space stands beside a gap, and
-    between identical letters that do not score above 0. Without `substitution` only identity is known.
+    between identical letters that do not score above 0. Without `substitution` only identity is known; without
+    `wants_middle` the midlines are empty.
     """
     from tropalign import _native
 
-    text: tuple[Bytes, Bytes, Bytes, NDArray[np.int64]] = _native.gapped_text(arrays(table, substitution))
+    text: tuple[Bytes, Bytes, Bytes, NDArray[np.int64]] = _native.gapped_text(arrays(table, substitution), wants_middle)
     return text
