@@ -8,39 +8,47 @@ from rich.table import Table
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.formats.table import concatenate
+from tropalign.formats.table import AlignmentTable, concatenate
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "demo-results"
 
 
-def show(console: Console, title: str, path: Path, **options: object) -> None:
-    """Aligns every pair of a file and prints the closest ones."""
+def shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def show(console: Console, title: str, path: Path, **options: object) -> AlignmentTable:
+    """Aligns every pair of a file and prints the best ones."""
     batch = ta.read_sequences(path)
     begin = perf_counter()
     table = concatenate(list(ta.align_all(batch, **options)))
     seconds = perf_counter() - begin
-    cells = int((batch.lengths[table.query_index] * batch.lengths[table.target_index]).sum())
-    rows = Table(title=f"{title}: {len(batch)} sequences, {len(table):,} alignments, {cells / seconds / 1e9:.1f} GCUPS")
-    for name in ("query", "target"):
-        rows.add_column(name, overflow="ellipsis", no_wrap=True, max_width=26)
-    for name in ("score", "identity", "gaps", "columns"):
-        rows.add_column(name, justify="right")
-    rows.add_column("CIGAR", overflow="ellipsis", no_wrap=True, max_width=30)
-    for k in (-table.score).argsort(kind="stable")[:5]:
+    console.print(
+        f"\n[bold]{title}[/]: {len(table):,} alignments of {len(batch)} sequences in {1000 * seconds:.0f} ms; the best:"
+    )
+    rows = Table()
+    for name in ("query", "target", "score", "identity", "gaps", "CIGAR"):
+        rows.add_column(name, justify="right" if name in ("score", "identity", "gaps") else "left", no_wrap=True)
+    for k in (-table.score).argsort(kind="stable")[:6]:
         row = table.row(int(k))
-        rows.add_row(
-            row.query, row.target, str(row.score), f"{row.identity:.1%}", str(row.n_gaps), str(row.n_columns), row.cigar
-        )
+        names = (shortened(name.split("|")[-1], 14) for name in (row.query, row.target))
+        rows.add_row(*names, str(row.score), f"{row.identity:.1%}", str(row.n_gaps), shortened(row.cigar, 16))
     console.print(rows)
+    return table
 
 
 if __name__ == "__main__":
     OUT.mkdir(exist_ok=True)
-    console = Console()
-    show(console, "protein family, local", HERE / "family.fasta", mode="local", matrix="BLOSUM62", gap=ta.Gap(11, 1))
+    console = Console(highlight=False)
+    gap = ta.Gap(11, 1)  # a gap of k residues costs 11 + k
+    family = show(console, "Elongation factors P, local", HERE / "efp.fasta", mode="local", matrix="BLOSUM62", gap=gap)
+    print("One of them, of relatives further apart:\n")
+    print(family.row(int(family.identity.argsort()[len(family) // 4])))
     show(console, "18S amplicons, global", HERE / "amplicons.fasta", mode="global")
-    for name, mode in (("family", "local"), ("amplicons", "global")):
-        code = main(["pairs", str(HERE / f"{name}.fasta"), "--mode", mode, "-o", str(OUT / f"{name}.tsv"), "-q"])
-        assert code == 0
-    print(f"all alignments: {OUT / 'family.tsv'} and {OUT / 'amplicons.tsv'}")
+    print("\nAll of them, from the command line:")
+    for name, mode in (("efp", "local"), ("amplicons", "global")):
+        words = ["pairs", str(HERE / f"{name}.fasta"), "--mode", mode, "-o", str(OUT / f"{name}.tsv")]
+        assert main([*words, "-q"]) == 0
+        print(f"  tropalign pairs examples/{name}.fasta --mode {mode} -o demo-results/{name}.tsv")
+    print(f"The results lie in {OUT}")

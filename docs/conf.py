@@ -1,0 +1,18 @@
+"""Sphinx: make docs."""
+
+import tropalign
+
+project = "tropalign"
+author = "the tropalign developers"
+copyright = "the tropalign developers"
+release = version = tropalign.__version__
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+numpydoc_show_class_members = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc's sections say them
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = "tropalign"
