@@ -2,6 +2,7 @@
 """The table of pairwise alignment: tropalign beside its peers, in one run, one thread, processor time.
 
     python bench/pairs.py                        everything, about eight minutes; writes docs/benchmarks/pairs.md
+                                                 and the table of README.md
     python bench/pairs.py --quick                a tenth of it, to see that it works; writes nothing
     python bench/pairs.py --cases local-score --lengths 257 --isas "" --no-extras
     python bench/pairs.py --peer-python PATH     the interpreter that has the peers (pip install tropalign[bench])
@@ -33,7 +34,7 @@ sys.path.insert(0, str(HERE))
 
 from extras import EXTRAS  # noqa: E402
 from peers import PEERS, cells_of, median_seconds  # noqa: E402
-from report import write_report  # noqa: E402
+from report import fill, readme_table, write_report  # noqa: E402
 
 FIRST, FOLLOWING = 10, 2
 MODES = ("local", "global", "semiglobal")
@@ -282,6 +283,9 @@ def main() -> None:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         options.output.write_text(text)
         print(f"written to {options.output}")
+        readme = HERE.parent / "README.md"
+        if (lines := readme_table(results)) and options.cases == CASES and "" in options.isas:
+            readme.write_text(fill(readme.read_text(), lines))
 
 
 if __name__ == "__main__":

@@ -47,6 +47,26 @@ def write_report(results: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
+def readme_table(results: dict) -> list[str]:
+    """The README's table: one length, the cases that most people run; nothing when that length was not measured."""
+    entry = results["sets"].get("257")
+    if entry is None:
+        return []
+    cases = {f"{mode}-{report}": f"{mode}, {name}" for report, name in (("score", "score"), ("alignment", "CIGAR"))
+             for mode in ("local", "global", "semiglobal")}  # fmt: skip
+    rows = [["**tropalign**", *(f"**{text_of(figure(entry['ours'].get('', {}).get(case)))}**" for case in cases)]]
+    for peer, answers in entry["peers"].items():
+        name = peer + (" (unit cost)" if peer in OTHER_COST else "")
+        rows.append([name, *(text_of(figure(answers.get(case))) for case in cases)])
+    return table(["", *cases.values()], rows)
+
+
+def fill(page: str, lines: list[str]) -> str:
+    """The page with `lines` between its two marks."""
+    begin, end = page.index("\n", page.index("<!-- speed")) + 1, page.index("<!-- /speed")
+    return page[:begin] + "\n".join(lines) + "\n" + page[end:]
+
+
 def wrap(text: str) -> list[str]:
     return textwrap.wrap(" ".join(text.split()), 118)
 
