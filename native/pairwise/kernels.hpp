@@ -168,17 +168,22 @@ class UnitRun {
         V best = splat<T, B>(scoring.floor);
         for (int i = 0; i < m_; ++i) H_[i] = best, E_[i] = best - scoring.first;
         MaskLayout layout{m_, 0};
+        const Participation<T, B> everyone;
+        const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.first;
         int j = 0;
         for (; j + kColumns <= n_; j += kColumns) {
+            Edge<T, B> edge{{zero, zero, zero, zero}, {closed, closed, closed, closed}, zero};
             scores.template columns<kColumns>(j);
-            local_columns<T, B, kColumns, Trace, Trace, Swap>(scores, m_, j, scoring, H_, E_,
-                                                              Trace ? masks_ + layout.cell(0, j) : nullptr, best,
-                                                              tracked);
+            local_columns<T, B, kColumns, Trace, Trace, Swap, false>(scores, m_, j, scoring, H_, E_,
+                                                                     Trace ? masks_ + layout.cell(0, j) : nullptr, best,
+                                                                     tracked, edge, everyone);
         }
         for (; j < n_; ++j) {
+            Edge<T, B> edge{{zero}, {closed}, zero};
             scores.template columns<1>(j);
-            local_columns<T, B, 1, Trace, Trace, Swap>(scores, m_, j, scoring, H_, E_,
-                                                       Trace ? masks_ + layout.cell(0, j) : nullptr, best, tracked);
+            local_columns<T, B, 1, Trace, Trace, Swap, false>(scores, m_, j, scoring, H_, E_,
+                                                              Trace ? masks_ + layout.cell(0, j) : nullptr, best, tracked,
+                                                              edge, everyone);
         }
         for (int l = 0; l < unit_.n_lanes; ++l) {
             int64_t stored = Trace ? tracked.score[l] : best[l];
@@ -229,21 +234,22 @@ class UnitRun {
         int head = std::min(n_, column_head + 1);
         head += (n_ - head) % kColumns;
         MaskLayout layout{m_, (kColumns - head % kColumns) % kColumns};
-        GlobalScoring<T, B> scoring{open, {}};
+        const V border = load<T, B>(border_column);
+        const Participation<T, B> everyone{V{}, started_rows, row_head};
         for (int j = 0; j < head; ++j) {
-            V started = at_most(column_start_, j);
-            scoring.top[0] = equal(column_start_, j) ? load<T, B>(first_column) : load<T, B>(border_column);
+            const Participation<T, B> begun{at_most(column_start_, j), started_rows, row_head};
+            Edge<T, B> edge{{equal(column_start_, j) ? load<T, B>(first_column) : border}, {closed}, {}};
             scores.template columns<1>(j);
-            global_columns<T, B, 1, Trace, Swap, true>(scores, m_, scoring, H_, E_,
-                                                       Trace ? masks_ + layout.cell(0, j) : nullptr, bottom + j,
-                                                       started, started_rows, row_head);
+            global_columns<T, B, 1, Trace, Swap, true>(scores, m_, open, H_, E_, Trace ? masks_ + layout.cell(0, j) : nullptr,
+                                                       edge, begun);
+            bottom[j] = edge.value[0];
         }
-        for (V &top : scoring.top) top = load<T, B>(border_column);
         for (int j = head; j < n_; j += kColumns) {
+            Edge<T, B> edge{{border, border, border, border}, {closed, closed, closed, closed}, {}};
             scores.template columns<kColumns>(j);
-            global_columns<T, B, kColumns, Trace, Swap, false>(scores, m_, scoring, H_, E_,
-                                                               Trace ? masks_ + layout.cell(0, j) : nullptr,
-                                                               bottom + j, V{}, started_rows, row_head);
+            global_columns<T, B, kColumns, Trace, Swap, false>(
+                scores, m_, open, H_, E_, Trace ? masks_ + layout.cell(0, j) : nullptr, edge, everyone);
+            for (int c = 0; c < kColumns; ++c) bottom[j + c] = edge.value[c];
         }
         find_ends<Swap>(reinterpret_cast<const T *>(bottom), reinterpret_cast<const T *>(H_));
         if constexpr (Trace) walk_lanes<Swap>(layout);
@@ -355,6 +361,7 @@ void run_unit(const Scoring &scoring, const Unit &unit, Scratch &scratch, LaneRe
     UnitRun<T, 16>(scoring, unit, scratch, result).run();
 }
 
+void run_long(const Scoring &, const LanePair &, int n_threads, const Poll &, LaneResult &, Buffer<uint32_t> &path);
 void run_unit8(const Scoring &, const Unit &, Scratch &, LaneResult *);
 void run_unit16(const Scoring &, const Unit &, Scratch &, LaneResult *);
 void run_unit32(const Scoring &, const Unit &, Scratch &, LaneResult *);

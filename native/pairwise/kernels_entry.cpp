@@ -16,6 +16,6 @@ void run(const Scoring &scoring, const Unit &unit, int bits, Scratch &scratch, L
 
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
-extern const Kernels kernels = {TROPALIGN_STRING(TROPALIGN_ISA), kVectorBytes, fits_bits, run};
+extern const Kernels kernels = {TROPALIGN_STRING(TROPALIGN_ISA), kVectorBytes, fits_bits, run, run_long};
 
 }  // namespace tropalign::TROPALIGN_ISA

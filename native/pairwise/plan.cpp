@@ -23,6 +23,9 @@ void counting_sort(std::vector<Entry> &entries, std::vector<Entry> &spare, size_
 
 int64_t mask_bytes_a_cell(int lanes) { return lanes / 2; }  // four bits a lane
 
+/// Cells from which the masks of a few pairs side by side no longer fit a cache, or soon any memory.
+constexpr int64_t kLongCells = int64_t{1} << 24;
+
 /// Lanes (a power of two) whose masks over m x n cells stay within `bytes`; at least 16.
 int lanes_within(int64_t m, int64_t n, int lanes, int64_t bytes, bool traced) {
     while (traced && lanes > 16 && m * n * mask_bytes_a_cell(lanes) > bytes) lanes /= 2;
@@ -87,6 +90,10 @@ class Planner {
     void shared_units(const std::vector<Entry> &entries, size_t from, size_t to, std::vector<Entry> &single) {
         while (from < to) {
             int64_t first = entries[from].pair;
+            if (traced_ && row_length(first) * column_length(first) >= kLongCells) {
+                plan_.long_pairs.push_back(entries[from++].pair);
+                continue;
+            }
             int lanes = lanes_within(row_length(first), column_length(first), lanes_, mask_bytes_, traced_);
             int64_t n = std::min<int64_t>(lanes, to - from);
             if (n <= lanes_ / 8) break;  // a vector hardly filled: better with others like it
@@ -113,9 +120,25 @@ class Planner {
             while (n < static_cast<size_t>(lanes) && from + n < single.size() &&
                    rows_are_short(single[from + n].pair) == rows_are_short(first))
                 ++n;
-            add(single.data() + from, n, false);
+            if (better_alone(single.data() + from, n))
+                for (size_t k = 0; k < n; ++k) plan_.long_pairs.push_back(single[from + k].pair);
+            else add(single.data() + from, n, false);
             from += n;
         }
+    }
+
+    /// Whether pairs that would fill few lanes of a vector are swept sooner one at a time, their strips as lanes (cells
+    /// that the vectors cover, a start-up of one strip a lane, and what was measured beside it: docs/benchmarks).
+    bool better_alone(const Entry *entries, size_t n) const {
+        int64_t rows = 0, columns = 0, alone = 0;
+        for (size_t k = 0; k < n; ++k) {
+            const int64_t m = row_length(entries[k].pair), c = column_length(entries[k].pair);
+            rows = std::max(rows, m), columns = std::max(columns, c);
+            alone += ((m + lanes_ - 1) / lanes_ + 2) * lanes_ * (c + 4 * lanes_);
+        }
+        int width = 16;
+        while (width < static_cast<int>(n)) width *= 2;
+        return alone < rows * columns * width;
     }
 
     void add(const Entry *entries, int64_t n, bool shared) {

@@ -17,6 +17,7 @@ struct Plan {
     std::vector<PlannedUnit> units;       // the costliest first
     std::vector<int64_t> rows;            // pairs of the request, unit by unit
     std::vector<uint8_t> rows_are_query;  // a byte a pair, in the order of `rows`
+    std::vector<int64_t> long_pairs;      // better one at a time, over all threads
 };
 
 LanePair lane_pair(const TileRequest &, int64_t pair, bool rows_are_query);

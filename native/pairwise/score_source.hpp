@@ -154,10 +154,14 @@ class PairScores {
 
     template <int C>
     void columns(int j) {
+        letters<C>(columns_ + static_cast<size_t>(j) * kTable);
+    }
+    /// The same for C columns of kTable letters given.
+    template <int C>
+    void letters(const uint8_t *columns) {
         for (int c = 0; c < C; ++c) {
-            const uint8_t *letters = columns_ + static_cast<size_t>(j + c) * kTable;
-            if (scoring_.step_fits8) fill_narrow(letters, c);
-            else fill_wide(letters, c);
+            if (scoring_.step_fits8) fill_narrow(columns + c * kTable, c);
+            else fill_wide(columns + c * kTable, c);
         }
     }
     [[gnu::always_inline]] Vec<T, B> score(int i, int c) const {
@@ -221,6 +225,57 @@ class PairScores {
     const uint8_t *columns_;
     int8_t *score_;
     T *wide_;
+};
+
+/// Scores of lanes with rows of their own when both sequences together use so few letters that all their pairs fit a
+/// table of 32: one look-up a cell, and no table of scores.
+template <int B>
+class FewLetterScores {
+  public:
+    /// Whether the letters of the two sequences are few enough.
+    static bool suits(const Scoring &scoring, const LanePair &pair) {
+        return scoring.step_fits8 && count(pair.rows) * count(pair.columns) <= kLetters;
+    }
+    FewLetterScores(const Scoring &scoring, const LanePair &pair) {
+        std::memset(row_place_, 0, sizeof row_place_);
+        std::memset(column_place_, 0, sizeof column_place_);
+        const uint32_t row_letters = used(pair.rows), column_letters = used(pair.columns);
+        const int n = __builtin_popcount(column_letters);
+        for (int a = 0, r = 0; a < kLetters; ++a) {
+            if (!(row_letters >> a & 1)) continue;
+            row_place_[a] = static_cast<uint8_t>(r++ * n);
+            for (int b = 0, c = 0; b < kLetters; ++b)
+                if (column_letters >> b & 1) {
+                    column_place_[b] = static_cast<uint8_t>(c);
+                    table_[row_place_[a] + c++] = scoring.step8[a * kLetters + b];
+                }
+        }
+    }
+    uint8_t row_place(uint8_t letter) const { return row_place_[letter]; }
+    void rows(const Vec<int8_t, B> *places) { rows_ = places; }
+
+    template <int C>
+    void letters(const uint8_t *columns) {
+        for (int c = 0; c < C; ++c) {
+            alignas(64) uint8_t place[B];
+            for (int l = 0; l < B; ++l) place[l] = column_place_[columns[c * B + l]];
+            columns_[c] = load<int8_t, B>(place);
+        }
+    }
+    [[gnu::always_inline]] Vec<int8_t, B> score(int i, int c) const { return lookup32<B>(table_, rows_[i] + columns_[c]); }
+
+  private:
+    static uint32_t used(const Letters &letters) {
+        uint32_t bits = 0;
+        for (int k = 0; k < letters.length; ++k) bits |= uint32_t{1} << letters.codes[k];
+        return bits;
+    }
+    static int count(const Letters &letters) { return __builtin_popcount(used(letters)); }
+
+    alignas(64) int8_t table_[kLetters] = {};
+    uint8_t row_place_[kLetters], column_place_[kLetters];
+    const Vec<int8_t, B> *rows_ = nullptr;
+    Vec<int8_t, B> columns_[kColumns];
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -82,20 +82,43 @@ struct LocalScoring {
     T floor, first, extend;
 };
 
-/// C columns of the local recurrence over all rows. H and E hold the column before, then the last of these.
-/// `best`: running maxima, or with Track the thresholds of `tracked`.
-template <class T, int B, int C, bool Trace, bool Track, bool Swap, class Scorer>
+/// What a sweep of columns finds above its first row, and leaves below its last one.
+template <class T, int B>
+struct Edge {
+    Vec<T, B> value[kColumns];  // H (local), v (global)
+    Vec<T, B> gap[kColumns];    // F, y
+    Vec<T, B> corner;           // local: H above the first row, one column before
+};
+
+/// Lanes that do not take part everywhere. A lane whose first rows or columns belong to no sequence keeps its state
+/// in columns without `active`, and hands the values above on through the rows that have not `started`.
+template <class T, int B>
+struct Participation {
+    Vec<T, B> active{};
+    const Vec<T, B> *started = nullptr;  // n_rows of them
+    int n_rows = 0;
+};
+
+/// C columns of the local recurrence over all rows. H and E hold the column before, then the last of these; `edge` what
+/// lies above, then the last row. `best`: running maxima, or with Track the thresholds of `tracked`. With Partial some
+/// lanes do not take part.
+template <class T, int B, int C, bool Trace, bool Track, bool Swap, bool Partial, class Scorer>
 [[gnu::always_inline]] inline void local_columns(const Scorer &scorer, int m, int j, LocalScoring<T> scoring,
                                                  Vec<T, B> *__restrict H, Vec<T, B> *__restrict E,
                                                  Masks<T, B> *__restrict masks, Vec<T, B> &best,
-                                                 LocalBest<T, B> &tracked) {
+                                                 LocalBest<T, B> &tracked, Edge<T, B> &edge,
+                                                 const Participation<T, B> &part) {
     using V = Vec<T, B>;
     using Bits = typename Lanes<T, B>::Bits;
     const V floor = splat<T, B>(scoring.floor), first = splat<T, B>(scoring.first), extend = splat<T, B>(scoring.extend);
-    V f[C], above[C], corner = floor;
-    for (int c = 0; c < C; ++c) f[c] = floor - first, above[c] = floor;
+    V f[C], above[C], corner = edge.corner;
+    for (int c = 0; c < C; ++c) f[c] = edge.gap[c], above[c] = edge.value[c];
+    if constexpr (Partial) edge.corner = part.active ? above[C - 1] : corner;
     for (int i = 0; i < m; ++i) {
-        V left = H[i], e = E[i], diagonal = corner, h[C];
+        V left = H[i], e = E[i], diagonal = corner, h[C], f_above[C], h_above[C];
+        if constexpr (Partial)
+            for (int c = 0; c < C; ++c) f_above[c] = f[c], h_above[c] = above[c];
+        V corner_above = corner;
         corner = left;
 #pragma GCC unroll 4
         for (int c = 0; c < C; ++c) {
@@ -129,8 +152,23 @@ template <class T, int B, int C, bool Trace, bool Track, bool Swap, class Scorer
             if constexpr (!Track) best = vmax(best, x);
         }
         if constexpr (Trace) masks += kColumns;
-        H[i] = h[C - 1];
-        E[i] = e;
+        if constexpr (Partial) {
+            if (i < part.n_rows) {
+                const V started = part.started[i];
+                for (int c = 0; c < C; ++c) {
+                    above[c] = started ? above[c] : h_above[c];
+                    f[c] = started ? f[c] : f_above[c];
+                    h[c] = started ? h[c] : floor;
+                }
+                corner = started ? corner : corner_above;
+            }
+            H[i] = part.active ? h[C - 1] : left;
+            E[i] = part.active ? e : E[i];
+            for (int c = 0; c < C; ++c) h[c] = part.active ? h[c] : floor;
+        } else {
+            H[i] = h[C - 1];
+            E[i] = e;
+        }
         if constexpr (Track) {
             V top = h[0];
             for (int c = 1; c < C; ++c) top = vmax(top, h[c]);
@@ -142,33 +180,24 @@ template <class T, int B, int C, bool Trace, bool Track, bool Swap, class Scorer
             }
         }
     }
+    for (int c = 0; c < C; ++c) edge.gap[c] = f[c], edge.value[c] = above[c];
     if constexpr (Track && !Swap) {
         best = load<T, B>(tracked.score);
         store<T, B>(tracked.threshold, best);
     }
 }
 
-template <class T, int B>
-struct GlobalScoring {
-    T open;
-    Vec<T, B> top[4];  // v(0,j) of the columns at hand
-};
-
-/// C columns of the global recurrence over all rows. U and X hold the column before, then the last of these;
-/// `bottom` receives v of the last row. A lane whose sequences are shorter than the block's lies at its lower
-/// right: in a column before its first (started_column 0; only with C = 1) its state is kept, and above its first
-/// row (the n_row_head vectors of started_row) the border values pass through.
-template <class T, int B, int C, bool Trace, bool Swap, bool Head, class Scorer>
-[[gnu::always_inline]] inline void global_columns(const Scorer &scorer, int m, const GlobalScoring<T, B> &scoring,
-                                                  Vec<T, B> *__restrict U, Vec<T, B> *__restrict X,
-                                                  Masks<T, B> *__restrict masks, Vec<T, B> *__restrict bottom,
-                                                  Vec<T, B> started_column, const Vec<T, B> *started_row,
-                                                  int n_row_head) {
+/// C columns of the global recurrence over all rows. U and X hold the column before, then the last of these; `edge` what
+/// lies above, then the last row. With Partial some lanes do not take part.
+template <class T, int B, int C, bool Trace, bool Swap, bool Partial, class Scorer>
+[[gnu::always_inline]] inline void global_columns(const Scorer &scorer, int m, T open, Vec<T, B> *__restrict U,
+                                                  Vec<T, B> *__restrict X, Masks<T, B> *__restrict masks,
+                                                  Edge<T, B> &edge, const Participation<T, B> &part) {
     using V = Vec<T, B>;
     using Bits = typename Lanes<T, B>::Bits;
-    const V closed = splat<T, B>(static_cast<T>(-scoring.open));
+    const V closed = splat<T, B>(static_cast<T>(-open));
     V v[C], y[C];
-    for (int c = 0; c < C; ++c) v[c] = scoring.top[c], y[c] = closed;
+    for (int c = 0; c < C; ++c) v[c] = edge.value[c], y[c] = edge.gap[c];
     auto row = [&](int i, auto row_head) __attribute__((always_inline)) {
         V u = U[i], x = X[i];
 #pragma GCC unroll 4
@@ -200,18 +229,18 @@ template <class T, int B, int C, bool Trace, bool Swap, bool Head, class Scorer>
             v[c] = v_new;
             y[c] = vmax(b, closed);
             if constexpr (row_head.value) {
-                v[c] = started_row[i] ? v[c] : scoring.top[c];
-                y[c] = started_row[i] ? y[c] : closed;
+                v[c] = part.started[i] ? v[c] : edge.value[c];
+                y[c] = part.started[i] ? y[c] : edge.gap[c];
             }
         }
         if constexpr (Trace) masks += kColumns;
-        U[i] = Head ? (started_column ? u : U[i]) : u;
-        X[i] = Head ? (started_column ? x : X[i]) : x;
+        U[i] = Partial ? (part.active ? u : U[i]) : u;
+        X[i] = Partial ? (part.active ? x : X[i]) : x;
     };
     int i = 0;
-    for (; i < n_row_head; ++i) row(i, std::true_type{});
+    for (; i < part.n_rows; ++i) row(i, std::true_type{});
     for (; i < m; ++i) row(i, std::false_type{});
-    for (int c = 0; c < C; ++c) bottom[c] = v[c];
+    for (int c = 0; c < C; ++c) edge.value[c] = v[c], edge.gap[c] = y[c];
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -58,6 +58,10 @@ class TileRun {
             request_.n_threads, n_units, at_once,
             [&](int thread, int64_t k) { run_unit(plan, plan.units[k], arenas_[thread]); },
             [&](int64_t begun) { return poll(begun < n_units ? plan.units[begun].pairs_before : request_.n_pairs); });
+        for (size_t k = 0; k < plan.long_pairs.size() && out_.finished; ++k) {
+            int64_t done = request_.n_pairs - static_cast<int64_t>(plan.long_pairs.size() - k);
+            align_long(plan.long_pairs[k], [&](int64_t) { return out_.finished = poll(done); });
+        }
         for (Arena &arena : arenas_) {
             out_.useful_cells += arena.scratch.useful_cells;
             out_.swept_cells += arena.scratch.swept_cells;
@@ -114,6 +118,16 @@ class TileRun {
             else arena.saturated_streak = 0;
         }
         if (again.n_lanes > 0) align_lanes(again, again_rows, again_query, bits * 2, arena);
+    }
+
+    void align_long(int64_t row, const Poll &poll) {
+        const bool rows_are_query = request_.queries[request_.query_index[row]].length >=
+                                    request_.targets[request_.target_index[row]].length;
+        const LanePair pair = lane_pair(request_, row, rows_are_query);
+        LaneResult result{};
+        Buffer<uint32_t> path;
+        kernels_.run_long(scoring_, pair, request_.n_threads, poll, result, path);
+        if (out_.finished) keep(row, rows_are_query, result, arenas_[0]);
     }
 
     void keep(int64_t row, bool rows_are_query, const LaneResult &r, Arena &arena) {

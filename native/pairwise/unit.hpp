@@ -1,6 +1,7 @@
 // What the scheduler hands to the kernels of an instruction set, and what comes back: plain data, the same for all.
 #pragma once
 #include <cstdint>
+#include <functional>
 
 #include "../compute/buffer.hpp"
 
@@ -74,6 +75,9 @@ struct Scratch {
     }
 };
 
+/// Called now and then with the number of items begun; false stops the work.
+using Poll = std::function<bool(int64_t)>;
+
 /// Kernels of one instruction set.
 struct Kernels {
     const char *isa;
@@ -82,6 +86,9 @@ struct Kernels {
     bool (*fits)(const Scoring &, int bits);
     /// Aligns the unit with `bits` a lane; result[l] for each lane. At most vector_bytes * 8 / bits lanes.
     void (*run)(const Scoring &, const Unit &, int bits, Scratch &, LaneResult *result);
+    /// Aligns one pair (rows: the longer sequence) over threads, in memory that grows with the lengths' product / 1000.
+    void (*run_long)(const Scoring &, const LanePair &, int n_threads, const Poll &, LaneResult &result,
+                     Buffer<uint32_t> &path);
 };
 
 }  // namespace tropalign
