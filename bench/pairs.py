@@ -3,9 +3,11 @@
 
     python bench/pairs.py                        everything, about eight minutes; writes docs/benchmarks/pairs.md
                                                  and the table of README.md
-    python bench/pairs.py --quick                a tenth of it, to see that it works; writes nothing
+    python bench/pairs.py --quick                a tenth of it, to see that it works
     python bench/pairs.py --cases local-score --lengths 257 --isas "" --no-extras
     python bench/pairs.py --peer-python PATH     the interpreter that has the peers (pip install tropalign[bench])
+
+Only a whole run writes the pages; --output writes those of a part elsewhere.
 
 GCUPS are cells of H (the products of the lengths of all pairs) over the whole processor time of a call of the public
 Python API: encoding, planning and, with alignments, the walk back and the CIGARs included. Each figure is the median
@@ -256,7 +258,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has the peers")
     parser.add_argument("--quick", action="store_true", help="short loops over a few sequences")
     parser.add_argument("--json", type=Path, help="also write all figures there")
-    parser.add_argument("--output", type=Path, default=HERE.parent / "docs" / "benchmarks" / "pairs.md")
+    parser.add_argument("--output", type=Path, help="where to write the page, whatever part of it was measured")
     options = parser.parse_args()
     options.isas = options.isas.split(",")
     options.at_least, options.rounds = (0.03, 1) if options.quick else (0.3, 3)
@@ -279,13 +281,15 @@ def main() -> None:
     print(text)
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
-    if not options.quick:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text(text)
-        print(f"written to {options.output}")
+    is_whole = not options.quick and options.cases == CASES and options.lengths == list(SETS) and "" in options.isas
+    if options.output or is_whole:
+        output = options.output or HERE.parent / "docs" / "benchmarks" / "pairs.md"
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text)
+        print(f"written to {output}")
+    if is_whole and (lines := readme_table(results)):
         readme = HERE.parent / "README.md"
-        if (lines := readme_table(results)) and options.cases == CASES and "" in options.isas:
-            readme.write_text(fill(readme.read_text(), lines))
+        readme.write_text(fill(readme.read_text(), lines))
 
 
 if __name__ == "__main__":
