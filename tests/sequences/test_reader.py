@@ -1,21 +1,46 @@
 import bz2
 import gzip
+import io
 import lzma
-import warnings
+import os
+import sys
+from pathlib import Path
 
-import numpy as np
 import pytest
+import xopen
 
 import tropalign as ta
 
 FASTA = b">a first one\nMKV\nlag\n>b\r\nWWX*\r\n"
+FAMILY = b"".join(b">s%d\nMKVLAAGWHHE\n" % k for k in range(500))
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_reads_every_compression(pack, tmp_path):
+def zstd(data):
+    stream = io.BytesIO()
+    with xopen.xopen(stream, "wb", format="zst", threads=0) as file:
+        file.write(data)
+    return stream.getvalue()
+
+
+PACKERS = [bytes, gzip.compress, bz2.compress, lzma.compress, zstd]
+
+
+@pytest.fixture
+def standard_input(monkeypatch):
+    def give(data):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    return give
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+@pytest.mark.parametrize("from_stdin", [False, True])
+def test_reads_every_compression(pack, from_stdin, tmp_path, standard_input):
     path = tmp_path / "sequences"
     path.write_bytes(pack(FASTA))
-    batch = ta.read_sequences(path)
+    if from_stdin:
+        standard_input(pack(FASTA))
+    batch = ta.read_sequences("-" if from_stdin else path)
     assert batch.names == ("a", "b") and batch.descriptions == ("first one", "")
     assert [batch.text(k) for k in range(2)] == ["MKVlag", "WWX*"]
     assert batch.alphabet is ta.PROTEIN and batch.lengths.tolist() == [6, 4]
@@ -37,8 +62,12 @@ def test_unknown_letters_are_counted(tmp_path):
     with pytest.warns(ta.TropalignWarning, match="2 letters outside the protein alphabet, the first '-' at position 4"):
         batch = ta.read_sequences(path)
     assert ta.PROTEIN.decode(batch.codes[:6]) == "MKVXLX"
-    with pytest.raises(ta.InputError, match="2 letters outside"):
+    with pytest.raises(ta.InputError) as error:
         ta.read_sequences(path, strict=True)
+    assert str(error.value) == (
+        f"{path}, record 'a': 2 letters outside the protein alphabet, the first '-' at position 4: mend them or leave "
+        "--strict out"
+    )
 
 
 def test_alphabet_that_contradicts_the_letters_is_said(tmp_path):
@@ -54,25 +83,121 @@ def test_skip_empty(tmp_path):
     assert ta.read_sequences(path, skip_empty=True).names == ("b",)
 
 
-def test_reverse_complement():
-    batch = ta.SequenceBatch.from_strings(["ACGTRn", "UUA"], alphabet=ta.NUCLEOTIDE)
-    back = batch.reverse_complement()
-    assert [back.text(k) for k in range(2)] == ["nYACGT", "TAA"]
-    with pytest.raises(ta.InputError, match="only nucleotides"):
-        ta.SequenceBatch.from_strings(["MKV"]).reverse_complement()
+def test_alphabet_that_contradicts_the_letters_is_said_the_other_way(tmp_path):
+    path = tmp_path / "a.fa"
+    path.write_text(">a\nMKVLAAGWHHE\n")
+    with pytest.warns(ta.TropalignWarning) as given:
+        ta.read_sequences(path, alphabet=ta.NUCLEOTIDE)
+    assert [str(warning.message) for warning in given] == [
+        f"{path}: read as nucleotide as asked, but judged by its letters it is protein",
+        f"{path}, record 'a': 2 letters outside the nucleotide alphabet, the first 'L' at position 4; read as N",
+    ]
 
 
-def test_matrices_and_gaps():
-    blosum = ta.SubstitutionMatrix.from_name("BLOSUM62")
-    code = ta.PROTEIN.code
-    assert blosum.scores[code("W"), code("W")] == 11 and blosum.scores[code("A"), code("R")] == -1
-    assert (blosum.scores == blosum.scores.T).all()
-    assert blosum.scores[code("U"), code("C")] == blosum.scores[code("C"), code("C")]
-    assert ta.Gap.from_first_residue(10, 2) == ta.Gap(8, 2)
-    batch = ta.SequenceBatch.from_strings(["MKVU"], alphabet=ta.PROTEIN)
-    with pytest.warns(ta.TropalignWarning, match="no letter U: 1 are scored like C"):
-        blosum.check(batch)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        blosum.check(ta.SequenceBatch.from_strings(["MKV"]))
-    assert np.array_equal(ta.SubstitutionMatrix.match_mismatch(5, -4).scores[0, :4], [5, -4, -4, -4])
+@pytest.mark.parametrize(
+    ("data", "names", "texts"),
+    [
+        (b"\xef\xbb\xbf>a\nMKV\n", ("a",), ["MKV"]),
+        (b"\n \n>a\nMKV", ("a",), ["MKV"]),
+        (b">a\n\nMK V \n\tLAG\n\n", ("a",), ["MKVLAG"]),
+        (b">a\tx y\nMKV\n>b x\ty\nMKV\n", ("a", "b"), ["MKV", "MKV"]),
+        (gzip.compress(b">a\nMKV\n") + gzip.compress(b">b\nMKL\n"), ("a", "b"), ["MKV", "MKL"]),
+    ],
+)
+def test_what_files_look_like_besides(data, names, texts, tmp_path):
+    path = tmp_path / "a.fa"
+    path.write_bytes(data)
+    batch = ta.read_sequences(path)
+    assert batch.names == names and [batch.text(k) for k in range(len(batch))] == texts
+
+
+NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
+NO_NAME = "the header holds no name: write one right after the '>' or '@'"
+TRUNCATED = "the compressed file is truncated: fetch or write it again"
+NO_TEXT = "in the text: write the file in plain ASCII letters"
+
+
+@pytest.mark.parametrize(
+    ("data", "place", "sentence"),
+    [
+        (b"", "", "the file is empty"),
+        (b"\n \n", "", "the file is empty"),
+        (gzip.compress(b""), "", "the file is empty"),
+        (b"hello\n", ", line 1", NEITHER),
+        (b"\n\n;a\nMKV\n", ", line 3", NEITHER),
+        (bytes(range(256)), ", line 1", NEITHER),
+        (b">a\nM\0V\n", ", line 2", f"a zero byte {NO_TEXT}"),
+        (">a\nMKV\n>\u00e9\nMKV\n".encode(), ", line 3", f"a byte outside ASCII {NO_TEXT}"),
+        (b">a\n>b\nMKV\n", ", record 'a'", "the sequence is empty: remove the record or use --skip-empty"),
+        (b">a\nMKV\n>\nMKL\n", ", record 'number 2'", NO_NAME),
+        (b"> a\nMKV\n", ", record 'number 1'", NO_NAME),
+        (
+            b">a\nMKV\n>b\nMKV\n>a\nMKL\n",
+            ", record 'a'",
+            "records 1 and 3 have the same name: give each record its own",
+        ),
+        (b"@a\nACGT\n+\nII\n", ", line 4", "Length of sequence and qualities differ: mend the record"),
+        (b"@a\nACGT\n+\n", ", line 4", "Premature end of file encountered: mend the record"),
+        *((pack(FAMILY)[:-12], "", TRUNCATED) for pack in PACKERS[1:]),
+    ],
+)
+def test_files_that_cannot_be_used(data, place, sentence, tmp_path, standard_input):
+    path = tmp_path / "a.fa"
+    path.write_bytes(data)
+    standard_input(data)
+    for source, name in ((path, path), ("-", "standard input")):
+        with pytest.raises(ta.InputError) as error:
+            ta.read_sequences(source)
+        assert str(error.value) == f"{name}{place}: {sentence}"
+
+
+def test_damaged_compressed_file(tmp_path):
+    path = tmp_path / "a.fa.gz"
+    packed = gzip.compress(FAMILY)
+    path.write_bytes(packed[:100] + b"xxxx" + packed[104:])
+    with pytest.raises(ta.InputError, match=r"the compressed file is damaged \(.*\): fetch or write it again"):
+        ta.read_sequences(path)
+
+
+def test_record_numbers_count_the_empty_ones(tmp_path):
+    path = tmp_path / "a.fa"
+    path.write_bytes(b">a\n>b\nMKV\n>b\nMKV\n")
+    with pytest.raises(ta.InputError, match="record 'b': records 2 and 3 have the same name"):
+        ta.read_sequences(path, skip_empty=True)
+    path.write_bytes(b">a\n>b\n")
+    with pytest.raises(ta.InputError, match="every sequence is empty: there is nothing to read"):
+        ta.read_sequences(path, skip_empty=True)
+
+
+def test_one_name_in_two_files(tmp_path):
+    one, two = tmp_path / "1.fa", tmp_path / "2.fa"
+    one.write_text(">a\nMKV\n>b\nMKV\n")
+    two.write_text(">c\nMKV\n>d\nMKV\n>b\nMKV\n")
+    with pytest.raises(ta.InputError) as error:
+        ta.read_sequences([one, two])
+    assert str(error.value) == (
+        f"{two}, record 'b': record 3, and record 2 of {one}, have the same name: give each record its own"
+    )
+
+
+def test_paths_that_cannot_be_read(tmp_path, monkeypatch):
+    closed = tmp_path / "closed.fa"
+    closed.write_bytes(FASTA)
+
+    def refuse(path, *arguments, **options):
+        raise PermissionError(13, "Permission denied", path)
+
+    for source, sentence in (
+        (tmp_path, "this is a directory: name the files in it"),
+        (tmp_path / "none.fa", "there is no such file"),
+        (Path(str(closed)), "no permission to read this file"),
+    ):
+        if source == closed:
+            if os.geteuid() == 0:
+                monkeypatch.setattr(xopen, "xopen", refuse)
+            closed.chmod(0)
+        with pytest.raises(ta.InputError) as error:
+            ta.read_sequences(source)
+        assert str(error.value) == f"{source}: {sentence}" and error.value.exit_code == 3
+    with pytest.raises(ta.InputError, match="no file was named: name one, or '-' for standard input"):
+        ta.read_sequences([])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
 
 from tropalign.errors import ScoringError
 
@@ -22,7 +24,7 @@ class Gap:
 
     def __post_init__(self) -> None:
         for name, cost in (("open", self.open), ("extend", self.extend)):
-            if int(cost) != cost:
+            if not _is_whole(cost):
                 raise ScoringError(
                     f"the gap {name} cost {cost} is no whole number: multiply the matrix and both costs by ten or so"
                 )
@@ -34,5 +36,22 @@ class Gap:
 
     @classmethod
     def from_first_residue(cls, first: int, following: int) -> Gap:
-        """Costs as tools state them whose opening cost is the whole cost of the first residue."""
+        """Costs as tools state them whose opening cost is the whole cost of the first residue.
+
+        Raises
+        ------
+        ScoringError
+            As :class:`Gap`, or a first residue that costs less than those that follow it.
+        """
+        if not (_is_whole(first) and _is_whole(following)):
+            return cls(first, following)  # which says what is wrong
+        if 0 <= first < following:
+            raise ScoringError(
+                f"the first residue of a gap costs {first}, less than the {following} of each that follows: "
+                "give the first one's whole cost"
+            )
         return cls(first - following, following)
+
+
+def _is_whole(cost: object) -> bool:
+    return isinstance(cost, Real) and isfinite(cost) and float(cost).is_integer()

@@ -17,6 +17,8 @@ N_CODES = 32
 #: Scored like another letter where a matrix lacks them.
 STAND_INS = {"U": "C", "J": "X", "O": "X", "B": "X", "Z": "X", "*": "X"}
 
+_NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores a line)"
+
 
 @dataclass(frozen=True, eq=False)
 class SubstitutionMatrix:
@@ -57,37 +59,46 @@ class SubstitutionMatrix:
         except FileNotFoundError:
             known = ", ".join(substitution_matrices.load())
             raise ScoringError(f"there is no matrix {name!r}; there are {known}") from None
-        return cls._from_biopython(name.upper(), matrix, alphabet)
+        if not isinstance(matrix.alphabet, str):
+            raise ScoringError(f"{name.upper()} scores codons, not residues: choose another matrix")
+        return cls._from_values(name.upper(), matrix.alphabet, np.asarray(matrix, dtype=float), alphabet)
 
     @classmethod
     def from_file(cls, path: str | Path, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """A matrix file in NCBI format. Raises InputError when it cannot be read."""
-        from Bio.Align import substitution_matrices
-
-        try:
-            matrix = substitution_matrices.read(str(path))
-        except OSError as error:
-            raise InputError(f"the matrix cannot be read ({error.strerror})", file=str(path)) from None
-        except Exception:
-            raise InputError(
-                "this is no matrix in NCBI format (letters, then a row of numbers a letter)", file=str(path)
-            ) from None
-        return cls._from_biopython(Path(path).name, matrix, alphabet)
+        """A matrix file in NCBI format. Raises InputError, with the line, when it cannot be read."""
+        letters, values = read_ncbi(path)
+        return cls._from_values(Path(path).name, letters, values, alphabet)
 
     @classmethod
-    def _from_biopython(cls, name: str, matrix: object, alphabet: Alphabet | None) -> SubstitutionMatrix:
-        letters = "".join(matrix.alphabet)  # type: ignore[attr-defined]
-        values = np.asarray(matrix, dtype=float)
-        if not (values == np.round(values)).all():
-            raise ScoringError(
-                f"the scores of {name} are no whole numbers: multiply matrix and gap costs by a power of ten"
-            )
+    def _from_values(
+        cls, name: str, letters: str, values: NDArray[np.float64], alphabet: Alphabet | None
+    ) -> SubstitutionMatrix:
+        if not np.isfinite(values).all():
+            raise ScoringError(f"the matrix {name} has a score that is no number: mend it")
         if not (values == values.T).all():
-            raise ScoringError(f"the matrix {name} is not symmetric, which pairwise alignment needs")
+            i, j = (int(k[0]) for k in np.nonzero(values != values.T))
+            raise ScoringError(
+                f"the matrix {name} is not symmetric, which pairwise alignment needs: {letters[i]} against "
+                f"{letters[j]} scores {values[i, j]:g}, the reverse {values[j, i]:g}"
+            )
+        factor = next((f for f in (1, 10, 100, 1000) if np.allclose(f * values, np.round(f * values), 0, 1e-6)), None)
+        if factor is None:
+            raise ScoringError(f"the scores of {name} have more than three decimals: round them")
+        values = np.round(factor * values)
         if np.abs(values).max() > 1_000_000:
-            raise ScoringError(f"the matrix {name} has scores beyond 1000000")
+            raise ScoringError(f"the matrix {name} has scores beyond {1_000_000 // factor}")
+        if factor > 1:
+            warnings.warn(
+                f"the scores of {name} have decimals: they are multiplied by {factor}, so give gap costs and scores "
+                f"{factor} times as large",
+                TropalignWarning,
+                stacklevel=4,
+            )
+            name = f"{name} x {factor}"
         if alphabet is None:
             alphabet = NUCLEOTIDE if set(letters) <= set(NUCLEOTIDE.letters + "U*") else PROTEIN
+        if not set(letters) & set(alphabet.letters):
+            raise ScoringError(f"the matrix {name} has no letter of the {alphabet.name} alphabet: choose another")
         return cls(name, alphabet, _by_code(alphabet, letters, values.astype(np.int32)), letters)
 
     @classmethod
@@ -115,9 +126,11 @@ class SubstitutionMatrix:
             )
         counts = np.bincount(batch.codes, minlength=N_CODES)
         for code, letter in enumerate(batch.alphabet.letters):
-            if not counts[code] or letter in self.letters or (letter == "T" and "U" in self.letters):
+            if not counts[code] or letter in self.letters:
                 continue
             stand_in = _stand_in(self.alphabet, letter, self.letters)
+            if (letter, stand_in) == ("T", "U"):
+                continue
             if stand_in is None:
                 at = int(np.flatnonzero(batch.codes == code)[0])
                 k = int(np.searchsorted(batch.offsets, at, "right")) - 1
@@ -132,8 +145,63 @@ class SubstitutionMatrix:
             )
 
 
+def read_ncbi(path: str | Path) -> tuple[str, NDArray[np.float64]]:
+    """Letters and scores of a matrix file in NCBI format: a line of letters, then a letter and its scores a line.
+
+    Biopython's reader takes rows that are too short, so this one is ours. ``#`` begins a comment.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or is no such matrix.
+    """
+    file = str(path)
+    try:
+        lines = Path(path).read_text("ascii").splitlines()
+    except OSError as error:
+        raise InputError(f"the matrix cannot be read ({error.strerror})", file=file) from None
+    except UnicodeDecodeError:
+        raise InputError(_NO_MATRIX, file=file) from None
+    letters = ""
+    rows: dict[str, list[float]] = {}
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if any(len(word) > 1 for word in (words if not letters else words[:1])):
+            raise InputError(_NO_MATRIX, file=file, line=number)
+        if not letters:
+            letters = "".join(words).upper()
+            if len(set(letters)) < len(letters):
+                raise InputError("the matrix has a letter twice: leave one out", file=file, line=number)
+            continue
+        letter = words[0].upper()
+        if letter not in letters or letter in rows:
+            what = "second row of" if letter in rows else "row of a letter without a column:"
+            raise InputError(f"{what} {letter}: a matrix has one row a column", file=file, line=number)
+        if len(words) - 1 != len(letters):
+            raise InputError(
+                f"the row of {letter} has {len(words) - 1} scores for {len(letters)} letters: mend it",
+                file=file,
+                line=number,
+            )
+        try:
+            rows[letter] = [float(word) for word in words[1:]]
+        except ValueError:
+            raise InputError(
+                f"the row of {letter} holds a word that is no number: mend it", file=file, line=number
+            ) from None
+    if not letters:
+        raise InputError(_NO_MATRIX, file=file)
+    if missing := [letter for letter in letters if letter not in rows]:
+        raise InputError(f"there is no row of {', '.join(missing)}: a matrix has one row a column", file=file)
+    return letters, np.array([rows[letter] for letter in letters])
+
+
 def _stand_in(alphabet: Alphabet, letter: str, letters: str) -> str | None:
     if alphabet is not PROTEIN:
+        if letter == "T" and "U" in letters:
+            return "U"
         return alphabet.wildcard if alphabet.wildcard in letters and letter not in "ACGT" else None
     other = STAND_INS.get(letter)
     if other is not None and other not in letters:
@@ -147,7 +215,7 @@ def _by_code(alphabet: Alphabet, letters: str, values: NDArray[np.int32]) -> NDA
     for code, letter in enumerate(alphabet.letters):
         source: str | None = letter
         if letter not in letters:
-            source = "U" if letter == "T" and "U" in letters else _stand_in(alphabet, letter, letters)
+            source = _stand_in(alphabet, letter, letters)
         if source is not None:
             place[code] = letters.index(source)
     codes = np.array(list(place), dtype=np.intp)

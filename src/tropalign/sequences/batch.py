@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,11 @@ class Sequence:
     name: str
     letters: str
     alphabet: Alphabet
+
+    @property
+    def codes(self) -> NDArray[np.uint8]:
+        """Codes of the letters, uint8, shape (length,)."""
+        return self.alphabet.encode(np.frombuffer(self.letters.encode("latin-1"), np.uint8))[0]
 
     def __str__(self) -> str:
         return self.letters
@@ -100,12 +106,37 @@ class SequenceBatch:
         """Letters of sequence k as they were written."""
         return self.letters[self.offsets[k] : self.offsets[k + 1]].tobytes().decode("latin-1")
 
-    def __getitem__(self, k: int) -> Sequence:
-        if k < 0:
-            k += len(self)
-        if not 0 <= k < len(self):
-            raise IndexError(f"sequence {k} of {len(self)}")
-        return Sequence(self.names[k], self.text(k), self.alphabet)
+    @overload
+    def __getitem__(self, key: int) -> Sequence: ...
+    @overload
+    def __getitem__(self, key: slice | PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]) -> SequenceBatch: ...
+    def __getitem__(
+        self, key: int | slice | PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]
+    ) -> Sequence | SequenceBatch:
+        """One sequence by its index; by a slice, indices or a mask a batch of them, in that order."""
+        if isinstance(key, int | np.integer):
+            k = int(key) + len(self) * (key < 0)
+            if not 0 <= k < len(self):
+                raise IndexError(f"sequence {int(key)} of {len(self)}")
+            return Sequence(self.names[k], self.text(k), self.alphabet)
+        return self._take(np.arange(len(self))[key if isinstance(key, slice) else _indices(key)])
+
+    def __iter__(self) -> Iterator[Sequence]:
+        return (self[k] for k in range(len(self)))
+
+    def _take(self, chosen: NDArray[np.intp]) -> SequenceBatch:
+        lengths = self.lengths[chosen]
+        offsets = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        return SequenceBatch(
+            self.codes[places],
+            offsets,
+            tuple(self.names[k] for k in chosen),
+            self.alphabet,
+            self.letters[places],
+            tuple(self.descriptions[k] for k in chosen) if self.descriptions else (),
+        )
 
     def __repr__(self) -> str:
         return f"<SequenceBatch: {len(self)} {self.alphabet.name} sequences, {len(self.codes):,} residues>"
@@ -122,21 +153,26 @@ class SequenceBatch:
         return SequenceBatch(codes, self.offsets, self.names, self.alphabet, letters, self.descriptions)
 
     def fingerprint(self) -> str:
-        """SHA-256 over residues, offsets and names."""
+        """SHA-256 over codes, letters, offsets and names, in hexadecimal: equal for equal batches."""
         digest = hashlib.sha256()
-        for part in (self.letters.tobytes(), self.offsets.tobytes(), "\0".join(self.names).encode()):
+        names = "\0".join(self.names).encode()
+        for part in (self.codes.tobytes(), self.letters.tobytes(), self.offsets.tobytes(), names):
             digest.update(len(part).to_bytes(8, "little"))
             digest.update(part)
         return digest.hexdigest()
 
 
+def _indices(key: PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]) -> NDArray[np.generic]:
+    chosen = np.asarray(key)
+    return chosen if chosen.size else chosen.astype(np.intp)
+
+
 def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
-    """Nucleotides when at least nine letters in ten are A, C, G, T, U or N and all are IUPAC codes; else protein."""
+    """Nucleotides when nine letters in ten are A, C, G, T, U or N and 99 in 100 IUPAC codes or X; else protein."""
     counts = np.bincount(letters, minlength=256)
-    counts = counts[:256] + 0
     upper = counts.copy()
     upper[65:91] += counts[97:123]
     total = int(upper[65:91].sum()) + int(counts[ord("*")])
     plain = sum(int(upper[ord(c)]) for c in "ACGTUN")
-    known = sum(int(upper[ord(c)]) for c in NUCLEOTIDE.letters + "U")
-    return NUCLEOTIDE if total and plain >= 0.9 * total and known >= 0.999 * total else PROTEIN
+    known = sum(int(upper[ord(c)]) for c in NUCLEOTIDE.letters + "UX")
+    return NUCLEOTIDE if total and plain >= 0.9 * total and known >= 0.99 * total else PROTEIN

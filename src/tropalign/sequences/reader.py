@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,124 +30,160 @@ def read_sequences(
 
     Parameters
     ----------
+    paths
+        One file or several; their records follow one another, and no two may share a name.
     alphabet
-        Judged by the letters when not given.
+        Judged by the letters of all files together when not given.
     skip_empty
         Leaves empty sequences out instead of raising.
     strict
         Raises on letters outside the alphabet instead of reading them as the wildcard with a warning.
 
+    Returns
+    -------
+    SequenceBatch
+        Records in input order. A name is the header up to the first blank; blanks inside a sequence are left out.
+
     Raises
     ------
     InputError
-        A file that cannot be read or is neither FASTA nor FASTQ, that holds no sequence, an empty sequence,
-        duplicate names; with ``strict`` an unknown letter.
+        A file that cannot be read or is neither FASTA nor FASTQ, that holds no sequence, a record without a name,
+        an empty sequence, duplicate names; with ``strict`` an unknown letter.
+
+    Warns
+    -----
+    TropalignWarning
+        Letters outside the alphabet, counted, with the first one's place; an ``alphabet`` that the letters contradict.
     """
     sources = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    names: list[str] = []
-    descriptions: list[str] = []
-    texts: list[str] = []
-    origins: list[str] = []
+    if not sources:
+        raise InputError("no file was named: name one, or '-' for standard input")
+    records: list[_Record] = []
     for source in sources:
         file = "standard input" if str(source) == "-" else str(source)
-        before = len(texts)
-        for header, text in _records(source, file):
-            name, _, description = header.partition(" ") if "\t" not in header else _split(header)
-            if not text:
-                if skip_empty:
-                    continue
-                raise InputError(
-                    "the sequence is empty: remove the record or use --skip-empty",
-                    file=file,
-                    record=name or f"number {len(texts) - before + 1}",
-                )
-            names.append(name)
-            descriptions.append(description)
-            texts.append(text)
-            origins.append(file)
-        if len(texts) == before:
-            raise InputError("the file holds no sequence", file=file)
-    _check_names(names, origins)
-    return _encode(names, descriptions, texts, origins, alphabet, strict)
+        found = _parse(_bytes(source, file), file)
+        kept = [record for record in found if record.text] if skip_empty else found
+        if not kept:
+            raise InputError(
+                "every sequence is empty: there is nothing to read" if found else "the file holds no sequence",
+                file=file,
+            )
+        records += kept
+    _check(records)
+    return _encode(records, alphabet, strict)
 
 
-def _split(header: str) -> tuple[str, str, str]:
-    name, *rest = header.split(None, 1)
-    return name, " ", rest[0] if rest else ""
+class _Record(NamedTuple):
+    name: str
+    description: str
+    text: str
+    file: str
+    number: int  # in its file, from 1
 
 
-def _records(source: Source, file: str) -> list[tuple[str, str]]:
-    import dnaio
+def _bytes(source: Source, file: str) -> bytes:
+    """The content of a file, decompressed."""
     import xopen
 
     stream: Any
     try:
         if str(source) == "-":
-            stream = xopen.xopen(sys.stdin.buffer, "rb")
+            stream = xopen.xopen(sys.stdin.buffer, "rb", threads=0)
         else:
             path = Path(source)
             if path.is_dir():
                 raise InputError("this is a directory: name the files in it", file=file)
-            if path.stat().st_size == 0:
-                raise InputError("the file is empty", file=file)
             stream = xopen.xopen(path, "rb", threads=0)
         with stream:
-            data = stream.read()
-        if not data.strip():
-            raise InputError("the file is empty", file=file)
-        if data[:1] not in (b">", b"@", b";"):
-            raise InputError("this is neither FASTA nor FASTQ: a record begins with '>' or '@'", file=file, line=1)
-        with dnaio.open(io.BytesIO(data), mode="r", open_threads=0) as records:
-            return [(record.name, record.sequence) for record in records]
-    except InputError:
-        raise
+            data: bytes = stream.read()
     except FileNotFoundError:
         raise InputError("there is no such file", file=file) from None
     except PermissionError:
         raise InputError("no permission to read this file", file=file) from None
     except EOFError:
         raise InputError("the compressed file is truncated: fetch or write it again", file=file) from None
-    except dnaio.exceptions.FileFormatError as error:
-        line = None if error.line is None else error.line + 1
-        raise InputError(f"{str(error.message).rstrip('.')}: mend the record", file=file, line=line) from None
-    except UnicodeDecodeError:
-        raise InputError("this is no text: neither FASTA nor FASTQ", file=file) from None
-    except Exception as error:
+    except InputError:
+        raise
+    except Exception as error:  # each decompressor has errors of its own
         text = str(error) or type(error).__name__
-        if "end-of-stream" in text or "truncated" in text.lower() or "unexpected end" in text.lower():
+        if any(sign in text.lower() for sign in ("end-of-stream", "truncated", "unexpected end", "incomplete")):
             raise InputError("the compressed file is truncated: fetch or write it again", file=file) from None
-        raise InputError(f"the file cannot be read ({text})", file=file) from None
+        if isinstance(error, OSError) and error.errno is not None:
+            raise InputError(f"the file cannot be read ({error.strerror})", file=file) from None
+        raise InputError(f"the compressed file is damaged ({text}): fetch or write it again", file=file) from None
+    if not data.strip():
+        raise InputError("the file is empty", file=file)
+    return data
 
 
-def _check_names(names: list[str], origins: list[str]) -> None:
-    first: dict[str, int] = {}
-    for k, name in enumerate(names):
-        if name in first:
+def _parse(data: bytes, file: str) -> list[_Record]:
+    """The records of FASTA or FASTQ text; a byte order mark and blank lines may precede them."""
+    import dnaio
+
+    body = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    before = data[: len(data) - len(body)].count(b"\n")
+    if body[:1] not in (b">", b"@"):
+        raise InputError("this is neither FASTA nor FASTQ: a record begins with '>' or '@'", file=file, line=before + 1)
+    for sign, what in ((b"\0", "a zero byte"), (None, "a byte outside ASCII")):
+        if (at := body.find(sign) if sign else _first_beyond_ascii(body)) >= 0:
+            line = before + body.count(b"\n", 0, at) + 1
+            raise InputError(f"{what} in the text: write the file in plain ASCII letters", file=file, line=line)
+    try:
+        with dnaio.open(io.BytesIO(body), mode="r", open_threads=0) as parsed:
+            found = [(record.name, record.sequence) for record in parsed]
+    except dnaio.exceptions.FileFormatError as error:
+        line_or_none = None if error.line is None else before + error.line + 1
+        message = str(error.message).partition(". The incomplete")[0].rstrip(".")
+        raise InputError(f"{message}: mend the record", file=file, line=line_or_none) from None
+    records = []
+    for number, (header, text) in enumerate(found, 1):
+        name, _, description = header.partition("\t" if "\t" in header.partition(" ")[0] else " ")
+        if " " in text or "\t" in text:
+            text = "".join(text.split())
+        records.append(_Record(name, description.strip(), text, file, number))
+    return records
+
+
+def _first_beyond_ascii(data: bytes) -> int:
+    if data.isascii():
+        return -1
+    return int(np.argmax(np.frombuffer(data, np.uint8) >= 128))
+
+
+def _check(records: list[_Record]) -> None:
+    """Refuses records without a name or a sequence, and names that two records have."""
+    first: dict[str, _Record] = {}
+    for record in records:
+        if not record.name:
             raise InputError(
-                f"records {first[name] + 1} and {k + 1} have the same name: give each record its own",
-                file=origins[k],
-                record=name,
+                "the header holds no name: write one right after the '>' or '@'",
+                file=record.file,
+                record=f"number {record.number}",
             )
-        first[name] = k
+        if not record.text:
+            raise InputError(
+                "the sequence is empty: remove the record or use --skip-empty", file=record.file, record=record.name
+            )
+        other = first.setdefault(record.name, record)
+        if other is not record:
+            both = (
+                f"records {other.number} and {record.number} have"
+                if other.file == record.file
+                else f"record {record.number}, and record {other.number} of {other.file}, have"
+            )
+            raise InputError(f"{both} the same name: give each record its own", file=record.file, record=record.name)
 
 
-def _encode(
-    names: list[str],
-    descriptions: list[str],
-    texts: list[str],
-    origins: list[str],
-    alphabet: Alphabet | None,
-    strict: bool,
-) -> SequenceBatch:
-    letters = np.frombuffer("".join(texts).encode("latin-1", "replace"), np.uint8)
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
+def _encode(records: list[_Record], alphabet: Alphabet | None, strict: bool) -> SequenceBatch:
+    letters = np.frombuffer("".join([record.text for record in records]).encode("ascii"), np.uint8)
+    offsets = np.zeros(len(records) + 1, np.int64)
+    np.cumsum([len(record.text) for record in records], out=offsets[1:])
     judged = judge_alphabet(letters)
     if alphabet is None:
         alphabet = judged
     elif alphabet is not judged and (alphabet is NUCLEOTIDE or judged is NUCLEOTIDE):
         warnings.warn(
-            f"{origins[0]}: read as {alphabet.name} as asked, but judged by its letters it is {judged.name}",
+            f"{records[0].file}: read as {alphabet.name} as asked, but judged by its letters it is {judged.name}",
             TropalignWarning,
             stacklevel=3,
         )
@@ -160,9 +196,9 @@ def _encode(
             f"{count} letter{'s' * (count > 1)} outside the {alphabet.name} alphabet, the first "
             f"{chr(letters[at])!r} at position {at - int(offsets[k]) + 1}"
         )
+        file, name = records[k].file, records[k].name
         if strict:
-            raise InputError(f"{found}: mend them or leave --strict out", file=origins[k], record=names[k])
-        warnings.warn(
-            f"{origins[k]}, record {names[k]!r}: {found}; read as {alphabet.wildcard}", TropalignWarning, stacklevel=3
-        )
-    return SequenceBatch(codes, offsets, tuple(names), alphabet, letters, tuple(descriptions))
+            raise InputError(f"{found}: mend them or leave --strict out", file=file, record=name)
+        warnings.warn(f"{file}, record {name!r}: {found}; read as {alphabet.wildcard}", TropalignWarning, stacklevel=3)
+    names = tuple(record.name for record in records)
+    return SequenceBatch(codes, offsets, names, alphabet, letters, tuple(record.description for record in records))
