@@ -48,7 +48,6 @@ def relatives():
     return first, "".join(second)
 
 
-@pytest.mark.xfail(reason="one pair takes the memory of 16 until it has an engine of its own")
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
 def test_path_within_the_memory_allowed(relatives, mode):
     row = aligned(relatives, mode, "alignment")

@@ -93,7 +93,7 @@ def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     files, words = [], []
     for action in parser._actions:
         value = getattr(options, action.dest, None)
-        if value == action.default or action.dest in RUN_OPTIONS:
+        if value is None or value == action.default or action.dest in RUN_OPTIONS:
             continue
         if not action.option_strings:
             files.append(str(value))

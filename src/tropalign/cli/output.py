@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from tropalign.compute.parts import Manifest, Parts, disk_error, recorded_manife
 from tropalign.compute.queue import run
 from tropalign.compute.shard import tiles_of_shard
 from tropalign.compute.tile import Task
-from tropalign.errors import InputError
+from tropalign.errors import InputError, ResourceError
 from tropalign.formats.writers import Context, Writer
 from tropalign.sequences import SequenceBatch
 
@@ -28,8 +29,10 @@ BINARY = ("arrow", "feather", "parquet")
 
 def output_path(output: str) -> Path | None:
     """The file to make, links followed; None for what is no regular file and takes bytes as they come."""
-    path = Path(os.path.realpath(output))
-    return None if output == "-" or (path.exists() and not path.is_file() and not path.is_dir()) else path
+    path = Path(output)
+    if output == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        return None
+    return Path(os.path.realpath(path))
 
 
 def check_output(options: argparse.Namespace, format_name: str, layout: str = "") -> None:
@@ -84,19 +87,34 @@ def write_result(task: Task, writer: Writer, context: Context, memory_bytes: int
                 finished = {tile.index for tile in tiles if parts.has(tile.index)}
                 results = run(task, devices=devices, shard=options.shard, skip=finished, progress=progress)
                 for tile, result in results:
-                    parts.write(tile.index, writer.encode(result, context))
+                    data = writer.encode(result, context)
+                    with _resumable():
+                        parts.write(tile.index, data)
                 indices = [tile.index for tile in tiles]
                 if options.shard is not None:
                     assembly = describe(writer, context)
                     write = partial(write_archive, manifest=manifest, assembly=assembly, parts=parts, indices=indices)
                 else:
                     write = partial(assemble, writer=writer, parts=map(parts.read, indices), context=context)
-                write_file(path, parts.temporary, write)
+                with _resumable():
+                    write_file(path, parts.temporary, write)
             except KeyboardInterrupt:
+                if parts.is_empty():
+                    raise
                 raise KeyboardInterrupt(
                     f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
                 ) from None
             parts.finish()
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """A full disk in this block costs nothing of what is done; the error says so."""
+    try:
+        yield
+    except ResourceError as error:
+        error.args = (f"{error}; the same command then goes on where this one stopped",)
+        raise
 
 
 def write_file(path: Path, temporary: Path, write: Callable[[Path], None]) -> None:

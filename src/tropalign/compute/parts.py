@@ -15,6 +15,7 @@ from typing import Any
 from tropalign.errors import InputError, ResourceError, TropalignError
 
 MANIFEST = "manifest.json"
+PART = re.compile(r"part\d{6,}")
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ def _shard_text(shard: tuple[int, int] | None) -> str:
 class Parts:
     """Finished parts of a run in a directory, which one process at a time may hold.
 
-    Used in a ``with`` block, whose end lets the directory go; ``finish`` removes it.
+    Used in a ``with`` block, whose end lets the directory go; it is removed there when it holds no part, and by
+    ``finish``.
 
     Parameters
     ----------
@@ -105,13 +107,13 @@ class Parts:
             self._hold()
             found = recorded_manifest(directory)
             difference = None if found is None else found.difference(manifest)
-            if difference:
+            if difference and not self.is_empty():
                 raise InputError(
                     f"this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
                     "the directory",
                     file=str(directory),
                 )
-            if found is None:
+            if found is None or difference:
                 self._clear()
                 write_atomically(directory / MANIFEST, manifest.to_json().encode())
         except OSError as error:
@@ -125,6 +127,8 @@ class Parts:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._lock >= 0 and self.is_empty():
+            self.finish()
         self.close()
 
     def _hold(self) -> None:
@@ -148,6 +152,10 @@ class Parts:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
+
+    def is_empty(self) -> bool:
+        """Whether no part was finished."""
+        return not any(PART.fullmatch(name) for name in os.listdir(self.directory))
 
     def path(self, index: int) -> Path:
         """Where a part lies."""
@@ -180,8 +188,15 @@ class Parts:
     def _clear(self) -> None:
         """Removes the parts, and what a killed run left half-written; refuses a directory that holds anything else."""
         names = [name for name in os.listdir(self.directory) if name != MANIFEST]
-        ours = re.compile(r"part\d+(\.tmp)?|manifest\.json\.tmp|out\.tmp")
-        foreign = next((name for name in sorted(names) if not ours.fullmatch(name)), None)
+        unfinished = {MANIFEST + ".tmp", self.temporary.name}
+        foreign = next(
+            (
+                name
+                for name in sorted(names)
+                if name not in unfinished and not PART.fullmatch(name.removesuffix(".tmp"))
+            ),
+            None,
+        )
         if foreign is not None:
             raise InputError(
                 f"finished parts should lie here, but it holds {foreign!r}: move that away or name another file",

@@ -52,10 +52,9 @@ def run(
         try:
             result = _compute(task, tile, workers, progress, done)
         except MemoryError:
-            raise ResourceError(
-                f"{_named(tile)} ran out of memory: allow less with --memory, so that tiles are smaller",
-                needed_bytes=tile.n_bytes,
-            ) from None
+            smaller = "allow less with --memory, so that tiles are smaller"
+            remedy = smaller if tile.n_items > 1 else "run this one where more memory is free, or leave it out"
+            raise ResourceError(f"{_named(tile)} ran out of memory: {remedy}", needed_bytes=tile.n_bytes) from None
         except TropalignError as error:
             error.args = (f"{_named(tile)}: {error}",)
             raise
@@ -68,7 +67,7 @@ def run(
 
 
 def _named(tile: Tile) -> str:
-    return f"tile {tile.index} ({tile.n_items} items, about {human(tile.n_bytes)})"
+    return f"tile {tile.index} ({tile.n_items} item{'s' * (tile.n_items != 1)}, about {human(tile.n_bytes)})"
 
 
 def _compute(task: Task, tile: Tile, devices: Sequence[Device], progress: Progress | None, done: int) -> Any:

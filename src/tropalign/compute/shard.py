@@ -21,7 +21,7 @@ def tiles_of_shard(tiles: Sequence[Tile], shard: tuple[int, int]) -> list[Tile]:
     number, count = shard
     total = sum(tile.cost_cells for tile in tiles) or 1
     mine, before = [], 0
-    for tile in tiles:
+    for tile in sorted(tiles, key=lambda tile: tile.index):
         # The shard in whose share of the total cost the tile's middle lies, in whole numbers: equal on every machine.
         place = (2 * before + tile.cost_cells) * count // (2 * total)
         if min(place, count - 1) == number - 1:

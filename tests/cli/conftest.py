@@ -1,0 +1,88 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "tropalign.cli.main"]
+
+
+@pytest.fixture
+def family(request):
+    """Some tens of proteins of a family."""
+    return str(request.config.rootpath / "examples" / "family.fasta")
+
+
+@pytest.fixture
+def n_family(family):
+    """How many they are."""
+    return Path(family).read_text().count(">")
+
+
+@pytest.fixture
+def amplicons(request):
+    """DNA."""
+    return str(request.config.rootpath / "examples" / "amplicons.fasta")
+
+
+@pytest.fixture
+def few(family, tmp_path):
+    """The first six proteins of the family."""
+    path = tmp_path / "few.fasta"
+    path.write_text(">" + ">".join(Path(family).read_text().split(">")[1:7]))
+    return str(path)
+
+
+@pytest.fixture
+def medium(tmp_path):
+    """Proteins that take about a second, in a tile for each of them."""
+    path = tmp_path / "medium.fasta"
+    path.write_text("".join(f">s{k}\n{'MKVLAAGWHHE' * 150}\n" for k in range(30)))
+    return str(path)
+
+
+@pytest.fixture
+def long(tmp_path):
+    """Proteins that take many seconds."""
+    path = tmp_path / "long.fasta"
+    path.write_text("".join(f">s{k}\n{'MKVLAAGWHHE' * 500}\n" for k in range(60)))
+    return str(path)
+
+
+@pytest.fixture
+def command():
+    """Runs the command in a process of its own."""
+
+    def run(*arguments, stdin=None, environment=None, **options):
+        return subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **(environment or {})},
+            **options,
+        )
+
+    return run
+
+
+@pytest.fixture
+def start():
+    """Starts the command and goes on; what still runs at the end of the test is killed."""
+    processes = []
+
+    def popen(*arguments, environment=None, **options):
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)], env={**os.environ, **(environment or {})}, **options
+        )
+        processes.append(process)
+        return process
+
+    yield popen
+    for process in processes:
+        process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()

@@ -1,0 +1,129 @@
+"""The command around the verbs: help, version, devices, warnings, pipes, terminals and defects."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tropalign.cli.main import main
+from tropalign.errors import DeviceError
+
+
+def test_version_and_its_imports(command):
+    assert command("--version").stdout.startswith("tropalign 0.")
+    code = (
+        "import sys; from tropalign.cli.main import main; main(['--version'])\n"
+        "print([m for m in ('numpy', 'Bio', 'rich', 'dnaio', 'rich_argparse', 'argparse') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[1] == "[]"
+
+
+def test_a_wrong_option_loads_nothing_heavy(command):
+    code = (
+        "import sys; from tropalign.cli.main import main; print(main(['pairs', 'a.fa', '--mode', 'x']))\n"
+        "print([m for m in ('numpy', 'Bio', 'rich', 'dnaio') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["2", "[]"]
+
+
+@pytest.mark.parametrize("verb", [[], ["pairs"], ["merge"], ["devices"]])
+def test_help_ends_with_an_example(verb, capsys):
+    assert main([*verb, "--help"]) == 0
+    out = capsys.readouterr().out
+    example = out[out.index("example:\n") :]
+    assert f"\n  tropalign {' '.join(verb)}".rstrip() in example
+
+
+def test_no_verb_shows_help(capsys):
+    assert main([]) == 2
+    assert "pairs" in capsys.readouterr().out
+
+
+def test_unknown_verb(capsys):
+    assert main(["align"]) == 2
+    assert "invalid choice: 'align'" in capsys.readouterr().err
+
+
+def test_devices(capsys):
+    assert main(["devices"]) == 0
+    text = capsys.readouterr().out
+    assert "(selected)" in text and "threads" in text and "free memory" in text
+    assert main(["devices", "--json"]) == 0
+    cpu = json.loads(capsys.readouterr().out)["cpu"]
+    assert cpu["selected"] in cpu["instruction_sets"] and cpu["n_threads"] >= 1
+    assert 0 < cpu["default_budget_bytes"] <= cpu["free_bytes"]
+
+
+def test_every_instruction_set_can_be_forced(isa, capsys):
+    assert main(["devices"]) == 0
+    assert f"{isa} (selected)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", ["devices", "pairs"])
+def test_unknown_instruction_set(verb, few, capsys, monkeypatch):
+    monkeypatch.setenv("TROPALIGN_ISA", "v9")
+    assert main([verb, *([few] if verb == "pairs" else [])]) == 4
+    error = capsys.readouterr().err
+    assert error.startswith("tropalign: TROPALIGN_ISA=v9 is not an instruction set") and error.count("\n") == 1
+
+
+def test_a_closed_pipe_is_quiet(family, start):
+    process = start("pairs", family, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (DeviceError("no device"), 4, "no device"),
+        (MemoryError(), 4, "out of memory: allow less with --memory, so that less is held at once"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ZeroDivisionError("by 0"), 1, "ZeroDivisionError: by 0: this is a defect of tropalign; TROPALIGN_TRACEBACK=1"),
+    ],
+)
+def test_errors_become_a_sentence_and_a_code(error, code, sentence, monkeypatch, capsys):
+    def fails(options):
+        raise error
+
+    monkeypatch.setattr("tropalign.cli.devices.run", fails)
+    assert main(["devices"]) == code
+    text = capsys.readouterr().err
+    assert text.startswith(f"tropalign: {sentence}") and text.count("\n") == 1
+    monkeypatch.setenv("TROPALIGN_TRACEBACK", "1")
+    if code == 1:
+        assert main(["devices"]) == 1
+        assert "Traceback" in capsys.readouterr().err
+
+
+def on_terminal(start, *arguments):
+    """Standard error of a command that has a terminal there."""
+    master, slave = os.openpty()
+    process = start(*arguments, stderr=slave, stdout=subprocess.DEVNULL)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            data = os.read(master, 4096)
+        except OSError:
+            break
+        if not data:
+            break
+        seen += data
+    os.close(master)
+    assert process.wait() == 0
+    return seen.decode()
+
+
+def test_progress_on_a_terminal_only(family, n_family, start, command, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    n_pairs = n_family * (n_family - 1) // 2
+    assert "pairs" in (shown := on_terminal(start, "pairs", family)) and f"{n_pairs}/{n_pairs}" in shown
+    assert on_terminal(start, "pairs", family, "-q") == ""
+    assert command("pairs", family).stderr == ""

@@ -1,0 +1,107 @@
+"""``--shard`` and ``tropalign merge``."""
+
+import pytest
+
+from tropalign.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
+
+
+@pytest.fixture
+def sharded(tmp_path):
+    """Runs every shard of a command; gives the files."""
+
+    def run(count, *arguments):
+        paths = [str(tmp_path / f"{k}of{count}.shard") for k in range(1, count + 1)]
+        for number, path in enumerate(paths, 1):
+            assert main(["pairs", *arguments, "--shard", f"{number}/{count}", "-o", path]) == 0
+        return paths
+
+    return run
+
+
+FORMATS = {
+    "tsv": ["-f", "tsv"],
+    "scores": ["--report", "score"],
+    "paf": ["-f", "paf"],
+    "sam": ["-f", "sam"],
+    "srspair": ["-f", "srspair"],
+    "fasta": ["-f", "fasta"],
+    "arrow": ["-f", "arrow"],
+    "feather": ["-f", "feather"],
+    "parquet": ["-f", "parquet"],
+    "scores as a matrix": ["-f", "matrix"],
+    "distances": ["-f", "matrix", "--matrix-values", "distance", "--matrix-layout", "phylip"],
+    "identities": ["-f", "matrix", "--matrix-values", "identity", "--matrix-layout", "npz"],
+    "the best": ["--top", "2"],
+    "nothing": ["--min-score", "100000"],
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_shards_become_the_bytes_of_one_run(few, tmp_path, sharded, name):
+    if name in ("feather", "parquet"):
+        pytest.importorskip("pyarrow")
+    one, merged = tmp_path / "one", tmp_path / "merged"
+    assert main(["pairs", few, *FORMATS[name], "-o", str(one)]) == 0
+    assert main(["merge", *reversed(sharded(3, few, *FORMATS[name])), "-o", str(merged)]) == 0
+    assert merged.read_bytes() == one.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["tsv", "sam", "matrix"])
+def test_two_sets_and_strands(amplicons, tmp_path, sharded, form):
+    with open(amplicons) as file:
+        records = file.read().split(">")[1:]
+    queries, targets = tmp_path / "q.fa", tmp_path / "t.fa"
+    queries.write_text(">" + ">".join(records[:4]))
+    targets.write_text(">" + ">".join(records[4:7]))
+    arguments = [str(queries), str(targets), "--strand", "both", "-f", form]
+    one, merged = tmp_path / "one", tmp_path / "merged"
+    assert main(["pairs", *arguments, "-o", str(one)]) == 0
+    assert main(["merge", *sharded(2, *arguments), "-o", str(merged)]) == 0
+    assert merged.read_bytes() == one.read_bytes()
+
+
+def test_merge_to_standard_output(few, tmp_path, sharded, command):
+    one = tmp_path / "one.tsv"
+    assert main(["pairs", few, "-o", str(one)]) == 0
+    assert command("merge", *sharded(2, few)).stdout.encode() == one.read_bytes()
+
+
+def test_more_shards_than_tiles(few, tmp_path, sharded):
+    one, merged = tmp_path / "one.tsv", tmp_path / "merged.tsv"
+    assert main(["pairs", few, "-o", str(one)]) == 0
+    assert main(["merge", *sharded(9, few), "-o", str(merged)]) == 0
+    assert merged.read_bytes() == one.read_bytes()
+
+
+def test_what_is_wrong_with_shards(few, family, tmp_path, sharded, capsys):
+    first, second = sharded(2, few)
+    other = sharded(3, few, "--mode", "global")[1]
+    out = tmp_path / "out.tsv"
+    for files, text in (
+        ([first], "of 2 shards number 2 is missing: give all of them"),
+        ([first, first], "shard 1/2 is given twice"),
+        ([first, other], f"{other}: this is a shard of another run than {first} (mode was 'local' and is 'global')"),
+        ([first, family], f"{family}: this is no shard that --shard wrote"),
+        ([first, str(tmp_path / "none")], "there is no such file"),
+    ):
+        assert main(["merge", *files, "-o", str(out)]) == 3
+        error = capsys.readouterr().err
+        assert text in error and error.count("\n") == 1
+        assert not out.exists()
+    with open(second, "r+b") as file:
+        data = file.read()
+        file.seek(data.index(b"=") + 1)
+        file.write(b"\0\0\0")
+    assert main(["merge", first, second, "-o", str(out)]) == 3
+    assert "is damaged: write this shard again" in capsys.readouterr().err
+    assert not out.exists() and not list(tmp_path.glob("*.tmp"))
+
+
+def test_a_shard_needs_a_file(few, capsys):
+    assert main(["pairs", few, "--shard", "1/2"]) == 2
+    assert "a shard goes to a file that tropalign merge reads: name it with -o" in capsys.readouterr().err
