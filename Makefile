@@ -19,7 +19,7 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	$(PIP) pytest hypothesis parasail pyarrow ruff mypy build
+	$(PIP) pytest hypothesis parasail pyarrow pandas polars pysam ruff mypy build
 	@touch $@
 
 demo: $(VENV)/installed

@@ -24,7 +24,7 @@ inline constexpr uint8_t kOnlyRow = 1, kOnlyColumn = 2, kEqual = 7, kDifferent =
 class GappedRows {
   public:
     static constexpr int W = kVectorBytes;
-    static size_t bytes(size_t columns) { return 3 * (columns + 2 * W); }
+    static size_t bytes(size_t columns) { return 3 * (columns + 3 * W); }
 
     GappedRows(void *memory, size_t columns)
         : rows_(static_cast<uint8_t *>(memory) + W), columns_(rows_ + columns + 2 * W),
