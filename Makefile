@@ -47,9 +47,10 @@ bench-pairs: $(VENV)/installed
 test-sanitize: $(VENV)/tested
 	rm -rf build/sanitize && $(PIP) --no-build-isolation --no-deps --target build/sanitize \
 	  -C cmake.define.TROPALIGN_SANITIZE=address,undefined -C build-dir=build/sanitize-objects .
-	cd tests && PYTHONPATH=../build/sanitize ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
+	cd tests && PYTHONPATH="../build/sanitize:$$(../$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
 	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
-	  ../$(BIN)/python -m pytest -p no:cacheprovider pairwise
+	  ../$(BIN)/python -S -m pytest -p no:cacheprovider pairwise
 
 docs: $(VENV)/installed
 	$(PIP) sphinx furo numpydoc myst-parser

@@ -62,7 +62,7 @@ template <class T, int B, int C, bool Swap>
 [[gnu::noinline, gnu::cold]] void improve(LocalBest<T, B> &best, const T *h, int i, int j) {
     constexpr int lanes = Lanes<T, B>::count, bits_a_lane = Lanes<T, B>::bits_a_lane;
     for (int c = 0; c < C; ++c, h += lanes) {
-        uint64_t bits = gt_bits<T, B>(load<T, B>(h), load<T, B>(best.threshold));
+        uint64_t bits = widened(gt_bits<T, B>(load<T, B>(h), load<T, B>(best.threshold)));
         while (bits) {
             int l = __builtin_ctzll(bits) / bits_a_lane;
             bits &= ~(((uint64_t{2} << (bits_a_lane - 1)) - 1) << (l * bits_a_lane));

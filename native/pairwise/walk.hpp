@@ -58,8 +58,8 @@ class GappedRows {
             code = y == gap ? splat<int8_t, W>(kOnlyRow) : code;
             store<int8_t, W>(operations + c, code);
             const uint64_t valid = ~uint64_t{0} >> (64 - (n - c < W ? n - c : W));
-            const uint64_t different = gt_bits<int8_t, W>(code, splat<int8_t, W>(kEqual));
-            const uint64_t gapped = gt_bits<int8_t, W>(splat<int8_t, W>(kEqual), code);
+            const uint64_t different = widened(gt_bits<int8_t, W>(code, splat<int8_t, W>(kEqual)));
+            const uint64_t gapped = widened(gt_bits<int8_t, W>(splat<int8_t, W>(kEqual), code));
             gaps += __builtin_popcountll(gapped & valid);
             identical += __builtin_popcountll(~(different | gapped) & valid);
         }
@@ -67,7 +67,7 @@ class GappedRows {
         int runs = 0, start = 0;
         for (int c = 0; c < n; c += W) {
             V x = load<int8_t, W>(operations + c), before = load<int8_t, W>(operations + c - 1);
-            uint64_t edges = uint64_t{gt_bits<int8_t, W>(x, before)} | gt_bits<int8_t, W>(before, x);
+            uint64_t edges = widened(gt_bits<int8_t, W>(x, before)) | widened(gt_bits<int8_t, W>(before, x));
             edges &= ~uint64_t{0} >> (64 - (n - c < W ? n - c : W));
             if (c == 0) edges &= ~uint64_t{1};
             for (; edges; edges &= edges - 1) {

@@ -96,9 +96,19 @@ template <class T, int Bytes>
 #endif
 }
 
+/// The bits as a whole number. GCC 12 may spill a mask register of 8 or 16 bits with its own width and read it back as 64
+/// (seen with -fsanitize), so a narrow one passes through a general register first.
+template <class Bits>
+[[gnu::always_inline]] inline uint64_t widened(Bits bits) {
+    if constexpr (sizeof(Bits) < 8) asm("" : "+r"(bits));
+    return bits;
+}
+
 /// True where any lane has a > b.
 template <class T, int Bytes>
-[[gnu::always_inline]] inline bool any_gt(Vec<T, Bytes> a, Vec<T, Bytes> b) { return gt_bits<T, Bytes>(a, b) != 0; }
+[[gnu::always_inline]] inline bool any_gt(Vec<T, Bytes> a, Vec<T, Bytes> b) {
+    return widened(gt_bits<T, Bytes>(a, b)) != 0;
+}
 
 /// Bytes of `row` (32 of them) picked by `index` (each 0..31).
 template <int Bytes>
