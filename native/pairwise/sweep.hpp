@@ -39,43 +39,63 @@ struct Masks {
     typename Lanes<T, B>::Bits word[4];
 };
 
-/// The best cell of each lane so far; scores as stored (relative to `floor`).
+/// The best cell of each lane so far; scores as stored (relative to `floor`). Equal scores: the smallest column, then row
+/// (Swap: row, then column).
+///
+/// Cells arrive row by row within a few columns. Those above a lane's threshold are noted a vector at a time, for each of
+/// the columns the highest and its first row, and settled lane by lane when the columns (or kRows rows) are done.
 template <class T, int B>
 struct LocalBest {
+    using V = Vec<T, B>;
     static constexpr int kLanes = Lanes<T, B>::count;
+    static constexpr int kRows = sizeof(T) == 1 ? 128 : 1 << 15;  // what `at` can tell apart
     alignas(64) T score[kLanes];
-    alignas(64) T threshold[kLanes];  // a lane is looked at when its H exceeds this
     int32_t row[kLanes], column[kLanes];
+    V highest[kColumns], at[kColumns];
 
     explicit LocalBest(T floor) {
-        for (int l = 0; l < kLanes; ++l) {
-            score[l] = threshold[l] = floor;
-            row[l] = column[l] = -1;
+        for (int l = 0; l < kLanes; ++l) score[l] = floor, row[l] = column[l] = -1;
+    }
+
+    [[gnu::always_inline]] void begin(V threshold) {
+        for (int c = 0; c < kColumns; ++c) highest[c] = threshold, at[c] = V{};
+    }
+
+    template <int C>
+    [[gnu::always_inline]] void note(const V *h, int row_in_part) {
+        const V here = splat<T, B>(static_cast<T>(row_in_part));
+        for (int c = 0; c < C; ++c) {
+            const V seen = highest[c];
+            at[c] = h[c] > seen ? here : at[c];
+            highest[c] = vmax(h[c], seen);
+        }
+    }
+
+    /// Takes over what was noted above `threshold` in rows row0.. of columns j...
+    template <int C, bool Swap>
+    [[gnu::noinline]] void settle(V threshold, int row0, int j) {
+        V top = highest[0], rows = at[0], columns{};
+        for (int c = 1; c < C; ++c) {
+            V better = highest[c] > top;
+            if constexpr (Swap) better |= (highest[c] == top) & (at[c] < rows);
+            top = better ? highest[c] : top;
+            rows = better ? at[c] : rows;
+            columns = better ? splat<T, B>(static_cast<T>(c)) : columns;
+        }
+        uint64_t bits = widened(gt_bits<T, B>(top, threshold));
+        if (!bits) return;
+        alignas(64) T tops[kLanes], row_of[kLanes], column_of[kLanes];
+        store<T, B>(tops, top), store<T, B>(row_of, rows), store<T, B>(column_of, columns);
+        constexpr int bits_a_lane = Lanes<T, B>::bits_a_lane;
+        while (bits) {
+            const int l = __builtin_ctzll(bits) / bits_a_lane;
+            bits &= ~(((uint64_t{2} << (bits_a_lane - 1)) - 1) << (l * bits_a_lane));
+            const int i = row0 + row_of[l], k = j + column_of[l];
+            if (tops[l] > score[l] || (tops[l] == score[l] && (Swap ? i < row[l] : k < column[l])))
+                score[l] = tops[l], row[l] = i, column[l] = k;
         }
     }
 };
-
-// The rare path of tracking: some lane's H in row i, columns j.. exceeds its threshold. Among equal scores the
-// smallest column, then row wins (Swap: row, then column); cells arrive row by row within a block of columns,
-// so that an equal score has to be looked at too while the block lasts (Swap: always).
-template <class T, int B, int C, bool Swap>
-[[gnu::noinline, gnu::cold]] void improve(LocalBest<T, B> &best, const T *h, int i, int j) {
-    constexpr int lanes = Lanes<T, B>::count, bits_a_lane = Lanes<T, B>::bits_a_lane;
-    for (int c = 0; c < C; ++c, h += lanes) {
-        uint64_t bits = widened(gt_bits<T, B>(load<T, B>(h), load<T, B>(best.threshold)));
-        while (bits) {
-            int l = __builtin_ctzll(bits) / bits_a_lane;
-            bits &= ~(((uint64_t{2} << (bits_a_lane - 1)) - 1) << (l * bits_a_lane));
-            bool earlier = Swap ? i < best.row[l] : j + c < best.column[l];
-            if (h[l] > best.score[l] || earlier) {
-                best.score[l] = h[l];
-                best.threshold[l] = static_cast<T>(h[l] - 1);
-                best.row[l] = i;
-                best.column[l] = j + c;
-            }
-        }
-    }
-}
 
 template <class T>
 struct LocalScoring {
@@ -114,7 +134,7 @@ template <class T, int B, int C, bool Trace, bool Track, bool Swap, bool Partial
     V f[C], above[C], corner = edge.corner;
     for (int c = 0; c < C; ++c) f[c] = edge.gap[c], above[c] = edge.value[c];
     if constexpr (Partial) edge.corner = part.active ? above[C - 1] : corner;
-    for (int i = 0; i < m; ++i) {
+    auto row = [&](int i, int row0) __attribute__((always_inline)) {
         V left = H[i], e = E[i], diagonal = corner, h[C], f_above[C], h_above[C];
         if constexpr (Partial)
             for (int c = 0; c < C; ++c) f_above[c] = f[c], h_above[c] = above[c];
@@ -173,18 +193,25 @@ template <class T, int B, int C, bool Trace, bool Track, bool Swap, bool Partial
             V top = h[0];
             for (int c = 1; c < C; ++c) top = vmax(top, h[c]);
             if (__builtin_expect(any_gt<T, B>(top, best), 0)) {
-                alignas(64) T cells[C * Lanes<T, B>::count];
-                for (int c = 0; c < C; ++c) store<T, B>(cells + c * Lanes<T, B>::count, h[c]);
-                improve<T, B, C, Swap>(tracked, cells, i, j);
-                best = load<T, B>(tracked.threshold);
+                tracked.template note<C>(h, i - row0);
+                best = vmax(best, top - splat<T, B>(1));  // an equal score may come in an earlier column
             }
         }
+    };
+    if constexpr (Track) {
+        for (int row0 = 0; row0 < m; row0 += LocalBest<T, B>::kRows) {
+            const V threshold = best;
+            tracked.begin(threshold);
+            const int end = row0 + LocalBest<T, B>::kRows < m ? row0 + LocalBest<T, B>::kRows : m;
+            for (int i = row0; i < end; ++i) row(i, row0);
+            tracked.template settle<C, Swap>(threshold, row0, j);
+        }
+        best = load<T, B>(tracked.score);
+        if constexpr (Swap) best = vmax(best - splat<T, B>(1), floor);  // an equal score may come in an earlier row
+    } else {
+        for (int i = 0; i < m; ++i) row(i, 0);
     }
     for (int c = 0; c < C; ++c) edge.gap[c] = f[c], edge.value[c] = above[c];
-    if constexpr (Track && !Swap) {
-        best = load<T, B>(tracked.score);
-        store<T, B>(tracked.threshold, best);
-    }
 }
 
 /// C columns of the global recurrence over all rows. U and X hold the column before, then the last of these; `edge` what
