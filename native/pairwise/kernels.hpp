@@ -61,8 +61,8 @@ class UnitRun {
         E_ = H_ + m_;
         if (scoring_.depth == Depth::score) sweep<false, false>();
         else {
-            masks_ = static_cast<Masks<T, B> *>(
-                scratch_.get(kMasks, sizeof(Masks<T, B>) * (static_cast<size_t>(m_) * (n_ + 2 * kColumns))));
+            const size_t margin = MaskLayout::margin(m_), cells = static_cast<size_t>(m_) * (n_ + 2 * kColumns);
+            masks_ = static_cast<Masks<T, B> *>(scratch_.get(kMasks, sizeof(Masks<T, B>) * (margin + cells))) + margin;
             if (unit_.rows_are_short) sweep<true, true>();
             else sweep<true, false>();
         }
@@ -197,7 +197,7 @@ class UnitRun {
                 out.column_end = tracked.column[l] + 1;
             }
         }
-        if constexpr (Trace) walk_lanes<Swap>(layout);
+        if constexpr (Trace) walk_lanes<Swap, true>(layout);
     }
 
     template <bool Trace, bool Swap, class Scores>
@@ -252,7 +252,7 @@ class UnitRun {
             for (int c = 0; c < kColumns; ++c) bottom[j + c] = edge.value[c];
         }
         find_ends<Swap>(reinterpret_cast<const T *>(bottom), reinterpret_cast<const T *>(H_));
-        if constexpr (Trace) walk_lanes<Swap>(layout);
+        if constexpr (Trace) walk_lanes<Swap, false>(layout);
     }
 
     /// Scores and end cells from v of the last row and u of the last column. Equal scores: the smaller overhang,
@@ -319,18 +319,19 @@ class UnitRun {
         }
     }
 
-    template <bool Swap>
+    template <bool Swap, bool Local>
     void walk_lanes(const MaskLayout &layout) {
         const auto begin = std::chrono::steady_clock::now();
         const size_t room = static_cast<size_t>(m_) + n_ + 2;
         const bool wants_path = scoring_.depth == Depth::alignment;
+        const MaskMap<T, B> map(masks_, layout);
         auto *path = static_cast<uint32_t *>(scratch_.get(kPaths, sizeof(uint32_t) * room * unit_.n_lanes));
         void *memory = scratch_.get(kGapped, GappedRows::bytes(room));
         for (int l = 0; l < unit_.n_lanes; ++l) {
             LaneResult &out = result_[l];
-            if (out.saturated || (local() && out.score == 0)) continue;
+            if (out.saturated || (Local && out.score == 0)) continue;
             GappedRows gapped(memory, room);
-            Walk<T, B, Swap>(scoring_, unit_.lane[l], layout, masks_, row_start_[l], column_start_[l], l).run(out, gapped);
+            Walk<T, B, Swap, Local>(scoring_, map, unit_.lane[l], row_start_[l], column_start_[l], l).run(out, gapped);
             if (!wants_path) continue;
             out.path = path;
             out.path_length = gapped.encode(scoring_, path, out);

@@ -6,12 +6,13 @@
 namespace tropalign {
 
 Scoring::Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend)
-    : mode(mode), depth(depth), open(open), extend(extend), lowest(-1), highest(0), step_fits8(true) {
+    : mode(mode), depth(depth), open(open), extend(extend), lowest(-1), highest(0), step_fits8(true), positive{} {
     for (int a = 0; a < kLetters; ++a)
         for (int b = 0; b < kLetters; ++b) {
             if (a == kPadCode || b == kPadCode) continue;
             lowest = std::min(lowest, scores[a * kLetters + b]);
             highest = std::max(highest, scores[a * kLetters + b]);
+            if (scores[a * kLetters + b] > 0) positive[b / 8 * kLetters + a] |= static_cast<int8_t>(1 << b % 8);
         }
     const int64_t never = -2 * int64_t{open} - 1;
     for (int k = 0; k < kLetters * kLetters; ++k) {

@@ -19,9 +19,9 @@ struct Arena {
 
     /// Room for `n` numbers, which stay where they are.
     uint32_t *room(size_t n) {
-        constexpr size_t kBlock = size_t{1} << 20;
+        constexpr size_t kFirst = size_t{1} << 14, kBlock = size_t{1} << 20;
         if (blocks.empty() || used + n > blocks.back().size()) {
-            blocks.emplace_back(n > kBlock ? n : kBlock);
+            blocks.emplace_back(std::max(n, blocks.empty() ? kFirst : kBlock));
             used = 0;
         }
         uint32_t *place = blocks.back().data() + used;

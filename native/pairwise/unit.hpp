@@ -26,6 +26,7 @@ struct Scoring {
     int32_t step[kLetters * kLetters];
     alignas(64) int8_t step8[kLetters * kLetters];
     bool step_fits8;
+    alignas(64) int8_t positive[4 * kLetters];  // bit b % 8 of byte b / 8 * kLetters + a: letters a and b score above zero
 
     Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend);
 };

@@ -12,13 +12,23 @@ namespace tropalign::TROPALIGN_ISA {
 /// kColumns columns of a row lie together, then the next row; `shift` empty columns come before the first.
 struct MaskLayout {
     int m, shift;
-    [[gnu::always_inline]] size_t cell(int i, int j) const {
+    [[gnu::always_inline]] ptrdiff_t cell(int i, int j) const {
         int column = j + shift, in_block = column & (kColumns - 1);
-        return static_cast<size_t>(column - in_block) * m + static_cast<size_t>(i) * kColumns + in_block;
+        return static_cast<ptrdiff_t>(column - in_block) * m + static_cast<ptrdiff_t>(i) * kColumns + in_block;
     }
+    /// Masks before the first cell that a walk may read: up to nine rows and columns back.
+    static size_t margin(int m) { return static_cast<size_t>(m) * 4 * kColumns + 9 * (kColumns + 1); }
 };
 
 inline constexpr uint8_t kOnlyRow = 1, kOnlyColumn = 2, kEqual = 7, kDifferent = 8;  // BAM codes, rows as query
+
+struct GapLetters {
+    uint8_t codes[kVectorBytes];
+    constexpr GapLetters() : codes() {
+        for (uint8_t &code : codes) code = kPadCode;
+    }
+};
+inline constexpr GapLetters kGapLetters;
 
 /// The two gapped sequences of an alignment as codes, written from the last column to the first; kPadCode is a gap.
 class GappedRows {
@@ -32,12 +42,14 @@ class GappedRows {
 
     /// `length` columns before those there already, that end before `row` and `column`; null stands for gaps.
     [[gnu::always_inline]] void add(const uint8_t *row, const uint8_t *column, int length) {
+        const uint8_t *gap = kGapLetters.codes + W;
         size_t to = begin_;
+        const int row_step = row ? W : 0, column_step = column ? W : 0;
+        row = row ? row : gap, column = column ? column : gap;
         for (int left = length; left > 0; left -= W, to -= W) {  // sequences have kCodeMargin readable bytes before them
-            copy(rows_ + to - W, row);
-            copy(columns_ + to - W, column);
-            if (row) row -= W;
-            if (column) column -= W;
+            store<int8_t, W>(rows_ + to - W, load<int8_t, W>(row - W));
+            store<int8_t, W>(columns_ + to - W, load<int8_t, W>(column - W));
+            row -= row_step, column -= column_step;
         }
         begin_ -= length;
     }
@@ -62,8 +74,8 @@ class GappedRows {
             const uint64_t gapped = widened(gt_bits<int8_t, W>(splat<int8_t, W>(kEqual), code));
             gaps += __builtin_popcountll(gapped & valid);
             identical += __builtin_popcountll(~(different | gapped) & valid);
+            similar += __builtin_popcountll(widened(gt_bits<int8_t, W>(V{}, similar_letters(scoring, x, y))) & valid);
         }
-        similar = count_similar(scoring, a, b, n);
         int runs = 0, start = 0;
         for (int c = 0; c < n; c += W) {
             V x = load<int8_t, W>(operations + c), before = load<int8_t, W>(operations + c - 1);
@@ -85,62 +97,82 @@ class GappedRows {
     }
 
   private:
-    /// Columns whose letters score above zero. (GCC 12 would gather, lane by lane: slower than one after another.)
-    [[gnu::noinline, gnu::optimize("no-tree-vectorize")]] static int count_similar(const Scoring &scoring, const uint8_t *a,
-                                                                                 const uint8_t *b, int n) {
-        int similar = 0;
-        for (int c = 0; c < n; ++c) similar += scoring.matrix[a[c] * kLetters + b[c]] > 0;
-        return similar;
-    }
-
-    [[gnu::always_inline]] static void copy(uint8_t *to, const uint8_t *end) {
-        store<int8_t, W>(to, end ? load<int8_t, W>(end - W) : splat<int8_t, W>(kPadCode));
+    /// Lanes whose letters x and y score above zero: y's bit among x's in Scoring::positive.
+    static Vec<int8_t, W> similar_letters(const Scoring &scoring, Vec<int8_t, W> x, Vec<int8_t, W> y) {
+        using V = Vec<int8_t, W>;
+        const V eighth = y & splat<int8_t, W>(0x18);
+        V bits = lookup32<W>(scoring.positive, x);
+        for (int q = 1; q < 4; ++q)
+            bits = eighth == splat<int8_t, W>(static_cast<int8_t>(8 * q)) ? lookup32<W>(scoring.positive + 32 * q, x) : bits;
+        V bit{};
+        for (int k = 0; k < 8; ++k)
+            bit |= (y & splat<int8_t, W>(7)) == splat<int8_t, W>(static_cast<int8_t>(k))
+                       ? splat<int8_t, W>(static_cast<int8_t>(1 << k)) : V{};
+        return (bits & bit) != V{};
     }
 
     uint8_t *rows_, *columns_, *operations_;
     size_t end_, begin_;
 };
 
-/// The walk back of one lane. Cells are named by the letters that they pair: (i, j) pairs rows[i] and columns[j].
-template <class T, int B, bool Swap>
+/// The masks of a unit, and how a walk steps through them: kAtOnce cells of one direction (diagonal, E or F) at a time.
+/// Their places are known beforehand, so that their loads run side by side, and which of them ends a run is one count of
+/// zero bits. Cells before the first row or column are read too (MaskLayout::margin) and ignored.
+template <class T, int B>
+struct MaskMap {
+    static constexpr int kAtOnce = 8;
+    static_assert(kAtOnce % kColumns == 0);
+    using Way = ptrdiff_t[kColumns][kAtOnce + 1];  // bytes back, for a first cell in each column of a block
+    const Masks<T, B> *masks;
+    MaskLayout layout;
+    Way diagonal, e, f;
+
+    MaskMap(const Masks<T, B> *masks, const MaskLayout &layout) : masks(masks), layout(layout) {
+        fill(diagonal, 1, 1), fill(e, 0, 1), fill(f, 1, 0);
+    }
+
+  private:
+    void fill(Way &way, int rows, int columns) {
+        for (int column = 0; column < kColumns; ++column)
+            for (int k = 0; k <= kAtOnce; ++k) {
+                const ptrdiff_t blocks = columns ? (kColumns - 1 - column + k) / kColumns : 0;
+                const ptrdiff_t cells = k * (columns + rows * kColumns) + blocks * (layout.m - 1) * kColumns;
+                way[column][k] = -cells * static_cast<ptrdiff_t>(sizeof(Masks<T, B>));
+            }
+    }
+};
+
+/// The walk back of one lane. Cell (i, j) pairs rows[i - 1] and columns[j - 1].
+template <class T, int B, bool Swap, bool Local>
 class Walk {
+    using Map = MaskMap<T, B>;
+    using Bits = typename Lanes<T, B>::Bits;
+    static constexpr int kAtOnce = Map::kAtOnce;
+
   public:
-    Walk(const Scoring &scoring, const LanePair &pair, const MaskLayout &layout, const Masks<T, B> *masks, int row_shift,
-         int column_shift, int lane)
-        : scoring_(scoring), pair_(pair), masks_(masks), layout_(layout), row_shift_(row_shift),
-          column_shift_(column_shift), bit_(lane * Lanes<T, B>::bits_a_lane) {}
+    Walk(const Scoring &scoring, const Map &map, const LanePair &pair, int row_shift, int column_shift, int lane)
+        : scoring_(scoring), map_(map), pair_(pair), row_shift_(row_shift - 1),
+          column_shift_(column_shift + map.layout.shift - 1), bit_(lane * Lanes<T, B>::bits_a_lane) {}
 
     /// Fills the starts of `result` from its end cell (row_end, column_end) and score; the columns go to `gapped`.
-    void run(LaneResult &result, GappedRows &gapped) const {
-        const bool local = scoring_.mode == Mode::local;
+    void run(LaneResult &result, GappedRows &gapped) {
         const uint8_t *rows = pair_.rows.codes, *columns = pair_.columns.codes;
         int i = result.row_end, j = result.column_end, left = result.score;
+        set_out(i, j);
         while (i > 0 && j > 0) {
-            const int run = local ? positive_run(i, j, left) : diagonal_run(i, j);
-            if (run > 0) {
-                gapped.add(rows + i, columns + j, run);
-                i -= run, j -= run;
-                if (i == 0 || j == 0) break;
-            }
-            if (local && left == 0) break;
+            const int run = Local ? positive_run(i, j, left) : diagonal_run(i, j);
+            gapped.add(rows + i, columns + j, run);
+            i -= run, j -= run;
+            if (i == 0 || j == 0 || (Local && left == 0)) break;
             // The choice compared last is the one that holds.
-            const Masks<T, B> &cell = at(i - 1, j - 1);
-            const bool e_wins = (cell.word[0] >> bit_) & 1, f_wins = (cell.word[1] >> bit_) & 1;
-            int k = 0;
-            if (Swap ? e_wins : !f_wins) {
-                do ++k;
-                while (j > k && ((at(i - 1, j - k - 1).word[2] >> bit_) & 1));
-                gapped.add(nullptr, columns + j, k);
-                j -= k;
-            } else {
-                do ++k;
-                while (i > k && ((at(i - k - 1, j - 1).word[3] >> bit_) & 1));
-                gapped.add(rows + i, nullptr, k);
-                i -= k;
-            }
+            const bool is_e = Swap ? bit(cell_, 0) : !bit(cell_, 1);
+            const int k = is_e ? gap_length(map_.e, 2, j) : gap_length(map_.f, 3, i);
+            gapped.add(is_e ? nullptr : rows + i, is_e ? columns + j : nullptr, k);
+            i -= is_e ? 0 : k, j -= is_e ? k : 0;
             left += scoring_.open + k * scoring_.extend;
+            set_out(i, j);
         }
-        if (!local) {
+        if (!Local) {
             if (i > 0 && !pair_.free_rows_begin) gapped.add(rows + i, nullptr, i), i = 0;
             if (j > 0 && !pair_.free_columns_begin) gapped.add(nullptr, columns + j, j), j = 0;
         }
@@ -149,53 +181,90 @@ class Walk {
     }
 
   private:
-    [[gnu::always_inline]] const Masks<T, B> &at(int i, int j) const {
-        return masks_[layout_.cell(i + row_shift_, j + column_shift_)];
+    /// Puts cell_ on (i, j).
+    void set_out(int i, int j) {
+        const int column = j + column_shift_;
+        in_block_ = column & (kColumns - 1);
+        cell_ = reinterpret_cast<const uint8_t *>(map_.masks + static_cast<ptrdiff_t>(column - in_block_) * map_.layout.m +
+                                                  static_cast<ptrdiff_t>(i + row_shift_) * kColumns + in_block_);
     }
 
-    /// How many cells from (i-1, j-1) up the diagonal are entered from the diagonal; at most min(i, j). Eight at a time,
-    /// their addresses known beforehand, so that their loads run side by side and one branch serves eight.
-    int diagonal_run(int i, int j) const {
-        constexpr int kAtOnce = 8;
-        const int most = i < j ? i : j;
-        const size_t block_step = (static_cast<size_t>(layout_.m) - 1) * kColumns;
-        int run = 0;
-        for (; run + kAtOnce <= most; run += kAtOnce) {
-            const Masks<T, B> *cell = &at(i - 1 - run, j - 1 - run);
-            const unsigned before_edge = kColumns - 1 - ((j - 1 - run + column_shift_ + layout_.shift) & (kColumns - 1));
-            unsigned gaps = 0;
+    [[gnu::always_inline]] Bits word(const uint8_t *cell, int k) const {
+        Bits bits;
+        std::memcpy(&bits, cell + k * sizeof bits, sizeof bits);
+        return bits;
+    }
+    [[gnu::always_inline]] unsigned bit(const uint8_t *cell, int k) const { return (word(cell, k) >> bit_) & 1; }
+
+    /// Bit k: whether the k-th cell back along the diagonal is entered from a gap; those beyond `most` cells too.
+    [[gnu::always_inline]] unsigned gaps(const ptrdiff_t *back, int most) const {
+        unsigned bits = 0;
 #pragma GCC unroll 8
-            for (unsigned k = 0; k < kAtOnce; ++k) {
-                const Masks<T, B> *c = cell - (kColumns + 1) * k - (before_edge + k) / kColumns * block_step;
-                gaps |= static_cast<unsigned>(((c->word[0] | c->word[1]) >> bit_) & 1) << k;
+        for (int k = 0; k < kAtOnce; ++k) {
+            const Bits both = word(cell_ + back[k], 0) | word(cell_ + back[k], 1);
+            bits |= static_cast<unsigned>((both >> bit_) & 1) << k;
+        }
+        return bits | (most < kAtOnce ? ~0u << most : 0);
+    }
+
+    /// How many cells from cell_ = (i, j) up the diagonal are entered from the diagonal; cell_ goes on to the next one.
+    int diagonal_run(int i, int j) {
+        const int most = i < j ? i : j;
+        const ptrdiff_t *back = map_.diagonal[in_block_];
+        for (int run = 0;; run += kAtOnce) {
+            if (const unsigned stops = gaps(back, most - run)) {
+                const int k = __builtin_ctz(stops);
+                move(back, k);
+                return run + k;
             }
-            if (gaps) return run + __builtin_ctz(gaps);
+            cell_ += back[kAtOnce];
         }
-        for (; run < most; ++run) {
-            const Masks<T, B> &cell = at(i - 1 - run, j - 1 - run);
-            if (((cell.word[0] | cell.word[1]) >> bit_) & 1) break;
-        }
-        return run;
     }
 
     /// The same for the local mode, where the run also ends when its scores have used up `left`.
-    int positive_run(int i, int j, int &left) const {
+    int positive_run(int i, int j, int &left) {
         const uint8_t *row = pair_.rows.codes + i - 1, *column = pair_.columns.codes + j - 1;
         const int most = i < j ? i : j;
-        int run = 0;
-        for (; run < most && left != 0; ++run) {
-            const Masks<T, B> &cell = at(i - 1 - run, j - 1 - run);
-            if (((cell.word[0] | cell.word[1]) >> bit_) & 1) break;
-            left -= scoring_.matrix[row[-run] * kLetters + column[-run]];
+        const ptrdiff_t *back = map_.diagonal[in_block_];
+        for (int run = 0;; cell_ += back[kAtOnce]) {
+            const unsigned stops = gaps(back, most - run);
+            const int k = stops ? __builtin_ctz(stops) : kAtOnce, end = run + k;
+            for (; run < end && left != 0; ++run) left -= scoring_.matrix[row[-run] * kLetters + column[-run]];
+            if (left == 0) return run;
+            if (!stops) continue;
+            move(back, k);
+            return run;
         }
-        return run;
+    }
+
+    void move(const ptrdiff_t *back, int k) {
+        cell_ += back[k];
+        in_block_ = (in_block_ - k) & (kColumns - 1);
+    }
+
+    /// Residues of the gap that ends in cell_, at most `most`: as long as it was extended into the next cell.
+    int gap_length(const typename Map::Way &way, int extended, int most) const {
+        constexpr int kFew = 4;
+        const ptrdiff_t *back = way[in_block_];
+        const uint8_t *cell = cell_;
+        unsigned ends = 0;
+#pragma GCC unroll 4
+        for (int k = 1; k <= kFew; ++k) ends |= (1 - bit(cell + back[k], extended)) << k;
+        if (most <= kFew) ends |= 1u << most;
+        if (ends) return __builtin_ctz(ends);
+        int k = kFew + 1;
+        for (; k < most; ++k) {
+            if (k % kAtOnce == 0) cell += back[kAtOnce];
+            if (!bit(cell + back[k % kAtOnce], extended)) break;
+        }
+        return k;
     }
 
     const Scoring &scoring_;
+    const Map &map_;
     const LanePair &pair_;
-    const Masks<T, B> *masks_;
-    MaskLayout layout_;
-    int row_shift_, column_shift_, bit_;
+    int row_shift_, column_shift_, bit_, in_block_ = 0;
+    const uint8_t *cell_ = nullptr;
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

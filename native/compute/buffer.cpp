@@ -1,0 +1,68 @@
+#include "buffer.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace tropalign {
+namespace {
+
+constexpr size_t kHuge = size_t{2} << 20;
+constexpr size_t kLarge = 2 * kHuge;            // pieces from here on are kept
+constexpr size_t kKeptBytes = size_t{96} << 20;  // of them all together
+
+std::mutex mutex;
+std::vector<Memory> kept;  // the piece given back last comes last
+size_t kept_bytes = 0;
+
+/// A kept piece of `bytes` up to a quarter more, or none.
+Memory take_kept(size_t bytes) {
+    std::lock_guard lock(mutex);
+    for (size_t k = kept.size(); k-- > 0;)
+        if (kept[k].bytes >= bytes && kept[k].bytes <= bytes + bytes / 4) {
+            Memory memory = kept[k];
+            kept.erase(kept.begin() + static_cast<ptrdiff_t>(k));
+            kept_bytes -= memory.bytes;
+            return memory;
+        }
+    return {};
+}
+
+}  // namespace
+
+Memory take_memory(size_t bytes) {
+    if (bytes >= kLarge)
+        if (Memory memory = take_kept(bytes); memory.data) return memory;
+    const size_t page = bytes >= kLarge ? kHuge : 64;
+    Memory memory{nullptr, (bytes + page) / page * page};
+    memory.data = std::aligned_alloc(page, memory.bytes);
+    if (!memory.data) throw std::bad_alloc();
+#if defined(__linux__)
+    if (page == kHuge) madvise(memory.data, memory.bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+void give_back(Memory memory) noexcept {
+    if (memory.bytes >= kLarge) {
+        std::lock_guard lock(mutex);
+        while (!kept.empty() && kept_bytes + memory.bytes > kKeptBytes && memory.bytes <= kKeptBytes) {
+            kept_bytes -= kept.front().bytes;  // the oldest make room
+            std::free(kept.front().data);
+            kept.erase(kept.begin());
+        }
+        if (kept_bytes + memory.bytes <= kKeptBytes) {
+            kept.push_back(memory);
+            kept_bytes += memory.bytes;
+            return;
+        }
+    }
+    std::free(memory.data);
+}
+
+}  // namespace tropalign
