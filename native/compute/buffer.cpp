@@ -13,8 +13,8 @@ namespace tropalign {
 namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
-constexpr size_t kLarge = 2 * kHuge;            // pieces from here on are kept
-constexpr size_t kKeptBytes = size_t{96} << 20;  // of them all together
+constexpr size_t kLarge = size_t{1} << 16;      // pieces from here on are kept
+constexpr size_t kKeptBytes = size_t{96} << 20;  // in all
 
 std::mutex mutex;
 std::vector<Memory> kept;  // the piece given back last comes last
@@ -36,14 +36,14 @@ Memory take_kept(size_t bytes) {
 }  // namespace
 
 Memory take_memory(size_t bytes) {
+    const size_t page = bytes >= 2 * kHuge ? kHuge : 64;
+    bytes = (bytes + 64 + page - 1) / page * page;
     if (bytes >= kLarge)
         if (Memory memory = take_kept(bytes); memory.data) return memory;
-    const size_t page = bytes >= kLarge ? kHuge : 64;
-    Memory memory{nullptr, (bytes + page) / page * page};
-    memory.data = std::aligned_alloc(page, memory.bytes);
+    Memory memory{std::aligned_alloc(page, bytes), bytes};
     if (!memory.data) throw std::bad_alloc();
 #if defined(__linux__)
-    if (page == kHuge) madvise(memory.data, memory.bytes, MADV_HUGEPAGE);
+    if (page == kHuge) madvise(memory.data, bytes, MADV_HUGEPAGE);
 #endif
     return memory;
 }
