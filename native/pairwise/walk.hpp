@@ -115,14 +115,13 @@ class GappedRows {
     size_t end_, begin_;
 };
 
-/// The masks of a unit, and how a walk steps through them: kAtOnce cells of one direction (diagonal, E or F) at a time.
+/// The masks of a unit, and how a walk steps through them: a few cells of one direction (diagonal, E or F) at a time.
 /// Their places are known beforehand, so that their loads run side by side, and which of them ends a run is one count of
 /// zero bits. Cells before the first row or column are read too (MaskLayout::margin) and ignored.
 template <class T, int B>
 struct MaskMap {
-    static constexpr int kAtOnce = 8;
-    static_assert(kAtOnce % kColumns == 0);
-    using Way = ptrdiff_t[kColumns][kAtOnce + 1];  // bytes back, for a first cell in each column of a block
+    static constexpr int kMost = 8;
+    using Way = ptrdiff_t[kColumns][kMost + 1];  // bytes back, for a first cell in each column of a block
     const Masks<T, B> *masks;
     MaskLayout layout;
     Way diagonal, e, f;
@@ -134,7 +133,7 @@ struct MaskMap {
   private:
     void fill(Way &way, int rows, int columns) {
         for (int column = 0; column < kColumns; ++column)
-            for (int k = 0; k <= kAtOnce; ++k) {
+            for (int k = 0; k <= kMost; ++k) {
                 const ptrdiff_t blocks = columns ? (kColumns - 1 - column + k) / kColumns : 0;
                 const ptrdiff_t cells = k * (columns + rows * kColumns) + blocks * (layout.m - 1) * kColumns;
                 way[column][k] = -cells * static_cast<ptrdiff_t>(sizeof(Masks<T, B>));
@@ -147,7 +146,8 @@ template <class T, int B, bool Swap, bool Local>
 class Walk {
     using Map = MaskMap<T, B>;
     using Bits = typename Lanes<T, B>::Bits;
-    static constexpr int kAtOnce = Map::kAtOnce;
+    static constexpr int kAtOnce = Local ? 8 : 4;  // of a diagonal; measured
+    static_assert(kAtOnce % kColumns == 0);        // so that the column in the block stays
 
   public:
     Walk(const Scoring &scoring, const Map &map, const LanePair &pair, int row_shift, int column_shift, int lane)
@@ -254,8 +254,8 @@ class Walk {
         if (ends) return __builtin_ctz(ends);
         int k = kFew + 1;
         for (; k < most; ++k) {
-            if (k % kAtOnce == 0) cell += back[kAtOnce];
-            if (!bit(cell + back[k % kAtOnce], extended)) break;
+            if (k % Map::kMost == 0) cell += back[Map::kMost];
+            if (!bit(cell + back[k % Map::kMost], extended)) break;
         }
         return k;
     }
