@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from functools import lru_cache
 from pathlib import Path
 
 from tropalign.compute.cgroup import ROOT, own_groups
@@ -66,7 +68,13 @@ def _statistic(path: Path, name: str) -> int:
 
 def default_budget() -> int:
     """What a run takes when nothing else is said."""
-    return int(free_bytes() * DEFAULT_SHARE)
+    return int(_recent_free_bytes(int(time.monotonic())) * DEFAULT_SHARE)
+
+
+@lru_cache(maxsize=1)
+def _recent_free_bytes(second: int) -> int:
+    """Reading the files of the control groups takes longer than aligning a pair: once a second will do."""
+    return free_bytes()
 
 
 def require(needed_bytes: int, allowed_bytes: int, what: str, remedy: str) -> None:

@@ -137,17 +137,17 @@ class PairsTask:
             part = self.pairs[begin:end]
             return np.ascontiguousarray(part[:, 0]), np.ascontiguousarray(part[:, 1])
         n = len(self.targets)
+        queries = np.arange(begin, end)
         if self.is_triangle:
-            counts = n - 1 - np.arange(begin, end)
-            query = np.repeat(np.arange(begin, end), counts)
-            first = np.cumsum(counts) - counts
-            target = np.arange(len(query)) - np.repeat(first, counts) + query + 1
-        else:
-            query, target = np.repeat(np.arange(begin, end), n), np.tile(np.arange(n), end - begin)
-            if self.skips_self:
-                keep = query != target
-                query, target = query[keep], target[keep]
-        return query.astype(np.int64), target.astype(np.int64)
+            counts = n - 1 - queries
+            first = np.cumsum(counts) - counts  # the row of each query's first pair
+            query = np.repeat(queries, counts)
+            return query, np.arange(len(query)) + np.repeat(queries + 1 - first, counts)
+        query, target = np.repeat(queries, n), np.tile(np.arange(n), end - begin)
+        if self.skips_self:
+            keep = query != target
+            query, target = query[keep], target[keep]
+        return query, target
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
         """The tile's alignments, rows in the order of ``pairs_of`` (less what the options leave out)."""

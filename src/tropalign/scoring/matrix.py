@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -52,16 +53,8 @@ class SubstitutionMatrix:
     @classmethod
     def from_name(cls, name: str, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
         """One of the matrices that Biopython ships."""
-        from Bio.Align import substitution_matrices
-
-        try:
-            matrix = substitution_matrices.load(name.upper())
-        except FileNotFoundError:
-            known = ", ".join(substitution_matrices.load())
-            raise ScoringError(f"there is no matrix {name!r}; there are {known}") from None
-        if not isinstance(matrix.alphabet, str):
-            raise ScoringError(f"{name.upper()} scores codons, not residues: choose another matrix")
-        return cls._from_values(name.upper(), matrix.alphabet, np.asarray(matrix, dtype=float), alphabet)
+        letters, values = _shipped(name.upper())
+        return cls._from_values(name.upper(), letters, values, alphabet)
 
     @classmethod
     def from_file(cls, path: str | Path, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
@@ -143,6 +136,21 @@ class SubstitutionMatrix:
                 TropalignWarning,
                 stacklevel=2,
             )
+
+
+@lru_cache(maxsize=8)
+def _shipped(name: str) -> tuple[str, NDArray[np.float64]]:
+    """Letters and scores of a matrix of Biopython's, whose reader takes longer than aligning a thousand pairs."""
+    from Bio.Align import substitution_matrices
+
+    try:
+        matrix = substitution_matrices.load(name)
+    except FileNotFoundError:
+        known = ", ".join(substitution_matrices.load())
+        raise ScoringError(f"there is no matrix {name!r}; there are {known}") from None
+    if not isinstance(matrix.alphabet, str):
+        raise ScoringError(f"{name} scores codons, not residues: choose another matrix")
+    return matrix.alphabet, np.asarray(matrix, dtype=float)
 
 
 def read_ncbi(path: str | Path) -> tuple[str, NDArray[np.float64]]:
