@@ -23,6 +23,7 @@ const Kernels *const all_kernels[] = {
 };
 
 bool processor_has(const std::string &isa) {
+    if (isa == "generic") return true;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (isa == "v2") return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");

@@ -303,20 +303,18 @@ class UnitRun {
     }
 
     /// Running sums of `steps` (count vectors) less `extend` each, from `start` on; with `track` the last of the highest.
-    void scan(const T *steps, int count, const int32_t *start, bool track, int32_t *score, int32_t *best, int32_t *at) {
+    void scan(const T *steps, int count, const int32_t *__restrict start, bool track, int32_t *__restrict score,
+              int32_t *__restrict best, int32_t *__restrict at) {
         const int32_t extend = scoring_.extend;
-        for (int k = 0; k < count; ++k, steps += L) {
-            if (track)
-                for (int l = 0; l < L; ++l) {
-                    int32_t s = score[l] + (start[l] <= k ? steps[l] - extend : 0);
-                    bool better = s >= best[l];
-                    score[l] = s;
-                    best[l] = better ? s : best[l];
-                    at[l] = better ? k + 1 : at[l];
-                }
-            else
-                for (int l = 0; l < L; ++l) score[l] += start[l] <= k ? steps[l] - extend : 0;
-        }
+        for (int k = 0; k < count; ++k, steps += L)
+            for (int l = 0; l < L; ++l) {  // no branch, so that the compiler makes vectors of it
+                const int32_t step = steps[l], s = score[l] + ((step - extend) & -int32_t{start[l] <= k});
+                const int32_t better = -int32_t{s >= best[l]};
+                score[l] = s;
+                if (!track) continue;
+                best[l] = (s & better) | (best[l] & ~better);
+                at[l] = ((k + 1) & better) | (at[l] & ~better);
+            }
     }
 
     template <bool Swap, bool Local>

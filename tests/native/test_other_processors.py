@@ -1,0 +1,70 @@
+"""The kernels as other processors get them (NEON under an emulator, and plain C++), against this processor's."""
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tropalign as ta
+
+HERE = Path(__file__).parent
+NATIVE = HERE.parent.parent / "native"
+SOURCES = [*sorted(NATIVE.glob("pairwise/*.cpp")), NATIVE / "compute" / "buffer.cpp", HERE / "align_stdin.cpp"]
+FLAGS = ["-std=c++20", "-O1", "-fwrapv", "-w", "-pthread"]
+
+#: Instruction set -> compiler, flags, and what runs the program.
+TARGETS = {
+    "generic": ("g++", ["-static-libstdc++"], []),
+    "neon": ("aarch64-linux-gnu-g++", ["-static"], ["qemu-aarch64"]),
+}
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def program(request, tmp_path_factory):
+    """A command that aligns what it reads from standard input (align_stdin.cpp)."""
+    isa = request.param
+    compiler, flags, runner = TARGETS[isa]
+    for tool in (compiler, *runner):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    path = tmp_path_factory.mktemp(isa) / "align"
+    define = [f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS=X({isa})"]
+    subprocess.run([compiler, *FLAGS, *flags, *define, *SOURCES, "-o", path], check=True)
+    return [*runner, str(path)]
+
+
+def sequences(rng):
+    """Proteins of which some are relatives; few beyond a vector of any width, so that an emulator can align them."""
+    ancestor = [rng.randrange(20) for _ in range(60)]
+    chosen = [[c for c in ancestor[: rng.randint(5, 60)] if rng.random() < 0.9] + [3] for _ in range(14)]
+    chosen += [[rng.randrange(20) for _ in range(rng.randint(1, 45))] for _ in range(12)]
+    return [*chosen, [0] * 70, [0] * 75]
+
+
+@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+@pytest.mark.parametrize("gap", [(8, 2), (0, 1)])
+@pytest.mark.parametrize("scale", [1, 40])
+def test_same_alignments(program, mode, gap, scale):
+    rng = random.Random(f"{mode}{gap}{scale}")
+    texts = ["".join(ta.PROTEIN.letters[c] for c in codes) for codes in sequences(rng)]
+    blosum = ta.SubstitutionMatrix.from_name("BLOSUM50")
+    matrix = ta.SubstitutionMatrix("scaled", ta.PROTEIN, blosum.scores * scale, blosum.letters)
+    batch = ta.SequenceBatch.from_strings(texts, alphabet=ta.PROTEIN)
+    gap = (gap[0] * scale, gap[1] * scale)
+    (table,) = ta.align_all(batch, mode=mode, matrix=matrix, gap=ta.Gap(*gap))
+    letters = [
+        "".join(chr(64 + code) for code in batch.alphabet.encode(np.frombuffer(t.encode(), np.uint8))[0]) for t in texts
+    ]
+    words = [int(mode != "local"), *gap, *[int(mode == "semiglobal")] * 4, *matrix.scores.ravel(), len(texts), *letters]
+    done = subprocess.run(program, input=" ".join(map(str, words)), capture_output=True, text=True, check=True)
+    lines = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
+    columns = (table.score, table.query_start, table.query_end, table.target_start, table.target_end)
+    columns += (table.n_identical, table.n_similar, table.n_gaps, table.n_columns)
+    order = np.lexsort((table.query_index, table.target_index))  # the program's: by target, then query
+    expected = np.stack(columns)[:, order].T.tolist()
+    assert [line[:9] for line in lines] == expected
+    paths = [table.cigar_ops[table.cigar_offsets[k] : table.cigar_offsets[k + 1]].tolist() for k in order]
+    assert [line[9:] for line in lines] == paths
