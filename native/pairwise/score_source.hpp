@@ -212,6 +212,9 @@ class PairScores {
 #endif
 #if defined(__SSE4_1__)
         if constexpr (kTable == 16) return (Vec<int8_t, kTable>)_mm_shuffle_epi8((__m128i)table, (__m128i)index);
+#elif defined(__ARM_NEON)
+        const int8x16_t places = vandq_s8((int8x16_t)index, vdupq_n_s8(static_cast<int8_t>(0x8f)));
+        return (Vec<int8_t, kTable>)vqtbl1q_s8((int8x16_t)table, (uint8x16_t)places);
 #else
         Vec<int8_t, kTable> out;
         for (int k = 0; k < kTable; ++k) out[k] = index[k] < 0 ? 0 : table[k / 16 * 16 + (index[k] & 15)];

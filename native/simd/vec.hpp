@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 #ifndef TROPALIGN_ISA
@@ -87,6 +89,11 @@ template <class T, int Bytes>
 #endif
 #if defined(__SSE4_1__)
     if constexpr (Bytes == 16) return static_cast<uint16_t>(_mm_movemask_epi8((__m128i)mask));
+#elif defined(__ARM_NEON)
+    // A bit a byte, added up in each half.
+    const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const uint8x16_t weighed = vandq_u8((uint8x16_t)mask, weights);
+    return static_cast<uint16_t>(vaddv_u8(vget_low_u8(weighed)) | vaddv_u8(vget_high_u8(weighed)) << 8);
 #else
     using L = Lanes<T, Bytes>;
     uint64_t bits = 0;
@@ -138,6 +145,9 @@ template <int Bytes>
 #endif
     if constexpr (Bytes == 16)
         return (V)_mm_or_si128(_mm_shuffle_epi8(row_low, (__m128i)low), _mm_shuffle_epi8(row_high, (__m128i)high));
+#elif defined(__ARM_NEON)
+    const int8x16x2_t table = {vld1q_s8(row), vld1q_s8(row + 16)};
+    return (V)vqtbl2q_s8(table, (uint8x16_t)index);
 #else
     V out;
     for (int l = 0; l < Bytes; ++l) out[l] = row[index[l] & 31];
