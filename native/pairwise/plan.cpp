@@ -25,6 +25,7 @@ int64_t mask_bytes_a_cell(int lanes) { return lanes / 2; }  // four bits a lane
 
 /// Cells from which the masks of a few pairs side by side no longer fit a cache, or soon any memory.
 constexpr int64_t kLongCells = int64_t{1} << 24;
+constexpr int64_t kAloneCells = 1'400'000;
 
 /// Lanes (a power of two) whose masks over m x n cells stay within `bytes`; at least 16.
 int lanes_within(int64_t m, int64_t n, int lanes, int64_t bytes, bool traced) {
@@ -127,14 +128,15 @@ class Planner {
         }
     }
 
-    /// Whether pairs that would fill few lanes of a vector are swept sooner one at a time, their strips as lanes (cells
-    /// that the vectors cover, a start-up of one strip a lane, and what was measured beside it: docs/benchmarks).
+    /// Whether pairs that would fill few lanes of a vector are swept sooner one at a time, their strips as lanes: cells
+    /// that the vectors cover, with a start-up of one strip a lane, and the time of kAloneCells to begin a pair (fitted to
+    /// 1 to 64 pairs of 250 to 8,000 residues; docs/pairs.md has the figures).
     bool better_alone(const Entry *entries, size_t n) const {
         int64_t rows = 0, columns = 0, alone = 0;
         for (size_t k = 0; k < n; ++k) {
             const int64_t m = row_length(entries[k].pair), c = column_length(entries[k].pair);
             rows = std::max(rows, m), columns = std::max(columns, c);
-            alone += ((m + lanes_ - 1) / lanes_ + 2) * lanes_ * (c + 4 * lanes_);
+            alone += kAloneCells + ((m + lanes_ - 1) / lanes_ + 2) * lanes_ * (c + 4 * lanes_);
         }
         int width = 16;
         while (width < static_cast<int>(n)) width *= 2;
