@@ -1,0 +1,357 @@
+"""Pairs on a GPU: sweeps, walks and paths of a tile, over whatever device has the kernels of sweep.k and finish.k."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.compute.gpu import Buffer, Gpu, Program
+from tropalign.compute.memory import human
+from tropalign.errors import DeviceError, ResourceError
+from tropalign.pairwise.gpu_plan import (
+    COLUMNS,
+    OWN_ROWS,
+    SHARED_ROW,
+    SHARED_ROWS,
+    Ints,
+    Launch,
+    Oriented,
+    orient,
+    plan,
+)
+
+#: Quantities of `found` (P_FOUND_* in finish.k), in order; the last is the number of runs.
+FOUND = ("score", "query_start", "query_end", "target_start", "target_end")
+FOUND += ("n_identical", "n_similar", "n_gaps", "n_columns", "n_runs")
+SATURATED = -(2**31)
+PAD = 31
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of the kernels: work-items of a group, and rows of a work-item's tile by source of scores."""
+
+    group: int = 64
+    rows_shared: int = 32
+    rows_own: int = 16
+
+    def rows(self) -> dict[int, int]:
+        """Rows of a tile by source of scores."""
+        return {SHARED_ROWS: self.rows_shared, SHARED_ROW: self.rows_shared, OWN_ROWS: self.rows_own}
+
+
+DEFAULT_SHAPE = Shape()
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """What kernels compute: mode, depth and scores, and the limits of the number formats that follow.
+
+    Parameters
+    ----------
+    matrix : int32, shape (32, 32)
+    free
+        Query start, query end, target start, target end; all False in local mode.
+    """
+
+    matrix: NDArray[np.int32]
+    gap_open: int
+    gap_extend: int
+    local: bool
+    free: tuple[bool, bool, bool, bool]
+    traced: bool
+
+    @property
+    def clipped(self) -> NDArray[np.int32]:
+        """The matrix; scores that two gaps always better, raised to just below that: no result changes."""
+        return np.maximum(self.matrix, -2 * (self.gap_open + self.gap_extend) - 1).astype(np.int32)
+
+    @property
+    def scale(self) -> int:
+        """Traced values are doubled, for the tag."""
+        return 2 if self.traced else 1
+
+    @property
+    def most_up(self) -> int:
+        """How much H can rise from a cell to its right or lower neighbour."""
+        return max(int(self.clipped.max()), 0) + self.gap_open + self.gap_extend
+
+    @property
+    def level_bits(self) -> int:
+        """Bits of H that tell neighbours apart: 7 or 15; 0 where neither does."""
+        spread = self.most_up - int(self.clipped.min()) + self.gap_open + self.gap_extend
+        return 7 if spread < 1 << 7 else 15 if spread < 1 << 15 else 0
+
+    def steps(self) -> NDArray[np.int32]:
+        """What a diagonal step adds to H', padding included, for either choice of rows: int32, shape (2, 32, 32)."""
+        steps = np.empty((2, 32, 32), np.int64)
+        steps[:] = self.clipped.astype(np.int64) + 2 * self.gap_extend
+        for rows_are_query in (0, 1):
+            query_begin, target_begin = self.free[0], self.free[2]
+            rows_free, columns_free = (query_begin, target_begin) if rows_are_query else (target_begin, query_begin)
+            along_column = self.gap_extend if rows_free and not self.local else -self.gap_open
+            along_row = self.gap_extend if columns_free and not self.local else -self.gap_open
+            steps[rows_are_query, :, PAD] = along_column
+            steps[rows_are_query, PAD, :] = along_row
+            steps[rows_are_query, PAD, PAD] = 0
+        return (self.scale * steps).astype(np.int32)
+
+    def limit(self, word_bits: int, n_rows: int) -> int:
+        """The highest local score that surely did not wrap."""
+        step = max(int(self.clipped.max()), 0) + 2 * self.gap_extend
+        frame = self.gap_extend * (n_rows + COLUMNS + 2)
+        return ((1 << (word_bits - 1)) - 1) // self.scale - step - frame - 1
+
+    def fits(self, word_bits: int, n_rows: int) -> bool:
+        """Whether words of that many bits hold this scoring at all."""
+        steps = int(np.abs(self.steps()).max()) // self.scale
+        lowest = 4 * (self.gap_open + 1) + steps + self.gap_extend * (n_rows + COLUMNS + 2)
+        return self.scale * lowest < 1 << (word_bits - 1) and (not self.local or self.limit(word_bits, n_rows) >= 64)
+
+    def bound(self, codes: NDArray[np.uint8], offsets: Ints) -> Ints:
+        """For each sequence, what H' of a global alignment with it cannot pass, less the other one's share."""
+        best = np.maximum(self.clipped.max(axis=1), 0).astype(np.int64) + self.gap_extend
+        sums = np.concatenate([[0], np.cumsum(best[codes])])
+        bounds: Ints = sums[offsets[1:]] - sums[offsets[:-1]]
+        return bounds
+
+
+class Sequences:
+    """Sequences of a tile's pairs on a device: whole blocks of COLUMNS letters, padded in front."""
+
+    def __init__(self, device: Gpu, parts: list[tuple[NDArray[np.uint8], Ints]]) -> None:
+        self.codes = np.concatenate([codes for codes, _ in parts])
+        before = np.cumsum([0] + [len(codes) for codes, _ in parts])
+        self.offsets = np.concatenate([offsets[k > 0 :] + before[k] for k, (_, offsets) in enumerate(parts)])
+        self.lengths = np.diff(self.offsets)
+        blocks = -(-self.lengths // COLUMNS)
+        first = np.concatenate([[0], np.cumsum(blocks)])
+        if first[-1] >= 2**31:
+            raise ResourceError(f"{first[-1]} blocks of letters are more than a device can number: split the set")
+        padded = np.full(first[-1] * COLUMNS, PAD, np.uint8)
+        shift = first[1:] * COLUMNS - self.offsets[1:]
+        padded[np.arange(len(self.codes)) + np.repeat(shift, self.lengths)] = self.codes
+        self.letters = device.upload(padded)
+        self.first_block = device.upload(first[:-1].astype(np.int32))
+        self.length = device.upload(self.lengths.astype(np.int32))
+        self.n_bytes = len(padded) + 8 * len(self.lengths)
+
+
+@cache
+def source() -> str:
+    """The kernels as one text."""
+    here = Path(__file__).parent
+    return "".join(
+        (path).read_text() for path in (here.parent / "compute" / "simt.h", here / "sweep.k", here / "finish.k")
+    )
+
+
+def constants(scheme: Scheme, shape: Shape, launch_source: int, strips: bool, word_bits: int) -> dict[str, int]:
+    """What the kernels of a launch are compiled with."""
+    return {
+        "SIMT_WORD": word_bits,
+        "P_GROUP": shape.group,
+        "P_ROWS": shape.rows()[launch_source],
+        "P_LOCAL": int(scheme.local),
+        "P_TRACED": int(scheme.traced),
+        "P_SOURCE": launch_source,
+        "P_STRIPS": int(strips),
+        "P_OPEN": scheme.gap_open,
+        "P_EXTEND": scheme.gap_extend,
+        "P_LEVEL_BITS": scheme.level_bits or 7,
+        "P_MOST_UP": scheme.most_up,
+    }
+
+
+class PairsOnGpu:
+    """Aligns lists of pairs of one set of sequences on one device.
+
+    Raises
+    ------
+    DeviceError
+        A scoring that the kernels cannot hold.
+    """
+
+    def __init__(self, device: Gpu, sequences: Sequences, scheme: Scheme, shape: Shape = DEFAULT_SHAPE) -> None:
+        self.device, self.sequences, self.scheme, self.shape = device, sequences, scheme, shape
+        if not scheme.fits(32, shape.rows_shared) or (scheme.traced and not scheme.level_bits):
+            raise DeviceError(f"{device.name}: scores this large are computed on the CPU only")
+        self._steps = device.upload(scheme.steps())
+        self._matrix = device.upload(scheme.clipped)
+        self._programs: dict[tuple[int, bool, int], Program] = {}
+
+    def align(self, query: Ints, target: Ints, told: Callable[[int], None] | None = None) -> dict[str, Any]:
+        """Columns of the pairs (indices into the sequences), by the names of AlignmentTable.
+
+        Raises
+        ------
+        ResourceError
+            A unit of pairs does not fit the device's memory.
+        """
+        result = _Result(len(query), self.scheme.traced)
+        pairs = orient(query, target, self.sequences.lengths, self.scheme.free)
+        done = 0
+        for word_bits, those in self._by_word(pairs):
+            for saturated, count in self._run(those, word_bits, result):
+                done += count
+                if told:
+                    told(done)
+                if len(saturated):  # again in words that hold any score
+                    again = those.take(np.isin(those.pair, saturated))
+                    for _ in self._run(again, 32, result):
+                        pass
+        return result.columns()
+
+    def _by_word(self, pairs: Oriented) -> Iterator[tuple[int, Oriented]]:
+        """Pairs by the width of the words that they begin with."""
+        scheme, lengths = self.scheme, self.sequences.lengths
+        if self.device.word_bits == 32 or not scheme.fits(16, self.shape.rows_shared):
+            yield 32, pairs
+            return
+        wide = lengths[pairs.row] * lengths[pairs.column] >= 1 << 24  # strips, which are one pair each
+        if not scheme.local:
+            bound = scheme.bound(self.sequences.codes, self.sequences.offsets)
+            most = np.minimum(bound[pairs.row], bound[pairs.column])
+            most += scheme.gap_extend * np.maximum(lengths[pairs.row], lengths[pairs.column])
+            wide |= scheme.scale * (most + scheme.most_up + 2 * scheme.gap_extend) >= 1 << 15
+        for word_bits, those in ((16, ~wide), (32, wide)):
+            if those.any():
+                yield word_bits, pairs.take(those)
+
+    def _run(self, pairs: Oriented, word_bits: int, result: _Result) -> Iterator[tuple[Ints, int]]:
+        """Computes the pairs into `result`; yields which of each chunk saturated, and the chunk's size."""
+        for launch in plan(pairs, self.sequences.lengths, word_bits, self.shape.group, self.shape.rows()):
+            program = self._program(launch)
+            for chunk in self._chunks(launch):
+                yield self._chunk(launch, program, *chunk, result), len(chunk[2])
+
+    def _program(self, launch: Launch) -> Program:
+        key = (launch.source, launch.strips, launch.word_bits)
+        if key not in self._programs:
+            self._programs[key] = self.device.build(source(), constants(self.scheme, self.shape, *key))
+        return self._programs[key]
+
+    def _sizes(self, launch: Launch) -> tuple[Ints, Ints]:
+        """Words of the boundary and of the levels that each unit needs."""
+        scheme, group, n_rows = self.scheme, self.shape.group, self.shape.rows()[launch.source]
+        tiles, columns = launch.units[:, 2].astype(np.int64), launch.units[:, 3].astype(np.int64) * COLUMNS
+        arrays = 3 if scheme.local and scheme.traced else 2
+        edge = (arrays * columns + (0 if scheme.local else tiles * n_rows)) * (1 if launch.strips else group)
+        if not scheme.traced:
+            return edge, np.zeros_like(edge)
+        words = n_rows // 2 if scheme.level_bits == 7 else n_rows
+        strips = -(-tiles // group) if launch.strips else tiles
+        return edge, strips * columns * words * group
+
+    def _chunks(self, launch: Launch) -> Iterator[tuple[slice, slice, Ints, Ints, Ints]]:
+        """Units, their pairs, and places of boundary and levels, in runs that fit the device's memory."""
+        edge, level = self._sizes(launch)
+        group = self.shape.group
+        first_pair = np.searchsorted(launch.unit_of_pair, np.arange(len(edge) + 1))
+        rooms = np.zeros(len(launch.pair), np.int64)
+        if self.scheme.traced:
+            rooms = (launch.units[:, 2].astype(np.int64) * self.shape.rows()[launch.source])[launch.unit_of_pair]
+            rooms += (launch.units[:, 3].astype(np.int64) * COLUMNS)[launch.unit_of_pair]
+        room_sums = np.concatenate([[0], np.cumsum(rooms)])
+        words = edge + level + 4 * group + np.diff(room_sums[first_pair]) + 24 * np.diff(first_pair)
+        budget = self.device.budget_bytes() // 4
+        if int(words.max()) > budget:
+            raise ResourceError(
+                f"{self.device.name}: a unit of pairs needs {human(4 * int(words.max()))} and {human(4 * budget)} are free: "
+                "add --device cpu",
+                needed_bytes=4 * int(words.max()),
+                allowed_bytes=4 * budget,
+            )
+        sums = np.concatenate([[0], np.cumsum(words)])
+        begin = 0
+        while begin < len(words):
+            end = max(begin + 1, int(np.searchsorted(sums, sums[begin] + budget, "right")) - 1)
+            edges = np.cumsum(edge[begin:end]) - edge[begin:end]
+            levels = np.cumsum(level[begin:end]) - level[begin:end]
+            places = np.stack([edges, levels], 1)
+            of_pairs = slice(int(first_pair[begin]), int(first_pair[end]))
+            yield (
+                slice(begin, end),
+                of_pairs,
+                launch.pair[of_pairs],
+                places,
+                np.array([edge[begin:end].sum(), level[begin:end].sum()]),
+            )
+            begin = end
+
+    def _chunk(
+        self, launch: Launch, program: Program, units: slice, pairs: slice, pair: Ints, places: Ints, words: Ints, result: _Result
+    ) -> Ints:
+        """Computes a chunk; returns the pairs that saturated."""
+        device, sequences, scheme, group = self.device, self.sequences, self.scheme, self.shape.group
+        n_units, n_pairs = units.stop - units.start, len(pair)
+        with device.scope() as memory:
+            unit_numbers, lane_numbers = memory.upload(launch.units[units]), memory.upload(launch.lanes[units])
+            place = memory.upload(places.astype(np.int64))
+            boundary = memory.allocate(4 * int(words[0]))
+            levels = memory.allocate(4 * max(int(words[1]), 1))
+            best = memory.allocate(4 * n_units * group)
+            of_sequences: tuple[Buffer, ...] = (sequences.letters, sequences.first_block, sequences.length)
+            program.launch(
+                "sweep", n_units, group,
+                *of_sequences, self._steps, unit_numbers, lane_numbers, place, boundary, levels, best,
+            )  # fmt: skip
+            where = launch.where[pairs] - 2 * group * units.start
+            room = (launch.units[units, 2].astype(np.int64) * self.shape.rows()[launch.source] + launch.units[units, 3] * COLUMNS)
+            runs_end = np.cumsum(room[launch.unit_of_pair[pairs] - units.start] if scheme.traced else np.zeros(n_pairs, np.int64))
+            ends = memory.upload(runs_end)
+            runs = memory.allocate(4 * max(int(runs_end[-1]), 1))
+            n_found = len(FOUND) if scheme.traced else 1
+            found = memory.allocate(4 * n_found * n_pairs)
+            groups = -(-n_pairs // group)
+            program.launch(
+                "finish", groups, group,
+                *of_sequences, self._matrix, unit_numbers, lane_numbers, place, boundary, levels, best,
+                memory.upload(where.astype(np.int32)), n_pairs, scheme.limit(launch.word_bits, self.shape.rows()[launch.source]),
+                ends, runs, found,
+            )  # fmt: skip
+            values = memory.download(found, np.int32, n_found * n_pairs).reshape(n_found, n_pairs)
+            saturated = values[0] == SATURATED
+            path = None
+            if scheme.traced:
+                values[-1, saturated] = 0
+                begin = np.concatenate([[0], np.cumsum(values[-1], dtype=np.int64)])
+                packed = memory.allocate(4 * max(int(begin[-1]), 1))
+                program.launch("gather", groups, group, runs, ends, memory.upload(begin), n_pairs, packed)
+                path = memory.download(packed, np.uint32, int(begin[-1]))
+        result.take(pair, values, path)
+        return pair[saturated]
+
+
+class _Result:
+    """Columns as chunks fill them."""
+
+    def __init__(self, n_pairs: int, traced: bool) -> None:
+        self._values = np.zeros((len(FOUND) if traced else 1, n_pairs), np.int32)
+        self._paths: list[tuple[Ints, Ints, NDArray[np.uint32]]] = []
+
+    def take(self, pair: Ints, values: NDArray[np.int32], path: NDArray[np.uint32] | None) -> None:
+        """Values (a row a quantity) and runs of these pairs."""
+        self._values[:, pair] = values
+        if path is not None:
+            self._paths.append((pair, values[-1].astype(np.int64), path))
+
+    def columns(self) -> dict[str, Any]:
+        """By name."""
+        columns: dict[str, Any] = dict(zip(FOUND, self._values, strict=False))
+        if "n_runs" not in columns:
+            return columns
+        counts = columns.pop("n_runs").astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        path = np.empty(int(offsets[-1]), np.uint32)
+        for pair, own, runs in self._paths:
+            begin = np.cumsum(own) - own
+            path[np.arange(len(runs)) + np.repeat(offsets[pair] - begin, own)] = runs
+        columns["cigar_ops"], columns["cigar_offsets"] = path, offsets
+        return columns
