@@ -163,34 +163,3 @@ def test_an_interrupt_passes_as_it_is():
 
     with pytest.raises(KeyboardInterrupt):
         list(run(Interrupted(), n_threads=1))
-
-
-class Small:
-    """A device that holds the tiles of even index only."""
-
-    name = "small"
-
-    def __init__(self):
-        self.computed = []
-
-    def fits(self, tile):
-        return tile.index % 2 == 0
-
-    def compute(self, task, tile, progress=None):
-        self.computed.append(tile.index)
-        return task.on_cpu(tile, 1, progress)
-
-
-def test_tiles_go_to_the_first_device_that_they_fit():
-    small, task = Small(), Squares()
-    results = list(run(task, devices=[small, CpuDevice(5)]))
-    assert values(results) == [k * k for k in range(24)]
-    assert small.computed == [0, 2, 4]
-    assert [call[:2] for call in task.calls] == [(0, 1), (1, 5), (2, 1), (3, 5), (4, 1), (5, 5)]
-
-
-def test_a_tile_that_fits_no_device():
-    results = run(Squares(), devices=[Small()])
-    next(results)
-    with pytest.raises(ResourceError, match=r"^tile 1 .*: it fits none of small: add --device cpu$"):
-        next(results)

@@ -32,6 +32,7 @@ class HostDevice:
 
     def __init__(self, word_bits=16, budget=1 << 28, flags=()):
         self.name, self.word_bits, self.budget, self.flags = "host", word_bits, budget, list(flags)
+        self.n_streams = 1
         self.built = []
 
     def build(self, source, constants):

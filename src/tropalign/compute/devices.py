@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import platform
 import re
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tropalign.compute.gpu import Gpu, GpuInfo
 from tropalign.compute.memory import default_budget, free_bytes
 from tropalign.compute.threads import available_threads, resolve_threads
-from tropalign.compute.tile import Progress, Task, Tile
-from tropalign.errors import DeviceError
+from tropalign.compute.tile import GpuTask, Progress, Task, Tile
+from tropalign.errors import DeviceError, TropalignWarning
+
+
+#: Cells below which no GPU is looked for by itself: a processor has them before a driver has started.
+AUTO_GPU_CELLS = 100_000_000_000
+#: Module of each kind of GPU, and the library that it needs.
+GPU_KINDS = {"cuda": "cuda.bindings", "opencl": "pyopencl"}
 
 
 class Device(Protocol):
@@ -21,11 +32,31 @@ class Device(Protocol):
     def name(self) -> str:
         """As ``--device`` calls it."""
 
-    def fits(self, tile: Tile) -> bool:
-        """Whether it can hold that tile."""
+    @property
+    def n_workers(self) -> int:
+        """Tiles that it takes at a time."""
 
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
         """The tile's result."""
+
+
+class GpuDevice:
+    """A GPU, for tasks that have a kernel.
+
+    Parameters
+    ----------
+    gpu
+        The opened device.
+    """
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu, self.name, self.n_workers = gpu, gpu.name, gpu.n_streams
+
+    def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
+        """The tile's result. Raises DeviceError when the task has no kernel for it."""
+        if not isinstance(task, GpuTask):
+            raise DeviceError(f"{self.name}: there is no kernel for this job: add --device cpu")
+        return task.on_gpu(tile, self.gpu, progress)
 
 
 class CpuDevice:
@@ -38,13 +69,10 @@ class CpuDevice:
     """
 
     name = "cpu"
+    n_workers = 1
 
     def __init__(self, n_threads: int = 0) -> None:
         self.n_threads = resolve_threads(n_threads)
-
-    def fits(self, tile: Tile) -> bool:
-        """Always: a task cuts its tiles to the memory that the run may take."""
-        return True
 
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
         """The tile's result, in the calling thread, so that Ctrl-C reaches it."""
@@ -86,3 +114,84 @@ def cpu_info() -> CpuInfo:
     return CpuInfo(
         model, tuple(_native.supported_isas()), selected, available_threads(), free_bytes(), default_budget()
     )
+
+
+def find_gpus() -> tuple[list[GpuInfo], list[str]]:
+    """All GPUs and other OpenCL devices, and a sentence for each kind that cannot be used."""
+    infos: list[GpuInfo] = []
+    reasons: list[str] = []
+    for kind in GPU_KINDS:
+        try:
+            infos += importlib.import_module(f"tropalign.compute.{kind}").find()
+        except DeviceError as error:
+            reasons.append(str(error))
+    return infos, reasons
+
+
+def open_gpu(name: str) -> Gpu:
+    """The device of that name. Raises DeviceError when there is none."""
+    if name.startswith("cuda:"):
+        from tropalign.compute.cuda import CudaDevice
+
+        return CudaDevice(name)
+    from tropalign.compute.opencl import OpenClDevice
+
+    return OpenClDevice(name)
+
+
+def check_device_name(name: str) -> str:
+    """The name as it is. Raises ValueError on what cannot be one."""
+    if not re.fullmatch(r"auto|cpu|cuda:\d+|opencl:\d+\.\d+", name):
+        raise ValueError(f"{name!r} is no device: write auto, cpu, cuda:0 or opencl:0.0 (tropalign devices lists them)")
+    return name
+
+
+def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[Device]:
+    """Devices of these names.
+
+    Parameters
+    ----------
+    names
+        As ``--device`` takes them. "auto": the processor, and the GPUs if the job is worth starting a driver.
+    cost_cells
+        Of the whole job.
+
+    Raises
+    ------
+    DeviceError
+        A device that was named is not there or does not open.
+    """
+    devices: list[Device] = []
+    for name in dict.fromkeys(names):
+        if name == "cpu":
+            devices.append(CpuDevice(n_threads))
+        elif name == "auto":
+            devices += _auto_gpus(cost_cells)
+            devices.append(CpuDevice(n_threads))
+        else:
+            devices.append(GpuDevice(open_gpu(name)))
+    return list({device.name: device for device in devices}.values())
+
+
+def _auto_gpus(cost_cells: int) -> list[Device]:
+    """GPUs of this machine, each once; what fails to open is left out with a warning."""
+    if cost_cells < AUTO_GPU_CELLS or not any(_is_installed(library) for library in GPU_KINDS.values()):
+        return []
+    found = [info for info in find_gpus()[0] if info.is_gpu]
+    has_cuda = any(info.name.startswith("cuda:") for info in found)
+    devices: list[Device] = []
+    for info in found:
+        if has_cuda and info.name.startswith("opencl:") and "NVIDIA" in info.driver:
+            continue  # the same card again
+        try:
+            devices.append(GpuDevice(open_gpu(info.name)))
+        except DeviceError as error:
+            warnings.warn(f"{error}: the other devices compute instead", TropalignWarning, stacklevel=2)
+    return devices
+
+
+def _is_installed(library: str) -> bool:
+    try:
+        return importlib.util.find_spec(library) is not None
+    except ModuleNotFoundError:
+        return False

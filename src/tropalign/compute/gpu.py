@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,10 +42,13 @@ class Gpu(Protocol):
         As ``--device`` calls it.
     word_bits
         16 where an operation on two packed int16 is one instruction or so, else 32.
+    n_streams
+        Threads that keep it busy, each with a queue of its own: one's transfers beside another's kernels.
     """
 
     name: str
     word_bits: int
+    n_streams: int
 
     def build(self, source: str, constants: dict[str, int]) -> Program:
         """Compiles kernels. Raises DeviceError with the compiler's words."""
@@ -56,4 +60,18 @@ class Gpu(Protocol):
         """Buffers for the length of a ``with`` block."""
 
     def budget_bytes(self) -> int:
-        """Memory that a tile may take now."""
+        """Memory that a tile of one thread may take now."""
+
+
+@dataclass(frozen=True)
+class GpuInfo:
+    """A device as ``tropalign devices`` lists it; `free_bytes` None where the driver does not tell."""
+
+    name: str
+    model: str
+    driver: str
+    memory_bytes: int
+    free_bytes: int | None
+    is_gpu: bool
+    has_dpx: bool
+    shuffles: str

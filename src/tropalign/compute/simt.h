@@ -107,5 +107,5 @@ SIMT_FN word_t w_addmax(word_t a, word_t b, word_t c) { return w_max_(a + b, c);
 #endif
 
 SIMT_FN word_t w_splat(int a) { return w_set(a, a); }
-SIMT_FN int w_half(word_t a, int half) { return half ? w_hi(a) : w_lo(a); }
+SIMT_FN int w_half(word_t a, int side) { return side ? w_hi(a) : w_lo(a); }
 #endif

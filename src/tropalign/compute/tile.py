@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from tropalign.compute.gpu import Gpu
 
 #: Receives the number of items begun so far; what it raises ends the computation.
 Progress = Callable[[int], None]
@@ -46,6 +49,14 @@ class Task(Protocol):
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Any:
         """The result of one part; `progress` receives the items begun."""
+
+
+@runtime_checkable
+class GpuTask(Protocol):
+    """A task that has a kernel."""
+
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Any:
+        """The result of one part, equal to that of the CPU."""
 
 
 @runtime_checkable

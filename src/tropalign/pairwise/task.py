@@ -1,10 +1,14 @@
-"""Pairs as a task of tiles: which pairs a tile holds, and how it is computed on the CPU."""
+"""Pairs as a task of tiles: which pairs a tile holds, and how it is computed on the CPU or a GPU."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +16,13 @@ from numpy.typing import NDArray
 from tropalign.compute.memory import default_budget, require
 from tropalign.compute.tile import Progress, Tile
 from tropalign.errors import InputError
-from tropalign.formats.table import AlignmentTable
+from tropalign.formats.table import COUNT_COLUMNS, END_COLUMNS, AlignmentTable, concatenate
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.compute.gpu import Gpu
+    from tropalign.pairwise.gpu import PairsOnGpu, Sequences
 
 DEPTHS = {"score": 0, "ends": 1, "alignment": 2}
 #: Bytes a result row takes, paths aside (columns, and the index arrays that made it).
@@ -25,7 +33,16 @@ OPERATIONS_A_RESIDUE = 0.5
 TILE_CELLS = 30_000_000_000
 TILE_PAIRS = 600_000
 
+#: What an engine returns at each depth.
+REPORT_COLUMNS = {
+    "score": ("score",),
+    "ends": ("score", *END_COLUMNS),
+    "alignment": ("score", *END_COLUMNS, *COUNT_COLUMNS, "cigar_ops", "cigar_offsets"),
+}
+
 Index = NDArray[np.int64]
+#: Columns by name of pairs (query, target, report, strand, progress).
+Engine = Callable[[Index, Index, str, "NDArray[np.int8] | None", "Progress | None"], dict[str, Any]]
 
 
 class PairsTask:
@@ -74,6 +91,9 @@ class PairsTask:
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         self._tiles = self._cut()
+        self._opening = threading.Lock()
+        self._sequences: dict[str, Sequences] = {}
+        self._aligners: dict[tuple[str, bool], PairsOnGpu] = {}
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     @property
@@ -108,6 +128,7 @@ class PairsTask:
         else:
             lengths = query_lengths * int(target_lengths.sum()) - (query_lengths**2 if self.skips_self else 0)
             items = np.full(len(self.queries), len(self.targets) - self.skips_self, np.int64)
+        self._items = items
         most = int(os.environ.get("TROPALIGN_TILE_PAIRS", TILE_PAIRS))
         residues = float(min(query_lengths.mean(), target_lengths.mean()))
         row_bytes = ROW_BYTES + (int(8 * OPERATIONS_A_RESIDUE * residues) if self.options.report == "alignment" else 0)
@@ -151,14 +172,40 @@ class PairsTask:
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
         """The tile's alignments, rows in the order of ``pairs_of`` (less what the options leave out)."""
+        return self._align(tile, partial(self._native, n_threads), progress)
+
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
+        """The same on a GPU."""
+        return self._align(tile, partial(self._on_device, device), progress)
+
+    def split(self, tile: Tile) -> list[Tile]:
+        """Two tiles of about half the pairs; none of a single query or pair."""
+        begin, end = tile.payload
+        if end - begin < 2 or (self.pairs is not None and self.options.top is not None):
+            return []  # the best of a query's listed pairs are chosen among all of them
+        items = self._items[begin:end]
+        middle = begin + int(np.clip(np.searchsorted(np.cumsum(items), items.sum() / 2) + 1, 1, end - begin - 1))
+        share = int(self._items[begin:middle].sum()) / max(tile.n_items, 1)
+        halves = []
+        for (start, stop), part in (((begin, middle), share), ((middle, end), 1 - share)):
+            count = int(self._items[start:stop].sum())
+            cells, n_bytes = int(tile.cost_cells * part), int(tile.n_bytes * part)
+            halves.append(replace(tile, cost_cells=cells, n_bytes=n_bytes, n_items=count, payload=(start, stop)))
+        return halves
+
+    def join(self, tile: Tile, results: list[AlignmentTable]) -> AlignmentTable:
+        """The tables one after another."""
+        return concatenate(results)
+
+    def _align(self, tile: Tile, engine: Engine, progress: Progress | None) -> AlignmentTable:
         query, target = self.pairs_of(tile)
         options = self.options
         strand = np.ones(len(query), np.int8) if self._reverse is not None else None
         if options.top is not None or options.min_score is not None or strand is not None:
             # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
-            score = self._native(query, target, "score", n_threads, None, progress)["score"]
+            score = engine(query, target, "score", None, progress)["score"]
             if strand is not None:
-                other = self._native(query, target, "score", n_threads, -strand, None)["score"]
+                other = engine(query, target, "score", -strand, None)["score"]
                 strand = np.where(other > score, -1, 1).astype(np.int8)
                 score = np.maximum(score, other)
             keep = _selected(query, score, options)
@@ -167,20 +214,27 @@ class PairsTask:
             progress = None
             if options.report == "score":
                 return AlignmentTable(self.queries, self.targets, "score", query, target, score, strand)
-        columns = self._native(query, target, options.report, n_threads, strand, progress)
-        for name in ("walk_seconds", "unit_seconds", "useful_cells", "swept_cells"):
-            del columns[name]
+        columns = engine(query, target, options.report, strand, progress)
+        if strand is not None and options.report != "score":
+            minus = strand < 0
+            lengths = self.queries.lengths[query[minus]]
+            begin, end = columns["query_start"][minus], columns["query_end"][minus]
+            columns["query_start"][minus], columns["query_end"][minus] = lengths - end, lengths - begin
         table = AlignmentTable(self.queries, self.targets, options.report, query, target, strand=strand, **columns)
         if options.min_identity is not None:
             table = table.take(table.identity >= options.min_identity)
         return table
 
+    def _free_ends(self) -> tuple[bool, bool, bool, bool]:
+        free = self.options.free_ends if self.options.mode == "semiglobal" else frozenset()
+        return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
+
     def _native(
         self,
+        n_threads: int,
         query: Index,
         target: Index,
         report: str,
-        n_threads: int,
         strand: NDArray[np.int8] | None,
         progress: Progress | None,
     ) -> dict[str, Any]:
@@ -193,7 +247,6 @@ class PairsTask:
             codes = np.concatenate([queries.codes, self._reverse.codes])
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
             index = query + np.where(strand < 0, len(queries), 0)
-        free = options.free_ends if options.mode == "semiglobal" else frozenset()
         columns: dict[str, Any] = _native.align_pairs(
             codes,
             offsets,
@@ -205,18 +258,55 @@ class PairsTask:
             options.gap.open,
             options.gap.extend,
             options.mode == "local",
-            tuple(end in free for end in FREE_ENDS),
+            self._free_ends(),
             DEPTHS[report],
             n_threads,
             max(self.memory_bytes // 2, 64 << 20),
             progress,
         )
-        if strand is not None and report != "score":
-            minus = strand < 0
-            lengths = queries.lengths[query[minus]]
-            begin, end = columns["query_start"][minus], columns["query_end"][minus]
-            columns["query_start"][minus], columns["query_end"][minus] = lengths - end, lengths - begin
+        for name in ("walk_seconds", "unit_seconds", "useful_cells", "swept_cells"):
+            del columns[name]
         return columns
+
+    def _on_device(
+        self,
+        device: Gpu,
+        query: Index,
+        target: Index,
+        report: str,
+        strand: NDArray[np.int8] | None,
+        progress: Progress | None,
+    ) -> dict[str, Any]:
+        aligner = self._aligner(device, report != "score")
+        if strand is not None:
+            query = query + np.where(strand < 0, len(self.queries), 0)
+        if self.targets is not self.queries:
+            target = target + len(self.queries) * (1 if self._reverse is None else 2)
+        columns = aligner.align(query, target, progress)
+        return {name: columns[name] for name in REPORT_COLUMNS[report]}
+
+    def _aligner(self, device: Gpu, traced: bool) -> PairsOnGpu:
+        """What aligns on that device, with the sequences there: made by the first tile."""
+        from tropalign.pairwise.gpu import PairsOnGpu, Scheme, Sequences
+
+        with self._opening:
+            if device.name not in self._sequences:
+                batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
+                parts = [(batch.codes, batch.offsets) for batch in batches if batch is not None]
+                self._sequences[device.name] = Sequences(device, parts)
+            key = (device.name, traced)
+            if key not in self._aligners:
+                options = self.options
+                scheme = Scheme(
+                    np.ascontiguousarray(options.matrix.scores, np.int32),
+                    options.gap.open,
+                    options.gap.extend,
+                    options.mode == "local",
+                    self._free_ends(),
+                    traced,
+                )
+                self._aligners[key] = PairsOnGpu(device, self._sequences[device.name], scheme)
+            return self._aligners[key]
 
 
 def _selected(query: Index, score: NDArray[np.int32], options: PairOptions) -> Index:
