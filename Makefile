@@ -19,7 +19,8 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	$(PIP) pytest hypothesis parasail pyarrow pandas polars pysam ruff mypy build
+	$(PIP) pytest hypothesis parasail pyarrow pandas polars pysam ruff mypy build \
+	  "pyopencl[pocl]" cuda-bindings nvidia-cuda-nvrtc nvidia-cuda-nvdisasm
 	@touch $@
 
 demo: $(VENV)/installed

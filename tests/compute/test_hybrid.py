@@ -48,9 +48,7 @@ class Squares:
         bounds = [0]
         for size in sizes:
             bounds.append(bounds[-1] + size)
-        self._tiles = [
-            Tile(k, size * cells, 100, size, (bounds[k], bounds[k + 1])) for k, size in enumerate(sizes)
-        ]
+        self._tiles = [Tile(k, size * cells, 100, size, (bounds[k], bounds[k + 1])) for k, size in enumerate(sizes)]
         self.total = bounds[-1]
 
     def fingerprint(self):

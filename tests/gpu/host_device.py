@@ -1,4 +1,4 @@
-"""The kernel dialect on the host, as a device: g++ and fibres (simt_host.hpp). Slow, exact, and under sanitizers if asked."""
+"""The kernel dialect on the host, as a device: g++ and fibres (simt_host.hpp)."""
 
 import ctypes
 import hashlib
@@ -23,7 +23,9 @@ class HostProgram:
         self.library = library
 
     def launch(self, kernel, groups, group_size, *arguments):
-        passed = [a.ctypes.data_as(ctypes.c_void_p) if isinstance(a, np.ndarray) else ctypes.c_int(a) for a in arguments]
+        passed = [
+            a.ctypes.data_as(ctypes.c_void_p) if isinstance(a, np.ndarray) else ctypes.c_int(a) for a in arguments
+        ]
         getattr(self.library, f"host_{kernel}")(groups, group_size, *passed)
 
 

@@ -13,7 +13,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     parser = verbs.add_parser(
         "devices",
         help="list what can compute here",
-        description="Lists the processor, its instruction sets, threads and free memory.",
+        description="Lists the processor and, with the extras cuda and opencl, GPUs, and checks each of them.",
         epilog="example:\n  tropalign devices\n  TROPALIGN_ISA=v3 tropalign devices --json",
         formatter_class=formatter,
         allow_abbrev=False,
@@ -24,12 +24,15 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Prints the table."""
-    from tropalign.compute.devices import cpu_info
+    from tropalign.compute.devices import cpu_info, find_gpus
     from tropalign.compute.memory import human
 
     info = cpu_info()
+    gpus, reasons = find_gpus()
+    checks = {gpu.name: _self_test(gpu.name) for gpu in gpus}
     if options.json:
-        print(json.dumps({"cpu": dataclasses.asdict(info)}, indent=1))
+        entries = [{**dataclasses.asdict(gpu), "self_test": checks[gpu.name]} for gpu in gpus]
+        print(json.dumps({"cpu": dataclasses.asdict(info), "gpus": entries, "not_available": reasons}, indent=1))
         return
     sets = ", ".join(f"{name} (selected)" if name == info.selected else name for name in info.instruction_sets)
     print(f"cpu  {info.model}")
@@ -37,3 +40,25 @@ def run(options: argparse.Namespace) -> None:
     print(f"     threads           {info.n_threads}")
     print(f"     free memory       {human(info.free_bytes)}")
     print(f"     default --memory  {human(info.default_budget_bytes)}")
+    for gpu in gpus:
+        print(f"{gpu.name}  {gpu.model}")
+        print(f"     kind              {'GPU' if gpu.is_gpu else 'processor'}; {gpu.driver}")
+        free = "" if gpu.free_bytes is None else f", {human(gpu.free_bytes)} free"
+        print(f"     memory            {human(gpu.memory_bytes)}{free}")
+        print(f"     lanes exchange by {gpu.shuffles}; DPX instructions: {'yes' if gpu.has_dpx else 'no'}")
+        print(f"     self-test         {checks[gpu.name]}")
+    for reason in reasons:
+        print(f"not available: {reason}")
+
+
+def _self_test(name: str) -> str:
+    """ "ok", or why the device does not compute what the processor does."""
+    from tropalign.compute.devices import open_gpu
+    from tropalign.errors import TropalignError
+    from tropalign.pairwise.self_test import check_gpu
+
+    try:
+        check_gpu(open_gpu(name))
+    except (TropalignError, MemoryError) as error:
+        return f"fails: {str(error).splitlines()[0]}"
+    return "ok"

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from tropalign.compute.device_names import check_device_name
 from tropalign.compute.memory import parse_bytes
 from tropalign.compute.shard import parse_shard
 
@@ -79,7 +80,14 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="memory to take at most, like 8G (default: 60%% of the free)",
     )
-    group.add_argument("--device", choices=("auto", "cpu"), default="auto", help="what computes (default: auto)")
+    group.add_argument(
+        "--device",
+        type=checked(check_device_name),
+        action="append",
+        metavar="NAME",
+        help="what computes: cpu, cuda:0, opencl:0.0 (tropalign devices lists them), several times for several; "
+        "auto (default): the processor, and with it the GPUs if the job is large",
+    )
     group.add_argument(
         "--shard",
         type=checked(parse_shard),

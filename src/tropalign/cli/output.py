@@ -13,7 +13,7 @@ from pathlib import Path
 from tropalign.cli.assembly import describe
 from tropalign.cli.progress import progress_bar
 from tropalign.compute.archive import write_archive
-from tropalign.compute.devices import CpuDevice
+from tropalign.compute.devices import open_devices
 from tropalign.compute.memory import default_budget
 from tropalign.compute.parts import Manifest, Parts, disk_error, recorded_manifest
 from tropalign.compute.queue import run
@@ -72,7 +72,8 @@ def memory_budget(options: argparse.Namespace) -> int:
 def write_result(task: Task, writer: Writer, context: Context, memory_bytes: int, options: argparse.Namespace) -> None:
     """Computes the task and writes it as the options say."""
     tiles = task.tiles() if options.shard is None else tiles_of_shard(task.tiles(), options.shard)
-    devices = [CpuDevice(options.threads)]
+    cost_cells = sum(tile.cost_cells for tile in tiles)
+    devices = open_devices(options.device or ["auto"], options.threads, cost_cells)
     path = output_path(options.output)
     with progress_bar("pairs", sum(tile.n_items for tile in tiles), options.quiet) as progress:
         if path is None:

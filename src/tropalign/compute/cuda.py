@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.gpu import Buffer, GpuInfo
+from tropalign.compute.gpu import GpuInfo
 from tropalign.errors import DeviceError
 
 #: The share of a device's free memory that tiles may take.
@@ -238,9 +238,8 @@ class CudaProgram:
             self._functions[kernel] = device._call("cuModuleGetFunction", self._module, kernel.encode())
         values = tuple(a if isinstance(a, int) else int(a.address) for a in arguments)
         types = tuple(ctypes.c_int if isinstance(a, int) else ctypes.c_void_p for a in arguments)
-        device._call(
-            "cuLaunchKernel", self._functions[kernel], groups, 1, 1, group_size, 1, 1, 0, device._stream, (values, types), 0
-        )  # fmt: skip
+        function, grid, block = self._functions[kernel], (groups, 1, 1), (group_size, 1, 1)
+        device._call("cuLaunchKernel", function, *grid, *block, 0, device._stream, (values, types), 0)
 
 
 def cached_cubin(source: str, constants: dict[str, int], capability: int) -> bytes:
@@ -281,7 +280,9 @@ def compile_cubin(source: str, constants: dict[str, int], capability: int) -> by
     if int(status) != 0:
         log = bytearray(_checked(nvrtc.nvrtcGetProgramLogSize(program), "NVRTC"))
         nvrtc.nvrtcGetProgramLog(program, log)
-        raise DeviceError(f"kernels do not compile for sm_{capability}: {bytes(log).decode(errors='replace').strip(chr(0))}")
+        raise DeviceError(
+            f"kernels do not compile for sm_{capability}: {bytes(log).decode(errors='replace').strip(chr(0))}"
+        )
     cubin = bytearray(_checked(nvrtc.nvrtcGetCUBINSize(program), "NVRTC"))
     _checked(nvrtc.nvrtcGetCUBIN(program, cubin), "NVRTC")
     nvrtc.nvrtcDestroyProgram(program)

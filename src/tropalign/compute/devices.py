@@ -18,7 +18,6 @@ from tropalign.compute.threads import available_threads, resolve_threads
 from tropalign.compute.tile import GpuTask, Progress, Task, Tile
 from tropalign.errors import DeviceError, TropalignWarning
 
-
 #: Cells below which no GPU is looked for by itself: a processor has them before a driver has started.
 AUTO_GPU_CELLS = 100_000_000_000
 #: Module of each kind of GPU, and the library that it needs.
@@ -137,13 +136,6 @@ def open_gpu(name: str) -> Gpu:
     from tropalign.compute.opencl import OpenClDevice
 
     return OpenClDevice(name)
-
-
-def check_device_name(name: str) -> str:
-    """The name as it is. Raises ValueError on what cannot be one."""
-    if not re.fullmatch(r"auto|cpu|cuda:\d+|opencl:\d+\.\d+", name):
-        raise ValueError(f"{name!r} is no device: write auto, cpu, cuda:0 or opencl:0.0 (tropalign devices lists them)")
-    return name
 
 
 def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[Device]:

@@ -297,7 +297,9 @@ class Hybrid:
         self._enqueue_again(job)
         if worker.device.name not in self._told_of:
             self._told_of.add(worker.device.name)
-            text = f"{worker.device.name} failed at tile {job.tile.index} ({why}): the processor computes what it cannot"
+            text = (
+                f"{worker.device.name} failed at tile {job.tile.index} ({why}): the processor computes what it cannot"
+            )
             warnings.warn(text, TropalignWarning, stacklevel=2)
 
     def _finish(self, job: _Job, result: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -98,9 +99,11 @@ class OpenClDevice:
 
     def build(self, source: str, constants: dict[str, int]) -> OpenClProgram:
         """Compiles kernels; pyopencl keeps binaries in the user's cache directory."""
-        options = [f"-D{name}={value}" for name, value in constants.items()]
+        options = ["-w", *(f"-D{name}={value}" for name, value in constants.items())]
         try:
-            return OpenClProgram(self, self._cl.Program(self._context, source).build(options))
+            with warnings.catch_warnings():  # of compilers that talk
+                warnings.simplefilter("ignore", self._cl.CompilerWarning)
+                return OpenClProgram(self, self._cl.Program(self._context, source).build(options))
         except self._cl.Error as error:
             raise DeviceError(f"{self.name}: kernels do not compile: {error}") from None
 

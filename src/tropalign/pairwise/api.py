@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.compute.device_names import check_device_name
+from tropalign.compute.devices import open_devices
 from tropalign.compute.queue import run
 from tropalign.errors import ScoringError
 from tropalign.formats.table import Alignment, AlignmentTable
@@ -56,6 +58,7 @@ def align_all(
     min_identity: float | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
+    device: str | Iterable[str] = "auto",
 ) -> Iterator[AlignmentTable]:
     """Aligns every pair of a set, or every query with every target; tables come as they are ready, in input order.
 
@@ -82,6 +85,9 @@ def align_all(
         0: as many as the process may use.
     memory_bytes
         What may be taken; a share of the free memory by default.
+    device
+        What computes, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
+        if the job is large. The result does not depend on it.
 
     Yields
     ------
@@ -89,14 +95,16 @@ def align_all(
 
     Raises
     ------
-    InputError, ScoringError, ResourceError
+    InputError, ScoringError, ResourceError, DeviceError
     """
     batch = queries if isinstance(queries, SequenceBatch) else SequenceBatch.from_strings(queries)
     others = targets if targets is None or isinstance(targets, SequenceBatch) else SequenceBatch.from_strings(targets)
     matrix, gap = default_scoring(batch.alphabet, matrix, gap)
     options = PairOptions(matrix, gap, mode, report, frozenset(free_ends), strand, top, min_score, min_identity)
     task = PairsTask(batch, others, options, pairs, memory_bytes)
-    return (table for _, table in run(task, n_threads=n_threads))
+    names = [check_device_name(name) for name in ([device] if isinstance(device, str) else device)]
+    devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.tiles()))
+    return (table for _, table in run(task, devices=devices))
 
 
 def align(

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from tropalign.compute.gpu import Buffer, Gpu, Program
 from tropalign.compute.memory import human
 from tropalign.errors import DeviceError, ResourceError
+from tropalign.formats.table import COUNT_COLUMNS, END_COLUMNS
+from tropalign.pairwise import gpu_plan
 from tropalign.pairwise.gpu_plan import (
     COLUMNS,
+    LANE_INTS,
     OWN_ROWS,
     SHARED_ROW,
     SHARED_ROWS,
@@ -27,8 +30,7 @@ from tropalign.pairwise.gpu_plan import (
 )
 
 #: Quantities of `found` (P_FOUND_* in finish.k), in order; the last is the number of runs.
-FOUND = ("score", "query_start", "query_end", "target_start", "target_end")
-FOUND += ("n_identical", "n_similar", "n_gaps", "n_columns", "n_runs")
+FOUND = ("score", *END_COLUMNS, *COUNT_COLUMNS, "n_runs")
 SATURATED = -(2**31)
 PAD = 31
 
@@ -89,17 +91,15 @@ class Scheme:
         return 7 if spread < 1 << 7 else 15 if spread < 1 << 15 else 0
 
     def steps(self) -> NDArray[np.int32]:
-        """What a diagonal step adds to H', padding included, for either choice of rows: int32, shape (2, 32, 32)."""
-        steps = np.empty((2, 32, 32), np.int64)
+        """What a diagonal step adds to H', padding included: int32, shape (4, 32, 32), by the free begins (flags)."""
+        steps = np.empty((4, 32, 32), np.int64)
         steps[:] = self.clipped.astype(np.int64) + 2 * self.gap_extend
-        for rows_are_query in (0, 1):
-            query_begin, target_begin = self.free[0], self.free[2]
-            rows_free, columns_free = (query_begin, target_begin) if rows_are_query else (target_begin, query_begin)
-            along_column = self.gap_extend if rows_free and not self.local else -self.gap_open
-            along_row = self.gap_extend if columns_free and not self.local else -self.gap_open
-            steps[rows_are_query, :, PAD] = along_column
-            steps[rows_are_query, PAD, :] = along_row
-            steps[rows_are_query, PAD, PAD] = 0
+        for flags in range(4):
+            # Along a border that is free H' grows by e a residue; along one that is not, a gap is better than padding.
+            rows_free, columns_free = flags & gpu_plan.FREE_ROWS_BEGIN, flags & gpu_plan.FREE_COLUMNS_BEGIN
+            steps[flags, :, PAD] = self.gap_extend if rows_free else -self.gap_open
+            steps[flags, PAD, :] = self.gap_extend if columns_free else -self.gap_open
+            steps[flags, PAD, PAD] = 0
         return (self.scale * steps).astype(np.int32)
 
     def limit(self, word_bits: int, n_rows: int) -> int:
@@ -214,7 +214,7 @@ class PairsOnGpu:
         if self.device.word_bits == 32 or not scheme.fits(16, self.shape.rows_shared):
             yield 32, pairs
             return
-        wide = lengths[pairs.row] * lengths[pairs.column] >= 1 << 24  # strips, which are one pair each
+        wide = lengths[pairs.row] * lengths[pairs.column] >= gpu_plan.STRIPS_CELLS  # one pair a group
         if not scheme.local:
             bound = scheme.bound(self.sequences.codes, self.sequences.offsets)
             most = np.minimum(bound[pairs.row], bound[pairs.column])
@@ -229,7 +229,7 @@ class PairsOnGpu:
         for launch in plan(pairs, self.sequences.lengths, word_bits, self.shape.group, self.shape.rows()):
             program = self._program(launch)
             for chunk in self._chunks(launch):
-                yield self._chunk(launch, program, *chunk, result), len(chunk[2])
+                yield self._compute(launch, program, chunk, result), len(chunk.pair)
 
     def _program(self, launch: Launch) -> Program:
         key = (launch.source, launch.strips, launch.word_bits)
@@ -237,85 +237,63 @@ class PairsOnGpu:
             self._programs[key] = self.device.build(source(), constants(self.scheme, self.shape, *key))
         return self._programs[key]
 
-    def _sizes(self, launch: Launch) -> tuple[Ints, Ints]:
-        """Words of the boundary and of the levels that each unit needs."""
+    def _chunks(self, launch: Launch) -> Iterator[_Chunk]:
+        """Units in runs that fit the device's memory. Raises ResourceError when one alone does not."""
         scheme, group, n_rows = self.scheme, self.shape.group, self.shape.rows()[launch.source]
         tiles, columns = launch.units[:, 2].astype(np.int64), launch.units[:, 3].astype(np.int64) * COLUMNS
         arrays = 3 if scheme.local and scheme.traced else 2
         edge = (arrays * columns + (0 if scheme.local else tiles * n_rows)) * (1 if launch.strips else group)
-        if not scheme.traced:
-            return edge, np.zeros_like(edge)
-        words = n_rows // 2 if scheme.level_bits == 7 else n_rows
-        strips = -(-tiles // group) if launch.strips else tiles
-        return edge, strips * columns * words * group
-
-    def _chunks(self, launch: Launch) -> Iterator[tuple[slice, slice, Ints, Ints, Ints]]:
-        """Units, their pairs, and places of boundary and levels, in runs that fit the device's memory."""
-        edge, level = self._sizes(launch)
-        group = self.shape.group
-        first_pair = np.searchsorted(launch.unit_of_pair, np.arange(len(edge) + 1))
-        rooms = np.zeros(len(launch.pair), np.int64)
-        if self.scheme.traced:
-            rooms = (launch.units[:, 2].astype(np.int64) * self.shape.rows()[launch.source])[launch.unit_of_pair]
-            rooms += (launch.units[:, 3].astype(np.int64) * COLUMNS)[launch.unit_of_pair]
-        room_sums = np.concatenate([[0], np.cumsum(rooms)])
-        words = edge + level + 4 * group + np.diff(room_sums[first_pair]) + 24 * np.diff(first_pair)
+        level = np.zeros_like(edge)
+        if scheme.traced:
+            strips = -(-tiles // group) if launch.strips else tiles
+            level = strips * columns * (n_rows // 2 if scheme.level_bits == 7 else n_rows) * group
+        unit_of_pair = launch.where.astype(np.int64) // (4 * group)
+        first_pair = np.searchsorted(unit_of_pair, np.arange(len(edge) + 1))
+        rooms = (tiles * n_rows + columns) * int(scheme.traced)  # for the runs of a pair
+        n_pairs = np.diff(first_pair)
+        sums = np.concatenate([[0], np.cumsum(edge + level + (LANE_INTS + 1) * group + (rooms + 24) * n_pairs)])
         budget = self.device.budget_bytes() // 4
-        if int(words.max()) > budget:
+        most = int(np.diff(sums).max())
+        if most > budget:
             raise ResourceError(
-                f"{self.device.name}: a unit of pairs needs {human(4 * int(words.max()))} and {human(4 * budget)} are free: "
-                "add --device cpu",
-                needed_bytes=4 * int(words.max()),
+                f"{self.device.name}: {group} pairs side by side need {human(4 * most)} of its memory and "
+                f"{human(4 * budget)} are free: add --device cpu",
+                needed_bytes=4 * most,
                 allowed_bytes=4 * budget,
             )
-        sums = np.concatenate([[0], np.cumsum(words)])
         begin = 0
-        while begin < len(words):
+        while begin < len(edge):
             end = max(begin + 1, int(np.searchsorted(sums, sums[begin] + budget, "right")) - 1)
-            edges = np.cumsum(edge[begin:end]) - edge[begin:end]
-            levels = np.cumsum(level[begin:end]) - level[begin:end]
-            places = np.stack([edges, levels], 1)
-            of_pairs = slice(int(first_pair[begin]), int(first_pair[end]))
-            yield (
-                slice(begin, end),
-                of_pairs,
-                launch.pair[of_pairs],
-                places,
-                np.array([edge[begin:end].sum(), level[begin:end].sum()]),
+            units, pairs = slice(begin, end), slice(int(first_pair[begin]), int(first_pair[end]))
+            yield _Chunk(
+                units,
+                launch.pair[pairs],
+                launch.where[pairs] - np.int32(4 * group * begin),
+                np.stack([np.cumsum(words) - words for words in (edge[units], level[units])], 1),
+                int(edge[units].sum()),
+                int(level[units].sum()),
+                np.cumsum(rooms[unit_of_pair[pairs]]),
             )
             begin = end
 
-    def _chunk(
-        self, launch: Launch, program: Program, units: slice, pairs: slice, pair: Ints, places: Ints, words: Ints, result: _Result
-    ) -> Ints:
+    def _compute(self, launch: Launch, program: Program, chunk: _Chunk, result: _Result) -> Ints:
         """Computes a chunk; returns the pairs that saturated."""
-        device, sequences, scheme, group = self.device, self.sequences, self.scheme, self.shape.group
-        n_units, n_pairs = units.stop - units.start, len(pair)
-        with device.scope() as memory:
-            unit_numbers, lane_numbers = memory.upload(launch.units[units]), memory.upload(launch.lanes[units])
-            place = memory.upload(places.astype(np.int64))
-            boundary = memory.allocate(4 * int(words[0]))
-            levels = memory.allocate(4 * max(int(words[1]), 1))
-            best = memory.allocate(4 * n_units * group)
+        sequences, scheme, group = self.sequences, self.scheme, self.shape.group
+        units, n_pairs = launch.units[chunk.units], len(chunk.pair)
+        groups = -(-n_pairs // group)
+        limit = scheme.limit(launch.word_bits, self.shape.rows()[launch.source])
+        n_found = len(FOUND) if scheme.traced else 1
+        with self.device.scope() as memory:
             of_sequences: tuple[Buffer, ...] = (sequences.letters, sequences.first_block, sequences.length)
-            program.launch(
-                "sweep", n_units, group,
-                *of_sequences, self._steps, unit_numbers, lane_numbers, place, boundary, levels, best,
-            )  # fmt: skip
-            where = launch.where[pairs] - 2 * group * units.start
-            room = (launch.units[units, 2].astype(np.int64) * self.shape.rows()[launch.source] + launch.units[units, 3] * COLUMNS)
-            runs_end = np.cumsum(room[launch.unit_of_pair[pairs] - units.start] if scheme.traced else np.zeros(n_pairs, np.int64))
-            ends = memory.upload(runs_end)
-            runs = memory.allocate(4 * max(int(runs_end[-1]), 1))
-            n_found = len(FOUND) if scheme.traced else 1
+            of_units = [memory.upload(numbers) for numbers in (units, launch.lanes[chunk.units], chunk.places)]
+            sizes = (chunk.edge_words, chunk.level_words, len(units) * group)
+            swept = [memory.allocate(4 * max(n_words, 1)) for n_words in sizes]
+            program.launch("sweep", len(units), group, *of_sequences, self._steps, *of_units, *swept)
+            runs_end, where = memory.upload(chunk.runs_end), memory.upload(chunk.where)
+            runs = memory.allocate(4 * max(int(chunk.runs_end[-1]), 1))
             found = memory.allocate(4 * n_found * n_pairs)
-            groups = -(-n_pairs // group)
-            program.launch(
-                "finish", groups, group,
-                *of_sequences, self._matrix, unit_numbers, lane_numbers, place, boundary, levels, best,
-                memory.upload(where.astype(np.int32)), n_pairs, scheme.limit(launch.word_bits, self.shape.rows()[launch.source]),
-                ends, runs, found,
-            )  # fmt: skip
+            finishing = (*of_sequences, self._matrix, *of_units, *swept, where, n_pairs, limit, runs_end, runs, found)
+            program.launch("finish", groups, group, *finishing)
             values = memory.download(found, np.int32, n_found * n_pairs).reshape(n_found, n_pairs)
             saturated = values[0] == SATURATED
             path = None
@@ -323,10 +301,38 @@ class PairsOnGpu:
                 values[-1, saturated] = 0
                 begin = np.concatenate([[0], np.cumsum(values[-1], dtype=np.int64)])
                 packed = memory.allocate(4 * max(int(begin[-1]), 1))
-                program.launch("gather", groups, group, runs, ends, memory.upload(begin), n_pairs, packed)
+                program.launch("gather", groups, group, runs, runs_end, memory.upload(begin), n_pairs, packed)
                 path = memory.download(packed, np.uint32, int(begin[-1]))
-        result.take(pair, values, path)
-        return pair[saturated]
+        result.take(chunk.pair, values, path)
+        again: Ints = chunk.pair[saturated]
+        return again
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Units of a launch that run at once.
+
+    Attributes
+    ----------
+    units
+        Of the launch.
+    pair, where
+        As the launch's; `where` counts from the chunk's first unit.
+    places : int64, shape (n_units, 2)
+        Where each unit's boundary and levels begin, in words.
+    edge_words, level_words
+        Words of all boundaries and of all levels.
+    runs_end : int64
+        Where each pair's room for its runs ends.
+    """
+
+    units: slice
+    pair: Ints
+    where: NDArray[np.int32]
+    places: Ints
+    edge_words: int
+    level_words: int
+    runs_end: Ints
 
 
 class _Result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 COLUMNS = 8
 UNIT_INTS, LANE_INTS = 6, 4
 FREE_ROWS_BEGIN, FREE_COLUMNS_BEGIN, FREE_ROWS_END, FREE_COLUMNS_END = 1, 2, 4, 8
-ROWS_ARE_SHORT, ROWS_ARE_QUERY = 16, 32
+ROWS_ARE_SHORT = 16
 #: Where scores come from (P_SOURCE in sweep.k).
 SHARED_ROWS, SHARED_ROW, OWN_ROWS = 0, 1, 2
 #: Cells from which a pair gets a work-group of its own.
@@ -30,17 +30,20 @@ class Oriented:
         Places of the pairs in the caller's list.
     row, column : int64
     flags : int64
-        ROWS_ARE_SHORT, ROWS_ARE_QUERY, and the free ends as rows and columns see them.
+        ROWS_ARE_SHORT, and the free ends as rows and columns see them.
+    rows_are_query : bool
     """
 
     pair: Ints
     row: Ints
     column: Ints
     flags: Ints
+    rows_are_query: NDArray[np.bool_]
 
     def take(self, which: NDArray[np.generic]) -> Oriented:
         """Those pairs only."""
-        return Oriented(self.pair[which], self.row[which], self.column[which], self.flags[which])
+        columns = (self.pair, self.row, self.column, self.flags, self.rows_are_query)
+        return Oriented(*(column[which] for column in columns))
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -59,7 +62,7 @@ class Launch:
     pair : int64
         Places of the pairs in the caller's list ...
     where : int32
-        ... and of each ``2 * (unit * group + lane) + half``, ascending.
+        ... and of each ``4 * (unit * group + lane) + 2 * half + rows_are_query``, ascending.
     """
 
     source: int
@@ -69,10 +72,6 @@ class Launch:
     lanes: NDArray[np.int32]
     pair: Ints
     where: NDArray[np.int32]
-    unit_of_pair: Ints = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.unit_of_pair = self.where.astype(np.int64) // (2 * self.lanes.shape[1])
 
 
 def orient(query: Ints, target: Ints, lengths: Ints, free: tuple[bool, bool, bool, bool]) -> Oriented:
@@ -89,11 +88,13 @@ def orient(query: Ints, target: Ints, lengths: Ints, free: tuple[bool, bool, boo
     many, others = counts[query], counts[target]
     query_is_long = lengths[query] >= lengths[target]
     by_query = np.where(many > 2 * others, True, np.where(others > 2 * many, False, query_is_long))
-    as_query = free[0] * FREE_ROWS_BEGIN | free[1] * FREE_ROWS_END | free[2] * FREE_COLUMNS_BEGIN | free[3] * FREE_COLUMNS_END
-    as_target = free[2] * FREE_ROWS_BEGIN | free[3] * FREE_ROWS_END | free[0] * FREE_COLUMNS_BEGIN | free[1] * FREE_COLUMNS_END
-    flags = np.where(by_query, as_query | ROWS_ARE_QUERY, as_target) | np.where(by_query != query_is_long, ROWS_ARE_SHORT, 0)
+    of_query = free[0] * FREE_ROWS_BEGIN | free[1] * FREE_ROWS_END
+    of_target = free[2] * FREE_ROWS_BEGIN | free[3] * FREE_ROWS_END
+    to_columns = FREE_COLUMNS_BEGIN // FREE_ROWS_BEGIN
+    as_query, as_target = of_query | of_target * to_columns, of_target | of_query * to_columns
+    flags = np.where(by_query, as_query, as_target) | np.where(by_query != query_is_long, ROWS_ARE_SHORT, 0)
     row, column = np.where(by_query, query, target), np.where(by_query, target, query)
-    return Oriented(np.arange(len(query)), row, column, flags.astype(np.int64))
+    return Oriented(np.arange(len(query)), row, column, flags.astype(np.int64), by_query)
 
 
 def plan(pairs: Oriented, lengths: Ints, word_bits: int, group: int, rows_by_source: dict[int, int]) -> list[Launch]:
@@ -123,7 +124,11 @@ def plan(pairs: Oriented, lengths: Ints, word_bits: int, group: int, rows_by_sou
             coupled = _couple(shared, couples, lengths)
             launches += _shared_launches(shared, lengths, group, rows_by_source, *coupled)
         else:
-            launches.append(_launch(shared, couples, np.zeros(len(shared), np.int64), SHARED_ROWS, 32, lengths, group, rows_by_source))
+            launches.append(
+                _launch(
+                    shared, couples, np.zeros(len(shared), np.int64), SHARED_ROWS, 32, lengths, group, rows_by_source
+                )
+            )
     if not shares.all():
         own = pairs.take(~shares)
         own = own.take(np.lexsort((-lengths[own.column], -(lengths[own.row] // 8), own.flags)))
@@ -157,7 +162,13 @@ def _couple(pairs: Oriented, group_of_pair: Ints, lengths: Ints) -> tuple[Ints, 
 
 
 def _shared_launches(
-    pairs: Oriented, lengths: Ints, group: int, rows: dict[int, int], couple: Ints, half: Ints, overlaps: NDArray[np.bool_]
+    pairs: Oriented,
+    lengths: Ints,
+    group: int,
+    rows: dict[int, int],
+    couple: Ints,
+    half: Ints,
+    overlaps: NDArray[np.bool_],
 ) -> list[Launch]:
     launches = []
     if overlaps.any():
@@ -171,7 +182,14 @@ def _shared_launches(
 
 
 def _launch(
-    pairs: Oriented, couple: Ints, half: Ints, source: int, word_bits: int, lengths: Ints, group: int, rows: dict[int, int]
+    pairs: Oriented,
+    couple: Ints,
+    half: Ints,
+    source: int,
+    word_bits: int,
+    lengths: Ints,
+    group: int,
+    rows: dict[int, int],
 ) -> Launch:
     """Units of one couple of row sequences each (SHARED_ROWS), or of one row sequence (SHARED_ROW)."""
     order = np.lexsort((half, pairs.column, -lengths[pairs.column], couple))
@@ -198,7 +216,7 @@ def _launch(
             units[unit[mine], 0] = pairs.row[mine]
         lanes[unit[mine], lane[mine], 2 + k] = pairs.column[mine]
     _measure(units, unit, pairs, lengths, rows[source])
-    where = 2 * (unit * group + lane) + half
+    where = 4 * (unit * group + lane) + 2 * half + pairs.rows_are_query
     return _ordered(source, False, word_bits, units, lanes, pairs.pair, where)
 
 
@@ -214,7 +232,15 @@ def _own(pairs: Oriented, lengths: Ints, word_bits: int, group: int, n_rows: int
     lanes[unit, lane, half] = pairs.row
     lanes[unit, lane, 2 + half] = pairs.column
     _measure(units, unit, pairs, lengths, n_rows)
-    return _ordered(OWN_ROWS, False, word_bits, units, lanes, pairs.pair, 2 * (unit * group + lane) + half)
+    return _ordered(
+        OWN_ROWS,
+        False,
+        word_bits,
+        units,
+        lanes,
+        pairs.pair,
+        4 * (unit * group + lane) + 2 * half + pairs.rows_are_query,
+    )
 
 
 def _strips(pairs: Oriented, lengths: Ints, word_bits: int, group: int, n_rows: int) -> Launch:
@@ -223,7 +249,7 @@ def _strips(pairs: Oriented, lengths: Ints, word_bits: int, group: int, n_rows: 
     units, lanes = _empty(len(pairs), group)
     lanes[:, 0, 0], lanes[:, 0, 2] = pairs.row, pairs.column
     _measure(units, unit, pairs, lengths, n_rows)
-    return _ordered(OWN_ROWS, True, word_bits, units, lanes, pairs.pair, 2 * unit * group)
+    return _ordered(OWN_ROWS, True, word_bits, units, lanes, pairs.pair, 4 * unit * group + pairs.rows_are_query)
 
 
 def word_bits_halves(word_bits: int) -> int:
@@ -246,7 +272,13 @@ def _measure(units: NDArray[np.int32], unit: Ints, pairs: Oriented, lengths: Int
 
 
 def _ordered(
-    source: int, strips: bool, word_bits: int, units: NDArray[np.int32], lanes: NDArray[np.int32], pair: Ints, where: Ints
+    source: int,
+    strips: bool,
+    word_bits: int,
+    units: NDArray[np.int32],
+    lanes: NDArray[np.int32],
+    pair: Ints,
+    where: Ints,
 ) -> Launch:
     """The costliest units first (longest processing time)."""
     group = lanes.shape[1]
@@ -254,6 +286,8 @@ def _ordered(
     order = np.argsort(-cost, kind="stable")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    where = place[where // (2 * group)] * (2 * group) + where % (2 * group)
+    where = place[where // (4 * group)] * (4 * group) + where % (4 * group)
     by_place = np.argsort(where, kind="stable")
-    return Launch(source, strips, word_bits, units[order], lanes[order], pair[by_place], where[by_place].astype(np.int32))
+    return Launch(
+        source, strips, word_bits, units[order], lanes[order], pair[by_place], where[by_place].astype(np.int32)
+    )

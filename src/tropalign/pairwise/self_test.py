@@ -1,0 +1,35 @@
+"""Whether a GPU computes what the processor does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tropalign.compute.gpu import Gpu
+from tropalign.errors import DeviceError
+from tropalign.formats.table import AlignmentTable
+from tropalign.pairwise.options import MODES, PairOptions
+from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
+from tropalign.scoring import Gap, SubstitutionMatrix
+from tropalign.sequences import PROTEIN, SequenceBatch
+
+
+def check_gpu(gpu: Gpu) -> None:
+    """Aligns relatives of one protein in every mode. Raises DeviceError when a result is not the processor's."""
+    rng = np.random.default_rng(7)
+    letters = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)
+    ancestor = rng.choice(letters, 90)
+    relatives = []
+    for _ in range(40):
+        begin, end = np.sort(rng.integers(0, 90, 2))
+        middle = rng.choice(letters, rng.integers(0, 30))
+        relatives.append(np.concatenate([ancestor[:begin], middle, ancestor[end:]]).tobytes().decode() + "W")
+    batch = SequenceBatch.from_strings(relatives, alphabet=PROTEIN)
+    for mode in MODES:
+        task = PairsTask(batch, None, PairOptions(SubstitutionMatrix.from_name("BLOSUM62"), Gap(11, 1), mode))
+        (tile,) = task.tiles()
+        if not _are_equal(task.on_gpu(tile, gpu), task.on_cpu(tile, 1)):
+            raise DeviceError(f"{gpu.name}: its {mode} alignments are not those of the processor")
+
+
+def _are_equal(table: AlignmentTable, other: AlignmentTable) -> bool:
+    return all(np.array_equal(getattr(table, name), getattr(other, name)) for name in REPORT_COLUMNS["alignment"])

@@ -1,0 +1,60 @@
+"""What the tests of the kernels share: tasks on a device beside the same on the processor."""
+
+import numpy as np
+
+import tropalign
+from tropalign.pairwise import gpu as pairs_on_gpu
+from tropalign.pairwise.options import FREE_ENDS, PairOptions
+from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
+
+#: Small tiles and groups, so that short sequences have several of them.
+SMALL = pairs_on_gpu.Shape(group=8, rows_shared=8, rows_own=4)
+MIDDLE = pairs_on_gpu.Shape(group=32, rows_shared=16, rows_own=8)
+AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
+
+
+def blosum62():
+    return tropalign.SubstitutionMatrix.from_name("BLOSUM62")
+
+
+def proteins(strings):
+    return tropalign.SequenceBatch.from_strings(strings, alphabet=tropalign.PROTEIN)
+
+
+def random_proteins(seed, n, longest, letters=AMINO_ACIDS):
+    """Random ones, and mutated copies of each other, which make long alignments."""
+    rng, made = np.random.default_rng(seed), []
+    for _ in range(n):
+        if made and rng.random() < 0.6:
+            text = list(made[rng.integers(len(made))])
+            for _ in range(rng.integers(0, 6)):
+                at = rng.integers(0, len(text))
+                text[at : at + rng.integers(0, 9)] = rng.choice(list(letters), rng.integers(0, 9))
+                text = text or [letters[0]]
+            made.append("".join(text)[:longest])
+        else:
+            made.append("".join(rng.choice(list(letters), rng.integers(1, longest + 1))))
+    return made
+
+
+def task(queries, targets=None, mode="local", gap=(11, 1), report="alignment", matrix=None, free=FREE_ENDS, **options):
+    pairs = options.pop("pairs", None)
+    chosen = PairOptions(matrix or blosum62(), tropalign.Gap(*gap), mode, report, frozenset(free), **options)
+    return PairsTask(queries, targets, chosen, pairs)
+
+
+def check(device, job, shape=SMALL, monkeypatch=None):
+    """The device's table is the processor's, column by column."""
+    (tile,) = job.tiles()
+    wanted = job.on_cpu(tile, 2)
+    before = pairs_on_gpu.PairsOnGpu.__init__.__defaults__
+    pairs_on_gpu.PairsOnGpu.__init__.__defaults__ = (shape,)
+    try:
+        got = job.on_gpu(tile, device)
+    finally:
+        pairs_on_gpu.PairsOnGpu.__init__.__defaults__ = before
+    for name in ("query_index", "target_index", *REPORT_COLUMNS[job.options.report]):
+        np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name), err_msg=name)
+    if job.options.strand == "both":
+        np.testing.assert_array_equal(got.strand, wanted.strand)
+    return wanted

@@ -1,0 +1,44 @@
+import pytest
+from gpu.host_device import HostDevice
+
+
+def opencl_device():
+    from tropalign.compute.opencl import OpenClDevice
+
+    return OpenClDevice("opencl:0.0")
+
+
+def real_gpus():
+    """Names of CUDA devices, where there are any."""
+    from tropalign.compute import cuda
+    from tropalign.errors import DeviceError
+
+    try:
+        return [info.name for info in cuda.find()]
+    except DeviceError:
+        return []
+
+
+def make(name):
+    from tropalign.compute.devices import open_gpu
+
+    if name.startswith("host"):
+        return HostDevice(int(name[4:]))
+    return opencl_device() if name == "opencl" else open_gpu(name)
+
+
+@pytest.fixture(scope="session", params=["host16", "host32", *real_gpus()])
+def device(request):
+    """Each way to run the kernels that takes no time to compile them."""
+    return make(request.param)
+
+
+@pytest.fixture(scope="session", params=["host16", "opencl", *real_gpus()])
+def vendor_device(request):
+    """The host, and every driver there is."""
+    return make(request.param)
+
+
+@pytest.fixture(scope="session")
+def host():
+    return HostDevice(16)

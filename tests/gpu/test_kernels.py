@@ -1,0 +1,140 @@
+"""The kernels of pairwise alignment on the host's fibres, OpenCL and every GPU, against the processor's engine."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gpu.cases import AMINO_ACIDS, MIDDLE, SMALL, blosum62, check, proteins, random_proteins, task
+from gpu.host_device import HostDevice
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tropalign
+from tropalign.errors import DeviceError, ResourceError
+from tropalign.pairwise import gpu_plan
+from tropalign.pairwise.gpu import Scheme
+from tropalign.pairwise.options import FREE_ENDS
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+MODES = ["local", "global", "semiglobal"]
+FREE_SETS = [FREE_ENDS, (), ("query-start",), ("target-start", "target-end"), ("query-end", "target-start")]
+
+
+@pytest.mark.parametrize("report", ["score", "ends", "alignment"])
+@pytest.mark.parametrize("mode", MODES)
+def test_two_thousand_real_pairs(vendor_device, mode, report):
+    """666 pairs of proteins and 1,378 of nucleotides."""
+    wanted = check(vendor_device, task(read("efp.fasta"), mode=mode, report=report), MIDDLE)
+    amplicons = read("amplicons.fasta")[:53]
+    matrix = tropalign.SubstitutionMatrix.match_mismatch(5, -4)
+    more = check(vendor_device, task(amplicons, mode=mode, report=report, gap=(10, 1), matrix=matrix), MIDDLE)
+    assert len(wanted) + len(more) == 2044
+
+
+def read(name):
+    return tropalign.read_sequences(str(EXAMPLES / name))
+
+
+@pytest.mark.parametrize("free", FREE_SETS)
+def test_free_ends(device, free):
+    batch = proteins(random_proteins(1, 20, 60))
+    for report in ("score", "alignment"):
+        check(device, task(batch, mode="semiglobal", free=free, report=report))
+
+
+@pytest.mark.parametrize("gap", [(0, 0), (0, 1), (3, 0), (60, 0), (100, 30)])
+@pytest.mark.parametrize("mode", MODES)
+def test_gap_costs(host, mode, gap):
+    batch = proteins(random_proteins(2, 16, 40, "AGW"))
+    for report in ("score", "alignment"):
+        check(host, task(batch, mode=mode, gap=gap, report=report))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_set(device, data):
+    """Lengths from 1, ties, few letters, all sources of scores."""
+    letters = data.draw(st.sampled_from([AMINO_ACIDS, "AG", "W", "ARNDX*BZ"]))
+    sizes = st.integers(1, 14)
+    queries = proteins(random_proteins(data.draw(st.integers(0, 10**6)), data.draw(sizes), 50, letters))
+    targets = proteins(random_proteins(data.draw(st.integers(0, 10**6)), data.draw(sizes), 50, letters))
+    mode, report = data.draw(st.sampled_from(MODES)), data.draw(st.sampled_from(["score", "alignment"]))
+    free = data.draw(st.sampled_from(FREE_SETS))
+    pairs = None
+    if data.draw(st.booleans()):
+        chosen = st.tuples(st.integers(0, len(queries) - 1), st.integers(0, len(targets) - 1))
+        pairs = np.array(data.draw(st.lists(chosen, min_size=1, max_size=30)), np.int64)
+    check(device, task(queries, targets, mode, report=report, free=free, pairs=pairs))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_one_query_against_many(device, mode):
+    batch = proteins(random_proteins(3, 41, 60))
+    for report in ("score", "alignment"):
+        check(device, task(batch[:1], batch[1:], mode, report=report))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_pairs_by_strips(device, mode, monkeypatch):
+    monkeypatch.setattr(gpu_plan, "STRIPS_CELLS", 400)
+    batch = proteins(random_proteins(4, 8, 150))
+    for report in ("score", "alignment"):
+        check(device, task(batch, mode=mode, report=report))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_scores_beyond_16_bits(host, mode):
+    """Doubled scores of 1,400 tryptophans pass 32,767; those of the other pairs do not."""
+    batch = proteins(["W" * 1400, "W" * 1390 + "A", *random_proteins(5, 6, 90)])
+    for report in ("score", "alignment"):
+        table = check(host, task(batch, mode=mode, report=report))
+        assert table.score.max() > 15000
+
+
+def test_saturation_near_the_limit(host):
+    """Scores on both sides of the highest one that 16 bits surely hold."""
+    scheme = Scheme(blosum62().scores, 11, 1, True, (False,) * 4, False)
+    length = scheme.limit(16, SMALL.rows_shared) // 11
+    batch = proteins(["W" * (length + k) for k in range(-4, 5)])
+    check(host, task(batch, report="score"))
+    assert any(built["SIMT_WORD"] == 32 for built in host.built)
+
+
+def test_strands_and_selection(device):
+    rng = np.random.default_rng(6)
+    made = ["".join(rng.choice(list("ACGTN"), rng.integers(1, 60), p=[0.24] * 4 + [0.04])) for _ in range(12)]
+    batch = tropalign.SequenceBatch.from_strings(made, alphabet=tropalign.NUCLEOTIDE)
+    batch = tropalign.SequenceBatch.from_strings(made + [batch.reverse_complement().text(k) + "A" for k in range(6)])
+    matrix = tropalign.SubstitutionMatrix.match_mismatch(5, -4)
+    check(device, task(batch, matrix=matrix, gap=(10, 1), strand="both"))
+    check(device, task(batch, matrix=matrix, gap=(10, 1), strand="both", top=3, min_score=20))
+    check(device, task(batch, matrix=matrix, gap=(10, 1), min_identity=0.8))
+
+
+def test_little_memory_makes_chunks():
+    batch = proteins(random_proteins(7, 30, 60))
+    budget, device = 300_000, HostDevice(16)
+    device.budget = budget
+    launches = []
+    build = device.build
+
+    def counting(source, constants):
+        program = build(source, constants)
+        launch = program.launch
+        program.launch = lambda kernel, *rest: (launches.append(kernel), launch(kernel, *rest))
+        return program
+
+    device.build = counting
+    check(device, task(batch, mode="global"))
+    assert launches.count("sweep") > 4
+    device.budget = 10_000
+    job = task(batch)
+    with pytest.raises(ResourceError, match=r"^host: \d+ pairs side by side need .* are free: add --device cpu$"):
+        job.on_gpu(job.tiles()[0], device)
+
+
+def test_scores_that_no_kernel_holds(host):
+    matrix = tropalign.SubstitutionMatrix.match_mismatch(900_000, -4, tropalign.PROTEIN)
+    job = task(proteins(["ARND", "ARN"]), matrix=matrix, gap=(900_000, 1))
+    with pytest.raises(DeviceError, match="host: scores this large are computed on the CPU only"):
+        job.on_gpu(job.tiles()[0], host)

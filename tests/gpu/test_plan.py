@@ -1,0 +1,84 @@
+"""Which pairs run side by side."""
+
+import numpy as np
+import pytest
+
+from tropalign.pairwise.gpu_plan import (
+    OWN_ROWS,
+    ROWS_ARE_SHORT,
+    SHARED_ROW,
+    SHARED_ROWS,
+    orient,
+    plan,
+)
+
+ROWS = {SHARED_ROWS: 32, SHARED_ROW: 32, OWN_ROWS: 16}
+NOTHING_FREE = (False,) * 4
+
+
+def launches_of(query, target, lengths, word_bits=16, group=16):
+    query, target, lengths = (np.asarray(a, np.int64) for a in (query, target, lengths))
+    pairs = orient(query, target, lengths, NOTHING_FREE)
+    made = plan(pairs, lengths, word_bits, group, ROWS)
+    assert sorted(np.concatenate([launch.pair for launch in made])) == list(range(len(query)))
+    for launch in made:
+        check_launch(launch, query, target, lengths, group)
+    return made
+
+
+def check_launch(launch, query, target, lengths, group):
+    """Every pair finds its two sequences where the kernels look for them, and room for all their rows and columns."""
+    assert (np.diff(launch.where) >= 0).all()
+    unit, lane, half = launch.where // (4 * group), launch.where // 4 % group, launch.where // 2 % 2
+    if launch.source == OWN_ROWS:
+        row = launch.lanes[unit, lane, half]
+    else:
+        row = launch.units[unit, half if launch.source == SHARED_ROWS else 0]
+    column = launch.lanes[unit, lane, 2 + half]
+    rows_are_query = launch.where & 1 != 0
+    np.testing.assert_array_equal(np.where(rows_are_query, row, column), query[launch.pair])
+    np.testing.assert_array_equal(np.where(rows_are_query, column, row), target[launch.pair])
+    assert (launch.units[unit, 2] * ROWS[launch.source] >= lengths[row]).all()
+    assert (launch.units[unit, 3] * 8 >= lengths[column]).all()
+    is_short = launch.units[unit, 4] & ROWS_ARE_SHORT != 0
+    query_is_long = lengths[query[launch.pair]] >= lengths[target[launch.pair]]
+    np.testing.assert_array_equal(is_short, rows_are_query != query_is_long)
+    cost = launch.units[:, 2].astype(int) * launch.units[:, 3]
+    assert (np.diff(cost) <= 0).all()
+    if launch.word_bits == 32:
+        assert not half.any()
+
+
+@pytest.mark.parametrize("word_bits", [16, 32])
+def test_all_pairs_of_a_set_share_profiles(word_bits):
+    rng = np.random.default_rng(1)
+    query, target = np.triu_indices(100, 1)
+    made = launches_of(query, target, rng.integers(100, 300, 100), word_bits)
+    shared = sum(len(launch.pair) for launch in made if launch.source == SHARED_ROWS)
+    assert shared > 0.9 * len(query)
+    if word_bits == 16:  # two pairs in most lanes
+        used = sum((launch.lanes[:, :, 2:] >= 0).any(axis=2).sum() for launch in made if launch.source == SHARED_ROWS)
+        assert shared / used > 1.7
+
+
+def test_one_query_shares_its_profile():
+    (launch,) = launches_of(np.zeros(200), np.arange(1, 201), np.full(201, 50))
+    assert launch.source == SHARED_ROW and len(launch.units) == 7  # 200 pairs, two a lane of 16
+
+
+def test_unrelated_pairs_have_rows_of_their_own():
+    (launch,) = launches_of(np.arange(50), np.arange(50, 100), np.full(100, 50))
+    assert launch.source == OWN_ROWS and len(launch.units) == 2
+
+
+def test_long_pairs_have_a_group_each():
+    made = launches_of([0, 0, 1], [1, 2, 2], [6000, 5000, 40])
+    assert sorted((launch.strips, len(launch.pair)) for launch in made) == [(False, 2), (True, 1)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_pairs(seed):
+    rng = np.random.default_rng(seed)
+    n, count = rng.integers(2, 60), rng.integers(1, 800)
+    query, target = rng.integers(0, n, count), rng.integers(0, n, count)
+    launches_of(query, target, rng.integers(1, 90, n), int(rng.choice([16, 32])), int(rng.choice([8, 16, 64])))
