@@ -21,7 +21,8 @@ typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef long long simt_long;
-#define SIMT_KERNEL(group_size) extern "C" __global__ void __launch_bounds__(group_size)
+/* At least six groups (of 64) a multiprocessor: up to 168 registers each. Unbounded, NVRTC spills to reach 128. */
+#define SIMT_KERNEL(group_size) extern "C" __global__ void __launch_bounds__(group_size, 6)
 #define SIMT_FN static __device__ __forceinline__
 #define SIMT_GLOBAL
 #define SIMT_SHARED

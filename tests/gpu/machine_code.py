@@ -1,0 +1,146 @@
+"""What NVRTC makes of the kernels, without a GPU: registers, spills and instructions a cell.
+
+python tests/gpu/machine_code.py           prints the table
+python tests/gpu/machine_code.py --write   records it as what the tests hold against
+"""
+
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+TABLE = Path(__file__).parent / "machine_code.json"
+ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
+#: Name -> (local, traced, source of scores, strips). All architectures compile the first four.
+VARIANTS = {
+    "local score": (True, False, 0, False),
+    "local alignment": (True, True, 0, False),
+    "global score": (False, False, 0, False),
+    "global alignment": (False, True, 0, False),
+    "local score, one query": (True, False, 1, False),
+    "local alignment, one query": (True, True, 1, False),
+    "local score, own rows": (True, False, 2, False),
+    "local alignment, own rows": (True, True, 2, False),
+    "local alignment, strips": (True, True, 2, True),
+}
+EVERYWHERE = list(VARIANTS)[:4]
+#: Instructions that go elsewhere than to the integer pipe: memory, control, the uniform and the multiply-add pipes.
+ELSEWHERE = re.compile(
+    r"LD|ST|BRA|BSSY|BSYNC|BAR|NOP|EXIT|IMAD|U[A-Z]|R2UR|S2|CS2R|WARPSYNC|BREAK|CALL|RET|DEPBAR|ERRBAR|MEMBAR|CCTL"
+)
+
+
+def nvdisasm():
+    for folder in sys.path:
+        found = sorted(Path(folder).glob("nvidia/*/bin/nvdisasm")) if folder else []
+        if found:
+            return str(found[0])
+    raise FileNotFoundError("nvdisasm: pip install nvidia-cuda-nvdisasm")
+
+
+def compile_variant(name, capability):
+    from gpu.cases import blosum62
+
+    from tropalign.compute.cuda import DPX_CAPABILITY, compile_cubin
+    from tropalign.pairwise.gpu import DEFAULT_SHAPE, Scheme, constants, source
+
+    local, traced, scores, strips = VARIANTS[name]
+    word_bits = 16 if capability >= DPX_CAPABILITY and not strips else 32
+    scheme = Scheme(blosum62().scores, 11, 1, local, (False,) * 4, traced)
+    chosen = constants(scheme, DEFAULT_SHAPE, scores, strips, word_bits)
+    return compile_cubin(source(), chosen, capability), chosen["P_ROWS"] * 8
+
+
+def instructions(cubin, kernel):
+    """(name, operands) of a kernel, and ("label", name) where jumps land."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        text = subprocess.run([nvdisasm(), "-c", file.name], capture_output=True, text=True, check=True).stdout
+    found, inside = [], False
+    for line in text.splitlines():
+        if match := re.match(r"\s*\.section\s+\.text\.(\w+)", line):
+            inside = match[1] == kernel
+        elif inside and (match := re.match(r"(\.L_x_\d+):", line)):
+            found.append(("label", match[1]))
+        elif inside and (match := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)(.*)", line)):
+            found.append((match[1], match[2]))
+    return found
+
+
+def inner_loop(found):
+    """Instructions of the innermost loop that does most of the arithmetic."""
+    place = {name: k for k, (kind, name) in enumerate(found) if kind == "label"}
+    loops = []
+    for k, (name, operands) in enumerate(found):
+        target = re.search(r"(\.L_x_\d+)", operands) if name.startswith("BRA") else None
+        if target and place.get(target[1], k) < k:
+            body = [name for name, _ in found[place[target[1]] : k + 1] if name != "label"]
+            loops.append((sum("MNMX" in name for name in body), body))
+    most = max(count for count, _ in loops)
+    return min((body for count, body in loops if count >= 0.6 * most), key=len)
+
+
+def register_counts(cubin):
+    """Registers of a work-item, and bytes of its stack, by kernel: from the ELF sections .nv.info (attributes 0x2f, 0x11)."""
+    (table,), (count, names) = struct.unpack_from("<Q", cubin, 0x28), struct.unpack_from("<HH", cubin, 0x3C)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", cubin, table + 64 * k) for k in range(count)]
+
+    def text(section, at):
+        begin = sections[section][4] + at
+        return cubin[begin : cubin.index(b"\0", begin)].decode()
+
+    symbols = next(s for s in sections if s[1] == 2)
+    counts = {}
+    for section in sections:
+        if text(names, section[0]) != ".nv.info":
+            continue
+        at, end = section[4], section[4] + section[5]
+        while at < end:
+            form, attribute, size = struct.unpack_from("<BBH", cubin, at)
+            if form == 4 and attribute in (0x2F, 0x11):
+                symbol, value = struct.unpack_from("<II", cubin, at + 4)
+                (name,) = struct.unpack_from("<I", cubin, symbols[4] + 24 * symbol)
+                counts.setdefault(text(symbols[6], name), {})[attribute] = value
+            at += 4 + (size if form == 4 else 0)
+    return {name: (values[0x2F], values.get(0x11, 0)) for name, values in counts.items()}
+
+
+def measure(name, capability):
+    """What the table holds of a kernel; a cell is one packed word: two cells of 16 bits, or one of 32."""
+    cubin, cells = compile_variant(name, capability)
+    found = instructions(cubin, "sweep")
+    body = Counter(name.split(".")[0] for name in inner_loop(found))
+    registers, stack = register_counts(cubin)["sweep"]
+    return {
+        "registers": registers,
+        "stack_bytes": stack,
+        "spills": sum(name.startswith(("LDL", "STL")) for name, _ in found),
+        "alu_a_cell": round(sum(n for name, n in body.items() if not ELSEWHERE.match(name)) / cells, 3),
+        "all_a_cell": round(sum(body.values()) / cells, 3),
+    }
+
+
+def cases():
+    return [(name, arch) for name in VARIANTS for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))]
+
+
+def table():
+    with ThreadPoolExecutor(2) as pool:
+        measured = pool.map(lambda case: measure(*case), cases())
+        return {f"{name}, sm_{arch}": row for (name, arch), row in zip(cases(), measured, strict=True)}
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    rows = table()
+    print(f"{'kernel':40s} registers spills  ALU/cell  all/cell")
+    for name, row in rows.items():
+        print(f"{name:40s} {row['registers']:9d} {row['spills']:6d} {row['alu_a_cell']:9.2f} {row['all_a_cell']:9.2f}")
+    if "--write" in sys.argv:
+        TABLE.write_text(json.dumps(rows, indent=1) + "\n")

@@ -1,0 +1,24 @@
+"""Machine code of the kernels for every CUDA architecture, against the recorded table (machine_code.py)."""
+
+import json
+
+import pytest
+from gpu.machine_code import TABLE, cases, measure
+
+#: Compilers differ a little; what is more than this share worse is a change of ours.
+TOLERANCE = 1.05
+#: What the kernels were designed for on sm_90: integer instructions a packed cell.
+DESIGNED = {"local score": 5.5, "local alignment": 12, "global score": 5.5, "global alignment": 12}
+
+pytest.importorskip("cuda.bindings.nvrtc")
+
+
+@pytest.mark.parametrize(("name", "architecture"), cases())
+def test_no_kernel_is_worse_than_recorded(name, architecture):
+    recorded, measured = json.loads(TABLE.read_text())[f"{name}, sm_{architecture}"], measure(name, architecture)
+    assert measured["spills"] == 0 and measured["stack_bytes"] == 0
+    assert measured["registers"] <= TOLERANCE * recorded["registers"]
+    for quantity in ("alu_a_cell", "all_a_cell"):
+        assert measured[quantity] <= TOLERANCE * recorded[quantity], quantity
+    if architecture == 90 and name in DESIGNED:
+        assert measured["alu_a_cell"] <= DESIGNED[name]

@@ -1,0 +1,47 @@
+"""The kernels on the host's fibres under AddressSanitizer and UndefinedBehaviorSanitizer, in a process of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import sys
+sys.path[:0] = {path!r}
+from gpu.cases import SMALL, check, proteins, random_proteins, task
+from gpu.host_device import HostDevice
+from tropalign.pairwise import gpu_plan
+
+flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
+for word_bits in (16, 32):
+    device = HostDevice(word_bits, flags=flags)
+    batch = proteins(random_proteins(1, 24, 60))
+    for mode in ("local", "global", "semiglobal"):
+        for report in ("score", "alignment"):
+            check(device, task(batch, mode=mode, report=report))
+            check(device, task(batch[:1], batch[1:], mode, report=report))
+    gpu_plan.STRIPS_CELLS = 400
+    check(device, task(proteins(random_proteins(2, 6, 150))))
+    gpu_plan.STRIPS_CELLS = 1 << 24
+print("clean")
+"""
+
+
+def library(name):
+    path = subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip()
+    return path if os.path.isabs(path) else None
+
+
+@pytest.mark.skipif(not (library("libasan.so") and library("libubsan.so")), reason="g++ has no sanitizers")
+def test_kernels_under_sanitizers():
+    script = SCRIPT.format(path=[str(Path(__file__).parent.parent)])
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": f"{library('libasan.so')} {library('libubsan.so')}",
+        "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    }
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=900)
+    assert done.returncode == 0 and done.stdout.endswith("clean\n"), done.stdout + done.stderr
