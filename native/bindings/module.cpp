@@ -6,6 +6,7 @@
 
 void bind_pairwise(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
+void bind_gpu_plan(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -14,4 +15,5 @@ NB_MODULE(_native, m) {
           "The instruction set whose kernels run (TROPALIGN_ISA overrides the best).");
     bind_pairwise(m);
     bind_formats(m);
+    bind_gpu_plan(m);
 }

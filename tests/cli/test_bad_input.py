@@ -105,7 +105,7 @@ def test_options_that_fit_no_input(fails, arguments, code, sentence):
         (["-f", "matrix", "--min-score", "2"], "--format matrix holds every pair: leave --min-score out"),
         (["-f", "matrix", "--matrix-layout", "phylip"], "PHYLIP holds the distances of one set: "),
         (["--matrix-layout", "npz"], "--matrix-values and --matrix-layout belong to --format matrix"),
-        (["--device", "cuda:0"], "argument --device: invalid choice: 'cuda:0'"),
+        (["--device", "cuda"], "argument --device: 'cuda' is no device: write auto, cpu, cuda:0 or opencl:0.0 (trop"),
         (["--repot", "score"], "unrecognized arguments: --repot score"),
         (["--rep", "score"], "unrecognized arguments: --rep score"),
     ],
@@ -192,3 +192,10 @@ def test_a_full_device(start, few, arguments, where):
     assert error == (
         f"tropalign: {where}: the disk is full or the file too large: free space, or write elsewhere with -o\n"
     )
+
+
+def test_a_device_that_is_not_there(few, tmp_path, capsys):
+    assert main(["pairs", str(few), "--device", "cpu", "--device", "cuda:99", "-o", str(tmp_path / "out.tsv")]) == 4
+    error = capsys.readouterr().err
+    assert error.startswith("tropalign: ") and "CUDA" in error or "NVIDIA" in error
+    assert "Traceback" not in error and error.count("\n") == 1

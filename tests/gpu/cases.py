@@ -1,15 +1,18 @@
 """What the tests of the kernels share: tasks on a device beside the same on the processor."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import tropalign
-from tropalign.pairwise import gpu as pairs_on_gpu
+from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
 
 #: Small tiles and groups, so that short sequences have several of them.
-SMALL = pairs_on_gpu.Shape(group=8, rows_shared=8, rows_own=4)
-MIDDLE = pairs_on_gpu.Shape(group=32, rows_shared=16, rows_own=8)
+SMALL = Shape(group=8, rows_shared=8, rows_own=4)
+MIDDLE = Shape(group=32, rows_shared=16, rows_own=8)
+STRIPS = replace(SMALL, strips_cells=400)
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 
 
@@ -43,16 +46,12 @@ def task(queries, targets=None, mode="local", gap=(11, 1), report="alignment", m
     return PairsTask(queries, targets, chosen, pairs)
 
 
-def check(device, job, shape=SMALL, monkeypatch=None):
+def check(device, job, shape=SMALL):
     """The device's table is the processor's, column by column."""
     (tile,) = job.tiles()
     wanted = job.on_cpu(tile, 2)
-    before = pairs_on_gpu.PairsOnGpu.__init__.__defaults__
-    pairs_on_gpu.PairsOnGpu.__init__.__defaults__ = (shape,)
-    try:
-        got = job.on_gpu(tile, device)
-    finally:
-        pairs_on_gpu.PairsOnGpu.__init__.__defaults__ = before
+    job.gpu_shape = shape
+    got = job.on_gpu(tile, device)
     for name in ("query_index", "target_index", *REPORT_COLUMNS[job.options.report]):
         np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name), err_msg=name)
     if job.options.strand == "both":

@@ -31,7 +31,7 @@ VARIANTS = {
 EVERYWHERE = list(VARIANTS)[:4]
 #: Instructions that go elsewhere than to the integer pipe: memory, control, the uniform and the multiply-add pipes.
 ELSEWHERE = re.compile(
-    r"LD|ST|BRA|BSSY|BSYNC|BAR|NOP|EXIT|IMAD|U[A-Z]|R2UR|S2|CS2R|WARPSYNC|BREAK|CALL|RET|DEPBAR|ERRBAR|MEMBAR|CCTL"
+    r"LD|ST|CCTL|ERRBAR|MEMBAR|BRA|BSSY|BSYNC|BAR|BREAK|CALL|RET|EXIT|NOP|WARPSYNC|DEPBAR|IMAD|U[A-Z]|R2UR|S2|CS2R"
 )
 
 
@@ -47,12 +47,13 @@ def compile_variant(name, capability):
     from gpu.cases import blosum62
 
     from tropalign.compute.cuda import DPX_CAPABILITY, compile_cubin
-    from tropalign.pairwise.gpu import DEFAULT_SHAPE, Scheme, constants, source
+    from tropalign.pairwise.gpu import Scheme, constants, source
+    from tropalign.pairwise.gpu_plan import Shape
 
     local, traced, scores, strips = VARIANTS[name]
     word_bits = 16 if capability >= DPX_CAPABILITY and not strips else 32
     scheme = Scheme(blosum62().scores, 11, 1, local, (False,) * 4, traced)
-    chosen = constants(scheme, DEFAULT_SHAPE, scores, strips, word_bits)
+    chosen = constants(scheme, Shape(), scores, strips, word_bits)
     return compile_cubin(source(), chosen, capability), chosen["P_ROWS"] * 8
 
 
@@ -87,7 +88,7 @@ def inner_loop(found):
 
 
 def register_counts(cubin):
-    """Registers of a work-item, and bytes of its stack, by kernel: from the ELF sections .nv.info (attributes 0x2f, 0x11)."""
+    """Registers of a work-item, and bytes of its stack, by kernel (ELF sections .nv.info, attributes 0x2f and 0x11)."""
     (table,), (count, names) = struct.unpack_from("<Q", cubin, 0x28), struct.unpack_from("<HH", cubin, 0x3C)
     sections = [struct.unpack_from("<IIQQQQIIQQ", cubin, table + 64 * k) for k in range(count)]
 

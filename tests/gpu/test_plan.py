@@ -3,32 +3,27 @@
 import numpy as np
 import pytest
 
-from tropalign.pairwise.gpu_plan import (
-    OWN_ROWS,
-    ROWS_ARE_SHORT,
-    SHARED_ROW,
-    SHARED_ROWS,
-    orient,
-    plan,
-)
+from tropalign.pairwise.gpu_plan import OWN_ROWS, ROWS_ARE_SHORT, SHARED_ROW, SHARED_ROWS, Shape, Width, plan
 
-ROWS = {SHARED_ROWS: 32, SHARED_ROW: 32, OWN_ROWS: 16}
 NOTHING_FREE = (False,) * 4
 
 
-def launches_of(query, target, lengths, word_bits=16, group=16):
+def launches_of(query, target, lengths, word_bits=16, group=16, width=None):
     query, target, lengths = (np.asarray(a, np.int64) for a in (query, target, lengths))
-    pairs = orient(query, target, lengths, NOTHING_FREE)
-    made = plan(pairs, lengths, word_bits, group, ROWS)
+    rank = np.empty(len(lengths), np.int32)
+    rank[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
+    shape = Shape(group)
+    made = plan(query, target, lengths, rank, NOTHING_FREE, width or Width(word_bits), shape)
     assert sorted(np.concatenate([launch.pair for launch in made])) == list(range(len(query)))
     for launch in made:
-        check_launch(launch, query, target, lengths, group)
+        check_launch(launch, query, target, lengths, shape)
     return made
 
 
-def check_launch(launch, query, target, lengths, group):
+def check_launch(launch, query, target, lengths, shape):
     """Every pair finds its two sequences where the kernels look for them, and room for all their rows and columns."""
-    assert (np.diff(launch.where) >= 0).all()
+    group, rows = shape.group, shape.rows[launch.source]
+    assert (np.diff(launch.where // 2) >= 0).all()
     unit, lane, half = launch.where // (4 * group), launch.where // 4 % group, launch.where // 2 % 2
     if launch.source == OWN_ROWS:
         row = launch.lanes[unit, lane, half]
@@ -38,7 +33,7 @@ def check_launch(launch, query, target, lengths, group):
     rows_are_query = launch.where & 1 != 0
     np.testing.assert_array_equal(np.where(rows_are_query, row, column), query[launch.pair])
     np.testing.assert_array_equal(np.where(rows_are_query, column, row), target[launch.pair])
-    assert (launch.units[unit, 2] * ROWS[launch.source] >= lengths[row]).all()
+    assert (launch.units[unit, 2] * rows >= lengths[row]).all()
     assert (launch.units[unit, 3] * 8 >= lengths[column]).all()
     is_short = launch.units[unit, 4] & ROWS_ARE_SHORT != 0
     query_is_long = lengths[query[launch.pair]] >= lengths[target[launch.pair]]
@@ -82,3 +77,17 @@ def test_any_pairs(seed):
     n, count = rng.integers(2, 60), rng.integers(1, 800)
     query, target = rng.integers(0, n, count), rng.integers(0, n, count)
     launches_of(query, target, rng.integers(1, 90, n), int(rng.choice([16, 32])), int(rng.choice([8, 16, 64])))
+
+
+def test_pairs_whose_values_may_pass_16_bits():
+    """The lesser bound of the two sequences, and `extend` a residue of the longer one."""
+    bound = np.array([100, 100, 80, 10], np.int64)
+    made = launches_of([0, 0, 2, 3], [1, 2, 1, 0], np.full(4, 10), width=Width(16, bound, 110, 2))
+    bits = {int(pair): launch.word_bits for launch in made for pair in launch.pair}
+    assert bits == {0: 32, 1: 16, 2: 16, 3: 16}
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    numbers = np.arange(4)
+    with pytest.raises(ValueError, match="unequal lengths"):
+        plan(numbers, numbers[:3], numbers, numbers.astype(np.int32), NOTHING_FREE, Width(16), Shape())

@@ -10,9 +10,8 @@ import pytest
 SCRIPT = """
 import sys
 sys.path[:0] = {path!r}
-from gpu.cases import SMALL, check, proteins, random_proteins, task
+from gpu.cases import STRIPS, check, proteins, random_proteins, task
 from gpu.host_device import HostDevice
-from tropalign.pairwise import gpu_plan
 
 flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
 for word_bits in (16, 32):
@@ -22,9 +21,7 @@ for word_bits in (16, 32):
         for report in ("score", "alignment"):
             check(device, task(batch, mode=mode, report=report))
             check(device, task(batch[:1], batch[1:], mode, report=report))
-    gpu_plan.STRIPS_CELLS = 400
-    check(device, task(proteins(random_proteins(2, 6, 150))))
-    gpu_plan.STRIPS_CELLS = 1 << 24
+    check(device, task(proteins(random_proteins(2, 6, 150))), STRIPS)
 print("clean")
 """
 

@@ -16,39 +16,12 @@ from tropalign.compute.memory import human
 from tropalign.errors import DeviceError, ResourceError
 from tropalign.formats.table import COUNT_COLUMNS, END_COLUMNS
 from tropalign.pairwise import gpu_plan
-from tropalign.pairwise.gpu_plan import (
-    COLUMNS,
-    LANE_INTS,
-    OWN_ROWS,
-    SHARED_ROW,
-    SHARED_ROWS,
-    Ints,
-    Launch,
-    Oriented,
-    orient,
-    plan,
-)
+from tropalign.pairwise.gpu_plan import COLUMNS, LANE_INTS, Ints, Launch, Shape, Width, plan
 
 #: Quantities of `found` (P_FOUND_* in finish.k), in order; the last is the number of runs.
 FOUND = ("score", *END_COLUMNS, *COUNT_COLUMNS, "n_runs")
 SATURATED = -(2**31)
 PAD = 31
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Sizes of the kernels: work-items of a group, and rows of a work-item's tile by source of scores."""
-
-    group: int = 64
-    rows_shared: int = 32
-    rows_own: int = 16
-
-    def rows(self) -> dict[int, int]:
-        """Rows of a tile by source of scores."""
-        return {SHARED_ROWS: self.rows_shared, SHARED_ROW: self.rows_shared, OWN_ROWS: self.rows_own}
-
-
-DEFAULT_SHAPE = Shape()
 
 
 @dataclass(frozen=True)
@@ -130,6 +103,8 @@ class Sequences:
         before = np.cumsum([0] + [len(codes) for codes, _ in parts])
         self.offsets = np.concatenate([offsets[k > 0 :] + before[k] for k, (_, offsets) in enumerate(parts)])
         self.lengths = np.diff(self.offsets)
+        self.rank = np.empty(len(self.lengths), np.int32)
+        self.rank[np.argsort(-self.lengths, kind="stable")] = np.arange(len(self.lengths), dtype=np.int32)
         blocks = -(-self.lengths // COLUMNS)
         first = np.concatenate([[0], np.cumsum(blocks)])
         if first[-1] >= 2**31:
@@ -157,7 +132,7 @@ def constants(scheme: Scheme, shape: Shape, launch_source: int, strips: bool, wo
     return {
         "SIMT_WORD": word_bits,
         "P_GROUP": shape.group,
-        "P_ROWS": shape.rows()[launch_source],
+        "P_ROWS": shape.rows[launch_source],
         "P_LOCAL": int(scheme.local),
         "P_TRACED": int(scheme.traced),
         "P_SOURCE": launch_source,
@@ -178,12 +153,13 @@ class PairsOnGpu:
         A scoring that the kernels cannot hold.
     """
 
-    def __init__(self, device: Gpu, sequences: Sequences, scheme: Scheme, shape: Shape = DEFAULT_SHAPE) -> None:
-        self.device, self.sequences, self.scheme, self.shape = device, sequences, scheme, shape
-        if not scheme.fits(32, shape.rows_shared) or (scheme.traced and not scheme.level_bits):
+    def __init__(self, device: Gpu, sequences: Sequences, scheme: Scheme, shape: Shape | None = None) -> None:
+        self.device, self.sequences, self.scheme, self.shape = device, sequences, scheme, shape or Shape()
+        if not scheme.fits(32, self.shape.rows_shared) or (scheme.traced and not scheme.level_bits):
             raise DeviceError(f"{device.name}: scores this large are computed on the CPU only")
         self._steps = device.upload(scheme.steps())
         self._matrix = device.upload(scheme.clipped)
+        self._width = self._width_of_words()
         self._programs: dict[tuple[int, bool, int], Program] = {}
 
     def align(self, query: Ints, target: Ints, told: Callable[[int], None] | None = None) -> dict[str, Any]:
@@ -195,41 +171,35 @@ class PairsOnGpu:
             A unit of pairs does not fit the device's memory.
         """
         result = _Result(len(query), self.scheme.traced)
-        pairs = orient(query, target, self.sequences.lengths, self.scheme.free)
         done = 0
-        for word_bits, those in self._by_word(pairs):
-            for saturated, count in self._run(those, word_bits, result):
-                done += count
-                if told:
-                    told(done)
-                if len(saturated):  # again in words that hold any score
-                    again = those.take(np.isin(those.pair, saturated))
-                    for _ in self._run(again, 32, result):
-                        pass
+        for those, saturated in self._run(query, target, self._width, result):
+            done += len(those)
+            if told:
+                told(done)
+            if len(saturated):  # again in words that hold any score
+                wide = _Places(result, saturated)
+                for _ in self._run(query[saturated], target[saturated], Width(32), wide):
+                    pass
         return result.columns()
 
-    def _by_word(self, pairs: Oriented) -> Iterator[tuple[int, Oriented]]:
-        """Pairs by the width of the words that they begin with."""
-        scheme, lengths = self.scheme, self.sequences.lengths
+    def _width_of_words(self) -> Width:
+        """Which pairs begin with 32 bits."""
+        scheme = self.scheme
         if self.device.word_bits == 32 or not scheme.fits(16, self.shape.rows_shared):
-            yield 32, pairs
-            return
-        wide = lengths[pairs.row] * lengths[pairs.column] >= gpu_plan.STRIPS_CELLS  # one pair a group
-        if not scheme.local:
-            bound = scheme.bound(self.sequences.codes, self.sequences.offsets)
-            most = np.minimum(bound[pairs.row], bound[pairs.column])
-            most += scheme.gap_extend * np.maximum(lengths[pairs.row], lengths[pairs.column])
-            wide |= scheme.scale * (most + scheme.most_up + 2 * scheme.gap_extend) >= 1 << 15
-        for word_bits, those in ((16, ~wide), (32, wide)):
-            if those.any():
-                yield word_bits, pairs.take(those)
+            return Width(32)
+        if scheme.local:
+            return Width(16)
+        wide_from = (1 << 15) // scheme.scale - scheme.most_up - 2 * scheme.gap_extend
+        bound = scheme.bound(self.sequences.codes, self.sequences.offsets)
+        return Width(16, bound, wide_from, scheme.gap_extend)
 
-    def _run(self, pairs: Oriented, word_bits: int, result: _Result) -> Iterator[tuple[Ints, int]]:
-        """Computes the pairs into `result`; yields which of each chunk saturated, and the chunk's size."""
-        for launch in plan(pairs, self.sequences.lengths, word_bits, self.shape.group, self.shape.rows()):
+    def _run(self, query: Ints, target: Ints, width: Width, result: _Result | _Places) -> Iterator[tuple[Ints, Ints]]:
+        """Computes the pairs into `result`; yields the pairs of each chunk, and which of them saturated."""
+        sequences = self.sequences
+        for launch in plan(query, target, sequences.lengths, sequences.rank, self.scheme.free, width, self.shape):
             program = self._program(launch)
             for chunk in self._chunks(launch):
-                yield self._compute(launch, program, chunk, result), len(chunk.pair)
+                yield chunk.pair, self._compute(launch, program, chunk, result)
 
     def _program(self, launch: Launch) -> Program:
         key = (launch.source, launch.strips, launch.word_bits)
@@ -239,7 +209,7 @@ class PairsOnGpu:
 
     def _chunks(self, launch: Launch) -> Iterator[_Chunk]:
         """Units in runs that fit the device's memory. Raises ResourceError when one alone does not."""
-        scheme, group, n_rows = self.scheme, self.shape.group, self.shape.rows()[launch.source]
+        scheme, group, n_rows = self.scheme, self.shape.group, self.shape.rows[launch.source]
         tiles, columns = launch.units[:, 2].astype(np.int64), launch.units[:, 3].astype(np.int64) * COLUMNS
         arrays = 3 if scheme.local and scheme.traced else 2
         edge = (arrays * columns + (0 if scheme.local else tiles * n_rows)) * (1 if launch.strips else group)
@@ -276,12 +246,12 @@ class PairsOnGpu:
             )
             begin = end
 
-    def _compute(self, launch: Launch, program: Program, chunk: _Chunk, result: _Result) -> Ints:
+    def _compute(self, launch: Launch, program: Program, chunk: _Chunk, result: _Result | _Places) -> Ints:
         """Computes a chunk; returns the pairs that saturated."""
         sequences, scheme, group = self.sequences, self.scheme, self.shape.group
         units, n_pairs = launch.units[chunk.units], len(chunk.pair)
         groups = -(-n_pairs // group)
-        limit = scheme.limit(launch.word_bits, self.shape.rows()[launch.source])
+        limit = scheme.limit(launch.word_bits, self.shape.rows[launch.source])
         n_found = len(FOUND) if scheme.traced else 1
         with self.device.scope() as memory:
             of_sequences: tuple[Buffer, ...] = (sequences.letters, sequences.first_block, sequences.length)
@@ -296,14 +266,14 @@ class PairsOnGpu:
             program.launch("finish", groups, group, *finishing)
             values = memory.download(found, np.int32, n_found * n_pairs).reshape(n_found, n_pairs)
             saturated = values[0] == SATURATED
-            path = None
+            begin, path = np.zeros(n_pairs + 1, np.int64), None
             if scheme.traced:
                 values[-1, saturated] = 0
-                begin = np.concatenate([[0], np.cumsum(values[-1], dtype=np.int64)])
+                np.cumsum(values[-1], out=begin[1:])
                 packed = memory.allocate(4 * max(int(begin[-1]), 1))
                 program.launch("gather", groups, group, runs, runs_end, memory.upload(begin), n_pairs, packed)
                 path = memory.download(packed, np.uint32, int(begin[-1]))
-        result.take(chunk.pair, values, path)
+        result.take(chunk.pair, values, begin, path)
         again: Ints = chunk.pair[saturated]
         return again
 
@@ -342,22 +312,36 @@ class _Result:
         self._values = np.zeros((len(FOUND) if traced else 1, n_pairs), np.int32)
         self._paths: list[tuple[Ints, Ints, NDArray[np.uint32]]] = []
 
-    def take(self, pair: Ints, values: NDArray[np.int32], path: NDArray[np.uint32] | None) -> None:
-        """Values (a row a quantity) and runs of these pairs."""
-        self._values[:, pair] = values
+    def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
+        """Values (a row a quantity) of these pairs, and their runs: those of the k-th from begin[k] to begin[k + 1]."""
+        from tropalign import _native
+
+        _native.place_values(values, pair, self._values)
         if path is not None:
-            self._paths.append((pair, values[-1].astype(np.int64), path))
+            self._paths.append((pair, begin, path))
 
     def columns(self) -> dict[str, Any]:
         """By name."""
+        from tropalign import _native
+
         columns: dict[str, Any] = dict(zip(FOUND, self._values, strict=False))
         if "n_runs" not in columns:
             return columns
-        counts = columns.pop("n_runs").astype(np.int64)
-        offsets = np.concatenate([[0], np.cumsum(counts)])
+        offsets = np.concatenate([[0], np.cumsum(columns.pop("n_runs"), dtype=np.int64)])
         path = np.empty(int(offsets[-1]), np.uint32)
-        for pair, own, runs in self._paths:
-            begin = np.cumsum(own) - own
-            path[np.arange(len(runs)) + np.repeat(offsets[pair] - begin, own)] = runs
+        for pair, begin, runs in self._paths:
+            _native.place_runs(runs, begin, pair, offsets, path)
         columns["cigar_ops"], columns["cigar_offsets"] = path, offsets
         return columns
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Some pairs of a result: what is said of the k-th is said of pair places[k]."""
+
+    result: _Result
+    places: Ints
+
+    def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
+        """As of `_Result`."""
+        self.result.take(self.places[pair], values, begin, path)

@@ -23,6 +23,7 @@ from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 if TYPE_CHECKING:
     from tropalign.compute.gpu import Gpu
     from tropalign.pairwise.gpu import PairsOnGpu, Sequences
+    from tropalign.pairwise.gpu_plan import Shape
 
 DEPTHS = {"score": 0, "ends": 1, "alignment": 2}
 #: Bytes a result row takes, paths aside (columns, and the index arrays that made it).
@@ -67,6 +68,9 @@ class PairsTask:
     ResourceError
         Sequences or results beyond the memory allowed.
     """
+
+    #: Sizes of the GPU's kernels, where they are not the usual ones.
+    gpu_shape: Shape | None = None
 
     def __init__(
         self,
@@ -305,7 +309,7 @@ class PairsTask:
                     self._free_ends(),
                     traced,
                 )
-                self._aligners[key] = PairsOnGpu(device, self._sequences[device.name], scheme)
+                self._aligners[key] = PairsOnGpu(device, self._sequences[device.name], scheme, self.gpu_shape)
             return self._aligners[key]
 
 

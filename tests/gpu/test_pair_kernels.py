@@ -4,14 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu.cases import AMINO_ACIDS, MIDDLE, SMALL, blosum62, check, proteins, random_proteins, task
+from gpu.cases import AMINO_ACIDS, MIDDLE, SMALL, STRIPS, blosum62, check, proteins, random_proteins, task
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tropalign
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.pairwise import gpu_plan
 from tropalign.pairwise.gpu import Scheme
 from tropalign.pairwise.options import FREE_ENDS
 
@@ -75,11 +74,10 @@ def test_one_query_against_many(device, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_pairs_by_strips(device, mode, monkeypatch):
-    monkeypatch.setattr(gpu_plan, "STRIPS_CELLS", 400)
+def test_pairs_by_strips(device, mode):
     batch = proteins(random_proteins(4, 8, 150))
     for report in ("score", "alignment"):
-        check(device, task(batch, mode=mode, report=report))
+        check(device, task(batch, mode=mode, report=report), STRIPS)
 
 
 @pytest.mark.parametrize("mode", MODES)
