@@ -2,7 +2,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
 
 #include <cstring>
 #include <memory>
@@ -28,12 +27,12 @@ nb::object to_numpy(std::vector<T> &&values, const std::array<size_t, n_dimensio
 }
 
 nb::list plan(Column<int64_t> query, Column<int64_t> target, Column<int64_t> length, Column<int32_t> rank,
-              std::optional<Column<int64_t>> bound, int64_t wide_from, int64_t extend, int64_t strip_cells,
+              Column<int64_t> bound, int64_t wide_from, int64_t extend, int64_t strip_cells,
               std::array<bool, 4> free_ends, int word_bits, int group, std::array<int, 3> rows) {
-    if (target.size() != query.size() || rank.size() != length.size() || (bound && bound->size() != length.size()))
+    if (target.size() != query.size() || rank.size() != length.size() || bound.size() != length.size())
         throw nb::value_error("arrays of unequal lengths");
     GpuPlanRequest request{query.data(), target.data(), static_cast<int64_t>(query.size()), length.data(), rank.data(),
-                           bound ? bound->data() : nullptr, static_cast<int64_t>(length.size()), wide_from, extend,
+                           bound.data(), static_cast<int64_t>(length.size()), wide_from, extend,
                            strip_cells, free_ends, word_bits, group, rows};
     std::vector<GpuLaunch> launches;
     {
@@ -76,7 +75,7 @@ void place_runs(Column<uint32_t> runs, Column<int64_t> begin, Column<int64_t> pl
 }  // namespace tropalign
 
 void bind_gpu_plan(nb::module_ &m) {
-    m.def("plan_gpu", &tropalign::plan, "query"_a, "target"_a, "length"_a, "rank"_a, "bound"_a.none(), "wide_from"_a,
+    m.def("plan_gpu", &tropalign::plan, "query"_a, "target"_a, "length"_a, "rank"_a, "bound"_a, "wide_from"_a,
           "extend"_a, "strip_cells"_a, "free_ends"_a, "word_bits"_a, "group"_a, "rows"_a,
           "Units of work-groups for each kernel; see tropalign.pairwise.gpu_plan.");
     m.def("place_values", &tropalign::place_values, "values"_a, "place"_a, "out"_a,

@@ -38,6 +38,7 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                      nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_contig, nb::device::cpu> matrix,
                      int32_t gap_open, int32_t gap_extend, bool local, std::tuple<bool, bool, bool, bool> free_ends,
                      int depth, int n_threads, int64_t memory_bytes, nb::object progress) {
+    if (n_threads < 1) throw nb::value_error("n_threads is below 1");
     const bool one_set = query_codes.data() == target_codes.data() && query_offsets.data() == target_offsets.data();
     std::vector<uint8_t> queries = with_margins(query_codes), targets;
     if (!one_set) targets = with_margins(target_codes);

@@ -47,7 +47,7 @@ class Builder {
     bool empty() const { return launch_.pair.empty(); }
 
     void begin_unit(uint8_t flags, int32_t row_lo, int32_t row_hi) {
-        launch_.units.insert(launch_.units.end(), {row_lo, row_hi, 0, 0, flags, 0});
+        launch_.units.insert(launch_.units.end(), {row_lo, row_hi, 0, 0, flags});
         launch_.lanes.resize(launch_.lanes.size() + static_cast<size_t>(request_.group) * kGpuLaneInts, -1);
         first_pair_.push_back(static_cast<int64_t>(launch_.pair.size()));
     }
@@ -56,7 +56,7 @@ class Builder {
     void add(const Pair &pair, int lane, int half) {
         int32_t *unit = &launch_.units[launch_.units.size() - kGpuUnitInts];
         int32_t *own = &launch_.lanes[launch_.lanes.size() - static_cast<size_t>(request_.group - lane) * kGpuLaneInts];
-        if (launch_.source == RowSource::own) own[half] = pair.row;
+        if (launch_.source == RowSource::own_rows) own[half] = pair.row;
         own[2 + half] = pair.column;
         const int64_t rows = request_.rows[static_cast<int>(launch_.source)];
         unit[2] = std::max(unit[2], static_cast<int32_t>((request_.length[pair.row] + rows - 1) / rows));
@@ -111,8 +111,8 @@ class Planner {
         sort_by(pairs_, spare_, request_.n_sequences, [&](const Pair &p) { return rank[p.column]; });
         sort_by(pairs_, spare_, request_.n_sequences, [&](const Pair &p) { return rank[p.row]; });
         sort_by(pairs_, spare_, kFlagValues, [&](const Pair &p) { return p.flags; });
-        Builder couples(request_, RowSource::shared_couple, false, word_bits_);
-        Builder singles(request_, RowSource::shared, false, word_bits_);
+        Builder couples(request_, RowSource::shared_rows, false, word_bits_);
+        Builder singles(request_, RowSource::shared_row, false, word_bits_);
         std::vector<Range> shared;
         Pairs own;
         for (int64_t begin = 0, end; begin < size(); begin = end) {
@@ -149,7 +149,7 @@ class Planner {
 
     /// A group of its own for each pair of many cells.
     void take_strips() {
-        Builder strips(request_, RowSource::own, true, word_bits_);
+        Builder strips(request_, RowSource::own_rows, true, word_bits_);
         std::erase_if(pairs_, [&](const Pair &pair) {
             if (request_.length[pair.row] * request_.length[pair.column] < request_.strip_cells) return false;
             strips.begin_unit(pair.flags, -1, -1);
@@ -220,13 +220,16 @@ class Planner {
             if (rank[a.column] != rank[b.column]) return rank[a.column] < rank[b.column];
             return a.index < b.index;
         });
-        Builder builder(request_, RowSource::own, false, word_bits_);
+        Builder builder(request_, RowSource::own_rows, false, word_bits_);
         const int places = request_.group * halves_;
         int place = places;
+        int64_t rows = 0, columns = 0;  // the most of the unit: memory goes by their product
         for (size_t k = 0; k < own.size(); ++k) {
-            if (place == places || own[k].flags != own[k - 1].flags) {
+            rows = std::max(rows, request_.length[own[k].row]);
+            columns = std::max(columns, request_.length[own[k].column]);
+            if (place == places || own[k].flags != own[k - 1].flags || rows * columns > request_.strip_cells) {
                 builder.begin_unit(own[k].flags, -1, -1);
-                place = 0;
+                place = 0, rows = request_.length[own[k].row], columns = request_.length[own[k].column];
             }
             builder.add(own[k], place / halves_, place % halves_);
             ++place;
@@ -264,15 +267,14 @@ Pair orient(const GpuPlanRequest &request, const std::vector<int32_t> &counts, i
 
 bool needs_wide(const GpuPlanRequest &request, const Pair &pair) {
     const int64_t m = request.length[pair.row], n = request.length[pair.column];
-    if (m * n >= request.strip_cells) return true;
-    return request.bound &&
-           std::min(request.bound[pair.row], request.bound[pair.column]) + request.extend * std::max(m, n) >= request.wide_from;
+    const int64_t most = std::min(request.bound[pair.row], request.bound[pair.column]) + request.extend * std::max(m, n);
+    return m * n >= request.strip_cells || most >= request.wide_from;
 }
 
 }  // namespace
 
 std::vector<GpuLaunch> plan_gpu(const GpuPlanRequest &request) {
-    if (request.n_pairs * request.group >= INT32_MAX / 4) throw std::length_error("too many pairs for one plan");
+    if (request.n_pairs > INT32_MAX / 4 / request.group) throw std::length_error("too many pairs for one plan");
     const std::vector<int32_t> counts = occurrences(request);
     Pairs narrow, wide;
     narrow.reserve(request.n_pairs);

@@ -7,17 +7,17 @@
 namespace tropalign {
 
 /// What `units` and `lanes` hold of a unit and of a lane (P_UNIT_*, P_LANE_* in sweep.k), and the columns of a block.
-constexpr int kGpuUnitInts = 6, kGpuLaneInts = 4, kGpuBlockColumns = 8;
+constexpr int kGpuUnitInts = 5, kGpuLaneInts = 4, kGpuBlockColumns = 8;
 
 /// Where scores come from (P_SOURCE in sweep.k).
-enum class RowSource { shared_couple = 0, shared = 1, own = 2 };
+enum class RowSource { shared_rows = 0, shared_row = 1, own_rows = 2 };
 
 struct GpuPlanRequest {
     const int64_t *query, *target;  // indices of sequences, a pair each
     int64_t n_pairs;
     const int64_t *length;  // of each sequence
     const int32_t *rank;    // of each sequence, the longest 0
-    const int64_t *bound;   // of each sequence: its share of what values may reach; null where that is found afterwards
+    const int64_t *bound;   // of each sequence: its share of what values may reach
     int64_t n_sequences;
     int64_t wide_from;                // pairs whose bound reaches this need 32 bits
     int64_t extend;                   // added to the bound for each residue of the longer sequence

@@ -197,5 +197,5 @@ def test_a_full_device(start, few, arguments, where):
 def test_a_device_that_is_not_there(few, tmp_path, capsys):
     assert main(["pairs", str(few), "--device", "cpu", "--device", "cuda:99", "-o", str(tmp_path / "out.tsv")]) == 4
     error = capsys.readouterr().err
-    assert error.startswith("tropalign: ") and "CUDA" in error or "NVIDIA" in error
+    assert error.startswith("tropalign: ") and ("CUDA" in error or "NVIDIA" in error)
     assert "Traceback" not in error and error.count("\n") == 1

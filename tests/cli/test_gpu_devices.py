@@ -16,7 +16,9 @@ def test_any_mix_of_devices_writes_the_same(few, tmp_path, capsys, arguments, mo
         path = tmp_path / f"{k}.tsv"
         chosen = [word for name in names for word in ("--device", name)]
         assert main(["pairs", str(few), *arguments, *chosen, "-o", str(path)]) == 0
-        written.append(b"".join(line for line in path.read_bytes().splitlines(True) if not line.startswith(b"# command")))
+        written.append(
+            b"".join(line for line in path.read_bytes().splitlines(True) if not line.startswith(b"# command"))
+        )
     assert written[0].count(b"\n") > 3 and written[0] == written[1] == written[2]
     assert capsys.readouterr().err.count("failed") == 0
 

@@ -32,6 +32,8 @@ class FakeDevice:
             self.calls.append(tile.payload)
             attempt = len(self.calls)
         outcome = self.plan(tile, attempt)
+        if progress and attempt % 2:
+            progress(tile.n_items // 2)
         if isinstance(outcome, BaseException):
             raise outcome
         if outcome:
@@ -186,7 +188,6 @@ def test_bad_input_on_the_cpu_is_an_error():
 
 def test_a_device_that_does_not_answer(monkeypatch):
     monkeypatch.setattr(hybrid, "LATE_SECONDS", 0.2)
-    monkeypatch.setattr(hybrid, "LATE_FACTOR", 1.0)
     task, woken = Squares([2, 2, 2], cells=1), threading.Event()
 
     def hangs(tile, attempt):
@@ -219,3 +220,47 @@ def test_an_abandoned_run_ends_its_threads():
     next(results)
     results.close()
     assert threading.active_count() == before
+
+
+def test_the_end_of_a_run_does_not_wait_for_a_gpu_that_hangs(monkeypatch):
+    monkeypatch.setattr(hybrid, "PATIENCE", 0.05)
+    hangs = threading.Event()
+    gpu = FakeDevice("fake:0", lambda tile, attempt: hangs.wait(20) or 0.0)
+    results = run(Squares([1] * 6, cells=1), devices=[gpu, FakeDevice("cpu")])
+    next(results)
+    begin = time.monotonic()
+    results.close()
+    assert time.monotonic() - begin < 10
+    hangs.set()
+
+
+def test_pieces_are_joined_without_the_lock():
+    class Slow(Squares):
+        def join(self, tile, results):
+            free = queue._changed.acquire(timeout=5)
+            assert free
+            queue._changed.release()
+            return super().join(tile, results)
+
+    task = Slow([64], cells=10**9)
+    queue = hybrid.Hybrid(task, task.tiles(), [FakeDevice("fake:0"), FakeDevice("cpu")], None)
+    queue._changed = threading.Condition(threading.Lock())  # which its holder cannot take again
+    assert values(queue.run()) == whole(task)
+
+
+def test_a_join_that_fails_ends_the_run():
+    class Broken(Squares):
+        def join(self, tile, results):
+            raise InputError("no join")
+
+    with pytest.raises(InputError, match="no join"):
+        list(run(Broken([64], cells=10**9), devices=[FakeDevice("fake:0"), FakeDevice("cpu")]))
+
+
+def test_warnings_are_given_where_the_results_are_taken():
+    gpu = FakeDevice("fake:0", lambda tile, attempt: DeviceError("the kernel failed"))
+    cpu = FakeDevice("cpu", lambda tile, attempt: 0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TropalignWarning)
+        with pytest.raises(TropalignWarning, match="fake:0 failed"):
+            list(run(Squares([4] * 6, cells=1), devices=[gpu, cpu]))

@@ -9,6 +9,7 @@ import threading
 from enum import IntEnum
 
 import numpy as np
+from gpu.host_device import ONE_AT_A_TIME
 
 
 class CUresult(IntEnum):
@@ -21,16 +22,25 @@ class CUresult(IntEnum):
 class CUdevice_attribute(IntEnum):
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16
+
+
+class CUmemPool_attribute(IntEnum):
+    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4
+    CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5
+    CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7
 
 
 class FakeDriver:
     """`memory_bytes` of device memory; `library` is set by the test's compiler before a module is loaded."""
 
-    CUresult, CUdevice_attribute = CUresult, CUdevice_attribute
+    CUresult, CUdevice_attribute, CUmemPool_attribute = CUresult, CUdevice_attribute, CUmemPool_attribute
+    cuuint64_t = int
 
     def __init__(self, capability=90, memory_bytes=1 << 28, count=1):
         self.capability, self.memory_bytes, self.count = capability, memory_bytes, count
-        self.blocks, self.pinned, self.streams, self.library = {}, {}, 0, None
+        self.blocks, self.pinned, self.streams, self.library = {}, {}, set(), None
+        self.contexts = self.modules = self.n_streams = self.cached = 0
         self.launched = []
         self._thread = threading.local()
 
@@ -56,19 +66,47 @@ class FakeDriver:
         return 0, self.memory_bytes
 
     def cuDeviceGetAttribute(self, attribute, device):
-        return 0, self.capability // 10 if "MAJOR" in attribute.name else self.capability % 10
+        values = {75: self.capability // 10, 76: self.capability % 10, 16: 1}
+        return 0, values[attribute.value]
 
     def cuDevicePrimaryCtxRetain(self, device):
+        self.contexts += 1
         return 0, "context"
+
+    def cuDevicePrimaryCtxRelease(self, device):
+        assert self.contexts > 0 and (self.contexts > 1 or not (self.blocks or self.pinned or self.streams))
+        self.contexts -= 1
+        return (0,)
+
+    def cuDeviceGetDefaultMemPool(self, device):
+        return 0, "pool"
+
+    def cuMemPoolSetAttribute(self, pool, attribute, value):
+        assert pool == "pool" and attribute.name.endswith("RELEASE_THRESHOLD") and value == 2**64 - 1
+        return (0,)
+
+    def cuMemPoolGetAttribute(self, pool, attribute):
+        used = sum(block.nbytes for block in self.blocks.values())
+        return 0, used + (self.cached if "RESERVED" in attribute.name else 0)
+
+    def cuMemPoolTrimTo(self, pool, n_bytes):
+        self.cached = n_bytes
+        return (0,)
 
     def cuCtxSetCurrent(self, context):
         self._thread.context = context
         return (0,)
 
     def cuStreamCreate(self, flags):
+        assert self._in_context() and flags == 1
+        self.n_streams += 1
+        self.streams.add(f"stream {self.n_streams}")
+        return 0, f"stream {self.n_streams}"
+
+    def cuStreamDestroy(self, stream):
         assert self._in_context()
-        self.streams += 1
-        return 0, f"stream {self.streams}"
+        self.streams.remove(stream)
+        return (0,)
 
     def cuStreamSynchronize(self, stream):
         return (0,)
@@ -76,24 +114,31 @@ class FakeDriver:
     def cuMemGetInfo(self):
         assert self._in_context()
         used = sum(block.nbytes for block in self.blocks.values())
-        return 0, self.memory_bytes - used, self.memory_bytes
+        return 0, self.memory_bytes - used - self.cached, self.memory_bytes
 
     def cuMemAllocAsync(self, n_bytes, stream):
-        assert n_bytes > 0 and stream
-        if n_bytes > self.cuMemGetInfo()[1]:
+        assert n_bytes > 0
+        assert stream in self.streams
+        if n_bytes > self.cuMemGetInfo()[1] + self.cached:
             return CUresult.CUDA_ERROR_OUT_OF_MEMORY, 0
+        self.cached = max(self.cached - n_bytes, 0)
         block = np.full(n_bytes, 0xAB, np.uint8)
         self.blocks[block.ctypes.data] = block
         return 0, block.ctypes.data
 
     def cuMemFreeAsync(self, address, stream):
-        del self.blocks[int(address)]
+        assert stream in self.streams and self._in_context()
+        self.cached += self.blocks.pop(int(address)).nbytes
         return (0,)
 
     def cuMemHostAlloc(self, n_bytes, flags):
         block = np.zeros(n_bytes, np.uint8)
         self.pinned[block.ctypes.data] = block
         return 0, block.ctypes.data
+
+    def cuMemFreeHost(self, address):
+        del self.pinned[int(address)]
+        return (0,)
 
     def cuMemcpyHtoDAsync(self, to, source, n_bytes, stream):
         assert n_bytes <= self.blocks[int(to)].nbytes
@@ -108,7 +153,12 @@ class FakeDriver:
 
     def cuModuleLoadData(self, image):
         assert self._in_context() and image
+        self.modules += 1
         return 0, self.library
+
+    def cuModuleUnload(self, module):
+        self.modules -= 1
+        return (0,)
 
     def cuModuleGetFunction(self, module, name):
         return 0, getattr(module, f"host_{name.decode()}")
@@ -118,11 +168,7 @@ class FakeDriver:
         values, types = parameters
         for value, kind in zip(values, types, strict=True):
             assert kind is ctypes.c_int or any(a == value for a in self.blocks), "no device memory"
-        with _ONE_AT_A_TIME:
+        with ONE_AT_A_TIME:
             function(gx, bx, *(kind(value) for value, kind in zip(values, types, strict=True)))
         self.launched.append(stream)
         return (0,)
-
-
-#: The fibres of the host shim are one process's.
-_ONE_AT_A_TIME = threading.Lock()

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from tropalign.errors import DeviceError
 HERE = Path(__file__).parent
 BUILDS = Path(tempfile.gettempdir()) / f"tropalign-host-kernels-{os.getuid()}"
 FLAGS = ["-O1", "-std=c++17", "-shared", "-fPIC", "-fwrapv", "-w"]
+#: The fibres are one process's.
+ONE_AT_A_TIME = threading.Lock()
 
 
 class HostProgram:
@@ -26,7 +29,8 @@ class HostProgram:
         passed = [
             a.ctypes.data_as(ctypes.c_void_p) if isinstance(a, np.ndarray) else ctypes.c_int(a) for a in arguments
         ]
-        getattr(self.library, f"host_{kernel}")(groups, group_size, *passed)
+        with ONE_AT_A_TIME:
+            getattr(self.library, f"host_{kernel}")(groups, group_size, *passed)
 
 
 class HostDevice:
@@ -34,7 +38,7 @@ class HostDevice:
 
     def __init__(self, word_bits=16, budget=1 << 28, flags=()):
         self.name, self.word_bits, self.budget, self.flags = "host", word_bits, budget, list(flags)
-        self.n_streams = 1
+        self.n_streams = self.n_multiprocessors = 1
         self.built = []
 
     def build(self, source, constants):

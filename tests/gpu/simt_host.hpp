@@ -1,5 +1,5 @@
 // The kernel dialect on the host: every work-item is a fibre, and a barrier switches to the next one.
-// Comes before simt.h. Group by group, one after another; SIMT_LAUNCH runs a kernel over all of them.
+// Comes before simt.h. Group by group, one after another; simt_launch runs a kernel over all of them.
 #pragma once
 #include <ucontext.h>
 

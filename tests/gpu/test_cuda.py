@@ -1,17 +1,19 @@
 """The CUDA device without CUDA: its calls against a driver in Python, whose kernels are the host's."""
 
+import gc
 import sys
 
 import numpy as np
 import pytest
 from gpu.cases import MIDDLE, check, proteins, random_proteins, task
-from gpu.fake_cuda import FakeDriver
+from gpu.fake_cuda import CUresult, FakeDriver
 from gpu.host_device import HostDevice
 
+import tropalign
 from tropalign.compute import cuda
 from tropalign.compute.devices import CpuDevice, GpuDevice, find_gpus, open_devices
 from tropalign.compute.queue import run
-from tropalign.errors import DeviceError
+from tropalign.errors import DeviceError, TropalignWarning
 from tropalign.pairwise.self_test import check_gpu
 
 
@@ -41,13 +43,37 @@ def test_alignments(driver):
     assert driver.launched
 
 
-def test_all_memory_is_given_back(driver):
+def test_all_is_given_back(driver):
     device = cuda.CudaDevice("cuda:0")
     job = task(proteins(random_proteins(2, 10, 60)))
     job.on_gpu(job.tiles()[0], device)
     assert len(driver.blocks) == 5  # what stays for the next tile: sequences (3), steps and matrix
     del job
-    assert not driver.blocks
+    gc.collect()
+    assert not driver.blocks and not driver.modules
+    del device
+    gc.collect()
+    assert not (driver.streams or driver.pinned or driver.contexts or driver.cached)
+
+
+def test_runs_leave_nothing_behind(driver, monkeypatch):
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
+    for _ in range(3):
+        list(tropalign.align_all(proteins(random_proteins(5, 24, 40)), device="cuda:0"))
+        gc.collect()
+        assert not (driver.streams or driver.pinned or driver.contexts or driver.blocks or driver.modules)
+
+
+def test_a_full_card_leaves_the_others(monkeypatch):
+    class Full(FakeDriver):
+        def cuDevicePrimaryCtxRetain(self, device):
+            return CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
+
+    install(monkeypatch, Full())
+    infos, _ = find_gpus()
+    assert [info.free_bytes for info in infos if info.name == "cuda:0"] == [None]
+    with pytest.warns(TropalignWarning, match="cuda:0 cannot be opened: .*out of memory.*: the other devices compute"):
+        assert open_devices(["auto"], 1, 10**13)[-1].name == "cpu"
 
 
 def test_little_memory_makes_chunks(monkeypatch):

@@ -4,14 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu.cases import AMINO_ACIDS, MIDDLE, SMALL, STRIPS, blosum62, check, proteins, random_proteins, task
+from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, proteins, random_proteins, task
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tropalign
+from tropalign.compute.devices import GpuDevice
+from tropalign.compute.queue import run
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.pairwise.gpu import Scheme
+from tropalign.pairwise import gpu_plan
 from tropalign.pairwise.options import FREE_ENDS
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -89,13 +91,16 @@ def test_scores_beyond_16_bits(host, mode):
         assert table.score.max() > 15000
 
 
-def test_saturation_near_the_limit(host):
-    """Scores on both sides of the highest one that 16 bits surely hold."""
-    scheme = Scheme(blosum62().scores, 11, 1, True, (False,) * 4, False)
-    length = scheme.limit(16, SMALL.rows_shared) // 11
-    batch = proteins(["W" * (length + k) for k in range(-4, 5)])
-    check(host, task(batch, report="score"))
-    assert any(built["SIMT_WORD"] == 32 for built in host.built)
+@pytest.mark.parametrize("report", ["score", "alignment"])
+@pytest.mark.parametrize("mode", MODES)
+def test_words_at_their_limit(host, mode, report):
+    """Scores on both sides of the highest one that 16 bits hold, and gaps so costly that wrapped ones fall below."""
+    matrix = tropalign.SubstitutionMatrix.match_mismatch(127, -4)
+    longest = 32767 // 127 // (2 if report == "alignment" else 1)
+    batch = tropalign.SequenceBatch.from_strings([("ACGT" * 80)[: longest + k] for k in range(-14, 9, 2)])
+    for gap in ((10, 1), (500, 1)):
+        check(host, task(batch, mode=mode, report=report, gap=gap, matrix=matrix))
+    assert {built["SIMT_WORD"] for built in host.built} == {16, 32}
 
 
 def test_strands_and_selection(device):
@@ -129,6 +134,28 @@ def test_little_memory_makes_chunks():
     job = task(batch)
     with pytest.raises(ResourceError, match=r"^host: \d+ pairs side by side need .* are free: add --device cpu$"):
         job.on_gpu(job.tiles()[0], device)
+
+
+def test_pairs_that_fill_the_memory_get_a_group_each():
+    """Side by side, traced, a group of 8 such pairs needs 2 x 8 x 90,000 bytes; a pair of its own 2 x 90,000."""
+    device = HostDevice(16, budget=1_200_000)
+    check(device, task(proteins(random_proteins(8, 9, 300))))
+    assert any(built["P_STRIPS"] for built in device.built)
+
+
+def test_more_pairs_than_a_plan_holds(host, monkeypatch):
+    monkeypatch.setattr(gpu_plan, "MOST_PAIRS", 100)
+    batch = proteins(random_proteins(9, 24, 40))
+    for report in ("score", "alignment"):
+        check(host, task(batch, report=report))
+
+
+def test_a_kernel_is_compiled_once_for_all_threads(monkeypatch):
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
+    device = HostDevice(16)
+    device.n_streams = 2
+    list(run(task(proteins(random_proteins(10, 24, 40)), report="score"), devices=[GpuDevice(device)]))
+    assert len(device.built) == len({tuple(built.items()) for built in device.built})
 
 
 def test_scores_that_no_kernel_holds(host):

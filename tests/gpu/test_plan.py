@@ -8,12 +8,16 @@ from tropalign.pairwise.gpu_plan import OWN_ROWS, ROWS_ARE_SHORT, SHARED_ROW, SH
 NOTHING_FREE = (False,) * 4
 
 
+def narrow(lengths, word_bits=16):
+    return Width(word_bits, np.zeros(len(lengths), np.int64), 1, 0)
+
+
 def launches_of(query, target, lengths, word_bits=16, group=16, width=None):
     query, target, lengths = (np.asarray(a, np.int64) for a in (query, target, lengths))
     rank = np.empty(len(lengths), np.int32)
     rank[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
     shape = Shape(group)
-    made = plan(query, target, lengths, rank, NOTHING_FREE, width or Width(word_bits), shape)
+    made = plan(query, target, lengths, rank, NOTHING_FREE, width or narrow(lengths, word_bits), shape)
     assert sorted(np.concatenate([launch.pair for launch in made])) == list(range(len(query)))
     for launch in made:
         check_launch(launch, query, target, lengths, shape)
@@ -90,4 +94,4 @@ def test_pairs_whose_values_may_pass_16_bits():
 def test_arrays_that_do_not_fit_are_refused():
     numbers = np.arange(4)
     with pytest.raises(ValueError, match="unequal lengths"):
-        plan(numbers, numbers[:3], numbers, numbers.astype(np.int32), NOTHING_FREE, Width(16), Shape())
+        plan(numbers, numbers[:3], numbers, numbers.astype(np.int32), NOTHING_FREE, narrow(numbers), Shape())

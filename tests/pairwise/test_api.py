@@ -104,3 +104,11 @@ def test_errors_say_what_is_wrong(call, error, text):
         with pytest.raises(error, match=None) as caught:
             call()
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("device", "words"), [([], "device: none is named"), ("gpu", "'gpu' is no device: write auto")]
+)
+def test_a_device_that_cannot_be(device, words):
+    with pytest.raises(ta.TropalignError, match=words):
+        ta.align_all(["MKV", "MKL"], device=device)

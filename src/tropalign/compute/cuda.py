@@ -7,7 +7,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +82,89 @@ def find() -> list[GpuInfo]:
                 f"{model} (sm_{capability})",
                 f"driver for CUDA {version // 1000}.{version % 1000 // 10}",
                 int(_checked(driver.cuDeviceTotalMem(device), "reading a device's memory")),
-                CudaDevice(f"cuda:{k}").free_bytes(),
+                _free_bytes_or_none(f"cuda:{k}"),
                 is_gpu=True,
                 has_dpx=capability >= DPX_CAPABILITY,
                 shuffles="warps",
             )
         )
     return infos
+
+
+def _free_bytes_or_none(name: str) -> int | None:
+    try:
+        return CudaDevice(name).free_bytes()
+    except DeviceError:  # full, or another's alone: its self-test says so
+        return None
+
+
+class _Context:
+    """A device's primary context, held while anything made in it lives."""
+
+    def __init__(self, driver: Any, name: str, number: int) -> None:
+        self.driver, self.name = driver, name
+        self.device = _checked(driver.cuDeviceGet(number), f"{name}: finding it")
+        try:
+            self._handle = _checked(driver.cuDevicePrimaryCtxRetain(self.device), f"{name}: opening it")
+            self.pool = self.call("cuDeviceGetDefaultMemPool", self.device)
+            # What is freed stays for the next allocation, instead of going back to the driver at the next wait.
+            most = driver.cuuint64_t(2**64 - 1)
+            self.call("cuMemPoolSetAttribute", self.pool, self._of_pool("RELEASE_THRESHOLD"), most)
+        except MemoryError as error:
+            raise DeviceError(f"{name} cannot be opened: {error}") from None
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """What a function of the driver returns, in this context. Raises MemoryError or DeviceError."""
+        _checked(self.driver.cuCtxSetCurrent(self._handle), f"{self.name}: entering it")
+        return _checked(getattr(self.driver, function)(*arguments), f"{self.name}: {function}")
+
+    def drop(self, function: str, *arguments: Any) -> None:
+        """The same for what frees something, in a finalizer, where nobody hears of an error."""
+        with suppress(Exception):
+            self.call(function, *arguments)
+
+    def free_bytes(self) -> int:
+        """Memory that nobody uses: the device's, and what our pool holds ready."""
+        reserved, used = (
+            int(self.call("cuMemPoolGetAttribute", self.pool, self._of_pool(f"{kind}_MEM_CURRENT")))
+            for kind in ("RESERVED", "USED")
+        )
+        return int(self.call("cuMemGetInfo")[0]) + reserved - used
+
+    def _of_pool(self, attribute: str) -> Any:
+        return getattr(self.driver.CUmemPool_attribute, f"CU_MEMPOOL_ATTR_{attribute}")
+
+    def __del__(self) -> None:
+        if hasattr(self, "pool"):
+            self.drop("cuMemPoolTrimTo", self.pool, 0)
+        if hasattr(self, "_handle"):
+            self.drop("cuDevicePrimaryCtxRelease", self.device)
+
+
+class _Stream:
+    """A stream and its pinned memory. It goes when its thread has ended and its buffers are freed."""
+
+    def __init__(self, context: _Context) -> None:
+        self.context = context
+        self.handle = context.call("cuStreamCreate", 1)  # which does not wait for the default stream
+        self._staging: Any = None
+
+    @property
+    def staging(self) -> int:
+        """Address of STAGING_BYTES of pinned memory."""
+        if self._staging is None:
+            self._staging = self.context.call("cuMemHostAlloc", STAGING_BYTES, 0)
+        return int(self._staging)
+
+    def wait(self) -> None:
+        """Until all that was queued is done."""
+        self.context.call("cuStreamSynchronize", self.handle)
+
+    def __del__(self) -> None:
+        if hasattr(self, "handle"):
+            self.context.drop("cuStreamDestroy", self.handle)
+        if getattr(self, "_staging", None) is not None:
+            self.context.drop("cuMemFreeHost", self._staging)
 
 
 class CudaDevice:
@@ -103,56 +179,53 @@ class CudaDevice:
     n_streams = 2
 
     def __init__(self, name: str) -> None:
-        self._driver = _driver()
+        driver = _driver()
         self.name = name
-        count = int(_checked(self._driver.cuDeviceGetCount(), "counting devices"))
+        count = int(_checked(driver.cuDeviceGetCount(), "counting devices"))
         number = name.removeprefix("cuda:")
         if not number.isdigit() or int(number) >= count:
             raise DeviceError(f"there is no CUDA device {name}: there are {count}, cuda:0 the first")
-        self._device = _checked(self._driver.cuDeviceGet(int(number)), f"{name}: finding it")
-        self.capability = _capability(self._driver, self._device)
+        self.context = _Context(driver, name, int(number))
+        self.capability = _capability(driver, self.context.device)
         self.word_bits = 16 if self.capability >= DPX_CAPABILITY else 32
-        self._context = _checked(self._driver.cuDevicePrimaryCtxRetain(self._device), f"{name}: opening it")
+        self.n_multiprocessors = _attribute(driver, self.context.device, "MULTIPROCESSOR_COUNT")
+        self._budget_bytes = int(MEMORY_SHARE * self.free_bytes() / self.n_streams)
         self._own = threading.local()
 
     @property
-    def _stream(self) -> Any:
-        """The calling thread's stream; makes the device's context current there."""
+    def stream(self) -> _Stream:
+        """The calling thread's stream."""
         if not hasattr(self._own, "stream"):
-            _checked(self._driver.cuCtxSetCurrent(self._context), f"{self.name}: entering it")
-            self._own.stream = _checked(self._driver.cuStreamCreate(0), f"{self.name}: a stream")
-        return self._own.stream
-
-    def _call(self, function: str, *arguments: Any) -> Any:
-        return _checked(getattr(self._driver, function)(*arguments), f"{self.name}: {function}")
+            self._own.stream = _Stream(self.context)
+        stream: _Stream = self._own.stream
+        return stream
 
     def build(self, source: str, constants: dict[str, int]) -> CudaProgram:
         """Compiles kernels, or takes them from the cache. Raises DeviceError with the compiler's words."""
-        self._stream  # noqa: B018 (enters the context)
         return CudaProgram(self, cached_cubin(source, constants, self.capability))
 
     def free_bytes(self) -> int:
         """Memory of the device that nobody uses."""
-        self._stream  # noqa: B018
-        return int(self._call("cuMemGetInfo")[0])
+        return self.context.free_bytes()
 
     def budget_bytes(self) -> int:
-        """The share of free memory that a tile of one stream may take."""
-        return int(MEMORY_SHARE * self.free_bytes() / self.n_streams)
+        """The share of the memory free at the beginning that a tile of one stream may take."""
+        return self._budget_bytes
 
     def upload(self, array: NDArray[Any]) -> CudaBuffer:
         """A copy of the array on the device, there for every stream."""
         buffer = self.copy(array)
-        self._call("cuStreamSynchronize", self._stream)
+        self.stream.wait()
+        buffer.source = None
         return buffer
 
     def copy(self, array: NDArray[Any]) -> CudaBuffer:
         """A copy of the array for the calling thread's stream."""
         data = np.ascontiguousarray(array)
-        buffer = CudaBuffer(self, max(data.nbytes, 1))
+        buffer = CudaBuffer(self.stream, max(data.nbytes, 1))
         if data.nbytes:
-            # From pageable memory the call returns when the data has been taken, so `data` need not live on.
-            self._call("cuMemcpyHtoDAsync", buffer.address, data.ctypes.data, data.nbytes, self._stream)
+            address, buffer.source = data.ctypes.data, data
+            self.context.call("cuMemcpyHtoDAsync", buffer.address, address, data.nbytes, self.stream.handle)
         return buffer
 
     @contextmanager
@@ -164,28 +237,23 @@ class CudaDevice:
         finally:
             memory.release()
 
-    def staging(self) -> Any:
-        """The calling thread's pinned memory, STAGING_BYTES of it: its address."""
-        if not hasattr(self._own, "staging"):
-            self._own.staging = self._call("cuMemHostAlloc", STAGING_BYTES, 0)
-        return self._own.staging
-
 
 class CudaBuffer:
-    """Memory of a device, allocated and freed in the order of the calling thread's stream."""
+    """Memory of a device, allocated and freed in the order of a stream."""
 
-    def __init__(self, device: CudaDevice, n_bytes: int) -> None:
-        self._device, self._stream = device, device._stream
-        self.address = device._call("cuMemAllocAsync", n_bytes, self._stream)
+    def __init__(self, stream: _Stream, n_bytes: int) -> None:
+        self._stream = stream
+        self.source: NDArray[Any] | None = None  # what is being copied to it
+        self.address = stream.context.call("cuMemAllocAsync", n_bytes, stream.handle)
 
     def free(self) -> None:
         """Frees it after what was queued before."""
         if self.address is not None:
-            self._device._driver.cuMemFreeAsync(self.address, self._stream)
+            self._stream.context.drop("cuMemFreeAsync", self.address, self._stream.handle)
             self.address = None
 
     def __del__(self) -> None:
-        if getattr(self, "address", None) is not None:
+        if hasattr(self, "address"):
             self.free()
 
 
@@ -202,19 +270,22 @@ class CudaMemory:
 
     def allocate(self, n_bytes: int) -> CudaBuffer:
         """Memory whose content is not set. Raises MemoryError when there is not as much."""
-        self._buffers.append(CudaBuffer(self._device, n_bytes))
+        self._buffers.append(CudaBuffer(self._device.stream, n_bytes))
         return self._buffers[-1]
 
     def download(self, buffer: CudaBuffer, dtype: type[np.generic], count: int) -> NDArray[Any]:
         """The first items of a buffer, once all that was queued before is done."""
         array = np.empty(count, dtype)
-        device, stage = self._device, self._device.staging()
+        stream = self._device.stream
         target = array.view(np.uint8).reshape(-1)
         for begin in range(0, array.nbytes, STAGING_BYTES):
             n_bytes = min(STAGING_BYTES, array.nbytes - begin)
-            device._call("cuMemcpyDtoHAsync", int(stage), int(buffer.address) + begin, n_bytes, device._stream)
-            device._call("cuStreamSynchronize", device._stream)
-            target[begin : begin + n_bytes] = np.ctypeslib.as_array((ctypes.c_uint8 * n_bytes).from_address(int(stage)))
+            source = int(buffer.address) + begin
+            stream.context.call("cuMemcpyDtoHAsync", stream.staging, source, n_bytes, stream.handle)
+            stream.wait()
+            target[begin : begin + n_bytes] = np.ctypeslib.as_array(
+                (ctypes.c_uint8 * n_bytes).from_address(stream.staging)
+            )
         return array
 
     def release(self) -> None:
@@ -228,18 +299,22 @@ class CudaProgram:
 
     def __init__(self, device: CudaDevice, cubin: bytes) -> None:
         self._device = device
-        self._module = device._call("cuModuleLoadData", np.frombuffer(cubin, np.uint8).ctypes.data)
+        self._module = device.context.call("cuModuleLoadData", np.frombuffer(cubin, np.uint8).ctypes.data)
         self._functions: dict[str, Any] = {}
 
     def launch(self, kernel: str, groups: int, group_size: int, *arguments: CudaBuffer | int) -> None:
         """Queues a kernel; whole numbers are passed as int32."""
-        device = self._device
+        call = self._device.context.call
         if kernel not in self._functions:
-            self._functions[kernel] = device._call("cuModuleGetFunction", self._module, kernel.encode())
+            self._functions[kernel] = call("cuModuleGetFunction", self._module, kernel.encode())
         values = tuple(a if isinstance(a, int) else int(a.address) for a in arguments)
         types = tuple(ctypes.c_int if isinstance(a, int) else ctypes.c_void_p for a in arguments)
         function, grid, block = self._functions[kernel], (groups, 1, 1), (group_size, 1, 1)
-        device._call("cuLaunchKernel", function, *grid, *block, 0, device._stream, (values, types), 0)
+        call("cuLaunchKernel", function, *grid, *block, 0, self._device.stream.handle, (values, types), 0)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_module"):
+            self._device.context.drop("cuModuleUnload", self._module)
 
 
 def cached_cubin(source: str, constants: dict[str, int], capability: int) -> bytes:
@@ -252,7 +327,7 @@ def cached_cubin(source: str, constants: dict[str, int], capability: int) -> byt
         raise DeviceError(f"kernels cannot be compiled without NVRTC: {_REMEDY}") from None
     words = (source, sorted(constants.items()), capability, version)
     key = hashlib.sha256(repr(words).encode()).hexdigest()[:32]
-    directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tropalign"
+    directory = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "tropalign"
     path = directory / f"{key}.cubin"
     try:
         return path.read_bytes()

@@ -44,11 +44,14 @@ class Gpu(Protocol):
         16 where an operation on two packed int16 is one instruction or so, else 32.
     n_streams
         Threads that keep it busy, each with a queue of its own: one's transfers beside another's kernels.
+    n_multiprocessors
+        Of each of which some work-groups run at a time.
     """
 
     name: str
     word_bits: int
     n_streams: int
+    n_multiprocessors: int
 
     def build(self, source: str, constants: dict[str, int]) -> Program:
         """Compiles kernels. Raises DeviceError with the compiler's words."""

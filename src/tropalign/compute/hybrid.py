@@ -29,12 +29,14 @@ LEAST_CELLS = 200_000_000
 AHEAD = 3
 #: Weight of the latest tile in a device's rate.
 NEWEST = 0.5
-#: A tile that takes this many times as long as expected, and this many seconds, has failed.
-LATE_FACTOR, LATE_SECONDS = 30.0, 120.0
+#: A GPU that tells of no progress for as many seconds has failed.
+LATE_SECONDS = 120.0
 #: Failures in a row after which a device gets no more tiles.
 MOST_FAILURES = 3
 #: Seconds between looks at the clock and the progress.
 TICK = 0.1
+#: Seconds that the end of a run waits for a GPU that is still busy.
+PATIENCE = 5.0
 
 
 @contextmanager
@@ -43,10 +45,11 @@ def naming(tile: Tile) -> Iterator[None]:
     named = f"tile {tile.index} ({tile.n_items} item{'s' * (tile.n_items != 1)}, about {human(tile.n_bytes)})"
     try:
         yield
-    except MemoryError:
+    except MemoryError as error:
+        why = f" ({error})" if str(error) else ""
         smaller = "allow less with --memory, so that tiles are smaller"
         remedy = smaller if tile.n_items > 1 else "run this one where more memory is free, or leave it out"
-        raise ResourceError(f"{named} ran out of memory: {remedy}", needed_bytes=tile.n_bytes) from None
+        raise ResourceError(f"{named} ran out of memory{why}: {remedy}", needed_bytes=tile.n_bytes) from None
     except TropalignError as error:
         error.args = (f"{named}: {error}",)
         raise
@@ -78,6 +81,7 @@ class _Worker:
     device: Device
     job: _Job | None = None
     began: float = 0.0
+    heard: float = 0.0  # when it last told of progress
     items: int = 0  # begun, of the job
     is_lost: bool = False
 
@@ -114,15 +118,16 @@ class Hybrid:
         self._rates: dict[str, float] = {}
         self._failures: dict[str, int] = {}
         self._told_of: set[str] = set()  # devices whose failure the user knows of
+        self._warnings: list[str] = []
         self._error: BaseException | None = None
         self._stopped = False
 
     def run(self) -> Iterator[tuple[Tile, Any]]:
         """Tiles with their results, in order. Raises what `queue.run` says."""
         threads = [threading.Thread(target=self._work, args=(w,), daemon=True) for w in self._workers]
-        for thread in threads:
-            thread.start()
         try:
+            for thread in threads:
+                thread.start()
             for tile in self._tiles:
                 yield tile, self._await(tile)
         finally:
@@ -130,12 +135,11 @@ class Hybrid:
                 self._stopped = True
                 self._changed.notify_all()
             for thread, worker in zip(threads, self._workers, strict=True):
-                if not worker.is_lost:
-                    thread.join()
+                if thread.is_alive() and not worker.is_lost:
+                    thread.join(None if worker.device is self._cpu else PATIENCE)
 
     def _await(self, tile: Tile) -> Any:
         """The tile's result, once it is there; meanwhile progress is told and late tiles are found."""
-        told = -1
         while True:
             with self._changed:
                 if tile.index not in self._ready and self._error is None:
@@ -150,13 +154,15 @@ class Hybrid:
                     self._next += 1
                     self._admit()
                     self._changed.notify_all()
-            if self._progress and items != told:
+                texts, self._warnings = self._warnings, []
+            for text in texts:
+                warnings.warn(text, TropalignWarning, stacklevel=2)
+            if self._progress:
                 self._progress(items)
-                told = items
             if found:
                 return result
 
-    # What follows runs with the condition held, but for _work and _compute.
+    # What follows runs with the condition held, but for _work, _join and _compute.
 
     def _first_jobs(self) -> list[_Job]:
         """A job a tile; smaller ones where the tiles are fewer than workers need."""
@@ -203,12 +209,31 @@ class Hybrid:
             with self._changed:
                 if worker.is_lost or self._stopped:
                     return
+                whole = None
                 try:
-                    self._settle(worker, job, *outcome)
+                    whole = self._settle(worker, job, *outcome)
                 except BaseException as error:
                     self._error = self._error or error
                 worker.job = None
                 self._changed.notify_all()
+            while whole is not None:
+                whole = self._join(whole)
+
+    def _join(self, job: _Job) -> _Job | None:
+        """Joins the pieces of a job, without the condition: it may copy much. Returns what is to be joined next."""
+        assert isinstance(self._task, SplittableTask)
+        results, job.results = job.results, []
+        try:
+            result = self._task.join(job.tile, results)
+        except BaseException as error:
+            with self._changed:
+                self._error = self._error or error
+                self._changed.notify_all()
+            return None
+        with self._changed:
+            whole = self._finish(job, result)
+            self._changed.notify_all()
+        return whole
 
     def _take(self, worker: _Worker) -> _Job | None:
         """The next job for this worker, as soon as there is one; None at the end of the run."""
@@ -220,7 +245,8 @@ class Hybrid:
                 job = self._choose(worker)
                 if job is not None:
                     self._left_cells -= job.tile.cost_cells
-                    worker.job, worker.began, worker.items = job, time.monotonic(), 0
+                    worker.job, worker.items = job, 0
+                    worker.began = worker.heard = time.monotonic()
                     return job
                 self._changed.wait()
 
@@ -252,7 +278,7 @@ class Hybrid:
         """The job's result, or what went wrong."""
 
         def told(items: int) -> None:
-            worker.items = items
+            worker.items, worker.heard = items, time.monotonic()
             if self._stopped or worker.is_lost:
                 raise _Stopped
 
@@ -262,31 +288,31 @@ class Hybrid:
             error.__traceback__ = None  # which would keep the attempt's memory alive
             return None, error
 
-    def _settle(self, worker: _Worker, job: _Job, result: Any, error: BaseException | None) -> None:
-        """Files a job's result, or finds what becomes of one that failed."""
+    def _settle(self, worker: _Worker, job: _Job, result: Any, error: BaseException | None) -> _Job | None:
+        """Files a job's result, or finds what becomes of one that failed. Returns a job whose pieces are all there."""
         name = worker.device.name
         if job.is_done:  # it was late, and has been done elsewhere
-            return
+            return None
         if error is None:
             seconds = max(time.monotonic() - worker.began, 1e-6)
             rate = max(job.tile.cost_cells, 1) / seconds * self._sharing(name)
             self._rates[name] = rate if name not in self._rates else NEWEST * rate + (1 - NEWEST) * self._rates[name]
             self._failures[name] = 0
             self._done += job.tile.n_items
-            self._finish(job, result)
-            return
+            return self._finish(job, result)
         if isinstance(error, _Stopped):
-            return
+            return None
         if isinstance(error, MemoryError | ResourceError) and (pieces := self._pieces(job)):
             for piece in pieces:
                 self._enqueue_again(piece)
-            return
+            return None
         if worker.device is self._cpu or self._cpu is None or isinstance(error, KeyboardInterrupt):
             with naming(job.root.tile):
                 raise error
         self._retry_on_cpu(worker, job, str(error) or type(error).__name__)
         if not isinstance(error, MemoryError | ResourceError):
             self._failures[name] = self._failures.get(name, 0) + 1
+        return None
 
     def _sharing(self, name: str) -> int:
         """Workers of that device that are busy: each has a share of its rate."""
@@ -297,24 +323,20 @@ class Hybrid:
         self._enqueue_again(job)
         if worker.device.name not in self._told_of:
             self._told_of.add(worker.device.name)
-            text = (
+            self._warnings.append(
                 f"{worker.device.name} failed at tile {job.tile.index} ({why}): the processor computes what it cannot"
             )
-            warnings.warn(text, TropalignWarning, stacklevel=2)
 
-    def _finish(self, job: _Job, result: Any) -> None:
-        """Hands a result up: to the tile that the job is a piece of, or on."""
+    def _finish(self, job: _Job, result: Any) -> _Job | None:
+        """Hands a result on, or to the tile that the job is a piece of; returns that if it was the last piece."""
         job.is_done = True
-        if job.parent is None:
-            self._ready[job.tile.index] = result
-            return
         parent = job.parent
+        if parent is None:
+            self._ready[job.tile.index] = result
+            return None
         parent.results[job.place] = result
         parent.missing -= 1
-        if parent.missing == 0:
-            assert isinstance(self._task, SplittableTask)
-            results, parent.results = parent.results, []
-            self._finish(parent, self._task.join(parent.tile, results))
+        return parent if parent.missing == 0 else None
 
     def _find_late(self) -> None:
         """Gives up workers whose GPU has not answered for far too long: their jobs go to the processor."""
@@ -322,9 +344,7 @@ class Hybrid:
         for worker in self._workers:
             if worker.job is None or worker.is_lost or worker.device is self._cpu:
                 continue
-            rate = self._rates.get(worker.device.name)
-            expected = worker.job.tile.cost_cells / rate if rate else LATE_SECONDS
-            if now - worker.began < max(LATE_SECONDS, LATE_FACTOR * expected):
+            if now - worker.heard < LATE_SECONDS:
                 continue
             worker.is_lost = True
             if self._cpu is None:

@@ -89,6 +89,7 @@ class OpenClDevice:
             self._context = self._cl.Context([self._device])
         except self._cl.Error as error:
             raise DeviceError(f"{name} cannot be opened ({error})") from None
+        self.n_multiprocessors = int(self._device.max_compute_units)
         self._own = threading.local()
 
     @property
@@ -98,13 +99,13 @@ class OpenClDevice:
         return self._own.queue
 
     def build(self, source: str, constants: dict[str, int]) -> OpenClProgram:
-        """Compiles kernels; pyopencl keeps binaries in the user's cache directory."""
+        """Compiles kernels; the driver or pyopencl may keep them in the user's cache directory."""
         options = ["-w", *(f"-D{name}={value}" for name, value in constants.items())]
         try:
             with warnings.catch_warnings():  # of compilers that talk
                 warnings.simplefilter("ignore", self._cl.CompilerWarning)
                 return OpenClProgram(self, self._cl.Program(self._context, source).build(options))
-        except self._cl.Error as error:
+        except (self._cl.Error, RuntimeError) as error:  # RuntimeError: another process holds the cache
             raise DeviceError(f"{self.name}: kernels do not compile: {error}") from None
 
     def upload(self, array: NDArray[Any]) -> Buffer:
@@ -127,11 +128,11 @@ class OpenClDevice:
     def scope(self) -> Iterator[OpenClMemory]:
         """Buffers for the length of a ``with`` block."""
         memory = OpenClMemory(self)
-        try:
-            with self._errors():
+        with self._errors():
+            try:
                 yield memory
-        finally:
-            memory.release()
+            finally:
+                memory.release()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -173,9 +174,11 @@ class OpenClMemory:
 
     def release(self) -> None:
         """Frees the buffers, after whatever still uses them."""
-        self._device._queue.finish()
-        for buffer in self._buffers:
-            buffer.release()
+        try:
+            self._device._queue.finish()
+        finally:
+            for buffer in self._buffers:
+                buffer.release()
 
 
 class OpenClProgram:

@@ -47,6 +47,7 @@ def run(
     tiles = sorted(task.tiles() if shard is None else tiles_of_shard(task.tiles(), shard), key=lambda tile: tile.index)
     done = sum(tile.n_items for tile in tiles if tile.index in skip)
     left = [tile for tile in tiles if tile.index not in skip]
+    progress = progress and _rising(progress)
     if len(workers) > 1 or workers[0].n_workers > 1:
         yield from Hybrid(task, left, workers, progress, done).run()
         return
@@ -57,6 +58,19 @@ def run(
         if progress:
             progress(done)
         yield tile, result
+
+
+def _rising(progress: Progress) -> Progress:
+    """Tells what is more than was told before: an attempt that failed takes nothing back."""
+    most = -1
+
+    def told(items: int) -> None:
+        nonlocal most
+        if items > most:
+            most = items
+            progress(items)
+
+    return told
 
 
 def _compute(task: Task, tile: Tile, device: Device, progress: Progress | None, done: int) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +22,16 @@ from tropalign.pairwise.gpu_plan import COLUMNS, LANE_INTS, Ints, Launch, Shape,
 
 #: Quantities of `found` (P_FOUND_* in finish.k), in order; the last is the number of runs.
 FOUND = ("score", *END_COLUMNS, *COUNT_COLUMNS, "n_runs")
-SATURATED = -(2**31)
 PAD = 31
+#: Seconds that a device is given work for at a time, and cells as long as its rate is not known.
+CHUNK_SECONDS, FIRST_CELLS = 0.5, 1_000_000_000
+#: Groups that keep a multiprocessor busy: a warp for each of its four schedulers.
+GROUPS_A_MULTIPROCESSOR = 2
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """What kernels compute: mode, depth and scores, and the limits of the number formats that follow.
+    """What kernels compute: mode, depth and scores, and what number formats hold it.
 
     Parameters
     ----------
@@ -42,7 +47,7 @@ class Scheme:
     free: tuple[bool, bool, bool, bool]
     traced: bool
 
-    @property
+    @cached_property
     def clipped(self) -> NDArray[np.int32]:
         """The matrix; scores that two gaps always better, raised to just below that: no result changes."""
         return np.maximum(self.matrix, -2 * (self.gap_open + self.gap_extend) - 1).astype(np.int32)
@@ -75,24 +80,32 @@ class Scheme:
             steps[flags, PAD, PAD] = 0
         return (self.scale * steps).astype(np.int32)
 
-    def limit(self, word_bits: int, n_rows: int) -> int:
-        """The highest local score that surely did not wrap."""
-        step = max(int(self.clipped.max()), 0) + 2 * self.gap_extend
-        frame = self.gap_extend * (n_rows + COLUMNS + 2)
-        return ((1 << (word_bits - 1)) - 1) // self.scale - step - frame - 1
-
     def fits(self, word_bits: int, n_rows: int) -> bool:
         """Whether words of that many bits hold this scoring at all."""
         steps = int(np.abs(self.steps()).max()) // self.scale
-        lowest = 4 * (self.gap_open + 1) + steps + self.gap_extend * (n_rows + COLUMNS + 2)
-        return self.scale * lowest < 1 << (word_bits - 1) and (not self.local or self.limit(word_bits, n_rows) >= 64)
+        lowest = 4 * (self.gap_open + 1) + steps + self._frame(n_rows)
+        return self.scale * lowest < 1 << (word_bits - 1) and self._wide_from(word_bits, n_rows) >= 64
 
-    def bound(self, codes: NDArray[np.uint8], offsets: Ints) -> Ints:
-        """For each sequence, what H' of a global alignment with it cannot pass, less the other one's share."""
-        best = np.maximum(self.clipped.max(axis=1), 0).astype(np.int64) + self.gap_extend
+    def width(self, word_bits: int, n_rows: int, codes: NDArray[np.uint8], offsets: Ints) -> Width:
+        """Which pairs of these sequences pass words of that many bits.
+
+        H is at most the sum of the best scores of either sequence's letters; a global H' is greater by e a row and a
+        column, which is e a residue of that sequence, with its best scores, and e a residue of the other.
+        """
+        best = np.maximum(self.clipped.max(axis=1), 0).astype(np.int64) + (0 if self.local else self.gap_extend)
         sums = np.concatenate([[0], np.cumsum(best[codes])])
-        bounds: Ints = sums[offsets[1:]] - sums[offsets[:-1]]
-        return bounds
+        bound = sums[offsets[1:]] - sums[offsets[:-1]]
+        extend = 0 if self.local else self.gap_extend
+        return Width(word_bits, bound, self._wide_from(word_bits, n_rows), extend)
+
+    def _frame(self, n_rows: int) -> int:
+        """What a local H' is greater than H, at most."""
+        return self.gap_extend * (n_rows + COLUMNS + 2)
+
+    def _wide_from(self, word_bits: int, n_rows: int) -> int:
+        """The least bound that words of that many bits may not hold."""
+        step = self.most_up + 2 * self.gap_extend + (self._frame(n_rows) if self.local else 0)
+        return (1 << (word_bits - 1)) // self.scale - step
 
 
 class Sequences:
@@ -115,7 +128,6 @@ class Sequences:
         self.letters = device.upload(padded)
         self.first_block = device.upload(first[:-1].astype(np.int32))
         self.length = device.upload(self.lengths.astype(np.int32))
-        self.n_bytes = len(padded) + 8 * len(self.lengths)
 
 
 @cache
@@ -123,7 +135,7 @@ def source() -> str:
     """The kernels as one text."""
     here = Path(__file__).parent
     return "".join(
-        (path).read_text() for path in (here.parent / "compute" / "simt.h", here / "sweep.k", here / "finish.k")
+        path.read_text() for path in (here.parent / "compute" / "simt.h", here / "sweep.k", here / "finish.k")
     )
 
 
@@ -155,12 +167,19 @@ class PairsOnGpu:
 
     def __init__(self, device: Gpu, sequences: Sequences, scheme: Scheme, shape: Shape | None = None) -> None:
         self.device, self.sequences, self.scheme, self.shape = device, sequences, scheme, shape or Shape()
-        if not scheme.fits(32, self.shape.rows_shared) or (scheme.traced and not scheme.level_bits):
+        n_rows = self.shape.rows_shared
+        word_bits = 16 if device.word_bits == 16 and scheme.fits(16, n_rows) else 32
+        self._width = scheme.width(word_bits, n_rows, sequences.codes, sequences.offsets)
+        widest = scheme.width(32, n_rows, sequences.codes, sequences.offsets)
+        highest = int(widest.bound.max()) + widest.extend * int(sequences.lengths.max())
+        holds = scheme.fits(32, n_rows) and highest < widest.wide_from
+        if not holds or (scheme.traced and not scheme.level_bits):
             raise DeviceError(f"{device.name}: scores this large are computed on the CPU only")
         self._steps = device.upload(scheme.steps())
         self._matrix = device.upload(scheme.clipped)
-        self._width = self._width_of_words()
         self._programs: dict[tuple[int, bool, int], Program] = {}
+        self._building = threading.Lock()
+        self._chunk_cells = FIRST_CELLS
 
     def align(self, query: Ints, target: Ints, told: Callable[[int], None] | None = None) -> dict[str, Any]:
         """Columns of the pairs (indices into the sequences), by the names of AlignmentTable.
@@ -169,46 +188,43 @@ class PairsOnGpu:
         ------
         ResourceError
             A unit of pairs does not fit the device's memory.
+        DeviceError, MemoryError
+            What the device says.
         """
-        result = _Result(len(query), self.scheme.traced)
-        done = 0
-        for those, saturated in self._run(query, target, self._width, result):
-            done += len(those)
-            if told:
-                told(done)
-            if len(saturated):  # again in words that hold any score
-                wide = _Places(result, saturated)
-                for _ in self._run(query[saturated], target[saturated], Width(32), wide):
-                    pass
+        result, done = _Result(len(query), self.scheme.traced), 0
+        for begin in range(0, len(query), gpu_plan.MOST_PAIRS):
+            some = slice(begin, begin + gpu_plan.MOST_PAIRS)
+            for launch in self._plan(query[some], target[some]):
+                program = self._program(launch)
+                for chunk in self._chunks(launch):
+                    self._compute(launch, program, chunk, result.after(begin))
+                    done += len(chunk.pair)
+                    if told:
+                        told(done)
         return result.columns()
 
-    def _width_of_words(self) -> Width:
-        """Which pairs begin with 32 bits."""
-        scheme = self.scheme
-        if self.device.word_bits == 32 or not scheme.fits(16, self.shape.rows_shared):
-            return Width(32)
-        if scheme.local:
-            return Width(16)
-        wide_from = (1 << 15) // scheme.scale - scheme.most_up - 2 * scheme.gap_extend
-        bound = scheme.bound(self.sequences.codes, self.sequences.offsets)
-        return Width(16, bound, wide_from, scheme.gap_extend)
-
-    def _run(self, query: Ints, target: Ints, width: Width, result: _Result | _Places) -> Iterator[tuple[Ints, Ints]]:
-        """Computes the pairs into `result`; yields the pairs of each chunk, and which of them saturated."""
-        sequences = self.sequences
-        for launch in plan(query, target, sequences.lengths, sequences.rank, self.scheme.free, width, self.shape):
-            program = self._program(launch)
-            for chunk in self._chunks(launch):
-                yield chunk.pair, self._compute(launch, program, chunk, result)
+    def _plan(self, query: Ints, target: Ints) -> list[Launch]:
+        """Pairs as long as that fewer groups than the device runs at a time would find memory get one each."""
+        shape, sequences = self.shape, self.sequences
+        if self.scheme.traced:
+            cell_bytes = 2 if self.scheme.level_bits == 7 else 4  # of both halves
+            at_a_time = GROUPS_A_MULTIPROCESSOR * self.device.n_multiprocessors
+            most = self.device.budget_bytes() // (cell_bytes * shape.group * at_a_time)
+            shape = replace(shape, strips_cells=min(shape.strips_cells, max(most, 1)))
+        return plan(query, target, sequences.lengths, sequences.rank, self.scheme.free, self._width, shape)
 
     def _program(self, launch: Launch) -> Program:
         key = (launch.source, launch.strips, launch.word_bits)
-        if key not in self._programs:
-            self._programs[key] = self.device.build(source(), constants(self.scheme, self.shape, *key))
-        return self._programs[key]
+        with self._building:
+            if key not in self._programs:
+                self._programs[key] = self.device.build(source(), constants(self.scheme, self.shape, *key))
+            return self._programs[key]
 
     def _chunks(self, launch: Launch) -> Iterator[_Chunk]:
-        """Units in runs that fit the device's memory. Raises ResourceError when one alone does not."""
+        """Units in runs that fit the device's memory and take it a short time, so that a run can be stopped.
+
+        Raises ResourceError when one alone does not fit.
+        """
         scheme, group, n_rows = self.scheme, self.shape.group, self.shape.rows[launch.source]
         tiles, columns = launch.units[:, 2].astype(np.int64), launch.units[:, 3].astype(np.int64) * COLUMNS
         arrays = 3 if scheme.local and scheme.traced else 2
@@ -231,9 +247,13 @@ class PairsOnGpu:
                 needed_bytes=4 * most,
                 allowed_bytes=4 * budget,
             )
+        lanes = 1 if launch.strips else group * 32 // launch.word_bits
+        cells = np.concatenate([[0], np.cumsum(tiles * n_rows * columns * lanes)])
         begin = 0
         while begin < len(edge):
-            end = max(begin + 1, int(np.searchsorted(sums, sums[begin] + budget, "right")) - 1)
+            allowed = ((sums, budget), (cells, self._chunk_cells))
+            end = min(int(np.searchsorted(ends, ends[begin] + most, "right")) for ends, most in allowed)
+            end = max(begin + 1, end - 1)
             units, pairs = slice(begin, end), slice(int(first_pair[begin]), int(first_pair[end]))
             yield _Chunk(
                 units,
@@ -243,16 +263,18 @@ class PairsOnGpu:
                 int(edge[units].sum()),
                 int(level[units].sum()),
                 np.cumsum(rooms[unit_of_pair[pairs]]),
+                int(cells[end] - cells[begin]),
             )
             begin = end
 
-    def _compute(self, launch: Launch, program: Program, chunk: _Chunk, result: _Result | _Places) -> Ints:
-        """Computes a chunk; returns the pairs that saturated."""
+    def _compute(self, launch: Launch, program: Program, chunk: _Chunk, result: _Result) -> None:
+        """Computes a chunk."""
         sequences, scheme, group = self.sequences, self.scheme, self.shape.group
         units, n_pairs = launch.units[chunk.units], len(chunk.pair)
         groups = -(-n_pairs // group)
-        limit = scheme.limit(launch.word_bits, self.shape.rows[launch.source])
         n_found = len(FOUND) if scheme.traced else 1
+        begin, path = np.zeros(n_pairs + 1, np.int64), None
+        began = time.perf_counter()
         with self.device.scope() as memory:
             of_sequences: tuple[Buffer, ...] = (sequences.letters, sequences.first_block, sequences.length)
             of_units = [memory.upload(numbers) for numbers in (units, launch.lanes[chunk.units], chunk.places)]
@@ -262,20 +284,16 @@ class PairsOnGpu:
             runs_end, where = memory.upload(chunk.runs_end), memory.upload(chunk.where)
             runs = memory.allocate(4 * max(int(chunk.runs_end[-1]), 1))
             found = memory.allocate(4 * n_found * n_pairs)
-            finishing = (*of_sequences, self._matrix, *of_units, *swept, where, n_pairs, limit, runs_end, runs, found)
+            finishing = (*of_sequences, self._matrix, *of_units, *swept, where, n_pairs, runs_end, runs, found)
             program.launch("finish", groups, group, *finishing)
             values = memory.download(found, np.int32, n_found * n_pairs).reshape(n_found, n_pairs)
-            saturated = values[0] == SATURATED
-            begin, path = np.zeros(n_pairs + 1, np.int64), None
             if scheme.traced:
-                values[-1, saturated] = 0
                 np.cumsum(values[-1], out=begin[1:])
                 packed = memory.allocate(4 * max(int(begin[-1]), 1))
                 program.launch("gather", groups, group, runs, runs_end, memory.upload(begin), n_pairs, packed)
                 path = memory.download(packed, np.uint32, int(begin[-1]))
+        self._chunk_cells = int(CHUNK_SECONDS * chunk.cells / max(time.perf_counter() - began, 1e-6)) + 1
         result.take(chunk.pair, values, begin, path)
-        again: Ints = chunk.pair[saturated]
-        return again
 
 
 @dataclass(frozen=True)
@@ -294,6 +312,8 @@ class _Chunk:
         Words of all boundaries and of all levels.
     runs_end : int64
         Where each pair's room for its runs ends.
+    cells
+        Padding included.
     """
 
     units: slice
@@ -303,6 +323,7 @@ class _Chunk:
     edge_words: int
     level_words: int
     runs_end: Ints
+    cells: int
 
 
 class _Result:
@@ -311,11 +332,18 @@ class _Result:
     def __init__(self, n_pairs: int, traced: bool) -> None:
         self._values = np.zeros((len(FOUND) if traced else 1, n_pairs), np.int32)
         self._paths: list[tuple[Ints, Ints, NDArray[np.uint32]]] = []
+        self._before = 0
+
+    def after(self, n_pairs: int) -> _Result:
+        """Itself; pairs are counted from that one from now on."""
+        self._before = n_pairs
+        return self
 
     def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
         """Values (a row a quantity) of these pairs, and their runs: those of the k-th from begin[k] to begin[k + 1]."""
         from tropalign import _native
 
+        pair = pair + self._before
         _native.place_values(values, pair, self._values)
         if path is not None:
             self._paths.append((pair, begin, path))
@@ -333,15 +361,3 @@ class _Result:
             _native.place_runs(runs, begin, pair, offsets, path)
         columns["cigar_ops"], columns["cigar_offsets"] = path, offsets
         return columns
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Some pairs of a result: what is said of the k-th is said of pair places[k]."""
-
-    result: _Result
-    places: Ints
-
-    def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
-        """As of `_Result`."""
-        self.result.take(self.places[pair], values, begin, path)

@@ -16,6 +16,8 @@ FREE_ROWS_BEGIN, FREE_COLUMNS_BEGIN, FREE_ROWS_END, FREE_COLUMNS_END = 1, 2, 4, 
 ROWS_ARE_SHORT = 16
 #: Where scores come from (P_SOURCE in sweep.k).
 SHARED_ROWS, SHARED_ROW, OWN_ROWS = 0, 1, 2
+#: Pairs that one plan holds at the most.
+MOST_PAIRS = 4_000_000
 #: Cells from which a pair gets a work-group of its own.
 STRIPS_CELLS = 1 << 24
 
@@ -43,14 +45,16 @@ class Width:
     ----------
     word_bits
         Of all others.
-    bound : int64, optional
-        A sequence's share; None where words that saturate are found afterwards.
+    bound : int64
+        Of each sequence.
+    extend
+        For each residue of the longer sequence.
     """
 
     word_bits: int
-    bound: Ints | None = None
-    wide_from: int = 0
-    extend: int = 0
+    bound: Ints
+    wide_from: int
+    extend: int
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Launch:
     ----------
     source, strips, word_bits
         Which kernel (P_SOURCE, P_STRIPS and SIMT_WORD).
-    units : int32, shape (n_units, 6)
+    units : int32, shape (n_units, 5)
         P_UNIT_* in sweep.k; the costliest first.
     lanes : int32, shape (n_units, group, LANE_INTS)
     pair : int64
@@ -102,6 +106,11 @@ def plan(
         Place of each sequence among all by descending length.
     free
         Query start, query end, target start, target end.
+
+    Raises
+    ------
+    ValueError
+        Arrays of unequal lengths, or more than MOST_PAIRS for a group of 64.
     """
     from tropalign import _native
 

@@ -96,8 +96,9 @@ class PairsTask:
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         self._tiles = self._cut()
         self._opening = threading.Lock()
-        self._sequences: dict[str, Sequences] = {}
-        self._aligners: dict[tuple[str, bool], PairsOnGpu] = {}
+        self._locks: dict[Gpu, threading.Lock] = {}
+        self._sequences: dict[Gpu, Sequences] = {}
+        self._aligners: dict[tuple[Gpu, bool], PairsOnGpu] = {}
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     @property
@@ -208,14 +209,15 @@ class PairsTask:
         if options.top is not None or options.min_score is not None or strand is not None:
             # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
             score = engine(query, target, "score", None, progress)["score"]
+            if progress:
+                progress = partial(_repeated, progress, len(query))
             if strand is not None:
-                other = engine(query, target, "score", -strand, None)["score"]
+                other = engine(query, target, "score", -strand, progress)["score"]
                 strand = np.where(other > score, -1, 1).astype(np.int8)
                 score = np.maximum(score, other)
             keep = _selected(query, score, options)
             query, target, score = query[keep], target[keep], score[keep]
             strand = None if strand is None else strand[keep]
-            progress = None
             if options.report == "score":
                 return AlignmentTable(self.queries, self.targets, "score", query, target, score, strand)
         columns = engine(query, target, options.report, strand, progress)
@@ -294,11 +296,13 @@ class PairsTask:
         from tropalign.pairwise.gpu import PairsOnGpu, Scheme, Sequences
 
         with self._opening:
-            if device.name not in self._sequences:
+            lock = self._locks.setdefault(device, threading.Lock())
+        with lock:
+            if device not in self._sequences:
                 batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
                 parts = [(batch.codes, batch.offsets) for batch in batches if batch is not None]
-                self._sequences[device.name] = Sequences(device, parts)
-            key = (device.name, traced)
+                self._sequences[device] = Sequences(device, parts)
+            key = (device, traced)
             if key not in self._aligners:
                 options = self.options
                 scheme = Scheme(
@@ -309,8 +313,13 @@ class PairsTask:
                     self._free_ends(),
                     traced,
                 )
-                self._aligners[key] = PairsOnGpu(device, self._sequences[device.name], scheme, self.gpu_shape)
+                self._aligners[key] = PairsOnGpu(device, self._sequences[device], scheme, self.gpu_shape)
             return self._aligners[key]
+
+
+def _repeated(progress: Progress, n_items: int, items: int) -> None:
+    """Of a second pass over a tile: all its items have begun. It can be stopped here."""
+    progress(n_items)
 
 
 def _selected(query: Index, score: NDArray[np.int32], options: PairOptions) -> Index:
