@@ -127,7 +127,7 @@ def shares(batch, mode, matrix, gap, report) -> dict[str, float]:
     from tropalign.pairwise import PairOptions, PairsTask
 
     task = PairsTask(batch, None, PairOptions(matrix, gap, mode, report))
-    columns = task._native(*task.pairs_of(task.tiles()[0]), report, 1, None, None)
+    columns = task._native(1, *task.pairs_of(task.tiles()[0]), report, None, None)
     return {
         "walk_share": columns["walk_seconds"] / max(columns["unit_seconds"], 1e-9),
         "lane_use": columns["useful_cells"] / columns["swept_cells"],

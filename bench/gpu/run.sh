@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# On a machine with a card: builds tropalign from carried/ without a network, runs the GPU tests there, and measures.
-# Results go to $OUT, or to bench/gpu/results.    bash bench/gpu/run.sh [options of measure.py]
+# On a machine with a card: builds tropalign (without a network if bench/gpu/carried is there), measures, and runs the
+# tests on the card. Results go to $OUT, or to bench/gpu/results.    bash bench/gpu/run.sh [options of measure.py]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out="${OUT:-bench/gpu/results}"
 environment="build/gpu-bench"
 
+from=()
+if test -d bench/gpu/carried; then from=(--no-index --find-links bench/gpu/carried); fi
 if ! test -e "$environment/ready"; then
   python3 -m venv --system-site-packages "$environment"
   project_needs="scikit-build-core nanobind ninja dnaio xopen biopython nanoarrow rich rich-argparse numpy pytest hypothesis"
   # shellcheck disable=SC2086
-  "$environment/bin/python" -m pip install -q --no-index --find-links bench/gpu/carried $project_needs
-  "$environment/bin/python" -m pip install -q --no-index --no-deps --no-build-isolation .
+  "$environment/bin/python" -m pip install -q "${from[@]}" $project_needs
+  "$environment/bin/python" -m pip install -q --no-deps --no-build-isolation .
   touch "$environment/ready"
 fi
 "$environment/bin/python" -c 'import cuda.bindings' || echo "cuda-bindings is missing: pip install cuda-bindings nvidia-cuda-nvrtc"

@@ -220,7 +220,8 @@ class PairsTask:
             strand = None if strand is None else strand[keep]
             if options.report == "score":
                 return AlignmentTable(self.queries, self.targets, "score", query, target, score, strand)
-        columns = engine(query, target, options.report, strand, progress)
+        found = engine(query, target, options.report, strand, progress)
+        columns = {name: found[name] for name in REPORT_COLUMNS[options.report]}
         if strand is not None and options.report != "score":
             minus = strand < 0
             lengths = self.queries.lengths[query[minus]]
@@ -270,8 +271,6 @@ class PairsTask:
             max(self.memory_bytes // 2, 64 << 20),
             progress,
         )
-        for name in ("walk_seconds", "unit_seconds", "useful_cells", "swept_cells"):
-            del columns[name]
         return columns
 
     def _on_device(
@@ -288,8 +287,7 @@ class PairsTask:
             query = query + np.where(strand < 0, len(self.queries), 0)
         if self.targets is not self.queries:
             target = target + len(self.queries) * (1 if self._reverse is None else 2)
-        columns = aligner.align(query, target, progress)
-        return {name: columns[name] for name in REPORT_COLUMNS[report]}
+        return aligner.align(query, target, progress)
 
     def _aligner(self, device: Gpu, traced: bool) -> PairsOnGpu:
         """What aligns on that device, with the sequences there: made by the first tile."""

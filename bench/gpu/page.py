@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""docs/benchmarks/gpu.md from what measure.py wrote on a machine with a card, and from the machine code.
+
+python bench/gpu/page.py results/gpu.json      after a run on a card
+python bench/gpu/page.py                       as long as none has been seen
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "benchmarks" / "gpu.md"
+TABLE = ROOT / "tests" / "gpu" / "machine_code.json"
+#: An H200: multiprocessors, clock, integer lanes of a multiprocessor, cells of a word, bytes a second of memory.
+MULTIPROCESSORS, HERTZ, LANES, CELLS, BYTES = 132, 1.98e9, 64, 2, 4.8e12
+REGISTERS, GROUP, MOST_WARPS = 65536, 64, 64
+
+
+def measured(results: dict[str, Any] | None) -> list[str]:
+    """The table of the last run on a card."""
+    if results is None:
+        return ["No card has been seen yet: `bash bench/gpu/run.sh` on a machine with one makes this table.", ""]
+    machine = results["machine"]
+    lines = [
+        f"{machine['name']}, {machine['driver']}; {results['sequences']} sequences; {results['seconds']} s in all."
+    ]
+    differs = ", ".join(results["differs"]) or "nothing"
+    lines += [f"What differs from the processor's results: {differs}.", ""]
+    if "rates" in machine:
+        lines += ["Steps that a multiprocessor finishes a clock:", ""]
+        lines += [f"* {name}: {rate}" for name, rate in machine["rates"].items()] + [""]
+    lines += ["| case | length | sweep, GCUPS | all kernels | whole run |", "|---|---|---|---|---|"]
+    for row in results["cases"]:
+        figures = " | ".join(f"{row[key]:.0f}" for key in ("sweep_gcups", "kernel_gcups", "whole_gcups"))
+        lines.append(f"| {row['mode']} {row['report']}, {row['how']} | {row['length']} | {figures} |")
+    return [*lines, ""]
+
+
+def machine_code() -> list[str]:
+    """What NVRTC makes of the sweep."""
+    lines = ["| kernel | architecture | registers | spills | warps a multiprocessor | ALU instructions | all |",
+             "|---|---|---|---|---|---|---|"]  # fmt: skip
+    for name, row in json.loads(TABLE.read_text()).items():
+        kernel, architecture = name.rsplit(", ", 1)
+        groups = REGISTERS // (-(-row["registers"] // 8) * 8 * GROUP)
+        warps = min(groups * GROUP // 32, MOST_WARPS)
+        figures = f"{row['registers']} | {row['spills']} | {warps} | {row['alu_a_cell']:.2f} | {row['all_a_cell']:.2f}"
+        lines.append(f"| {kernel} | {architecture} | {figures} |")
+    return lines
+
+
+def bounds() -> list[str]:
+    """What the integer instructions and the memory of an H200 allow."""
+    table = json.loads(TABLE.read_text())
+    lines = [
+        "| case | instructions a word of two cells | bound by instructions, TCUPS | by memory |",
+        "|---|---|---|---|",
+    ]
+    for name in ("local score", "local score, one query", "global score", "local alignment", "global alignment"):
+        instructions = table[f"{name}, sm_90"]["alu_a_cell"]
+        bound = MULTIPROCESSORS * HERTZ * LANES * CELLS / instructions / 1e12
+        memory = f"{BYTES / 1e12:.1f}" if "alignment" in name else "-"
+        lines.append(f"| {name} | {instructions:.2f} | {bound:.1f} | {memory} |")
+    return lines
+
+
+def main() -> None:
+    """Writes the page."""
+    results = json.loads(Path(sys.argv[1]).read_text()) if len(sys.argv) > 1 else None
+    text = ["# Pairwise alignment on GPUs", "", "## Measured", "", *measured(results)]
+    text += [
+        "## Machine code",
+        "",
+        "What NVRTC 13 makes of the sweep, counted in its inner loop, a word of cells each (two cells of 16 bits from sm_90",
+        "on, else one of 32); ALU: what goes to the integer pipe. The tests compile it anew and fail when it worsens.",
+        "`python tests/gpu/machine_code.py` prints it.",
+        "",
+        *machine_code(),
+        "",
+        "## Bounds that follow, not measured",
+        "",
+        "For 132 multiprocessors at 1.98 GHz that finish 64 lanes of an integer instruction a clock (an H200; `bench/gpu`",
+        "measures that rate first), and for memory that takes 4.8 TB/s (alignments write one byte a cell):",
+        "",
+        *bounds(),
+        "",
+    ]
+    PAGE.write_text("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
