@@ -2,18 +2,20 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../pairwise/dispatch.hpp"
+#include "../compute/isa.hpp"
 
 void bind_pairwise(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
+void bind_phylo(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
     m.def("supported_isas", &tropalign::supported_isas, "Instruction sets that this processor has, the best first.");
-    m.def("selected_isa", [] { return std::string(tropalign::selected_kernels()->isa); },
+    m.def("selected_isa", &tropalign::selected_isa,
           "The instruction set whose kernels run (TROPALIGN_ISA overrides the best).");
     bind_pairwise(m);
     bind_formats(m);
     bind_gpu_plan(m);
+    bind_phylo(m);
 }

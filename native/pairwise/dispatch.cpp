@@ -1,68 +1,23 @@
 #include "dispatch.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <stdexcept>
+#include "../compute/isa.hpp"
 
 namespace tropalign {
 
-// TROPALIGN_ISAS is a list X(v2)X(v3)... made by the build, the plainest first.
+// TROPALIGN_ISAS is a list X(v2)X(v3)... made by the build.
 #define X(isa)                          \
     namespace isa {                     \
-    extern const Kernels kernels;       \
+    extern const Kernels kernels; \
     }
 TROPALIGN_ISAS
 #undef X
 
-namespace {
-
-const Kernels *const all_kernels[] = {
-#define X(isa) &isa::kernels,
+const Kernels *selected_kernels() {
+    const std::string selected = selected_isa();
+#define X(name) \
+    if (selected == #name) return &name::kernels;
     TROPALIGN_ISAS
 #undef X
-};
-
-bool processor_has(const std::string &isa) {
-    if (isa == "generic") return true;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (isa == "v2") return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-              __builtin_cpu_supports("fma");
-    if (isa == "v3") return v3;
-    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-              __builtin_cpu_supports("avx512vl");
-    if (isa == "v4") return v4;
-    if (isa == "v4vbmi") return v4 && __builtin_cpu_supports("avx512vbmi");
-    return false;
-#else
-    (void)isa;
-    return true;
-#endif
-}
-
-}  // namespace
-
-std::vector<std::string> supported_isas() {
-    std::vector<std::string> names;
-    for (const Kernels *kernels : all_kernels)
-        if (processor_has(kernels->isa)) names.insert(names.begin(), kernels->isa);
-    return names;
-}
-
-const Kernels *selected_kernels() {
-    const char *wanted = std::getenv("TROPALIGN_ISA");
-    const std::vector<std::string> supported = supported_isas();
-    if (supported.empty()) throw std::runtime_error("tropalign needs a processor with SSE4.2 (x86-64-v2) or better");
-    const std::string name = wanted && *wanted ? wanted : supported.front();
-    if (std::find(supported.begin(), supported.end(), name) == supported.end()) {
-        std::string known;
-        for (const std::string &isa : supported) known += (known.empty() ? "" : ", ") + isa;
-        throw std::runtime_error("TROPALIGN_ISA=" + name + " is not an instruction set of this processor; it has " + known);
-    }
-    for (const Kernels *kernels : all_kernels)
-        if (name == kernels->isa) return kernels;
     return nullptr;
 }
 

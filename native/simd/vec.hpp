@@ -6,8 +6,10 @@
 // AVX-512 as they are, movemask elsewhere. A lane owns `bits_a_lane` neighbouring bits of it (two for
 // 16-bit lanes and four for 32-bit lanes before AVX-512: movemask speaks bytes); its lowest one counts.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -153,6 +155,75 @@ template <int Bytes>
     for (int l = 0; l < Bytes; ++l) out[l] = row[index[l] & 31];
     return out;
 #endif
+}
+
+/// a + b, or the nearest number of the type. 32-bit lanes wrap.
+template <class T, int Bytes>
+[[gnu::always_inline]] inline Vec<T, Bytes> adds(Vec<T, Bytes> a, Vec<T, Bytes> b) {
+    using V = Vec<T, Bytes>;
+    if constexpr (sizeof(T) == 4) return a + b;
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64 && sizeof(T) == 1) return (V)_mm512_adds_epi8((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && sizeof(T) == 2) return (V)_mm512_adds_epi16((__m512i)a, (__m512i)b);
+#endif
+#if defined(__AVX2__)
+    if constexpr (Bytes == 32 && sizeof(T) == 1) return (V)_mm256_adds_epi8((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && sizeof(T) == 2) return (V)_mm256_adds_epi16((__m256i)a, (__m256i)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (Bytes == 16 && sizeof(T) == 1) return (V)_mm_adds_epi8((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && sizeof(T) == 2) return (V)_mm_adds_epi16((__m128i)a, (__m128i)b);
+#elif defined(__ARM_NEON)
+    if constexpr (sizeof(T) == 1) return (V)vqaddq_s8((int8x16_t)a, (int8x16_t)b);
+    if constexpr (sizeof(T) == 2) return (V)vqaddq_s16((int16x8_t)a, (int16x8_t)b);
+#endif
+    V out;
+    for (int l = 0; l < Lanes<T, Bytes>::count; ++l)
+        out[l] = static_cast<T>(std::clamp<int>(a[l] + b[l], std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+    return out;
+}
+
+/// a - b likewise.
+template <class T, int Bytes>
+[[gnu::always_inline]] inline Vec<T, Bytes> subs(Vec<T, Bytes> a, Vec<T, Bytes> b) {
+    using V = Vec<T, Bytes>;
+    if constexpr (sizeof(T) == 4) return a - b;
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64 && sizeof(T) == 1) return (V)_mm512_subs_epi8((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && sizeof(T) == 2) return (V)_mm512_subs_epi16((__m512i)a, (__m512i)b);
+#endif
+#if defined(__AVX2__)
+    if constexpr (Bytes == 32 && sizeof(T) == 1) return (V)_mm256_subs_epi8((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && sizeof(T) == 2) return (V)_mm256_subs_epi16((__m256i)a, (__m256i)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (Bytes == 16 && sizeof(T) == 1) return (V)_mm_subs_epi8((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && sizeof(T) == 2) return (V)_mm_subs_epi16((__m128i)a, (__m128i)b);
+#elif defined(__ARM_NEON)
+    if constexpr (sizeof(T) == 1) return (V)vqsubq_s8((int8x16_t)a, (int8x16_t)b);
+    if constexpr (sizeof(T) == 2) return (V)vqsubq_s16((int16x8_t)a, (int16x8_t)b);
+#endif
+    V out;
+    for (int l = 0; l < Lanes<T, Bytes>::count; ++l)
+        out[l] = static_cast<T>(std::clamp<int>(a[l] - b[l], std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+    return out;
+}
+
+/// All bits of lane l set where bit l is.
+template <class T, int Bytes>
+[[gnu::always_inline]] inline Vec<T, Bytes> lanes_of_bits(uint64_t bits) {
+    using V = Vec<T, Bytes>;
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64 && sizeof(T) == 1) return (V)_mm512_movm_epi8(bits);
+    if constexpr (Bytes == 64 && sizeof(T) == 2) return (V)_mm512_movm_epi16(static_cast<__mmask32>(bits));
+#endif
+    V weights{}, spread;
+    constexpr int bits_a_part = 8 * sizeof(T);  // a lane sees as many bits as it has
+    for (int l = 0; l < Lanes<T, Bytes>::count; ++l) {
+        weights[l] = static_cast<T>(uint64_t{1} << (l % bits_a_part));
+        spread[l] = static_cast<T>(bits >> (l / bits_a_part * bits_a_part));
+    }
+    return (spread & weights) == weights;
 }
 
 template <class T, int Bytes>

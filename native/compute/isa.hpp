@@ -1,0 +1,15 @@
+// The instruction set chosen at import.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tropalign {
+
+/// Instruction sets compiled in that this processor has, the best first.
+std::vector<std::string> supported_isas();
+
+/// The set named by TROPALIGN_ISA, else the best one. Throws std::runtime_error on a name that is unknown or that this
+/// processor lacks.
+std::string selected_isa();
+
+}  // namespace tropalign

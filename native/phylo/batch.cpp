@@ -1,0 +1,182 @@
+#include "batch.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "../compute/pool.hpp"
+
+namespace tropalign {
+
+template <class Word>
+std::vector<uint64_t> lane_planes(const Word *vectors, int64_t n_vectors, int64_t n_columns, int n_states) {
+    const int n_planes = n_states + 1;
+    const int64_t padded = (n_columns + kPlaceColumns - 1) / kPlaceColumns * kPlaceColumns, n_empty = padded - n_columns;
+    const int64_t n_groups = (n_vectors + kPlaceLanes - 1) / kPlaceLanes;
+    std::vector<uint64_t> words(static_cast<size_t>(n_groups * padded * n_planes));
+    for (int64_t v = 0; v < n_vectors; ++v) {
+        const uint64_t lane = uint64_t{1} << (v % kPlaceLanes);
+        uint64_t *column = &words[((v / kPlaceLanes) * padded + n_empty) * n_planes];
+        for (int64_t a = 0; a < n_columns; ++a, column += n_planes)
+            for (uint32_t left = vectors[v * n_columns + a]; left; left &= left - 1) column[__builtin_ctz(left)] |= lane;
+    }
+    return words;
+}
+template std::vector<uint64_t> lane_planes(const uint8_t *, int64_t, int64_t, int);
+template std::vector<uint64_t> lane_planes(const uint32_t *, int64_t, int64_t, int);
+
+int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns) {
+    const int64_t most = static_cast<int64_t>(s.match) * std::min(n_bases, n_columns);
+    const int32_t costs = std::max({s.match, -s.on_gap - s.mismatch, s.gap_open, s.gap_extend, s.insert_open, s.insert_extend});
+    // With 8 bits what is negative counts as 0: right where H never is, as a mismatch costs nothing.
+    if (s.mismatch == 0 && !s.whole_read && most <= 255 && costs <= 127) return 8;
+    const int64_t least = n_bases * std::max(-s.mismatch - s.on_gap, s.insert_open);
+    return most <= 32000 && (least <= 32000 || !s.whole_read) && costs <= 16000 ? 16 : 32;
+}
+
+namespace {
+
+/// A read whose letters are numbered by first appearance.
+struct OwnLetters {
+    std::vector<uint8_t> letter;
+    std::vector<uint32_t> sets;
+
+    OwnLetters(const ReadBatch &reads, int64_t k) {
+        std::vector<int> number(reads.n_codes, -1);
+        for (int64_t b = reads.offsets[k]; b < reads.offsets[k + 1]; ++b) {
+            const uint8_t code = reads.codes[b];
+            if (code >= reads.n_codes) throw std::out_of_range("a code of a read is beyond the alphabet");
+            if (number[code] < 0) {
+                number[code] = static_cast<int>(sets.size());
+                sets.push_back(reads.sets[code]);
+            }
+            letter.push_back(static_cast<uint8_t>(number[code]));
+        }
+    }
+
+    ReadLetters read() const {
+        return {letter.data(), static_cast<int32_t>(letter.size()), sets.data(), static_cast<int>(sets.size())};
+    }
+};
+
+}  // namespace
+
+bool place_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const LanePlanes &planes, const ReadBatch &reads,
+                  int n_threads, int word_bits, int32_t *score, const std::function<bool(int64_t)> &poll) {
+    std::vector<PlaceScratch> scratch(n_threads);
+    const ScoreGroup run = word_bits == 8 ? kernels.score8 : word_bits == 16 ? kernels.score16 : kernels.score32;
+    auto work = [&](int thread, int64_t item) {
+        const int64_t k = item / planes.n_groups, group = item % planes.n_groups;
+        const OwnLetters own(reads, k);
+        run(scoring, planes, group, own.read(), scratch[thread], score + item * kPlaceLanes);
+    };
+    return parallel(n_threads, reads.n_reads * planes.n_groups, 1, work,
+                    [&](int64_t items) { return poll(items / planes.n_groups); });
+}
+
+namespace {
+
+// Of a cell, for the way back.
+constexpr uint8_t kDiagonal = 0, kLeft = 1, kUp = 2, kStep = 3, kStaysLeft = 4, kStaysUp = 8;
+constexpr int32_t kImpossible = -(1 << 29);
+
+/// The whole matrix of one read against one branch, a byte a cell.
+template <class Word>
+class Path {
+  public:
+    Path(const PlaceScoring &scoring, const Word *vector, int64_t n_columns, int n_states, const ReadBatch &reads, int64_t k)
+        : s_(scoring), vector_(vector), n_columns_(n_columns), gap_bit_(1u << n_states), reads_(reads),
+          first_(reads.offsets[k]), n_bases_(reads.offsets[k + 1] - first_) {}
+
+    /// Fills the matrix; returns the score, and where the best cell is.
+    int32_t fill(std::vector<uint8_t> &cells, std::vector<int32_t> &h, std::vector<int32_t> &f) {
+        cells.resize(static_cast<size_t>(n_bases_ * n_columns_));
+        h.assign(n_columns_ + 1, 0), f.assign(n_columns_ + 1, kImpossible);
+        int32_t best = kImpossible;
+        for (int64_t b = 0; b < n_bases_; ++b) {
+            const bool last_row = b == n_bases_ - 1;
+            fill_row(b, &cells[b * n_columns_], h.data(), f.data());
+            for (int64_t a = last_row ? 0 : n_columns_ - 1; a < n_columns_; ++a)
+                if ((last_row || !s_.whole_read) && h[a + 1] > best) best = h[a + 1], end_base_ = b, end_column_ = a;
+        }
+        return best;
+    }
+
+    /// Walks back from the best cell.
+    void walk(const std::vector<uint8_t> &cells, int32_t *column) const {
+        std::fill(column, column + n_bases_, -1);
+        int64_t b = end_base_, a = end_column_;
+        uint8_t within = kDiagonal;
+        while (b >= 0 && a >= 0) {
+            const uint8_t cell = cells[b * n_columns_ + a];
+            const uint8_t step = within != kDiagonal ? within : cell & kStep;
+            if (step == kLeft) {
+                --a;
+                within = cell & kStaysLeft ? kLeft : kDiagonal;
+            } else if (step == kUp) {
+                --b;
+                within = cell & kStaysUp ? kUp : kDiagonal;
+            } else {
+                column[b--] = static_cast<int32_t>(a--);
+            }
+        }
+    }
+
+  private:
+    /// h[a + 1] and f[a + 1] become those of row b.
+    void fill_row(int64_t b, uint8_t *cells, int32_t *h, int32_t *f) const {
+        const uint32_t set = reads_.sets[reads_.codes[first_ + b]];
+        const int64_t spare = n_columns_ - n_bases_;
+        int32_t e = kImpossible, diagonal = h[0];
+        h[0] = s_.whole_read ? kImpossible : 0;
+        int32_t left = h[0];
+        for (int64_t a = 0; a < n_columns_; ++a) {
+            const uint32_t branch = vector_[a];
+            const bool gap = branch & gap_bit_;
+            const int32_t open = left - (gap ? 0 : s_.gap_open), extend = e - (gap ? 0 : s_.gap_extend);
+            const int32_t insert = h[a + 1] - s_.insert_open, further = f[a + 1] - s_.insert_extend;
+            const int32_t paired = diagonal + ((branch & set) ? s_.match : s_.mismatch) + (gap ? s_.on_gap : 0);
+            e = std::max(open, extend);
+            const int32_t up = std::max(insert, further);
+            const uint8_t step = up > e && up > paired ? kUp : e >= up && e > paired ? kLeft : kDiagonal;
+            cells[a] = step | (extend > open ? kStaysLeft : 0) | (further > insert ? kStaysUp : 0);
+            diagonal = h[a + 1];
+            int32_t best = std::max(std::max(e, up), paired);
+            if (s_.whole_read && (a < b || a > b + spare)) best = e = kImpossible, f[a + 1] = kImpossible;
+            else f[a + 1] = up;
+            h[a + 1] = left = best;
+        }
+    }
+
+    const PlaceScoring &s_;
+    const Word *vector_;
+    const int64_t n_columns_;
+    const uint32_t gap_bit_;
+    const ReadBatch &reads_;
+    const int64_t first_, n_bases_;
+    int64_t end_base_ = -1, end_column_ = -1;
+};
+
+}  // namespace
+
+template <class Word>
+void place_paths(const PlaceScoring &scoring, const Word *vectors, int64_t n_columns, int n_states, const ReadBatch &reads,
+                 const int64_t *row, int n_threads, int32_t *column, int32_t *score) {
+    struct Memory {
+        std::vector<uint8_t> cells;
+        std::vector<int32_t> h, f;
+    };
+    std::vector<Memory> memory(n_threads);
+    auto work = [&](int thread, int64_t k) {
+        Memory &own = memory[thread];
+        Path<Word> path(scoring, vectors + row[k] * n_columns, n_columns, n_states, reads, k);
+        score[k] = path.fill(own.cells, own.h, own.f);
+        path.walk(own.cells, column + reads.offsets[k]);
+    };
+    parallel(n_threads, reads.n_reads, 1, work, [](int64_t) { return true; });
+}
+template void place_paths(const PlaceScoring &, const uint8_t *, int64_t, int, const ReadBatch &, const int64_t *, int, int32_t *,
+                          int32_t *);
+template void place_paths(const PlaceScoring &, const uint32_t *, int64_t, int, const ReadBatch &, const int64_t *, int,
+                          int32_t *, int32_t *);
+
+}  // namespace tropalign

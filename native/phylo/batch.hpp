@@ -1,0 +1,34 @@
+// Reads against the branches of a reference: scores of all, and the way back of chosen ones.
+#pragma once
+#include <functional>
+
+#include "place.hpp"
+
+namespace tropalign {
+
+struct ReadBatch {
+    const uint8_t *codes;     // of all reads
+    const int64_t *offsets;   // [n_reads + 1]
+    int64_t n_reads;
+    const uint32_t *sets;     // what states a code stands for
+    int n_codes;
+};
+
+/// Branch vectors as one bit a lane: [group][column][plane], columns padded to kPlaceColumns in front.
+/// `vectors` is [n_vectors][n_columns]: state set, and the gap flag above the last of n_states.
+template <class Word>
+std::vector<uint64_t> lane_planes(const Word *vectors, int64_t n_vectors, int64_t n_columns, int n_states);
+
+/// Bits that hold every score of a read of that length: 8, 16 or 32.
+int place_word_bits(const PlaceScoring &, int64_t n_bases, int64_t n_columns);
+
+/// score[n_reads][64 n_groups]. `poll(done)` is called now and then; false stops, and so is the answer then.
+bool place_scores(const PlaceKernels &, const PlaceScoring &, const LanePlanes &, const ReadBatch &, int n_threads,
+                  int word_bits, int32_t *score, const std::function<bool(int64_t)> &poll);
+
+/// The column of every base (-1: inserted), laid out as the codes, of read k against row row[k] of `vectors`; score[k] too.
+template <class Word>
+void place_paths(const PlaceScoring &, const Word *vectors, int64_t n_columns, int n_states, const ReadBatch &,
+                 const int64_t *row, int n_threads, int32_t *column, int32_t *score);
+
+}  // namespace tropalign

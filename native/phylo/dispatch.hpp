@@ -1,0 +1,10 @@
+// The kernels of the instruction set chosen at import.
+#pragma once
+#include "place.hpp"
+
+namespace tropalign {
+
+/// Throws what selected_isa throws.
+const PlaceKernels *selected_place_kernels();
+
+}  // namespace tropalign
