@@ -10,6 +10,7 @@
 
 #include "../phylo/batch.hpp"
 #include "../phylo/dispatch.hpp"
+#include "../phylo/prune.hpp"
 #include "../phylo/vectors.hpp"
 
 namespace nb = nanobind;
@@ -84,12 +85,20 @@ nb::object planes_of(Array<Word, 2> vectors, int n_states) {
     return nb::cast(nb::ndarray<nb::numpy, uint64_t>(data, 3, shape.data(), keep));
 }
 
-nb::object scores(Array<uint64_t, 3> planes, int n_empty, std::array<int32_t, 8> scoring, Array<uint8_t, 1> codes,
-                  Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits, int n_threads, nb::object progress) {
-    const LanePlanes lanes{planes.data(), static_cast<int64_t>(planes.shape(0)), static_cast<int64_t>(planes.shape(1)),
-                           static_cast<int>(planes.shape(2)), n_empty};
+ReferencePlanes planes_from(const Array<uint64_t, 3> &planes, int64_t n_vectors, int n_empty) {
+    const auto n_groups = static_cast<int64_t>(planes.shape(0));
+    if (n_vectors > kPlaceLanes * n_groups || n_vectors <= kPlaceLanes * (n_groups - 1)) throw nb::value_error("planes of other vectors");
+    return {planes.data(), n_vectors, n_groups, static_cast<int64_t>(planes.shape(1)), static_cast<int>(planes.shape(2)) - 1, n_empty};
+}
+
+/// n_best 0: every score; else those that may be among as many best.
+nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std::array<int32_t, 8> scoring, Array<uint8_t, 1> codes,
+                 Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits, const BranchBounds *bounds, int n_best,
+                 int n_threads, nb::object progress) {
+    const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
     const ReadBatch reads = reads_of(codes, offsets, sets);
     if (n_threads < 1) throw nb::value_error("n_threads is below 1");
+    if (bounds && word_bits != 8) throw nb::value_error("bounds are for 8 bits");
     int32_t *data;
     nb::object out = new_array<int32_t>({static_cast<size_t>(reads.n_reads), kPlaceLanes * planes.shape(0)}, data);
     bool raised = false;
@@ -104,13 +113,19 @@ nb::object scores(Array<uint64_t, 3> planes, int n_empty, std::array<int32_t, 8>
         }
         return !raised;
     };
+    std::atomic<int64_t> cells{0};
     {
         const PlaceKernels &kernels = *selected_place_kernels();
         nb::gil_scoped_release released;
-        place_scores(kernels, scoring_of(scoring), lanes, reads, n_threads, word_bits, data, poll);
+        if (bounds) {
+            place_best_scores(kernels, scoring_of(scoring), reference, *bounds, reads, n_best, n_threads, data, cells, poll);
+        } else {
+            place_scores(kernels, scoring_of(scoring), reference, reads, n_threads, word_bits, data, poll);
+            cells = kPlaceLanes * reference.n_groups * reference.n_columns * offsets.data()[reads.n_reads];
+        }
     }
     if (raised) throw nb::python_error();
-    return out;
+    return nb::make_tuple(out, cells.load());
 }
 
 template <class Word>
@@ -139,11 +154,15 @@ void bind_phylo(nb::module_ &m) {
           "discrete"_a, "n_threads"_a, "State sets and gap flags of all branches; see tropalign.phylo.");
     m.def("lane_planes", &planes_of<uint8_t>, "vectors"_a, "n_states"_a, "Branch vectors as one bit a lane.");
     m.def("lane_planes", &planes_of<uint32_t>, "vectors"_a, "n_states"_a);
+    nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/phylo/prune.hpp.")
+        .def("__init__", [](BranchBounds *self, Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty) {
+            new (self) BranchBounds(make_bounds(planes_from(planes, n_vectors, n_empty)));
+        }, "planes"_a, "n_vectors"_a, "n_empty"_a);
     m.def("place_word_bits", [](std::array<int32_t, 8> scoring, int64_t n_bases, int64_t n_columns) {
         return place_word_bits(scoring_of(scoring), n_bases, n_columns);
     }, "scoring"_a, "n_bases"_a, "n_columns"_a, "Bits that hold every score.");
-    m.def("place_scores", &scores, "planes"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a, "word_bits"_a,
-          "n_threads"_a, "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
+    m.def("place_scores", &scores, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
+          "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
     m.def("place_paths", &paths<uint8_t>, "vectors"_a, "n_states"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a, "rows"_a,
           "n_threads"_a, "The column of every base (-1: inserted) against one branch a read, and the score.");
     m.def("place_paths", &paths<uint32_t>, "vectors"_a, "n_states"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a, "rows"_a,

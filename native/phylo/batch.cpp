@@ -1,6 +1,7 @@
 #include "batch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "../compute/pool.hpp"
@@ -13,11 +14,12 @@ std::vector<uint64_t> lane_planes(const Word *vectors, int64_t n_vectors, int64_
     const int64_t padded = (n_columns + kPlaceColumns - 1) / kPlaceColumns * kPlaceColumns, n_empty = padded - n_columns;
     const int64_t n_groups = (n_vectors + kPlaceLanes - 1) / kPlaceLanes;
     std::vector<uint64_t> words(static_cast<size_t>(n_groups * padded * n_planes));
-    for (int64_t v = 0; v < n_vectors; ++v) {
-        const uint64_t lane = uint64_t{1} << (v % kPlaceLanes);
-        uint64_t *column = &words[((v / kPlaceLanes) * padded + n_empty) * n_planes];
+    for (int64_t lane = 0; lane < n_groups * kPlaceLanes; ++lane) {
+        const Word *vector = vectors + std::min(lane, n_vectors - 1) * n_columns;
+        const uint64_t bit = uint64_t{1} << (lane % kPlaceLanes);
+        uint64_t *column = &words[((lane / kPlaceLanes) * padded + n_empty) * n_planes];
         for (int64_t a = 0; a < n_columns; ++a, column += n_planes)
-            for (uint32_t left = vectors[v * n_columns + a]; left; left &= left - 1) column[__builtin_ctz(left)] |= lane;
+            for (uint32_t left = vector[a]; left; left &= left - 1) column[std::countr_zero(left)] |= bit;
     }
     return words;
 }
@@ -33,41 +35,29 @@ int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns) {
     return most <= 32000 && (least <= 32000 || !s.whole_read) && costs <= 16000 ? 16 : 32;
 }
 
-namespace {
-
-/// A read whose letters are numbered by first appearance.
-struct OwnLetters {
-    std::vector<uint8_t> letter;
-    std::vector<uint32_t> sets;
-
-    OwnLetters(const ReadBatch &reads, int64_t k) {
-        std::vector<int> number(reads.n_codes, -1);
-        for (int64_t b = reads.offsets[k]; b < reads.offsets[k + 1]; ++b) {
-            const uint8_t code = reads.codes[b];
-            if (code >= reads.n_codes) throw std::out_of_range("a code of a read is beyond the alphabet");
-            if (number[code] < 0) {
-                number[code] = static_cast<int>(sets.size());
-                sets.push_back(reads.sets[code]);
-            }
-            letter.push_back(static_cast<uint8_t>(number[code]));
+OwnLetters::OwnLetters(const ReadBatch &reads, int64_t k) {
+    std::vector<int> number(reads.n_codes, -1);
+    for (int64_t b = reads.offsets[k]; b < reads.offsets[k + 1]; ++b) {
+        const uint8_t code = reads.codes[b];
+        if (code >= reads.n_codes) throw std::out_of_range("a code of a read is beyond the alphabet");
+        if (number[code] < 0) {
+            number[code] = static_cast<int>(sets_.size());
+            sets_.push_back(reads.sets[code]);
         }
+        letter_.push_back(static_cast<uint8_t>(number[code]));
     }
+}
 
-    ReadLetters read() const {
-        return {letter.data(), static_cast<int32_t>(letter.size()), sets.data(), static_cast<int>(sets.size())};
-    }
-};
-
-}  // namespace
-
-bool place_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const LanePlanes &planes, const ReadBatch &reads,
+bool place_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes, const ReadBatch &reads,
                   int n_threads, int word_bits, int32_t *score, const std::function<bool(int64_t)> &poll) {
     std::vector<PlaceScratch> scratch(n_threads);
     const ScoreGroup run = word_bits == 8 ? kernels.score8 : word_bits == 16 ? kernels.score16 : kernels.score32;
     auto work = [&](int thread, int64_t item) {
         const int64_t k = item / planes.n_groups, group = item % planes.n_groups;
         const OwnLetters own(reads, k);
-        run(scoring, planes, group, own.read(), scratch[thread], score + item * kPlaceLanes);
+        const LanePlanes lanes{planes.column(group, 0), planes.n_columns, planes.n_states + 1, planes.n_states, planes.n_empty,
+                               true};
+        run(scoring, lanes, own.read(), scratch[thread], score + item * kPlaceLanes, nullptr);
     };
     return parallel(n_threads, reads.n_reads * planes.n_groups, 1, work,
                     [&](int64_t items) { return poll(items / planes.n_groups); });

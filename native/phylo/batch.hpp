@@ -1,6 +1,8 @@
 // Reads against the branches of a reference: scores of all, and the way back of chosen ones.
 #pragma once
+#include <atomic>
 #include <functional>
+#include <memory>
 
 #include "place.hpp"
 
@@ -14,8 +16,30 @@ struct ReadBatch {
     int n_codes;
 };
 
-/// Branch vectors as one bit a lane: [group][column][plane], columns padded to kPlaceColumns in front.
-/// `vectors` is [n_vectors][n_columns]: state set, and the gap flag above the last of n_states.
+/// A read whose letters are numbered by first appearance.
+class OwnLetters {
+  public:
+    /// Throws std::out_of_range on a code beyond the alphabet.
+    OwnLetters(const ReadBatch &, int64_t k);
+    ReadLetters read() const {
+        return {letter_.data(), static_cast<int32_t>(letter_.size()), sets_.data(), static_cast<int>(sets_.size())};
+    }
+
+  private:
+    std::vector<uint8_t> letter_;
+    std::vector<uint32_t> sets_;
+};
+
+/// Branch vectors as one bit a lane, 64 in a group (see LanePlanes); the last vector fills the last group.
+struct ReferencePlanes {
+    const uint64_t *words;  // [n_groups][n_columns][n_states + 1]
+    int64_t n_vectors, n_groups, n_columns;
+    int n_states, n_empty;
+
+    const uint64_t *column(int64_t group, int64_t a) const { return words + (group * n_columns + a) * (n_states + 1); }
+};
+
+/// Their words. `vectors` is [n_vectors][n_columns]: state set, and the gap flag above the last of n_states.
 template <class Word>
 std::vector<uint64_t> lane_planes(const Word *vectors, int64_t n_vectors, int64_t n_columns, int n_states);
 
@@ -23,7 +47,7 @@ std::vector<uint64_t> lane_planes(const Word *vectors, int64_t n_vectors, int64_
 int place_word_bits(const PlaceScoring &, int64_t n_bases, int64_t n_columns);
 
 /// score[n_reads][64 n_groups]. `poll(done)` is called now and then; false stops, and so is the answer then.
-bool place_scores(const PlaceKernels &, const PlaceScoring &, const LanePlanes &, const ReadBatch &, int n_threads,
+bool place_scores(const PlaceKernels &, const PlaceScoring &, const ReferencePlanes &, const ReadBatch &, int n_threads,
                   int word_bits, int32_t *score, const std::function<bool(int64_t)> &poll);
 
 /// The column of every base (-1: inserted), laid out as the codes, of read k against row row[k] of `vectors`; score[k] too.

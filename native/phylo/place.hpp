@@ -14,15 +14,20 @@ struct PlaceScoring {
                                             // many columns as the read has bases too few remain (the 2012 kernel)
 };
 
-/// Branches by lanes: bit l of word [column][plane] of a group is lane l's. Planes are the states, then the gap flag.
-struct LanePlanes {
-    const uint64_t *words;  // [n_groups][n_columns][n_planes]
-    int64_t n_groups, n_columns;
-    int n_planes;
-    int n_empty;  // columns before the first: n_columns is a multiple of kPlaceColumns
-};
 inline constexpr int kPlaceLanes = 64;
 inline constexpr int kPlaceColumns = 4;
+
+/// Columns of 64 branches: bit l of word [column][plane] is lane l's. Planes are the states; where leaving the column out
+/// costs nothing (the gap flag); and, where bounds of several branches are computed, where a base costs on_gap (else the
+/// gap flag again).
+struct LanePlanes {
+    const uint64_t *words;  // [n_columns][n_planes]
+    int64_t n_columns;      // a multiple of kPlaceColumns, n_empty of them before the first
+    int n_planes, n_states, n_empty;
+    bool to_end;  // the last column is the reference's
+
+    int base_plane() const { return n_planes - 1; }
+};
 
 /// A read as letters of its own: few of them, so that a column's scores are made once for each.
 struct ReadLetters {
@@ -37,9 +42,10 @@ struct PlaceScratch {
     std::vector<uint8_t> rows, profile;
 };
 
-/// Scores of the 64 lanes of a group.
-using ScoreGroup = void (*)(const PlaceScoring &, const LanePlanes &, int64_t group, const ReadLetters &, PlaceScratch &,
-                            int32_t *score);
+/// Scores of 64 lanes. ends, if not null: [n_columns / kPlaceColumns][64], the best score of a read that ends in these
+/// columns (8 bits only).
+using ScoreGroup = void (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &, int32_t *score,
+                            uint8_t *ends);
 
 struct PlaceKernels {
     const char *isa;

@@ -42,28 +42,30 @@ class PlaceSweep {
     }
 
     /// The lanes from `first_lane` on, with all four ends free.
-    void run(const uint64_t *group, int first_lane, int32_t *score) {
+    void run(int first_lane, int32_t *score, uint8_t *ends) {
         const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
         for (int32_t b = 0; b < read_.length; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
         V best = zero;
         for (int64_t a = 0; a < planes_.n_columns; a += kStrip) {
-            const uint64_t *columns = group + a * planes_.n_planes;
+            const uint64_t *columns = planes_.words + a * planes_.n_planes;
             make_profile(columns, kStrip, first_lane, planes_.n_empty - a);
-            if constexpr (kStrip == 4) best = vmax(best, strip4(columns, first_lane));
-            else best = vmax(best, strip2(columns, first_lane));
+            const V ended = kStrip == 4 ? strip4(columns, first_lane) : strip2(columns, first_lane);
+            best = vmax(best, ended);
+            if (ends) note_ends(ended, a, first_lane, ends);
         }
-        for (int32_t b = 0; b < read_.length; ++b) best = vmax(best, rows_[2 * b]);  // of the last column
+        if (planes_.to_end)
+            for (int32_t b = 0; b < read_.length; ++b) best = vmax(best, rows_[2 * b]);
         for (int l = 0; l < kLanes; ++l) score[first_lane + l] = static_cast<int32_t>(best[l]) - PlaceLanes<T>::zero;
     }
 
     /// The lanes from `first_lane` on; the read's ends are not free.
-    void run_whole(const uint64_t *group, int first_lane, int32_t *score) {
+    void run_whole(int first_lane, int32_t *score) {
         const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
         const int64_t n = read_.length, spare = planes_.n_columns - planes_.n_empty - n;
         for (int64_t b = 0; b < 2 * n; ++b) rows_[b] = impossible;
         V best = impossible;
         for (int64_t a = 0; a < n + spare; ++a) {
-            const uint64_t *column = group + (planes_.n_empty + a) * planes_.n_planes;
+            const uint64_t *column = planes_.words + (planes_.n_empty + a) * planes_.n_planes;
             make_profile(column, 1, first_lane, 0);
             const V open = open_of(column, first_lane), extend = extend_of(column, first_lane);
             const int64_t first = std::max<int64_t>(0, a - spare), last = std::min(n - 1, a);
@@ -92,14 +94,13 @@ class PlaceSweep {
 
     /// What each of the read's letters scores in each column of the strip; nothing in its first n_empty.
     [[gnu::always_inline]] void make_profile(const uint64_t *columns, int n_columns, int first_lane, int64_t n_empty) {
-        const int n_states = planes_.n_planes - 1;
         for (int c = 0; c < n_columns; ++c) {
             const uint64_t *column = columns + c * planes_.n_planes;
             if (c < n_empty) {
                 for (int s = 0; s < read_.n_sets; ++s) profile_[s * kStrip + c] = V{};
                 continue;
             }
-            const V base = mismatch_ + (lanes(column, n_states, first_lane) & on_gap_);
+            const V base = mismatch_ + (lanes(column, planes_.base_plane(), first_lane) & on_gap_);
             for (int s = 0; s < read_.n_sets; ++s) {
                 uint64_t matches = 0;
                 for (uint32_t set = read_.sets[s]; set; set &= set - 1) matches |= column[std::countr_zero(set)];
@@ -109,9 +110,20 @@ class PlaceSweep {
     }
 
     /// What leaving a column out costs: nothing where it has the gap flag.
-    V open_of(const uint64_t *column, int first_lane) const { return ~lanes(column, planes_.n_planes - 1, first_lane) & gap_open_; }
+    V open_of(const uint64_t *column, int first_lane) const {
+        return ~lanes(column, planes_.n_states, first_lane) & gap_open_;
+    }
     V extend_of(const uint64_t *column, int first_lane) const {
-        return ~lanes(column, planes_.n_planes - 1, first_lane) & gap_extend_;
+        return ~lanes(column, planes_.n_states, first_lane) & gap_extend_;
+    }
+
+    void note_ends(V ended, int64_t column, int first_lane, uint8_t *ends) const {
+        uint8_t *strip = ends + column / kPlaceColumns * kPlaceLanes + first_lane;
+        const bool is_first = column % kPlaceColumns == 0;
+        for (int l = 0; l < kLanes; ++l) {
+            const auto score = static_cast<uint8_t>(static_cast<int>(ended[l]) - PlaceLanes<T>::zero);
+            strip[l] = is_first ? score : std::max(strip[l], score);
+        }
     }
 
     /// One cell: from H and E on its left, H diagonally above, and its column's H and F of the row above, which it replaces.
@@ -173,13 +185,12 @@ class PlaceSweep {
 };
 
 template <class T>
-void score_group(const PlaceScoring &scoring, const LanePlanes &planes, int64_t group, const ReadLetters &read,
-                 PlaceScratch &scratch, int32_t *score) {
+void score_group(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read, PlaceScratch &scratch,
+                 int32_t *score, uint8_t *ends) {
     PlaceSweep<T> sweep(scoring, planes, read, scratch);
-    const uint64_t *words = planes.words + group * planes.n_columns * planes.n_planes;
     for (int lane = 0; lane < kPlaceLanes; lane += kVectorBytes / static_cast<int>(sizeof(T))) {
-        if (scoring.whole_read) sweep.run_whole(words, lane, score);
-        else sweep.run(words, lane, score);
+        if (scoring.whole_read) sweep.run_whole(lane, score);
+        else sweep.run(lane, score, ends);
     }
 }
 

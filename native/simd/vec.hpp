@@ -217,6 +217,24 @@ template <class T, int Bytes>
     if constexpr (Bytes == 64 && sizeof(T) == 1) return (V)_mm512_movm_epi8(bits);
     if constexpr (Bytes == 64 && sizeof(T) == 2) return (V)_mm512_movm_epi16(static_cast<__mmask32>(bits));
 #endif
+#if defined(__SSE4_1__)
+    if constexpr (sizeof(T) == 1) {  // each lane gets the byte that has its bit
+        const __m128i picks = _mm_set_epi64x(0x0101010101010101, 0), weights = _mm_set1_epi64x(0x8040201008040201);
+#if defined(__AVX2__)
+        if constexpr (Bytes == 32) {
+            const __m256i all = _mm256_set1_epi32(static_cast<int>(bits)), two = _mm256_set1_epi8(2);
+            const __m256i pick = _mm256_inserti128_si256(_mm256_broadcastsi128_si256(picks),
+                                                         _mm_add_epi8(picks, _mm256_castsi256_si128(two)), 1);
+            const __m256i weight = _mm256_broadcastsi128_si256(weights);
+            return (V)_mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(all, pick), weight), weight);
+        }
+#endif
+        if constexpr (Bytes == 16) {
+            const __m128i spread = _mm_shuffle_epi8(_mm_set1_epi16(static_cast<short>(bits)), picks);
+            return (V)_mm_cmpeq_epi8(_mm_and_si128(spread, weights), weights);
+        }
+    }
+#endif
     V weights{}, spread;
     constexpr int bits_a_part = 8 * sizeof(T);  // a lane sees as many bits as it has
     for (int l = 0; l < Lanes<T, Bytes>::count; ++l) {

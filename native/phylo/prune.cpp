@@ -1,0 +1,220 @@
+#include "prune.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "../compute/pool.hpp"
+
+namespace tropalign {
+namespace {
+
+constexpr int kBranches = 8;                          // of a bound: a byte of a word of lanes
+constexpr int kBounds = kPlaceLanes / kBranches;      // in a group of branches
+constexpr uint64_t kLowBits = 0x0101010101010101;
+
+/// Bit 0 of every byte that is not zero.
+uint64_t any_in_byte(uint64_t x) {
+    x |= x >> 4, x |= x >> 2, x |= x >> 1;
+    return x & kLowBits;
+}
+uint64_t all_in_byte(uint64_t x) { return ~any_in_byte(~x) & kLowBits; }
+
+/// Bit 0 of each byte, side by side.
+uint8_t gathered(uint64_t low_bits) { return static_cast<uint8_t>(low_bits * 0x0102040810204080 >> 56); }
+
+/// A run of columns, in strips.
+struct Window {
+    int64_t begin, end;
+};
+
+}  // namespace
+
+BranchBounds make_bounds(const ReferencePlanes &planes) {
+    BranchBounds bounds;
+    bounds.n_bounds = planes.n_groups * kBounds;
+    bounds.n_groups = (bounds.n_bounds + kPlaceLanes - 1) / kPlaceLanes;
+    const int n_states = planes.n_states, n_planes = n_states + 2;
+    bounds.words.resize(static_cast<size_t>(bounds.n_groups * planes.n_columns * n_planes));
+    for (int64_t group = 0; group < planes.n_groups; ++group) {
+        const int shift = static_cast<int>(group * kBounds % kPlaceLanes);
+        for (int64_t a = 0; a < planes.n_columns; ++a) {
+            const uint64_t *from = planes.column(group, a), flags = from[n_states], closed = all_in_byte(flags);
+            uint64_t *to = &bounds.words[(group * kBounds / kPlaceLanes * planes.n_columns + a) * n_planes];
+            auto set = [&](int plane, uint64_t low_bits) { to[plane] |= static_cast<uint64_t>(gathered(low_bits)) << shift; };
+            for (int s = 0; s < n_states; ++s)  // without the flag if any branch offers that, else with it
+                set(s, any_in_byte(from[s] & ~flags) | (closed & any_in_byte(from[s])));
+            set(n_states, any_in_byte(flags));
+            set(n_states + 1, closed);
+        }
+    }
+    const int64_t n_strips = planes.n_columns / kPlaceColumns;
+    bounds.closed_before.resize(static_cast<size_t>(bounds.n_groups * kPlaceLanes * (n_strips + 1)));
+    for (int64_t bound = 0; bound < bounds.n_groups * kPlaceLanes; ++bound) {
+        int32_t *before = &bounds.closed_before[bound * (n_strips + 1)];
+        for (int64_t a = 0; a < planes.n_columns; ++a) {
+            const uint64_t flags = bounds.words[(bound / kPlaceLanes * planes.n_columns + a) * n_planes + n_states];
+            if (a % kPlaceColumns == 0) before[a / kPlaceColumns + 1] = before[a / kPlaceColumns];
+            before[a / kPlaceColumns + 1] += a >= planes.n_empty && !(flags >> bound % kPlaceLanes & 1);
+        }
+    }
+    return bounds;
+}
+
+namespace {
+
+/// One thread's work on reads.
+class Pruner {
+  public:
+    Pruner(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes, const BranchBounds &bounds,
+           int n_best)
+        : kernels_(kernels), s_(scoring), planes_(planes), bounds_(bounds), n_best_(n_best),
+          n_strips_(planes.n_columns / kPlaceColumns), upper_(bounds.n_groups * kPlaceLanes),
+          ends_(static_cast<size_t>(bounds.n_groups * n_strips_ * kPlaceLanes)) {}
+
+    /// Scores of one read against all lanes; returns the cells computed.
+    int64_t run(const ReadLetters &read, int32_t *score) {
+        cells_ = 0;
+        find_upper(read);
+        std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
+        order_.resize(bounds_.n_bounds);
+        std::iota(order_.begin(), order_.end(), 0);
+        const auto n_first = std::min<int64_t>(kBounds, bounds_.n_bounds);
+        std::partial_sort(order_.begin(), order_.begin() + n_first, order_.end(),
+                          [&](int64_t a, int64_t b) { return upper_[a] != upper_[b] ? upper_[a] > upper_[b] : a < b; });
+        // The most promising branches, where they promise most: a score that the best ones reach at least.
+        std::vector<int64_t> first(order_.begin(), order_.begin() + n_first);
+        Window window{n_strips_, 0};
+        for (int64_t bound : first) widen(window, bound, read.length, upper_[bound]);
+        score_branches(read, first, window, score);
+        least_ = nth_best(score);
+        std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
+        score_candidates(read, score);
+        return cells_;
+    }
+
+  private:
+    void find_upper(const ReadLetters &read) {
+        const int n_planes = planes_.n_states + 2;
+        for (int64_t group = 0; group < bounds_.n_groups; ++group) {
+            const LanePlanes lanes{&bounds_.words[group * planes_.n_columns * n_planes], planes_.n_columns, n_planes,
+                                   planes_.n_states, planes_.n_empty, true};
+            kernels_.score8(s_, lanes, read, scratch_, &upper_[group * kPlaceLanes], &ends_[group * n_strips_ * kPlaceLanes]);
+        }
+        cells_ += bounds_.n_groups * kPlaceLanes * planes_.n_columns * read.length;
+    }
+
+    /// Makes the window hold every alignment of a bound's branches that scores at least `least`.
+    void widen(Window &window, int64_t bound, int64_t n_bases, int32_t least) const {
+        const uint8_t *ends = &ends_[bound / kPlaceLanes * n_strips_ * kPlaceLanes + bound % kPlaceLanes];
+        int64_t first = 0, last = n_strips_ - 1;
+        while (first < n_strips_ && ends[first * kPlaceLanes] < least) ++first;
+        if (first == n_strips_) first = last;  // only a read that hangs over the right end scores as much
+        else if (upper_[bound] < least || !hangs_over(bound, ends, least))
+            while (ends[last * kPlaceLanes] < least) --last;
+        const int64_t most = static_cast<int64_t>(s_.match) * n_bases;
+        const int64_t cost = std::min(s_.gap_open, s_.gap_extend);
+        int64_t begin = 0;
+        if (cost > 0) {
+            const int32_t *before = &bounds_.closed_before[bound * (n_strips_ + 1)];
+            const int64_t room = n_bases + (most - least) / cost;
+            begin = std::lower_bound(before, before + first, before[first] - room) - before;
+        }
+        window.begin = std::min(window.begin, begin), window.end = std::max(window.end, last + 1);
+    }
+
+    /// Whether a read that is not used to its last base may score that much.
+    bool hangs_over(int64_t bound, const uint8_t *ends, int32_t least) const {
+        int32_t most = 0;
+        for (int64_t strip = 0; strip < n_strips_; ++strip) most = std::max<int32_t>(most, ends[strip * kPlaceLanes]);
+        return upper_[bound] > most && upper_[bound] >= least;
+    }
+
+    /// Scores of the branches of up to eight bounds within a window.
+    void score_branches(const ReadLetters &read, const std::vector<int64_t> &chosen, Window window, int32_t *score) {
+        const int n_planes = planes_.n_states + 1;
+        const int64_t first_column = window.begin * kPlaceColumns, n_columns = (window.end - window.begin) * kPlaceColumns;
+        packed_.assign(static_cast<size_t>(n_columns * n_planes), 0);
+        for (size_t slot = 0; slot < chosen.size(); ++slot) {
+            const uint64_t *from = planes_.column(chosen[slot] / kBounds, first_column);
+            const int down = static_cast<int>(chosen[slot] % kBounds) * kBranches, up = static_cast<int>(slot) * kBranches;
+            for (int64_t k = 0; k < n_columns * n_planes; ++k) packed_[k] |= (from[k] >> down & 255) << up;
+        }
+        const LanePlanes lanes{packed_.data(), n_columns, n_planes, planes_.n_states, window.begin == 0 ? planes_.n_empty : 0,
+                               window.end == n_strips_};
+        int32_t found[kPlaceLanes];
+        kernels_.score8(s_, lanes, read, scratch_, found, nullptr);
+        for (size_t slot = 0; slot < chosen.size(); ++slot)
+            std::memcpy(score + chosen[slot] * kBranches, found + slot * kBranches, kBranches * sizeof(int32_t));
+        cells_ += kPlaceLanes * n_columns * read.length;
+    }
+
+    /// The n_best-th highest score of real branches.
+    int32_t nth_best(const int32_t *score) {
+        sorted_.assign(score, score + planes_.n_vectors);
+        const auto nth = std::min<int64_t>(n_best_, planes_.n_vectors) - 1;
+        std::nth_element(sorted_.begin(), sorted_.begin() + nth, sorted_.end(), std::greater<>());
+        return std::max(sorted_[nth], 0);
+    }
+
+    void score_candidates(const ReadLetters &read, int32_t *score) {
+        struct Candidate {
+            Window window;
+            int64_t bound;
+        };
+        std::vector<Candidate> candidates;
+        for (int64_t bound = 0; bound < bounds_.n_bounds; ++bound) {
+            if (upper_[bound] < least_) continue;
+            Window window{n_strips_, 0};
+            widen(window, bound, read.length, least_);
+            candidates.push_back({window, bound});
+        }
+        std::sort(candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) {
+            if (a.window.begin != b.window.begin) return a.window.begin < b.window.begin;
+            return a.window.end != b.window.end ? a.window.end < b.window.end : a.bound < b.bound;
+        });
+        for (size_t begin = 0; begin < candidates.size(); begin += kBounds) {
+            const size_t end = std::min(begin + kBounds, candidates.size());
+            std::vector<int64_t> chosen;
+            Window window{n_strips_, 0};
+            for (size_t k = begin; k < end; ++k) {
+                chosen.push_back(candidates[k].bound);
+                window.begin = std::min(window.begin, candidates[k].window.begin);
+                window.end = std::max(window.end, candidates[k].window.end);
+            }
+            score_branches(read, chosen, window, score);
+        }
+        for (int64_t lane = 0; lane < planes_.n_groups * kPlaceLanes; ++lane)
+            if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough
+    }
+
+    const PlaceKernels &kernels_;
+    const PlaceScoring &s_;
+    const ReferencePlanes &planes_;
+    const BranchBounds &bounds_;
+    const int n_best_;
+    const int64_t n_strips_;
+    std::vector<int32_t> upper_, sorted_;
+    std::vector<uint8_t> ends_;  // [group of bounds][strip][lane]
+    std::vector<uint64_t> packed_;
+    std::vector<int64_t> order_;
+    PlaceScratch scratch_;
+    int32_t least_ = 0;
+    int64_t cells_ = 0;
+};
+
+}  // namespace
+
+bool place_best_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes,
+                       const BranchBounds &bounds, const ReadBatch &reads, int n_best, int n_threads, int32_t *score,
+                       std::atomic<int64_t> &cells, const std::function<bool(int64_t)> &poll) {
+    std::vector<std::unique_ptr<Pruner>> pruners(n_threads);
+    auto work = [&](int thread, int64_t k) {
+        if (!pruners[thread]) pruners[thread] = std::make_unique<Pruner>(kernels, scoring, planes, bounds, n_best);
+        const OwnLetters own(reads, k);
+        cells += pruners[thread]->run(own.read(), score + k * planes.n_groups * kPlaceLanes);
+    };
+    return parallel(n_threads, reads.n_reads, 1, work, poll);
+}
+
+}  // namespace tropalign
