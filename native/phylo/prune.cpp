@@ -1,7 +1,6 @@
 #include "prune.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "../compute/pool.hpp"
@@ -84,8 +83,12 @@ class Pruner {
                           [&](int64_t a, int64_t b) { return upper_[a] != upper_[b] ? upper_[a] > upper_[b] : a < b; });
         // The most promising branches, where they promise most: a score that the best ones reach at least.
         std::vector<int64_t> first(order_.begin(), order_.begin() + n_first);
+        std::vector<Window> windows;
         Window window{n_strips_, 0};
-        for (int64_t bound : first) widen(window, bound, read.length, upper_[bound]);
+        for (int64_t bound : first) {
+            find_windows(bound, read.length, upper_[bound], windows);
+            window = {std::min(window.begin, windows.front().begin), std::max(window.end, windows.front().end)};
+        }
         score_branches(read, first, window, score);
         least_ = nth_best(score);
         std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
@@ -104,23 +107,30 @@ class Pruner {
         cells_ += bounds_.n_groups * kPlaceLanes * planes_.n_columns * read.length;
     }
 
-    /// Makes the window hold every alignment of a bound's branches that scores at least `least`.
-    void widen(Window &window, int64_t bound, int64_t n_bases, int32_t least) const {
+    /// Windows that hold every alignment of a bound's branches that scores at least `least`, from left to right.
+    void find_windows(int64_t bound, int64_t n_bases, int32_t least, std::vector<Window> &windows) const {
         const uint8_t *ends = &ends_[bound / kPlaceLanes * n_strips_ * kPlaceLanes + bound % kPlaceLanes];
-        int64_t first = 0, last = n_strips_ - 1;
-        while (first < n_strips_ && ends[first * kPlaceLanes] < least) ++first;
-        if (first == n_strips_) first = last;  // only a read that hangs over the right end scores as much
-        else if (upper_[bound] < least || !hangs_over(bound, ends, least))
-            while (ends[last * kPlaceLanes] < least) --last;
-        const int64_t most = static_cast<int64_t>(s_.match) * n_bases;
-        const int64_t cost = std::min(s_.gap_open, s_.gap_extend);
-        int64_t begin = 0;
-        if (cost > 0) {
-            const int32_t *before = &bounds_.closed_before[bound * (n_strips_ + 1)];
-            const int64_t room = n_bases + (most - least) / cost;
-            begin = std::lower_bound(before, before + first, before[first] - room) - before;
+        const bool over_the_end = hangs_over(bound, ends, least);
+        windows.clear();
+        for (int64_t strip = 0; strip < n_strips_; ++strip) {
+            if (ends[strip * kPlaceLanes] < least && !(over_the_end && strip == n_strips_ - 1)) continue;
+            if (!windows.empty() && windows.back().end == strip) {
+                ++windows.back().end;
+                continue;
+            }
+            const int64_t begin = begin_of(bound, strip, n_bases, least);
+            if (!windows.empty() && begin <= windows.back().end) windows.back().end = strip + 1;
+            else windows.push_back({begin, strip + 1});
         }
-        window.begin = std::min(window.begin, begin), window.end = std::max(window.end, last + 1);
+    }
+
+    /// Where an alignment that ends in this strip may begin.
+    int64_t begin_of(int64_t bound, int64_t strip, int64_t n_bases, int32_t least) const {
+        const int64_t cost = std::min(s_.gap_open, s_.gap_extend);
+        if (cost <= 0) return 0;
+        const int32_t *before = &bounds_.closed_before[bound * (n_strips_ + 1)];
+        const int64_t room = n_bases + (static_cast<int64_t>(s_.match) * n_bases - least) / cost;
+        return std::max<int64_t>(std::upper_bound(before, before + strip, before[strip] - room) - before - 1, 0);
     }
 
     /// Whether a read that is not used to its last base may score that much.
@@ -130,7 +140,7 @@ class Pruner {
         return upper_[bound] > most && upper_[bound] >= least;
     }
 
-    /// Scores of the branches of up to eight bounds within a window.
+    /// Scores of the branches of up to eight bounds within a window; the higher one of what they have already.
     void score_branches(const ReadLetters &read, const std::vector<int64_t> &chosen, Window window, int32_t *score) {
         const int n_planes = planes_.n_states + 1;
         const int64_t first_column = window.begin * kPlaceColumns, n_columns = (window.end - window.begin) * kPlaceColumns;
@@ -145,7 +155,10 @@ class Pruner {
         int32_t found[kPlaceLanes];
         kernels_.score8(s_, lanes, read, scratch_, found, nullptr);
         for (size_t slot = 0; slot < chosen.size(); ++slot)
-            std::memcpy(score + chosen[slot] * kBranches, found + slot * kBranches, kBranches * sizeof(int32_t));
+            for (int k = 0; k < kBranches; ++k) {
+                int32_t &own = score[chosen[slot] * kBranches + k];
+                own = std::max(own, found[slot * kBranches + k]);
+            }
         cells_ += kPlaceLanes * n_columns * read.length;
     }
 
@@ -163,26 +176,25 @@ class Pruner {
             int64_t bound;
         };
         std::vector<Candidate> candidates;
+        std::vector<Window> windows;
         for (int64_t bound = 0; bound < bounds_.n_bounds; ++bound) {
             if (upper_[bound] < least_) continue;
-            Window window{n_strips_, 0};
-            widen(window, bound, read.length, least_);
-            candidates.push_back({window, bound});
+            find_windows(bound, read.length, least_, windows);
+            for (const Window &window : windows) candidates.push_back({window, bound});
         }
-        std::sort(candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) {
+        std::sort(candidates.begin(), candidates.end(), [&](const Candidate &a, const Candidate &b) {
             if (a.window.begin != b.window.begin) return a.window.begin < b.window.begin;
             return a.window.end != b.window.end ? a.window.end < b.window.end : a.bound < b.bound;
         });
-        for (size_t begin = 0; begin < candidates.size(); begin += kBounds) {
-            const size_t end = std::min(begin + kBounds, candidates.size());
+        for (size_t begin = 0; begin < candidates.size();) {
             std::vector<int64_t> chosen;
             Window window{n_strips_, 0};
-            for (size_t k = begin; k < end; ++k) {
-                chosen.push_back(candidates[k].bound);
-                window.begin = std::min(window.begin, candidates[k].window.begin);
-                window.end = std::max(window.end, candidates[k].window.end);
+            for (; begin < candidates.size() && chosen.size() < kBounds; ++begin) {
+                chosen.push_back(candidates[begin].bound);
+                window.begin = std::min(window.begin, candidates[begin].window.begin);
+                window.end = std::max(window.end, candidates[begin].window.end);
             }
-            score_branches(read, chosen, window, score);
+            if (!chosen.empty()) score_branches(read, chosen, window, score);
         }
         for (int64_t lane = 0; lane < planes_.n_groups * kPlaceLanes; ++lane)
             if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough
