@@ -14,7 +14,8 @@ ALLOWED = {
     "compute": {"sequences", "errors"},
     "formats": {"sequences", "errors"},
     "pairwise": BASE,
-    "cli": {*BASE, "pairwise", "__version__"},
+    "phylo": BASE,
+    "cli": {*BASE, "pairwise", "phylo", "__version__"},
 }
 
 

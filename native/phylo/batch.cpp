@@ -88,6 +88,7 @@ class Path {
             for (int64_t a = last_row ? 0 : n_columns_ - 1; a < n_columns_; ++a)
                 if ((last_row || !s_.whole_read) && h[a + 1] > best) best = h[a + 1], end_base_ = b, end_column_ = a;
         }
+        if (best < 0 && !s_.whole_read) best = 0, end_base_ = end_column_ = -1;  // better to overlap nothing
         return best;
     }
 

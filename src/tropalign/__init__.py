@@ -14,8 +14,10 @@ if TYPE_CHECKING:
         TropalignError,
         TropalignWarning,
     )
+    from tropalign.formats.placements import Placements
     from tropalign.formats.table import Alignment, AlignmentTable
     from tropalign.pairwise import align, align_all
+    from tropalign.phylo import PlacementScoring, ReferencePackage, place
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, read_sequences
 
@@ -30,8 +32,12 @@ _HOMES = {
     "TropalignWarning": "errors",
     "Alignment": "formats.table",
     "AlignmentTable": "formats.table",
+    "Placements": "formats.placements",
     "align": "pairwise",
     "align_all": "pairwise",
+    "PlacementScoring": "phylo",
+    "ReferencePackage": "phylo",
+    "place": "phylo",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",
     "NUCLEOTIDE": "sequences",
@@ -51,8 +57,12 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "TropalignWarning",
     "Alignment",
     "AlignmentTable",
+    "Placements",
     "align",
     "align_all",
+    "PlacementScoring",
+    "ReferencePackage",
+    "place",
     "Gap",
     "SubstitutionMatrix",
     "NUCLEOTIDE",

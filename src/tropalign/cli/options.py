@@ -104,7 +104,7 @@ def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         if value is None or value == action.default or action.dest in RUN_OPTIONS:
             continue
         if not action.option_strings:
-            files.append(str(value))
+            files += map(str, value) if isinstance(value, list) else [str(value)]
         else:
             words += [action.option_strings[-1], *([] if action.nargs == 0 else [str(value)])]
     return shlex.join([*parser.prog.split(), *files, *words])

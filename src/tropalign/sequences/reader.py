@@ -73,6 +73,13 @@ def read_sequences(
     return _encode(records, alphabet, strict)
 
 
+def read_text(path: Source) -> str:
+    """The text of a file, decompressed; "-" is standard input. Raises InputError as `read_sequences` does."""
+    file = "standard input" if str(path) == "-" else str(path)
+    text = _bytes(path, file).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 class _Record(NamedTuple):
     name: str
     description: str

@@ -1,0 +1,389 @@
+"""``tropalign place``: short reads into a reference alignment, guided by its tree."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+from tropalign.cli.options import add_output_options, command_line, whole
+
+if TYPE_CHECKING:
+    from tropalign.formats.placements import Insertions, Placements
+    from tropalign.phylo import PlacementScoring, ReferencePackage
+
+EXAMPLE = """example:
+  tropalign place --reference ref.phy --tree ref.nwk reads.fq.gz -o aligned.fasta --table placed.tsv
+  tropalign place --reference ref.phy --tree ref.nwk reads.fa --split -o aligned.fasta --jplace placed.jplace
+
+Branches are numbered from 0 in the order of PaPaRa; the table names the clade below each. Coordinates are 0-based,
+half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+SCORES = ("match", "mismatch", "on-gap", "gap-open", "gap-extend", "insert-open", "insert-extend")
+
+
+def add_parser(verbs: Any, formatter: Any) -> None:
+    """Registers the verb."""
+    parser = verbs.add_parser(
+        "place",
+        help="align short reads into a reference alignment, guided by its tree",
+        description="Aligns each read to the profile of every branch of a reference tree, keeps the best branch and "
+        "writes the read into the columns of the reference (PaPaRa).",
+        epilog=EXAMPLE,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "reads", nargs="*", metavar="READS", help="FASTA or FASTQ, compressed or not; - is standard input"
+    )
+    _add_reference_options(parser.add_argument_group("reference"))
+    _add_scoring_options(parser.add_argument_group("scoring"))
+    group = parser.add_argument_group("output and resources")
+    add_output_options(group)
+    group.add_argument(
+        "-f", "--format", choices=("fasta", "phylip"), default="fasta", help="of the alignment (default: fasta)"
+    )
+    group.add_argument(
+        "--split", action="store_true", help="reads alone in -o, the reference in FILE.reference: as EPA-ng wants"
+    )
+    group.add_argument(
+        "--insertions",
+        choices=("drop", "columns"),
+        default="drop",
+        help="bases between columns: left out, so that the width stays (default), or in new columns",
+    )
+    group.add_argument(
+        "--table", metavar="FILE", help="branch, score and place of each read, TSV or Parquet by the suffix"
+    )
+    group.add_argument("--jplace", metavar="FILE", help="the best branches, for gappa and others")
+    group.add_argument(
+        "-t", "--threads", type=whole(0), default=0, metavar="N", help="threads; 0 (default) for all there are"
+    )
+    parser.set_defaults(run=run, parser=parser)
+
+
+def _add_reference_options(group: Any) -> None:
+    group.add_argument(
+        "--reference",
+        required=True,
+        metavar="FILE",
+        help="alignment (PHYLIP, FASTA, Stockholm), or what --save-reference made",
+    )
+    group.add_argument("--tree", metavar="FILE", help="its tree in Newick format")
+    group.add_argument(
+        "--alphabet", choices=("auto", "protein", "nucleotide"), default="auto", help="(default: by the letters)"
+    )
+    group.add_argument(
+        "--gap-flags",
+        choices=("compat", "exact", "discrete"),
+        default="compat",
+        help="which columns of a branch are gaps: to the last bit as PaPaRa 2.5 (default), in closed form, or by "
+        "the rules of the 2011 paper; only branches of length 0 make compat and exact differ",
+    )
+    group.add_argument("--save-reference", metavar="FILE", help="keep the reference ready for the next run")
+
+
+def _add_scoring_options(group: Any) -> None:
+    group.add_argument(
+        "--strand", choices=("plus", "both"), default="plus", help="both: the better of a read's two strands"
+    )
+    group.add_argument(
+        "--scheme",
+        choices=("program", "paper"),
+        default="program",
+        help="PaPaRa 2.5's scores (default), or those of the paper",
+    )
+    for name in SCORES:
+        group.add_argument(f"--{name}", type=whole(), metavar="N", help="instead of the scheme's")
+    group.add_argument("--no-pruning", action="store_true", help="score every branch; the result is the same")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, places and writes."""
+    from tropalign.compute.devices import selected_isa
+    from tropalign.phylo import place
+
+    _check_usage(options)
+    selected_isa()
+    scoring = _scoring(options)
+    package = _package(options)
+    if options.save_reference:
+        with _file(options.save_reference) as out:
+            package.save(out)
+    if not options.reads:
+        return
+    with ExitStack() as stack:
+        outputs = _Outputs(options, package, stack)
+        results = place(
+            package,
+            options.reads,
+            scoring=scoring,
+            strand=options.strand,
+            prune=not options.no_pruning,
+            n_threads=options.threads,
+            progress=stack.enter_context(_counter(options.quiet)),
+        )
+        for placements in results:
+            outputs.take(placements)
+        outputs.finish()
+
+
+def _check_usage(options: argparse.Namespace) -> None:
+    error = options.parser.error
+    if not options.reads and not options.save_reference:
+        error("no reads are named: name a file, or - for standard input")
+    if options.split and options.output == "-":
+        error("--split makes two files: name the reads' one with -o")
+    if options.table and not options.table.endswith((".tsv", ".parquet")):
+        error(f"--table {options.table}: end the name in .tsv or .parquet")
+    named = [name for name in (options.output, options.table, options.jplace) if name not in (None, "-")]
+    if len(set(named)) != len(named):
+        error(f"two outputs are called {max(named, key=named.count)}: give each its own name")
+
+
+def _scoring(options: argparse.Namespace) -> PlacementScoring:
+    from dataclasses import replace
+
+    from tropalign.phylo.scoring import SCHEMES
+
+    given = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name in SCORES}
+    return replace(SCHEMES[options.scheme], **{name: value for name, value in given.items() if value is not None})
+
+
+def _package(options: argparse.Namespace) -> ReferencePackage:
+    from tropalign.phylo import ReferencePackage
+    from tropalign.sequences import NUCLEOTIDE, PROTEIN
+
+    if options.tree is None:
+        if not options.reference.endswith((".npz", ".trop")):
+            options.parser.error("name the reference's tree with --tree")
+        return ReferencePackage.load(options.reference)
+    alphabet = {"auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[options.alphabet]
+    chosen: dict[str, Any] = {"gap_flags": options.gap_flags, "n_threads": options.threads}
+    return ReferencePackage.read(options.reference, options.tree, alphabet=alphabet, **chosen)
+
+
+class _Outputs:
+    """The files of a run, each there only when the run is done."""
+
+    def __init__(self, options: argparse.Namespace, package: ReferencePackage, stack: ExitStack) -> None:
+        from tropalign import __version__
+
+        self.options, self.package = options, package
+        self.n_columns = package.letters.shape[1]
+        self.clades = package.tree.clades()
+        self.n_placed = self.n_unplaced = 0
+        self.alignment = stack.enter_context(_file(options.output))
+        self.reference = stack.enter_context(_file(f"{options.output}.reference")) if options.split else self.alignment
+        # Rows wait where something that comes before them is known at the end only.
+        needs_count = options.format == "phylip"
+        self.widened = _Kept(stack) if options.insertions == "columns" else None
+        self.waiting = stack.enter_context(tempfile.TemporaryFile()) if needs_count else None
+        self.table = stack.enter_context(_Table.open(options, __version__)) if options.table else None
+        self.jplace = stack.enter_context(_file(options.jplace)) if options.jplace else None
+        self.width = max(map(len, package.names))
+        if self.jplace:
+            from tropalign.formats.placements import jplace_frame
+
+            head, self._tail = jplace_frame(package.tree.newick(), command_line(options.parser, options))
+            self.jplace.write(head.encode())
+            self._is_first_entry = True
+        if self.widened is None and not needs_count:
+            self._write(self.reference, self._reference_rows(None))
+
+    def take(self, placements: Placements) -> None:
+        """Writes a block."""
+        from tropalign.formats.placements import fixed_rows, jplace_entries
+
+        n_placed = int((placements.branch >= 0).sum())
+        self.n_placed, self.n_unplaced = self.n_placed + n_placed, self.n_unplaced + len(placements) - n_placed
+        if self.table:
+            self.table.take(placements, self.clades)
+        if self.jplace:
+            for entry in jplace_entries(placements, self.package.tree.branch_lengths()):
+                self.jplace.write((b"" if self._is_first_entry else b",\n") + entry.encode())
+                self._is_first_entry = False
+        self.width = max([self.width, *map(len, placements.names)])
+        if self.widened is not None:
+            self.widened.add(placements, self.n_columns)
+        elif self.waiting is not None:
+            pickle.dump(list(fixed_rows(placements, self.n_columns)), self.waiting)
+        else:
+            self._write(self.alignment, fixed_rows(placements, self.n_columns))
+
+    def finish(self) -> None:
+        """Writes what waited, and says what was not placed."""
+        import warnings
+
+        from tropalign.errors import TropalignWarning
+
+        if self.jplace:
+            self.jplace.write(self._tail.encode())
+        if self.widened is not None or self.waiting is not None:
+            self._write_late()
+        if self.n_unplaced:
+            warnings.warn(
+                f"{self.n_unplaced} reads have no usable letter: they are not placed", TropalignWarning, stacklevel=2
+            )
+
+    def _write_late(self) -> None:
+        insertions = None if self.widened is None else self.widened.insertions(self.n_columns)
+        n_columns = self.n_columns + (0 if insertions is None else int(insertions.widths.sum()))
+        n_rows = len(self.package.names)
+        if self.options.format == "phylip":
+            count = n_rows + (0 if self.options.split else self.n_placed)
+            self.reference.write(f"{count} {n_columns}\n".encode())
+            if self.options.split:
+                self.alignment.write(f"{self.n_placed} {n_columns}\n".encode())
+        self._write(self.reference, self._reference_rows(insertions))
+        if self.widened is not None and insertions is not None:
+            for placements in self.widened.blocks():
+                rows = (
+                    (n, insertions.place(*placements.read(k)))
+                    for k, n in enumerate(placements.names)
+                    if placements.branch[k] >= 0
+                )
+                self._write(self.alignment, rows)
+        elif self.waiting is not None:
+            for rows_of_block in _unpickled(self.waiting):
+                self._write(self.alignment, rows_of_block)
+
+    def _reference_rows(self, insertions: Insertions | None) -> Iterator[tuple[str, bytes]]:
+        for name, row in zip(self.package.names, self.package.letters, strict=True):
+            yield name, row.tobytes() if insertions is None else insertions.widen(row)
+
+    def _write(self, out: IO[bytes], rows: Iterable[tuple[str, bytes]]) -> None:
+        from tropalign.formats.placements import fasta, phylip
+
+        for line in fasta(rows) if self.options.format == "fasta" else phylip(rows, self.width):
+            out.write(line)
+
+
+class _Kept:
+    """Placements in a temporary file, until all are known."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._file = stack.enter_context(tempfile.TemporaryFile())
+        self._insertions: Insertions | None = None
+
+    def add(self, placements: Placements, n_columns: int) -> None:
+        """One more block."""
+        self.insertions(n_columns).add(placements)
+        pickle.dump(placements, self._file)
+
+    def insertions(self, n_columns: int) -> Insertions:
+        """The new columns so far."""
+        if self._insertions is None:
+            from tropalign.formats.placements import Insertions
+
+            self._insertions = Insertions(n_columns)
+        return self._insertions
+
+    def blocks(self) -> Iterator[Placements]:
+        """All blocks again."""
+        return _unpickled(self._file)
+
+
+def _unpickled(file: IO[bytes]) -> Iterator[Any]:
+    file.seek(0)
+    while True:
+        try:
+            yield pickle.load(file)
+        except EOFError:
+            return
+
+
+class _Table:
+    """The table, as TSV or Parquet."""
+
+    def __init__(self, path: str, out: IO[bytes], header: str) -> None:
+        self.is_parquet, self.out = path.endswith(".parquet"), out
+        self._writer: Any = None
+        if not self.is_parquet:
+            out.write(header.encode())
+
+    @classmethod
+    @contextmanager
+    def open(cls, options: argparse.Namespace, version: str) -> Iterator[_Table]:
+        """For the length of a ``with`` block."""
+        from tropalign.formats.placements import COLUMNS
+
+        header = (
+            f"# tropalign {version}\n# command: {command_line(options.parser, options)}\n" + "\t".join(COLUMNS) + "\n"
+        )
+        with _file(options.table) as out:
+            table = cls(options.table, out, header)
+            yield table
+            if table._writer is not None:
+                table._writer.close()
+
+    def take(self, placements: Placements, clades: list[str]) -> None:
+        """A block's rows."""
+        from tropalign.formats.placements import table_columns, table_rows
+
+        if not self.is_parquet:
+            self.out.write(table_rows(placements, clades).encode())
+            return
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            from tropalign.errors import InputError
+
+            raise InputError(
+                "Parquet needs pyarrow: pip install 'tropalign[parquet]', or end --table in .tsv"
+            ) from None
+        rows = pyarrow.table(table_columns(placements, clades))
+        if self._writer is None:
+            self._writer = pyarrow.parquet.ParquetWriter(self.out, rows.schema)
+        self._writer.write_table(rows)
+
+
+@contextmanager
+def _file(path: str) -> Iterator[IO[bytes]]:
+    """Standard output, a pipe or device by its name, or a file that appears under its name when the block ends well."""
+    from tropalign.cli.output import output_path
+    from tropalign.compute.parts import disk_error
+    from tropalign.errors import InputError
+
+    target = output_path(path)
+    if target is not None and target.is_dir():
+        raise InputError("the output is a directory: name a file in it", file=path)
+    if target is not None and not target.parent.is_dir():
+        raise InputError("there is no such directory to write to: make it first", file=str(target.parent))
+    temporary = None if target is None else target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        if path == "-":
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        else:
+            with open(temporary or path, "wb") as out:
+                yield out
+            if temporary is not None and target is not None:
+                os.replace(temporary, target)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise disk_error(error, "standard output" if path == "-" else path, 0) from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _counter(quiet: bool) -> Iterator[Any]:
+    """Reads done, on a terminal's standard error."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed:.0f} reads"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reads", total=None)
+        yield lambda done: bar.update(task, completed=done)

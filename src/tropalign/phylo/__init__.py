@@ -1,0 +1,7 @@
+"""Short reads into a reference alignment, guided by its tree."""
+
+from tropalign.phylo.placement import place
+from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scoring import PlacementScoring
+
+__all__ = ["PlacementScoring", "ReferencePackage", "place"]

@@ -1,0 +1,266 @@
+"""Reads onto the branches of a reference tree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.compute.threads import resolve_threads
+from tropalign.errors import InputError, ScoringError, TropalignWarning
+from tropalign.formats.placements import JPLACE_BRANCHES, Placements
+from tropalign.phylo.reads import ReadBlock, blocks_of
+from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scoring import SCHEMES, PlacementScoring
+from tropalign.sequences import NUCLEOTIDE
+
+#: Scores held at a time: reads by distinct branches, 4 bytes each.
+SCORES_AT_ONCE = 2_000_000
+#: How many best scores have to be right: the second one is told.
+BEST = 2
+NOT_COMPUTED = -(2**31)
+
+
+def place(
+    package: ReferencePackage,
+    reads: Any,
+    *,
+    scoring: PlacementScoring | str = "program",
+    strand: str = "plus",
+    prune: bool = True,
+    n_threads: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Placements]:
+    """Aligns each read to the profile of every branch and keeps the best branch; the first of several.
+
+    Parameters
+    ----------
+    package
+        The reference.
+    reads
+        FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. They are taken block by block.
+    scoring
+        A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).
+    strand : {"plus", "both"}
+        Both: the better of a nucleotide read's two strands; plus if they are equal.
+    prune
+        Leaves out branches that surely score less; the result is the same.
+    n_threads
+        0: as many as the process may use.
+    progress
+        Called with the number of reads done.
+
+    Yields
+    ------
+    Placements
+        Of each block, in input order.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read; both strands of proteins; with scores of whole reads one as long as the reference.
+    """
+    if isinstance(scoring, str):
+        if scoring not in SCHEMES:
+            raise ScoringError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
+        scoring = SCHEMES[scoring]
+    if strand not in ("plus", "both"):
+        raise InputError(f"strand {strand!r} is none of plus, both")
+    if strand == "both" and package.states.alphabet is not NUCLEOTIDE:
+        raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
+    placer = _Placer(package, scoring, strand == "both", prune, resolve_threads(n_threads))
+    return placer.run(blocks_of(reads), progress)
+
+
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """Of each read: the best score, the row of its first vector, the next score, ties, the first tied branches."""
+
+    score: NDArray[np.int32]
+    row: NDArray[np.int64]
+    second: NDArray[np.int32]
+    ties: NDArray[np.int64]
+    tied: list[NDArray[np.int64]]
+
+
+class _Placer:
+    """One run."""
+
+    def __init__(
+        self, package: ReferencePackage, scoring: PlacementScoring, both_strands: bool, prune: bool, n_threads: int
+    ) -> None:
+        self.package, self.scoring, self.both_strands, self.n_threads = package, scoring, both_strands, n_threads
+        self.prune = prune
+        self.cells = 0
+        self._warned = False
+        self._order = np.argsort(package.distinct, kind="stable")  # branches by vector
+        self._begin = np.concatenate([[0], np.cumsum(package.multiplicity)])
+
+    def run(self, blocks: Iterator[ReadBlock], progress: Callable[[int], None] | None) -> Iterator[Placements]:
+        done = 0
+        for block in blocks:
+            self._warn_of_unknown(block)
+            told = None if progress is None else partial_sum(progress, done)
+            yield self._place(block, told)
+            done += len(block.names)
+            if progress:
+                progress(done)
+
+    def _warn_of_unknown(self, block: ReadBlock) -> None:
+        unknown = ~self.package.states.known[block.letters]
+        if unknown.any() and not self._warned:
+            self._warned = True
+            at = int(np.flatnonzero(unknown)[0])
+            k = int(np.searchsorted(block.offsets, at, "right")) - 1
+            alphabet = self.package.states.alphabet
+            warnings.warn(
+                f"read {block.names[k]!r}: {chr(block.letters[at])!r} is no {alphabet.name} letter; "
+                f"such letters are read as {alphabet.wildcard}",
+                TropalignWarning,
+                stacklevel=4,
+            )
+
+    def _place(self, block: ReadBlock, told: Callable[[int], None] | None) -> Placements:
+        states = self.package.states
+        sets, letters = block.sets(states), block.letters
+        usable = np.add.reduceat(
+            np.concatenate([sets != states.all_states, [False]]).astype(np.int64),
+            np.minimum(block.offsets[:-1], len(sets)),
+        )
+        usable = np.where(np.diff(block.offsets) > 0, usable, 0) > 0
+        chosen = np.flatnonzero(usable)
+        self._check_lengths(block, chosen)
+        best = self._best(sets, block.offsets, chosen, told)
+        strand = np.ones(len(block.names), np.int8)
+        if self.both_strands:
+            other_letters, other_sets = block.reverse_complement(states)
+            other = self._best(other_sets, block.offsets, chosen, told)
+            better = other.score > best.score
+            best = _merged(best, other, better)
+            strand[chosen[better]] = -1
+            turned = np.repeat(strand < 0, np.diff(block.offsets))
+            sets, letters = np.where(turned, other_sets, sets), np.where(turned, other_letters, letters)
+        column = self._paths(sets, block.offsets, chosen, best.row)
+        return _assembled(block, letters, chosen, best, strand, column, self.package)
+
+    def _check_lengths(self, block: ReadBlock, chosen: NDArray[np.int64]) -> None:
+        if not self.scoring.whole_read:
+            return
+        lengths, n_columns = np.diff(block.offsets), len(self.package.columns)
+        for k in chosen[lengths[chosen] >= n_columns]:
+            raise InputError(
+                f"its {lengths[k]} letters do not fit the {n_columns} columns of the reference, as the scheme wants",
+                record=block.names[k],
+            )
+
+    def _best(
+        self, sets: NDArray[np.uint32], offsets: NDArray[np.int64], chosen: NDArray[np.int64], told: Any
+    ) -> _Best:
+        """Of the chosen reads; equal ones are scored once."""
+        place: dict[bytes, int] = {}
+        texts = [sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()]
+        which = np.array([place.setdefault(text.tobytes(), len(place)) for text in texts], np.int64)
+        first = np.unique(which, return_index=True)[1]
+        distinct = [texts[k] for k in first.tolist()]
+        score, row = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int64)
+        second, ties = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int64)
+        tied: list[Any] = [None] * len(distinct)
+        for some, scores in self._scores(distinct, told):
+            for k, of_read in zip(some, scores, strict=True):
+                score[k], row[k], second[k], ties[k], tied[k] = self._summary(of_read)
+        return _Best(score[which], row[which], second[which], ties[which], [tied[k] for k in which.tolist()])
+
+    def _scores(self, texts: list[NDArray[np.uint32]], told: Any) -> Iterator[tuple[list[int], NDArray[np.int32]]]:
+        """Scores against the distinct vectors, of some reads at a time that take words of one width."""
+        from tropalign import _native
+
+        package, numbers = self.package, self.scoring.numbers()
+        width = len(package.columns)
+        bits = [_native.place_word_bits(numbers, len(text), width) for text in texts]
+        at_once = max(1, SCORES_AT_ONCE // (64 * len(package.planes)))
+        done = 0
+        for word_bits in (8, 16, 32):
+            those = [k for k, own in enumerate(bits) if own == word_bits]
+            bounds = package.bounds if self.prune and word_bits == 8 else None
+            for begin in range(0, len(those), at_once):
+                some = those[begin : begin + at_once]
+                codes, offsets, table = encoded([texts[k] for k in some])
+                progress = None if told is None else partial_sum(told, done)
+                reference = (package.planes, len(package.vectors), package.n_empty)
+                rest = (word_bits, bounds, BEST, self.n_threads, progress)
+                scores, cells = _native.place_scores(*reference, numbers, codes, offsets, table, *rest)
+                self.cells += cells
+                done += len(some)
+                yield some, scores[:, : len(package.vectors)]
+
+    def _summary(self, scores: NDArray[np.int32]) -> tuple[int, int, int, int, NDArray[np.int64]]:
+        row = int(scores.argmax())
+        best = int(scores[row])
+        rows = np.flatnonzero(scores == best)
+        ties = int(self.package.multiplicity[rows].sum())
+        second = best if ties > 1 else int(scores[scores < best].max(initial=NOT_COMPUTED))
+        branches = np.concatenate([self._order[self._begin[r] : self._begin[r + 1]] for r in rows.tolist()])
+        return best, row, max(second, NOT_COMPUTED + 1), ties, np.sort(branches)[:JPLACE_BRANCHES]
+
+    def _paths(
+        self, sets: NDArray[np.uint32], offsets: NDArray[np.int64], chosen: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Columns (of the whole alignment) of all letters; -1 of reads that were not chosen."""
+        from tropalign import _native
+
+        column = np.full(len(sets), -1, np.int32)
+        if not len(chosen):
+            return column
+        lengths = np.diff(offsets)[chosen]
+        at = np.repeat(offsets[chosen] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+        codes, own, table = encoded([sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()])
+        package = self.package
+        found, _ = _native.place_paths(
+            package.vectors, package.states.n_states, self.scoring.numbers(), codes, own, table, rows, self.n_threads
+        )
+        column[at] = np.where(found >= 0, package.columns[np.maximum(found, 0)], -1)
+        return column
+
+
+def encoded(texts: list[NDArray[np.uint32]]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]]:
+    """Reads as codes, where each begins, and the set of states of each code."""
+    offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+    table, codes = np.unique(np.concatenate(texts) if texts else np.zeros(0, np.uint32), return_inverse=True)
+    return codes.astype(np.uint8), offsets, table.astype(np.uint32)
+
+
+def partial_sum(progress: Callable[[int], None], before: int) -> Callable[[int], None]:
+    """Tells what is done in all."""
+    return lambda done: progress(before + done)
+
+
+def _merged(best: _Best, other: _Best, better: NDArray[np.bool_]) -> _Best:
+    tied = [theirs if wins else own for own, theirs, wins in zip(best.tied, other.tied, better.tolist(), strict=True)]
+    arrays = {
+        name: np.where(better, getattr(other, name), getattr(best, name)) for name in ("score", "row", "second", "ties")
+    }
+    return _Best(**arrays, tied=tied)
+
+
+def _assembled(
+    block: ReadBlock,
+    letters: NDArray[np.uint8],
+    chosen: NDArray[np.int64],
+    best: _Best,
+    strand: NDArray[np.int8],
+    column: NDArray[np.int32],
+    package: ReferencePackage,
+) -> Placements:
+    n = len(block.names)
+    branch, ties = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+    score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    tied = [np.zeros(0, np.int64)] * n
+    branch[chosen], ties[chosen] = package.first_branch[best.row], best.ties
+    score[chosen], second[chosen] = best.score, best.second
+    for k, branches in zip(chosen.tolist(), best.tied, strict=True):
+        tied[k] = branches
+    return Placements(block.names, letters, block.offsets, branch, score, second, ties, strand, tuple(tied), column)

@@ -1,0 +1,68 @@
+"""What reads and branches are scored by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tropalign.errors import ScoringError
+
+
+@dataclass(frozen=True)
+class PlacementScoring:
+    """Scores of a base on a column, and costs of gaps; alignments maximise the sum.
+
+    Parameters
+    ----------
+    match, mismatch
+        A base on a column whose state set holds it, or not.
+    on_gap
+        Added where a base stands on a column with the gap flag.
+    gap_open, gap_extend
+        Costs of the first and of every further column that the read leaves out; columns with the gap flag cost nothing.
+    insert_open, insert_extend
+        Costs of the first and of every further base between two columns.
+    whole_read
+        The read's ends are not free: all its bases have to be used, base k in column k or later, and so that the rest
+        fits. Otherwise what hangs over at any end costs nothing, so that no score is below zero.
+
+    Raises
+    ------
+    ScoringError
+        Values that make no sense together.
+    """
+
+    match: int = 2
+    mismatch: int = 0
+    on_gap: int = -3
+    gap_open: int = 3
+    gap_extend: int = 1
+    insert_open: int = 3
+    insert_extend: int = 1
+    whole_read: bool = False
+
+    def __post_init__(self) -> None:
+        if self.match <= self.mismatch:
+            raise ScoringError(f"a match ({self.match}) has to score more than a mismatch ({self.mismatch})")
+        if self.mismatch > 0 or self.on_gap > 0:
+            raise ScoringError("mismatches and bases on gap columns score zero or less")
+        if min(self.gap_open, self.gap_extend, self.insert_open, self.insert_extend) < 0:
+            raise ScoringError("gap and insertion costs are zero or more")
+        if max(abs(value) for value in self.numbers()) > 10_000:
+            raise ScoringError("scores and costs are at most 10,000")
+        if not self.whole_read and self.match + self.on_gap >= 0:
+            raise ScoringError(
+                f"a match on a gap column ({self.match} {self.on_gap:+d}) has to score below zero, "
+                "else reads run through gaps"
+            )
+
+    def numbers(self) -> tuple[int, int, int, int, int, int, int, int]:
+        """As native code takes them."""
+        scores = (self.match, self.mismatch, self.on_gap)
+        return (*scores, self.gap_open, self.gap_extend, self.insert_open, self.insert_extend, int(self.whole_read))
+
+
+#: PaPaRa 2.5's, and those of the kernel of Alachiotis, Berger and Stamatakis 2012 (penalties there, negative here).
+SCHEMES = {
+    "program": PlacementScoring(),
+    "paper": PlacementScoring(0, -3, -3, 4, 1, 3, 3, whole_read=True),
+}

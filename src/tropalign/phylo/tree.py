@@ -1,0 +1,225 @@
+"""Trees: Newick in, arrays of nodes out, and the numbering of branches that placements name."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, TropalignWarning
+from tropalign.sequences import read_text
+
+#: Length of a branch that has none (as PaPaRa 2 takes it).
+MISSING_LENGTH = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """An unrooted binary tree, kept as it is rooted in its file.
+
+    Nodes are numbered parents first; node 0 is the root, with two or three children.
+
+    Attributes
+    ----------
+    children : tuple of tuples of int
+        Of each node, in file order; empty for tips.
+    lengths : float64, shape (n_nodes,)
+        Of the branch above each node; 0 above the root.
+    names : tuple of str
+        Of each node; "" where it has none.
+    """
+
+    children: tuple[tuple[int, ...], ...]
+    lengths: NDArray[np.float64]
+    names: tuple[str, ...]
+
+    @property
+    def tips(self) -> list[int]:
+        """Nodes without children, in file order."""
+        found, stack = [], [0]
+        while stack:
+            node = stack.pop()
+            if not self.children[node]:
+                found.append(node)
+            stack.extend(reversed(self.children[node]))
+        return found
+
+    def branches(self) -> list[int]:
+        """The node below each branch, in the order of PaPaRa 2's numbers.
+
+        Of a root with two children the two branches are one, and belong to the second child: preorder of that child,
+        then of what is below the first one. Of a root with three: preorder of the third child, the first, the
+        second.
+        """
+        root = self.children[0]
+        if len(root) == 2:
+            first, second = root
+            return [*self._preorder(second), *self._preorder(first)[1:]]
+        return [node for child in (root[2], root[0], root[1]) for node in self._preorder(child)]
+
+    def _preorder(self, top: int) -> list[int]:
+        found, stack = [], [top]
+        while stack:
+            node = stack.pop()
+            found.append(node)
+            stack.extend(reversed(self.children[node]))
+        return found
+
+    def branch_lengths(self) -> NDArray[np.float64]:
+        """Of each branch, in the order of `branches`."""
+        lengths = self.lengths[self.branches()].copy()
+        if len(self.children[0]) == 2:
+            first, second = self.children[0]
+            lengths[0] = self.lengths[first] + self.lengths[second]
+        return lengths
+
+    def clades(self) -> list[str]:
+        """What is below each branch: a tip's name, or two tips whose last common ancestor it is, "A|B"."""
+        first, last = list(self.names), list(self.names)
+        for node in range(len(self.children) - 1, -1, -1):  # children come after their parents
+            if self.children[node]:
+                first[node], last[node] = first[self.children[node][0]], last[self.children[node][-1]]
+        return [first[node] if not self.children[node] else f"{first[node]}|{last[node]}" for node in self.branches()]
+
+    def newick(self) -> str:
+        """The unrooted tree with the number of each branch in braces, as jplace wants it (Matsen et al. 2012)."""
+        number = {node: k for k, node in enumerate(self.branches())}
+        lengths = self.lengths.copy()
+        top = self.children[0]
+        if len(top) == 2:  # one branch instead of the root's two
+            first, second = top
+            inner, outer = (first, second) if self.children[first] else (second, first)
+            top = (*self.children[inner], outer)
+            lengths[outer] += self.lengths[inner]
+            number[outer] = number[second]
+        return f"({','.join(self._subtree(child, lengths, number) for child in top)});"
+
+    def _subtree(self, top: int, lengths: NDArray[np.float64], number: dict[int, int]) -> str:
+        written: dict[int, str] = {}
+        for node in reversed(self._preorder(top)):
+            below = ",".join(written.pop(child) for child in self.children[node])
+            own = f"{_quoted(self.names[node])}:{lengths[node]:.10g}{{{number[node]}}}"
+            written[node] = f"({below}){own}" if below else own
+        return written[top]
+
+
+def read_tree(path: str | os.PathLike[str]) -> Tree:
+    """A tree from a Newick file, compressed or not.
+
+    Polytomies are resolved with branches of length 0, nodes with one child are left out, a missing length is 1, a
+    negative one 0; each with a warning. Labels of inner nodes, the root's too, and comments are left out.
+
+    Raises
+    ------
+    InputError
+        No such file, no Newick, several trees, fewer than three tips, or two tips of one name.
+    """
+    file = str(path)
+    return parse_tree(read_text(path), file)
+
+
+def parse_tree(text: str, file: str = "the tree") -> Tree:
+    """The same from text."""
+    from Bio.Phylo.NewickIO import NewickError, Parser
+
+    try:
+        found = list(Parser(io.StringIO(text.strip())).parse())
+    except (NewickError, ValueError) as error:
+        raise InputError(f"this is no Newick tree ({str(error).rstrip('.')}): mend the file", file=file) from None
+    if len(found) != 1:
+        raise InputError(f"the file holds {len(found)} trees: name one with a single tree", file=file)
+    made = _Maker()
+    made.take(found[0].root)
+    for count, what in made.notes():
+        if count:
+            warnings.warn(f"{file}: {what.format(count=count)}", TropalignWarning, stacklevel=3)
+    return _checked(made.tree(), file)
+
+
+class _Maker:
+    """Biopython's clades as arrays."""
+
+    def __init__(self) -> None:
+        self.children: list[list[int]] = []
+        self.lengths: list[float] = []
+        self.names: list[str] = []
+        self.resolved = self.missing = self.negative = self.skipped = 0
+
+    def notes(self) -> list[tuple[int, str]]:
+        return [
+            (self.resolved, "{count} nodes with more than two children: resolved with branches of length 0"),
+            (self.skipped, "{count} nodes with a single child: left out, their lengths added"),
+            (self.missing, "{count} branches without a length: taken as 1"),
+            (self.negative, "{count} branches of negative length: taken as 0"),
+        ]
+
+    def take(self, root: Any) -> None:
+        """All nodes below, parents first."""
+        while len(root.clades) == 1:
+            self.skipped += 1
+            root = root.clades[0]
+        stack = [(-1, root, 0.0)]
+        while stack:
+            parent, clade, length = stack.pop()
+            while len(clade.clades) == 1:
+                self.skipped += 1
+                clade = clade.clades[0]
+                length += self._length(clade)
+            node = self._add(parent, length, (clade.name or "") if not clade.clades else "")
+            groups = self._grouped(list(clade.clades), 3 if parent < 0 else 2)
+            stack.extend((node, child, self._length(child)) for child in reversed(groups))
+
+    def _add(self, parent: int, length: float, name: str) -> int:
+        self.children.append([])
+        self.lengths.append(length)
+        self.names.append(name)
+        if parent >= 0:
+            self.children[parent].append(len(self.children) - 1)
+        return len(self.children) - 1
+
+    def _grouped(self, clades: list[Any], most: int) -> list[Any]:
+        """At most as many: the first two together until it is so."""
+        if len(clades) <= most:
+            return clades
+        from Bio.Phylo.Newick import Clade
+
+        self.resolved += 1
+        group = clades[0]
+        for other in clades[1 : len(clades) - most + 1]:
+            group = Clade(branch_length=0.0, clades=[group, other])
+        return [group, *clades[len(clades) - most + 1 :]]
+
+    def _length(self, clade: Any) -> float:
+        if clade.branch_length is None:
+            self.missing += 1
+            return MISSING_LENGTH
+        if clade.branch_length < 0:
+            self.negative += 1
+            return 0.0
+        return float(clade.branch_length)
+
+    def tree(self) -> Tree:
+        return Tree(tuple(map(tuple, self.children)), np.array(self.lengths), tuple(self.names))
+
+
+def _checked(tree: Tree, file: str) -> Tree:
+    names = [tree.names[tip] for tip in tree.tips]
+    if len(names) < 3:
+        raise InputError(f"the tree has {len(names)} tip{'s' * (len(names) != 1)}: three or more are needed", file=file)
+    if "" in names:
+        raise InputError("a tip has no name: give it the name of its row in the alignment", file=file)
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two tips are called {twice!r}: give each its own name", file=file)
+    return tree
+
+
+def _quoted(name: str) -> str:
+    if not name or not set(name) & set(" ()[]{}:;,'\"\t"):
+        return name
+    return "'" + name.replace("'", "''") + "'"

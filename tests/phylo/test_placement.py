@@ -1,0 +1,262 @@
+"""Reads on branches: against the plain recurrences, on every instruction set, with and without pruning."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import placement as oracle
+from phylo.cases import reads, reference, vector_of
+
+import tropalign as ta
+from tropalign import _native
+from tropalign.errors import InputError, ScoringError, TropalignError, TropalignWarning
+from tropalign.phylo.placement import encoded
+from tropalign.phylo.scoring import SCHEMES
+
+SCHEMES_HERE = {
+    "program": SCHEMES["program"],
+    "paper": SCHEMES["paper"],
+    "own": ta.PlacementScoring(5, -4, -9, 8, 2, 7, 3),
+    "free gaps": ta.PlacementScoring(3, 0, -4, 0, 0, 1, 0),
+    "large": ta.PlacementScoring(300, -100, -900, 500, 100, 500, 100),
+}
+
+
+@pytest.fixture(params=_native.supported_isas())
+def isa(request, monkeypatch):
+    """Every instruction set that the processor has."""
+    monkeypatch.setenv("TROPALIGN_ISA", request.param)
+    return request.param
+
+
+def sets_of(package, text):
+    return package.states.sets[np.frombuffer(text.encode(), np.uint8)]
+
+
+def native_scores(package, texts, scoring, word_bits=0):
+    codes, offsets, table = encoded([sets_of(package, text) for text in texts])
+    numbers = scoring.numbers()
+    longest = max(map(len, texts))
+    bits = word_bits or _native.place_word_bits(numbers, longest, len(package.columns))
+    scores, _ = _native.place_scores(
+        package.planes, len(package.vectors), package.n_empty, numbers, codes, offsets, table, bits, None, 0, 2
+    )
+    return scores[:, : len(package.vectors)][:, package.distinct]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES_HERE)
+@pytest.mark.parametrize("kind", ["nucleotide", "protein"])
+def test_scores_are_those_of_the_recurrence(isa, kind, scheme):
+    scoring = SCHEMES_HERE[scheme]
+    for seed in range(3):
+        package = reference(seed, n_tips=4 + seed, n_columns=17 + seed, kind=kind)
+        texts = [text for _, text in reads(seed, 8, 12, kind, package)]
+        numbers = scoring.numbers()
+        wanted = [
+            [
+                oracle.score(vector_of(package, k), sets_of(package, text).tolist(), numbers)
+                for k in range(package.n_branches)
+            ]
+            for text in texts
+        ]
+        np.testing.assert_array_equal(native_scores(package, texts, scoring), wanted)
+
+
+@pytest.mark.parametrize("word_bits", [8, 16, 32])
+def test_all_word_widths_agree(isa, word_bits):
+    package = reference(7, n_tips=40, n_columns=150)
+    texts = [text for _, text in reads(7, 30, 120, package=package)]
+    np.testing.assert_array_equal(
+        native_scores(package, texts, SCHEMES["program"], word_bits),
+        native_scores(package, texts, SCHEMES["program"], 32),
+    )
+
+
+@pytest.mark.parametrize(("n_bases", "bits"), [(127, 8), (128, 16), (16000, 16), (16001, 32)])
+def test_words_hold_the_highest_score(n_bases, bits):
+    assert _native.place_word_bits(SCHEMES["program"].numbers(), n_bases, 10**6) == bits
+    assert _native.place_word_bits(SCHEMES["program"].numbers(), n_bases, 100) == 8  # as many columns hold no more
+
+
+@pytest.mark.parametrize("length", [126, 127, 128, 300])
+def test_reads_that_match_throughout(isa, length):
+    """Their scores are the highest there are, on both sides of what 8 bits hold."""
+    text = ("ACGTTGCA" * 40)[:length]
+    rows = np.array([list(text.encode())] * 4, np.uint8)
+    package = ta.ReferencePackage.build(("a", "b", "c", "d"), rows, "((a:1,b:1):1,c:1,d:1);")
+    (placed,) = ta.place(package, [("r", text)])
+    assert placed.score[0] == 2 * length and placed.ties[0] == 5
+    assert placed.column.tolist() == list(range(length))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_tips=st.integers(3, 60),
+    n_columns=st.integers(1, 60),
+    longest=st.integers(1, 90),
+    kind=st.sampled_from(["nucleotide", "protein"]),
+    scheme=st.sampled_from(["program", "free gaps"]),
+)
+def test_pruning_changes_nothing(seed, n_tips, n_columns, longest, kind, scheme):
+    try:
+        package = reference(seed, n_tips, n_columns, kind)
+    except InputError:
+        return  # gaps alone
+    texts = reads(seed, 6, longest, kind, package)
+    scoring = SCHEMES_HERE[scheme]
+    (pruned,), (whole,) = (list(ta.place(package, texts, scoring=scoring, prune=prune)) for prune in (True, False))
+    for name in ("branch", "score", "second_score", "ties", "column"):
+        np.testing.assert_array_equal(getattr(pruned, name), getattr(whole, name), err_msg=name)
+    for one, other in zip(pruned.tied, whole.tied, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES_HERE)
+def test_placements_are_those_of_the_recurrence(scheme):
+    scoring = SCHEMES_HERE[scheme]
+    for seed in range(6):
+        package = reference(seed, n_tips=5, n_columns=19)
+        texts = reads(seed + 50, 6, 11, package=package)
+        (placed,) = ta.place(package, texts, scoring=scoring)
+        for k, (_, text) in enumerate(texts):
+            if set(text) == {"N"}:
+                assert placed.branch[k] == -1
+                continue
+            read = sets_of(package, text).tolist()
+            scores = [oracle.score(vector_of(package, b), read, scoring.numbers()) for b in range(package.n_branches)]
+            best = max(scores)
+            assert placed.score[k] == best and placed.branch[k] == scores.index(best)
+            assert placed.ties[k] == scores.count(best)
+            assert placed.second_score[k] == sorted(scores)[-2]
+            assert placed.tied[k].tolist() == [b for b, score in enumerate(scores) if score == best][:7]
+            columns = oracle.path(vector_of(package, scores.index(best)), read, scoring.numbers())
+            assert placed.read(k)[1].tolist() == [int(package.columns[c]) if c >= 0 else -1 for c in columns]
+
+
+def test_paths_score_what_was_found():
+    """The score again from the columns alone, and letters in order."""
+    package = reference(3, n_tips=30, n_columns=200)
+    texts = reads(3, 40, 80, package=package)
+    (placed,) = ta.place(package, texts)
+    place = {int(column): k for k, column in enumerate(package.columns)}
+    for k, (_, text) in enumerate(texts):
+        if placed.branch[k] < 0:
+            continue
+        vector, columns = vector_of(package, int(placed.branch[k])), placed.read(k)[1]
+        used = [place[int(c)] for c in columns if c >= 0]
+        assert used == sorted(set(used))
+        total, before, run = 0, None, 0
+        for letter, column in zip(sets_of(package, text).tolist(), columns.tolist(), strict=True):
+            if column < 0:
+                run += 1
+                continue
+            at = place[column]
+            states, flag = vector[at]
+            total += (2 if states & letter else 0) - (3 if flag else 0)
+            if before is not None:
+                total -= gap_cost([vector[c][1] for c in range(before + 1, at)]) + (2 + run if run else 0)
+            before, run = at, 0
+        assert total == placed.score[k]
+
+
+def gap_cost(flags):
+    """Of leaving these columns out: a closed one costs 1, 3 where a gap opens; in gap columns both cost nothing."""
+    closed = flags.count(False)
+    if not closed:
+        return 0
+    return closed if flags[0] else closed + 2
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch):
+    package = reference(4, n_tips=30, n_columns=120)
+    texts = reads(4, 50, 70, package=package)
+    (wanted,) = ta.place(package, texts, n_threads=1)
+    monkeypatch.setattr("tropalign.phylo.reads.BLOCK_READS", 7)
+    monkeypatch.setattr("tropalign.phylo.placement.SCORES_AT_ONCE", 200)
+    blocks = list(ta.place(package, texts, n_threads=2))
+    assert len(blocks) == 8
+    for name in ("branch", "score", "second_score", "ties", "column", "letters"):
+        np.testing.assert_array_equal(np.concatenate([getattr(b, name) for b in blocks]), getattr(wanted, name))
+
+
+def test_either_strand():
+    package = reference(5, n_tips=20, n_columns=200)
+    texts = reads(5, 20, 60, package=package)
+    turned = str.maketrans("ACGTRYN", "TGCAYRN")
+    other = [(name, text[::-1].translate(turned)) for name, text in texts]
+    (plus,), (both,), (minus,) = (
+        list(ta.place(package, some, strand=strand))
+        for some, strand in ((texts, "plus"), (texts, "both"), (other, "both"))
+    )
+    assert (both.score >= plus.score).all()
+    same = both.strand > 0
+    np.testing.assert_array_equal(both.score[same], plus.score[same])
+    assert same.sum() > 10
+    better = both.score > 0
+    np.testing.assert_array_equal(minus.score, both.score)
+    strict = better & (minus.strand != both.strand)
+    assert strict.sum() > 10
+    for k in np.flatnonzero(strict):
+        assert minus.branch[k] == both.branch[k]
+        np.testing.assert_array_equal(minus.read(int(k))[1], both.read(int(k))[1])
+
+
+def test_letters_of_all_kinds():
+    """Lower case and U are read, gaps left out, unknown letters wildcards; a read without a usable one is left."""
+    package = reference(6, n_tips=10, n_columns=60)
+    row = bytes(package.letters[0]).decode().replace("-", "")
+    texts = [
+        ("a", row),
+        ("b", row.lower().replace("t", "u")),
+        ("c", "-".join(row)),
+        ("d", "NNNN"),
+        ("e", ""),
+        ("f", row[:9] + "!"),
+    ]
+    with pytest.warns(TropalignWarning, match=r"read 'f': '!' is no nucleotide letter; such letters are read as N"):
+        (placed,) = ta.place(package, texts)
+    assert placed.branch[0] == placed.branch[1] == placed.branch[2] and len(set(placed.score[:3].tolist())) == 1
+    np.testing.assert_array_equal(placed.read(0)[1], placed.read(2)[1])
+    assert placed.branch.tolist()[3:5] == [-1, -1] and placed.branch[5] >= 0
+    assert bytes(placed.read(1)[0]).decode() == row.lower().replace("t", "u")
+
+
+def test_names_that_come_twice_are_numbered():
+    package = reference(6)
+    with pytest.warns(TropalignWarning, match="several reads are called 'a': they are numbered"):
+        (placed,) = ta.place(package, [("a", "ACGT"), ("a_2", "ACG"), ("a", "ACGT"), ("a", "ACG")])
+    assert placed.names == ("a", "a_2", "a_3", "a_4")
+
+
+def test_reads_longer_than_the_reference():
+    package = reference(8, n_tips=8, n_columns=20)
+    (placed,) = ta.place(package, [("r", "ACGT" * 50)])
+    assert placed.branch[0] >= 0
+    with pytest.raises(InputError, match=r"record 'r': its 200 letters do not fit the \d+ columns"):
+        list(ta.place(package, [("r", "ACGT" * 50)], scoring="paper"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"match": 0}, "a match \\(0\\) has to score more"),
+        ({"on_gap": -1}, "has to score below zero, else reads run through gaps"),
+        ({"gap_open": -1}, "zero or more"),
+        ({"mismatch": 1}, "zero or less"),
+        ({"match": 20_000, "on_gap": -30_000}, "at most 10,000"),
+    ],
+)
+def test_scores_that_make_no_sense(arguments, words):
+    with pytest.raises(ScoringError, match=words):
+        ta.PlacementScoring(**arguments)
+
+
+def test_options_that_are_none():
+    package = reference(9)
+    with pytest.raises(TropalignError, match="the scheme 'x' is none of program, paper"):
+        ta.place(package, [], scoring="x")
+    with pytest.raises(InputError, match="strand 'minus' is none of plus, both"):
+        ta.place(package, [], strand="minus")
+    with pytest.raises(InputError, match="proteins have one"):
+        ta.place(reference(9, kind="protein"), [], strand="both")
