@@ -56,7 +56,7 @@ def median_of_three(command: list[Any]) -> tuple[float, float]:
 
 
 def scoring_rates(data: Path) -> dict[str, float]:
-    """GCUPS of scores alone by instruction set, every branch scored; and with pruning, of the cells that it stands for."""
+    """GCUPS of scores alone by instruction set, every branch scored; and with pruning, of all cells nevertheless."""
     from tropalign import ReferencePackage, _native
     from tropalign.phylo.placement import encoded
     from tropalign.phylo.scoring import SCHEMES
@@ -65,7 +65,7 @@ def scoring_rates(data: Path) -> dict[str, float]:
     texts = [package.states.sets[np.frombuffer(text.encode(), np.uint8)] for text in reads_of(data).values()]
     codes, offsets, table = encoded(texts)
     cells = len(package.distinct) * len(package.columns) * len(codes)
-    reference = (package.planes, len(package.vectors), package.n_empty, SCHEMES["program"].numbers())
+    reference = (package.planes, package.n_distinct, package.n_empty, SCHEMES["program"].numbers())
 
     def run(bounds: Any) -> tuple[float, int]:
         begin = time.process_time()
@@ -104,7 +104,9 @@ def share_right(found: dict[str, list[int]], truth: dict[str, list[int]]) -> flo
 
 def columns_of_rows(rows: dict[str, str], column_of: dict[int, int]) -> dict[str, list[int]]:
     """Of gapped rows the reference column of each letter, by the column of the output."""
-    return {name: [column_of.get(k, -1) for k, letter in enumerate(row) if letter not in "-."] for name, row in rows.items()}
+    return {
+        name: [column_of.get(k, -1) for k, letter in enumerate(row) if letter not in "-."] for name, row in rows.items()
+    }
 
 
 def fasta_rows(path: Path) -> dict[str, str]:
@@ -126,7 +128,18 @@ def output_columns(rows: dict[str, str], reference: dict[str, str]) -> dict[int,
 def with_papara(binary: Path, data: Path, folder: Path, reference: dict[str, str]) -> dict[str, Any]:
     """Its time, memory and columns."""
     shutil.copyfile(folder / "ref.phy", folder / "papara.phy")
-    words = [binary.resolve(), "-t", data / "ref.nwk", "-s", "papara.phy", "-q", data / "reads_400.fasta", "-n", "x", "-f"]
+    words = [
+        binary.resolve(),
+        "-t",
+        data / "ref.nwk",
+        "-s",
+        "papara.phy",
+        "-q",
+        data / "reads_400.fasta",
+        "-n",
+        "x",
+        "-f",
+    ]
     seconds, memory = measure(words, folder)
     lines = (folder / "papara_alignment.x").read_text().splitlines()[1:]
     rows = dict(line.split() for line in lines if line.strip())
@@ -143,7 +156,11 @@ def with_hmmalign(data: Path, folder: Path, reference: dict[str, str]) -> dict[s
     rows = fasta_rows(folder / "hmm.out")
     column_of = output_columns(rows, reference)
     found = {
-        name: [column_of.get(k, -1) if letter.isupper() else -1 for k, letter in enumerate(rows[name]) if letter not in "-."]
+        name: [
+            column_of.get(k, -1) if letter.isupper() else -1
+            for k, letter in enumerate(rows[name])
+            if letter not in "-."
+        ]
         for name in reads_of(data)
     }
     return {"seconds": one + other, "memory": memory, "found": found}
@@ -161,7 +178,7 @@ def with_mafft(data: Path, folder: Path, reference: dict[str, str]) -> dict[str,
 
 
 def large_reference(data: Path, folder: Path) -> tuple[Path, Path]:
-    """The example's tips, each replaced by a ladder of five or six mutated copies (5 % of the letters), branches of 0.01;
+    """The example's tips, each a ladder of five or six copies with 5 % of their letters changed, on branches of 0.01;
     the first columns repeated at the end until there are LARGE_COLUMNS."""
     import tropalign.phylo.tree as trees
     from tropalign.formats.msa import read_alignment
@@ -254,7 +271,14 @@ def page(
     rates: dict[str, float], table: dict[str, Any], two: float, truth: Any, equal: int, large: tuple[float, float]
 ) -> list[str]:
     """The page, in Markdown."""
-    names = {"v4vbmi": "AVX-512 (VBMI)", "v4": "AVX-512", "v3": "AVX2", "v2": "SSE4.2", "neon": "NEON", "generic": "plain C++"}
+    names = {
+        "v4vbmi": "AVX-512 (VBMI)",
+        "v4": "AVX-512",
+        "v3": "AVX2",
+        "v2": "SSE4.2",
+        "neon": "NEON",
+        "generic": "plain C++",
+    }
     lines = [
         "# Placement of reads: measured speed",
         "",
@@ -269,7 +293,8 @@ def page(
     lines += [
         f"| best, with pruning: cells stood for | {rates['pruned']:.1f} | - |",
         "",
-        f"Pruning computes {rates['computed']:.0%} of the cells. Best branch and score are PaPaRa 2.5's in {equal} of 400 reads.",
+        f"Pruning computes {rates['computed']:.0%} of the cells. Best branch and score are PaPaRa 2.5's in {equal} of "
+        "400 reads.",
         "",
         "| whole command | seconds | over PaPaRa | peak memory, MB | bases in the true column |",
         "|---|---|---|---|---|",
@@ -284,8 +309,8 @@ def page(
         "",
         f"Two threads, every branch scored: {two:.2f} s, {one / two:.2f}x.",
         "",
-        f"A reference of {LARGE_TIPS:,} tips and {LARGE_COLUMNS:,} columns (each tip of the example replaced by a ladder of five",
-        "or six copies with 5 % of their letters changed; the first columns repeated), 40 reads:",
+        f"A reference of {LARGE_TIPS:,} tips and {LARGE_COLUMNS:,} columns (each tip of the example replaced by a ladder",
+        "of five or six copies with 5 % of their letters changed; the first columns repeated), 40 reads:",
         f"{large[0]:.1f} s, {large[1]:.0f} MB at most.",
     ]
     return lines

@@ -41,49 +41,83 @@ ReadBatch reads_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offs
     return {codes.data(), offsets.data(), n_reads, sets.data(), static_cast<int>(sets.size())};
 }
 
-template <class Word>
-nb::object vectors_as(const VectorRequest &request) {
-    Word *data;
-    nb::object out = new_array<Word>({static_cast<size_t>(request.n_branches), static_cast<size_t>(request.n_columns)}, data);
-    nb::gil_scoped_release released;
-    branch_vectors(request, data);
-    return out;
-}
+/// Everything that branch vectors come from; holds the arrays.
+class BranchMaker {
+  public:
+    BranchMaker(Array<uint8_t, 2> letters, Array<int64_t, 1> tip_row, Array<int64_t, 1> column, Array<uint32_t, 1> sets,
+                int n_states, Array<int32_t, 2> joints, Array<int32_t, 2> branches, Array<double, 2> transitions, bool discrete,
+                int n_threads)
+        : letters_(letters), tip_row_(tip_row), column_(column), sets_(sets), joints_(joints), branches_(branches),
+          transitions_(transitions) {
+        if (joints.shape(1) != 5 || branches.shape(1) != 3 || transitions.shape(1) != 4 || sets.size() != 256 || n_threads < 1)
+            throw nb::value_error("arrays of other shapes than branch vectors come from");
+        const auto n_tips = static_cast<int64_t>(tip_row.size()), n_joints = static_cast<int64_t>(joints.shape(0));
+        static_assert(sizeof(Joint) == 5 * sizeof(int32_t) && sizeof(BranchEnds) == 3 * sizeof(int32_t));
+        request_ = {letters.data(), static_cast<int64_t>(letters.shape(1)), tip_row.data(), column.data(), n_tips,
+                    static_cast<int64_t>(column.size()), sets.data(), n_states,
+                    reinterpret_cast<const Joint *>(joints.data()), n_joints, n_tips + n_joints,
+                    reinterpret_cast<const BranchEnds *>(branches.data()), static_cast<int64_t>(branches.shape(0)),
+                    transitions.data(), discrete ? GapRule::discrete : GapRule::likelihood, n_threads};
+        check();
+    }
 
-nb::object make_vectors(Array<uint32_t, 2> tips, uint32_t all_states, Array<int32_t, 2> joints, int64_t n_vectors,
-                        Array<int32_t, 2> branches, Array<double, 2> transitions, bool discrete, int n_threads) {
-    if (joints.shape(1) != 5 || branches.shape(1) != 3 || transitions.shape(1) != 4 || n_threads < 1)
-        throw nb::value_error("arrays of other shapes than branch_vectors takes");
-    const auto n_tips = static_cast<int64_t>(tips.shape(0)), n_transitions = static_cast<int64_t>(transitions.shape(0));
-    auto within = [](int32_t k, int64_t n) { return k >= 0 && k < n; };
-    const int32_t *j = joints.data();
-    for (size_t k = 0; k < joints.shape(0); ++k, j += 5)
-        if (!within(j[0], n_vectors) || j[0] < n_tips || !within(j[1], n_vectors) || !within(j[2], n_transitions) ||
-            !within(j[3], n_vectors) || !within(j[4], n_transitions))
-            throw nb::value_error("a joint is out of range");
-    const int32_t *b = branches.data();
-    for (size_t k = 0; k < branches.shape(0); ++k, b += 3)
-        if (!within(b[0], n_vectors) || !within(b[1], n_vectors) || !within(b[2], n_transitions))
-            throw nb::value_error("a branch is out of range");
-    static_assert(sizeof(Joint) == 5 * sizeof(int32_t) && sizeof(BranchEnds) == 3 * sizeof(int32_t));
-    VectorRequest request{tips.data(), n_tips, static_cast<int64_t>(tips.shape(1)), all_states,
-                          reinterpret_cast<const Joint *>(joints.data()), static_cast<int64_t>(joints.shape(0)), n_vectors,
-                          reinterpret_cast<const BranchEnds *>(branches.data()), static_cast<int64_t>(branches.shape(0)),
-                          transitions.data(), discrete ? GapRule::discrete : GapRule::likelihood, n_threads};
-    return all_states < 128 ? vectors_as<uint8_t>(request) : vectors_as<uint32_t>(request);
-}
+    /// uint64, shape (n_branches, 2): equal rows for equal vectors.
+    nb::object hashes() const {
+        std::vector<VectorHash> found;
+        {
+            nb::gil_scoped_release released;
+            found = hash_branches(request_);
+        }
+        uint64_t *data;
+        nb::object out = new_array<uint64_t>({found.size(), 2}, data);
+        static_assert(sizeof(VectorHash) == 2 * sizeof(uint64_t));
+        std::memcpy(data, found.data(), found.size() * sizeof(VectorHash));
+        return out;
+    }
 
-template <class Word>
-nb::object planes_of(Array<Word, 2> vectors, int n_states) {
-    const size_t n_columns = (vectors.shape(1) + kPlaceColumns - 1) / kPlaceColumns * kPlaceColumns;
-    const size_t n_groups = (vectors.shape(0) + kPlaceLanes - 1) / kPlaceLanes;
-    auto owner = std::make_unique<std::vector<uint64_t>>(
-        lane_planes(vectors.data(), static_cast<int64_t>(vectors.shape(0)), static_cast<int64_t>(vectors.shape(1)), n_states));
-    uint64_t *data = owner->data();
-    nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<uint64_t> *>(p); });
-    const std::array<size_t, 3> shape{n_groups, n_columns, static_cast<size_t>(n_states) + 1};
-    return nb::cast(nb::ndarray<nb::numpy, uint64_t>(data, 3, shape.data(), keep));
-}
+    nb::object planes(Array<int64_t, 1> chosen) const {
+        for (size_t k = 0; k < chosen.size(); ++k)
+            if (chosen.data()[k] < 0 || chosen.data()[k] >= request_.n_branches) throw nb::value_error("there is no such branch");
+        if (chosen.size() == 0) throw nb::value_error("no branch is chosen");
+        auto owner = std::make_unique<std::vector<uint64_t>>();
+        {
+            nb::gil_scoped_release released;
+            *owner = branch_planes(request_, chosen.data(), static_cast<int64_t>(chosen.size()));
+        }
+        const size_t n_planes = static_cast<size_t>(request_.n_states) + 1;
+        const size_t n_groups = (chosen.size() + kPlaceLanes - 1) / kPlaceLanes;
+        const std::array<size_t, 3> shape{n_groups, owner->size() / n_groups / n_planes, n_planes};
+        uint64_t *data = owner->data();
+        nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<uint64_t> *>(p); });
+        return nb::cast(nb::ndarray<nb::numpy, uint64_t>(data, 3, shape.data(), keep));
+    }
+
+  private:
+    void check() const {
+        auto within = [](int64_t k, int64_t n) { return k >= 0 && k < n; };
+        const auto n_transitions = static_cast<int64_t>(transitions_.shape(0));
+        bool good = true;
+        for (int64_t k = 0; k < request_.n_joints; ++k) {
+            const Joint &j = request_.joints[k];
+            good &= j.result == request_.n_tips + k && within(j.left, j.result) && within(j.right, j.result) &&
+                    within(j.left_transition, n_transitions) && within(j.right_transition, n_transitions);
+        }
+        for (int64_t k = 0; k < request_.n_branches; ++k) {
+            const BranchEnds &b = request_.branches[k];
+            good &= within(b.one, request_.n_vectors) && within(b.other, request_.n_vectors) && within(b.transition, n_transitions);
+        }
+        for (int64_t k = 0; k < request_.n_tips; ++k) good &= within(request_.tip_row[k], static_cast<int64_t>(letters_.shape(0)));
+        for (int64_t k = 0; k < request_.n_columns; ++k) good &= within(request_.column[k], request_.n_letters);
+        if (!good) throw nb::value_error("a number is out of range");
+    }
+
+    Array<uint8_t, 2> letters_;
+    Array<int64_t, 1> tip_row_, column_;
+    Array<uint32_t, 1> sets_;
+    Array<int32_t, 2> joints_, branches_;
+    Array<double, 2> transitions_;
+    VectorRequest request_;
+};
 
 ReferencePlanes planes_from(const Array<uint64_t, 3> &planes, int64_t n_vectors, int n_empty) {
     const auto n_groups = static_cast<int64_t>(planes.shape(0));
@@ -128,21 +162,34 @@ nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std:
     return nb::make_tuple(out, cells.load());
 }
 
-template <class Word>
-nb::tuple paths(Array<Word, 2> vectors, int n_states, std::array<int32_t, 8> scoring, Array<uint8_t, 1> codes,
-                Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, Array<int64_t, 1> rows, int n_threads) {
+void check_rows(const Array<int64_t, 1> &rows, int64_t n_vectors) {
+    for (size_t k = 0; k < rows.size(); ++k)
+        if (rows.data()[k] < 0 || rows.data()[k] >= n_vectors) throw nb::value_error("a row is out of range");
+}
+
+nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std::array<int32_t, 8> scoring,
+                Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, Array<int64_t, 1> rows, int n_threads) {
+    const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
     const ReadBatch reads = reads_of(codes, offsets, sets);
     if (static_cast<int64_t>(rows.size()) != reads.n_reads || n_threads < 1) throw nb::value_error("one row a read");
-    for (size_t k = 0; k < rows.size(); ++k)
-        if (rows.data()[k] < 0 || rows.data()[k] >= static_cast<int64_t>(vectors.shape(0))) throw nb::value_error("a row is out of range");
+    check_rows(rows, n_vectors);
     int32_t *column, *score;
     nb::object columns = new_array<int32_t>({codes.size()}, column), best = new_array<int32_t>({rows.size()}, score);
     {
         nb::gil_scoped_release released;
-        place_paths(scoring_of(scoring), vectors.data(), static_cast<int64_t>(vectors.shape(1)), n_states, reads, rows.data(),
-                    n_threads, column, score);
+        place_paths(scoring_of(scoring), reference, reads, rows.data(), n_threads, column, score);
     }
     return nb::make_tuple(columns, best);
+}
+
+nb::object vectors(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Array<int64_t, 1> rows) {
+    const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
+    check_rows(rows, n_vectors);
+    const auto n_columns = static_cast<size_t>(reference.n_columns - n_empty);
+    uint32_t *data;
+    nb::object out = new_array<uint32_t>({rows.size(), n_columns}, data);
+    for (size_t k = 0; k < rows.size(); ++k) vector_of_lane(reference, rows.data()[k], data + k * n_columns);
+    return out;
 }
 
 }  // namespace
@@ -150,10 +197,15 @@ nb::tuple paths(Array<Word, 2> vectors, int n_states, std::array<int32_t, 8> sco
 
 void bind_phylo(nb::module_ &m) {
     using namespace tropalign;
-    m.def("branch_vectors", &make_vectors, "tips"_a, "all_states"_a, "joints"_a, "n_vectors"_a, "branches"_a, "transitions"_a,
-          "discrete"_a, "n_threads"_a, "State sets and gap flags of all branches; see tropalign.phylo.");
-    m.def("lane_planes", &planes_of<uint8_t>, "vectors"_a, "n_states"_a, "Branch vectors as one bit a lane.");
-    m.def("lane_planes", &planes_of<uint32_t>, "vectors"_a, "n_states"_a);
+    nb::class_<BranchMaker>(m, "BranchMaker", "State sets and gap flags of branches; see tropalign.phylo.reference.")
+        .def(nb::init<Array<uint8_t, 2>, Array<int64_t, 1>, Array<int64_t, 1>, Array<uint32_t, 1>, int, Array<int32_t, 2>,
+                      Array<int32_t, 2>, Array<double, 2>, bool, int>(),
+             "letters"_a, "tip_row"_a, "column"_a, "sets"_a, "n_states"_a, "joints"_a, "branches"_a, "transitions"_a,
+             "discrete"_a, "n_threads"_a)
+        .def("hashes", &BranchMaker::hashes)
+        .def("planes", &BranchMaker::planes, "chosen"_a);
+    m.def("plane_vectors", &vectors, "planes"_a, "n_vectors"_a, "n_empty"_a, "rows"_a,
+          "State sets and gap flags of some vectors, by column.");
     nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/phylo/prune.hpp.")
         .def("__init__", [](BranchBounds *self, Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty) {
             new (self) BranchBounds(make_bounds(planes_from(planes, n_vectors, n_empty)));
@@ -163,8 +215,6 @@ void bind_phylo(nb::module_ &m) {
     }, "scoring"_a, "n_bases"_a, "n_columns"_a, "Bits that hold every score.");
     m.def("place_scores", &scores, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
           "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
-    m.def("place_paths", &paths<uint8_t>, "vectors"_a, "n_states"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a, "rows"_a,
-          "n_threads"_a, "The column of every base (-1: inserted) against one branch a read, and the score.");
-    m.def("place_paths", &paths<uint32_t>, "vectors"_a, "n_states"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a, "rows"_a,
-          "n_threads"_a);
+    m.def("place_paths", &paths, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
+          "rows"_a, "n_threads"_a, "The column of every base (-1: inserted) against one branch a read, and the score.");
 }

@@ -1,30 +1,21 @@
 #include "batch.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <stdexcept>
 
 #include "../compute/pool.hpp"
 
 namespace tropalign {
 
-template <class Word>
-std::vector<uint64_t> lane_planes(const Word *vectors, int64_t n_vectors, int64_t n_columns, int n_states) {
-    const int n_planes = n_states + 1;
-    const int64_t padded = (n_columns + kPlaceColumns - 1) / kPlaceColumns * kPlaceColumns, n_empty = padded - n_columns;
-    const int64_t n_groups = (n_vectors + kPlaceLanes - 1) / kPlaceLanes;
-    std::vector<uint64_t> words(static_cast<size_t>(n_groups * padded * n_planes));
-    for (int64_t lane = 0; lane < n_groups * kPlaceLanes; ++lane) {
-        const Word *vector = vectors + std::min(lane, n_vectors - 1) * n_columns;
-        const uint64_t bit = uint64_t{1} << (lane % kPlaceLanes);
-        uint64_t *column = &words[((lane / kPlaceLanes) * padded + n_empty) * n_planes];
-        for (int64_t a = 0; a < n_columns; ++a, column += n_planes)
-            for (uint32_t left = vector[a]; left; left &= left - 1) column[std::countr_zero(left)] |= bit;
+void vector_of_lane(const ReferencePlanes &planes, int64_t vector, uint32_t *out) {
+    const uint64_t *word = planes.column(vector / kPlaceLanes, planes.n_empty);
+    for (int64_t a = planes.n_empty; a < planes.n_columns; ++a, word += planes.n_states + 1) {
+        uint32_t value = 0;
+        for (int plane = 0; plane <= planes.n_states; ++plane)
+            value |= static_cast<uint32_t>(word[plane] >> vector % kPlaceLanes & 1) << plane;
+        *out++ = value;
     }
-    return words;
 }
-template std::vector<uint64_t> lane_planes(const uint8_t *, int64_t, int64_t, int);
-template std::vector<uint64_t> lane_planes(const uint32_t *, int64_t, int64_t, int);
 
 int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns) {
     const int64_t most = static_cast<int64_t>(s.match) * std::min(n_bases, n_columns);
@@ -70,10 +61,9 @@ constexpr uint8_t kDiagonal = 0, kLeft = 1, kUp = 2, kStep = 3, kStaysLeft = 4, 
 constexpr int32_t kImpossible = -(1 << 29);
 
 /// The whole matrix of one read against one branch, a byte a cell.
-template <class Word>
 class Path {
   public:
-    Path(const PlaceScoring &scoring, const Word *vector, int64_t n_columns, int n_states, const ReadBatch &reads, int64_t k)
+    Path(const PlaceScoring &scoring, const uint32_t *vector, int64_t n_columns, int n_states, const ReadBatch &reads, int64_t k)
         : s_(scoring), vector_(vector), n_columns_(n_columns), gap_bit_(1u << n_states), reads_(reads),
           first_(reads.offsets[k]), n_bases_(reads.offsets[k + 1] - first_) {}
 
@@ -139,7 +129,7 @@ class Path {
     }
 
     const PlaceScoring &s_;
-    const Word *vector_;
+    const uint32_t *vector_;
     const int64_t n_columns_;
     const uint32_t gap_bit_;
     const ReadBatch &reads_;
@@ -149,25 +139,24 @@ class Path {
 
 }  // namespace
 
-template <class Word>
-void place_paths(const PlaceScoring &scoring, const Word *vectors, int64_t n_columns, int n_states, const ReadBatch &reads,
-                 const int64_t *row, int n_threads, int32_t *column, int32_t *score) {
+void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, const ReadBatch &reads, const int64_t *vector,
+                 int n_threads, int32_t *column, int32_t *score) {
     struct Memory {
         std::vector<uint8_t> cells;
+        std::vector<uint32_t> vector;
         std::vector<int32_t> h, f;
     };
     std::vector<Memory> memory(n_threads);
+    const int64_t n_columns = planes.n_columns - planes.n_empty;
     auto work = [&](int thread, int64_t k) {
         Memory &own = memory[thread];
-        Path<Word> path(scoring, vectors + row[k] * n_columns, n_columns, n_states, reads, k);
+        own.vector.resize(n_columns);
+        vector_of_lane(planes, vector[k], own.vector.data());
+        Path path(scoring, own.vector.data(), n_columns, planes.n_states, reads, k);
         score[k] = path.fill(own.cells, own.h, own.f);
         path.walk(own.cells, column + reads.offsets[k]);
     };
     parallel(n_threads, reads.n_reads, 1, work, [](int64_t) { return true; });
 }
-template void place_paths(const PlaceScoring &, const uint8_t *, int64_t, int, const ReadBatch &, const int64_t *, int, int32_t *,
-                          int32_t *);
-template void place_paths(const PlaceScoring &, const uint32_t *, int64_t, int, const ReadBatch &, const int64_t *, int,
-                          int32_t *, int32_t *);
 
 }  // namespace tropalign

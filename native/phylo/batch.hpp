@@ -30,7 +30,7 @@ class OwnLetters {
     std::vector<uint32_t> sets_;
 };
 
-/// Branch vectors as one bit a lane, 64 in a group (see LanePlanes); the last vector fills the last group.
+/// Branch vectors as one bit a lane, 64 in a group (see LanePlanes; made by branch_planes).
 struct ReferencePlanes {
     const uint64_t *words;  // [n_groups][n_columns][n_states + 1]
     int64_t n_vectors, n_groups, n_columns;
@@ -39,9 +39,8 @@ struct ReferencePlanes {
     const uint64_t *column(int64_t group, int64_t a) const { return words + (group * n_columns + a) * (n_states + 1); }
 };
 
-/// Their words. `vectors` is [n_vectors][n_columns]: state set, and the gap flag above the last of n_states.
-template <class Word>
-std::vector<uint64_t> lane_planes(const Word *vectors, int64_t n_vectors, int64_t n_columns, int n_states);
+/// Of one vector the state set of every column, and the gap flag above the last state: [n_columns - n_empty].
+void vector_of_lane(const ReferencePlanes &, int64_t vector, uint32_t *out);
 
 /// Bits that hold every score of a read of that length: 8, 16 or 32.
 int place_word_bits(const PlaceScoring &, int64_t n_bases, int64_t n_columns);
@@ -50,9 +49,8 @@ int place_word_bits(const PlaceScoring &, int64_t n_bases, int64_t n_columns);
 bool place_scores(const PlaceKernels &, const PlaceScoring &, const ReferencePlanes &, const ReadBatch &, int n_threads,
                   int word_bits, int32_t *score, const std::function<bool(int64_t)> &poll);
 
-/// The column of every base (-1: inserted), laid out as the codes, of read k against row row[k] of `vectors`; score[k] too.
-template <class Word>
-void place_paths(const PlaceScoring &, const Word *vectors, int64_t n_columns, int n_states, const ReadBatch &,
-                 const int64_t *row, int n_threads, int32_t *column, int32_t *score);
+/// The column of every base (-1: inserted), laid out as the codes, of read k against a vector; and the score.
+void place_paths(const PlaceScoring &, const ReferencePlanes &, const ReadBatch &, const int64_t *vector, int n_threads,
+                 int32_t *column, int32_t *score);
 
 }  // namespace tropalign

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../compute/pool.hpp"
+#include "place.hpp"
 
 namespace tropalign {
 namespace {
@@ -42,17 +43,19 @@ class BlockOfColumns {
     BlockOfColumns(const VectorRequest &request, Block &block, int64_t first)
         : r_(request), b_(block), first_(first), n_(static_cast<int>(std::min<int64_t>(kBlock, request.n_columns - first))) {}
 
-    template <class Out>
-    void run(Out *out) {
+    /// Computes all directional vectors.
+    void run() {
         for (int64_t tip = 0; tip < r_.n_tips; ++tip) take_tip(tip);
         for (int64_t k = 0; k < r_.n_joints; ++k) join(r_.joints[k]);
-        const int flag_bit = std::bit_width(r_.all_states);
-        for (int64_t k = 0; k < r_.n_branches; ++k)
-            for (int c = 0; c < n_; ++c) {
-                const BranchEnds &ends = r_.branches[k];
-                const uint32_t set = parsimony(b_.states[at(ends.one, c)], b_.states[at(ends.other, c)]);
-                out[k * r_.n_columns + first_ + c] = static_cast<Out>(set | (is_gap(ends, c) ? 1u << flag_bit : 0u));
-            }
+    }
+
+    int n_columns() const { return n_; }
+
+    /// A branch's state set, and its gap flag in the bit above the last state.
+    uint32_t value(int64_t branch, int c) const {
+        const BranchEnds &ends = r_.branches[branch];
+        const uint32_t set = parsimony(b_.states[at(ends.one, c)], b_.states[at(ends.other, c)]);
+        return set | static_cast<uint32_t>(is_gap(ends, c)) << r_.n_states;
     }
 
   private:
@@ -60,8 +63,8 @@ class BlockOfColumns {
 
     void take_tip(int64_t tip) {
         for (int c = 0; c < n_; ++c) {
-            const uint32_t set = r_.tips[tip * r_.n_columns + first_ + c];
-            const bool gap = set == r_.all_states;
+            const uint32_t set = r_.sets[r_.letters[r_.tip_row[tip] * r_.n_letters + r_.column[first_ + c]]];
+            const bool gap = set == (1u << r_.n_states) - 1;
             b_.states[at(tip, c)] = set;
             b_.base[at(tip, c)] = gap ? 0.0 : 1.0, b_.gap[at(tip, c)] = gap ? 1.0 : 0.0;
             b_.flags[at(tip, c)] = gap ? kClosedGap : 0;
@@ -98,25 +101,62 @@ class BlockOfColumns {
     const int n_;
 };
 
-template <class Out>
-void all_blocks(const VectorRequest &request, Out *out) {
+/// Calls visit(thread, first column, block) for all columns, a block at a time.
+template <class Visit>
+void for_all_blocks(const VectorRequest &request, Visit visit) {
     const size_t size = static_cast<size_t>(request.n_vectors) * kBlock;
     std::vector<Block> blocks(request.n_threads);
-    const int64_t n_blocks = (request.n_columns + kBlock - 1) / kBlock;
-    auto work = [&](int thread, int64_t block) {
+    auto work = [&](int thread, int64_t number) {
         Block &own = blocks[thread];
         if (own.states.empty()) {
             own.states.resize(size), own.base.resize(size), own.gap.resize(size), own.flags.resize(size);
             own.is_tip.resize(request.n_vectors);
         }
-        BlockOfColumns(request, own, block * kBlock).run(out);
+        BlockOfColumns block(request, own, number * kBlock);
+        block.run();
+        visit(thread, number * kBlock, block);
     };
-    parallel(request.n_threads, n_blocks, 1, work, [](int64_t) { return true; });
+    parallel(request.n_threads, (request.n_columns + kBlock - 1) / kBlock, 1, work, [](int64_t) { return true; });
+}
+
+uint64_t mixed(uint64_t x) {  // splitmix64 (Steele, Lea and Flood 2014)
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9, x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
 }
 
 }  // namespace
 
-void branch_vectors(const VectorRequest &request, uint8_t *out) { all_blocks(request, out); }
-void branch_vectors(const VectorRequest &request, uint32_t *out) { all_blocks(request, out); }
+std::vector<VectorHash> hash_branches(const VectorRequest &request) {
+    // Sums over columns, so that the order in which threads take them does not matter.
+    std::vector<std::vector<VectorHash>> sums(request.n_threads, std::vector<VectorHash>(request.n_branches));
+    for_all_blocks(request, [&](int thread, int64_t first, const BlockOfColumns &block) {
+        for (int64_t k = 0; k < request.n_branches; ++k)
+            for (int c = 0; c < block.n_columns(); ++c) {
+                const uint64_t cell = static_cast<uint64_t>(first + c) << 32 | block.value(k, c);
+                sums[thread][k].one += mixed(cell + 0x9e3779b97f4a7c15), sums[thread][k].other += mixed(~cell * 0x9e3779b97f4a7c15);
+            }
+    });
+    for (int thread = 1; thread < request.n_threads; ++thread)
+        for (int64_t k = 0; k < request.n_branches; ++k)
+            sums[0][k].one += sums[thread][k].one, sums[0][k].other += sums[thread][k].other;
+    return std::move(sums[0]);
+}
+
+std::vector<uint64_t> branch_planes(const VectorRequest &request, const int64_t *branch, int64_t n_chosen) {
+    const int n_planes = request.n_states + 1;
+    const int64_t n_columns = (request.n_columns + kPlaceColumns - 1) / kPlaceColumns * kPlaceColumns;
+    const int64_t n_empty = n_columns - request.n_columns, n_groups = (n_chosen + kPlaceLanes - 1) / kPlaceLanes;
+    std::vector<uint64_t> words(static_cast<size_t>(n_groups * n_columns * n_planes));
+    for_all_blocks(request, [&](int, int64_t first, const BlockOfColumns &block) {
+        for (int64_t lane = 0; lane < n_groups * kPlaceLanes; ++lane) {
+            const int64_t k = branch[std::min(lane, n_chosen - 1)];
+            uint64_t *word = &words[(lane / kPlaceLanes * n_columns + n_empty + first) * n_planes];
+            const uint64_t bit = uint64_t{1} << lane % kPlaceLanes;
+            for (int c = 0; c < block.n_columns(); ++c, word += n_planes)
+                for (uint32_t left = block.value(k, c); left; left &= left - 1) word[std::countr_zero(left)] |= bit;
+        }
+    });
+    return words;
+}
 
 }  // namespace tropalign

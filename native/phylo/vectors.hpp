@@ -2,6 +2,7 @@
 // Stamatakis 2011).
 #pragma once
 #include <cstdint>
+#include <vector>
 
 namespace tropalign {
 
@@ -23,9 +24,13 @@ struct BranchEnds {
 };
 
 struct VectorRequest {
-    const uint32_t *tips;  // [n_tips][n_columns] state sets
+    const uint8_t *letters;   // [..][n_letters]: rows of the alignment
+    int64_t n_letters;
+    const int64_t *tip_row;   // [n_tips]
+    const int64_t *column;    // [n_columns] of the alignment that take part
     int64_t n_tips, n_columns;
-    uint32_t all_states;   // a gap's set
+    const uint32_t *sets;     // [256] state sets of the letters
+    int n_states;             // a gap's set holds all
     const Joint *joints;   // a vector after those that it needs
     int64_t n_joints, n_vectors;
     const BranchEnds *branches;
@@ -35,8 +40,14 @@ struct VectorRequest {
     int n_threads;
 };
 
-/// out[n_branches][n_columns]: the state set, and the gap flag in the bit above the last state.
-void branch_vectors(const VectorRequest &, uint8_t *out);
-void branch_vectors(const VectorRequest &, uint32_t *out);
+/// Of each branch a number that only branches with equal vectors share, and another such.
+struct VectorHash {
+    uint64_t one = 0, other = 0;
+};
+std::vector<VectorHash> hash_branches(const VectorRequest &);
+
+/// The vectors of some branches as one bit a lane (ReferencePlanes in batch.hpp): the states, then the gap flag. The last
+/// branch fills the last group.
+std::vector<uint64_t> branch_planes(const VectorRequest &, const int64_t *branch, int64_t n_chosen);
 
 }  // namespace tropalign

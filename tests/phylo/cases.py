@@ -67,4 +67,4 @@ def reads(seed, count, longest, kind="nucleotide", package=None):
 def vector_of(package, branch):
     """(set, flag) of each column."""
     bit = 1 << package.states.n_states
-    return [(int(v) & (bit - 1), bool(int(v) & bit)) for v in package.vectors[package.distinct[branch]]]
+    return [(int(v) & (bit - 1), bool(int(v) & bit)) for v in package.vectors()[package.distinct[branch]]]

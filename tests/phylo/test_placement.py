@@ -39,9 +39,9 @@ def native_scores(package, texts, scoring, word_bits=0):
     longest = max(map(len, texts))
     bits = word_bits or _native.place_word_bits(numbers, longest, len(package.columns))
     scores, _ = _native.place_scores(
-        package.planes, len(package.vectors), package.n_empty, numbers, codes, offsets, table, bits, None, 0, 2
+        package.planes, package.n_distinct, package.n_empty, numbers, codes, offsets, table, bits, None, 0, 2
     )
-    return scores[:, : len(package.vectors)][:, package.distinct]
+    return scores[:, package.distinct]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES_HERE)

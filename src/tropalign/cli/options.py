@@ -98,7 +98,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace) -> str:
     """The command in one fixed form, for headers: what was asked for, less RUN_OPTIONS, which change no result."""
-    files, words = [], []
+    files: list[str] = []
+    words: list[str] = []
     for action in parser._actions:
         value = getattr(options, action.dest, None)
         if value is None or value == action.default or action.dest in RUN_OPTIONS:

@@ -190,12 +190,12 @@ class _Placer:
                 some = those[begin : begin + at_once]
                 codes, offsets, table = encoded([texts[k] for k in some])
                 progress = None if told is None else partial_sum(told, done)
-                reference = (package.planes, len(package.vectors), package.n_empty)
+                reference = (package.planes, package.n_distinct, package.n_empty)
                 rest = (word_bits, bounds, BEST, self.n_threads, progress)
                 scores, cells = _native.place_scores(*reference, numbers, codes, offsets, table, *rest)
                 self.cells += cells
                 done += len(some)
-                yield some, scores[:, : len(package.vectors)]
+                yield some, scores[:, : package.n_distinct]
 
     def _summary(self, scores: NDArray[np.int32]) -> tuple[int, int, int, int, NDArray[np.int64]]:
         row = int(scores.argmax())
@@ -219,9 +219,8 @@ class _Placer:
         at = np.repeat(offsets[chosen] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
         codes, own, table = encoded([sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()])
         package = self.package
-        found, _ = _native.place_paths(
-            package.vectors, package.states.n_states, self.scoring.numbers(), codes, own, table, rows, self.n_threads
-        )
+        reference = (package.planes, package.n_distinct, package.n_empty)
+        found, _ = _native.place_paths(*reference, self.scoring.numbers(), codes, own, table, rows, self.n_threads)
         column[at] = np.where(found >= 0, package.columns[np.maximum(found, 0)], -1)
         return column
 

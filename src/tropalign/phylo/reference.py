@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import warnings
 import zipfile
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,10 +22,10 @@ from tropalign.phylo import transitions
 from tropalign.phylo.states import NUCLEOTIDE_STATES, PROTEIN_STATES, StateAlphabet
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet
-from tropalign.sequences.batch import judge_alphabet
+from tropalign.sequences.batch import judge_counts
 
 if TYPE_CHECKING:
-    from tropalign._native import BranchBounds
+    from tropalign._native import BranchBounds, BranchMaker
 
 GAP_FLAGS = ("compat", "exact", "discrete")
 #: Names shown of each side where tree and alignment differ.
@@ -51,10 +52,10 @@ class ReferencePackage:
         the rules of the 2011 paper.
     columns : int64
         Columns in which any row has a letter; the others take no part.
-    vectors : uint8 or uint32, shape (n_distinct, len(columns))
-        State sets of the distinct branches, and the gap flag above the last state (Berger and Stamatakis 2011).
+    planes : uint64, shape (n_groups, len(columns) padded in front to a multiple of 4, n_states + 1)
+        The distinct vectors, 64 in a group, a bit each: their states, and the gap flag (Berger and Stamatakis 2011).
     distinct : int64, shape (n_branches,)
-        Of each branch, the row of `vectors`; rows come in the order of their first branch.
+        Of each branch, the number of its vector; they are numbered by their first branch.
     """
 
     names: tuple[str, ...]
@@ -63,7 +64,7 @@ class ReferencePackage:
     states: StateAlphabet
     gap_flags: str
     columns: NDArray[np.int64]
-    vectors: NDArray[Any]
+    planes: NDArray[np.uint64]
     distinct: NDArray[np.int64]
 
     @classmethod
@@ -120,45 +121,40 @@ class ReferencePackage:
             raise InputError(f"gap flags {gap_flags!r} are none of {', '.join(GAP_FLAGS)}")
         tree = parse_tree(tree) if isinstance(tree, str) else tree
         row = _matched(names, tree, file)
+        counts = _byte_counts(letters)
         if alphabet is None:
-            alphabet = judge_alphabet(letters[~np.isin(letters, list(b"-._?*"))])
+            alphabet = judge_counts(np.where(np.isin(np.arange(256), list(b"-._?*")), 0, counts))
         states = NUCLEOTIDE_STATES if alphabet is NUCLEOTIDE else PROTEIN_STATES
-        _warn_of_unknown(names, letters, states, file)
-        tips = states.sets[letters[row]]
-        columns = np.flatnonzero((tips != states.all_states).any(axis=0))
+        if counts[~states.known].any():
+            _warn_of_unknown(names, letters, states, file)
+        n_letters, n_gaps = _counts(letters, states)
+        columns = np.flatnonzero(n_letters)
         if not len(columns):
             raise InputError("no column of the alignment holds a letter", file=file)
-        share = float((letters[row][:, columns] == ord("-")).mean())
-        vectors = _vectors(
-            tree, np.ascontiguousarray(tips[:, columns]), states, gap_flags, share, resolve_threads(n_threads)
-        )
-        rows, distinct = _distinct(vectors)
-        return cls(names, letters, tree, states, gap_flags, columns, rows, distinct)
+        share = int(n_gaps[columns].sum()) / (len(names) * len(columns))
+        maker = _maker(tree, letters, row, columns, states, gap_flags, share, resolve_threads(n_threads))
+        distinct, first = _distinct(maker.hashes())
+        return cls(names, letters, tree, states, gap_flags, columns, maker.planes(first), distinct)
 
     @property
     def n_branches(self) -> int:
         """2 n - 3 for n tips."""
         return len(self.distinct)
 
+    @property
+    def n_distinct(self) -> int:
+        """Distinct vectors."""
+        return int(self.distinct.max()) + 1
+
     @cached_property
     def first_branch(self) -> NDArray[np.int64]:
         """Of each distinct vector, the first branch that has it."""
-        first = np.full(len(self.vectors), len(self.distinct), np.int64)
-        np.minimum.at(first, self.distinct, np.arange(len(self.distinct)))
-        return first
+        return np.unique(self.distinct, return_index=True)[1]
 
     @cached_property
     def multiplicity(self) -> NDArray[np.int64]:
         """Of each distinct vector, how many branches have it."""
-        return np.bincount(self.distinct, minlength=len(self.vectors))
-
-    @cached_property
-    def planes(self) -> NDArray[np.uint64]:
-        """The distinct vectors as one bit a lane, uint64, shape (n_groups, n_columns padded to 4, n_states + 1)."""
-        from tropalign import _native
-
-        planes: NDArray[np.uint64] = _native.lane_planes(self.vectors, self.states.n_states)
-        return planes
+        return np.bincount(self.distinct)
 
     @property
     def n_empty(self) -> int:
@@ -170,16 +166,23 @@ class ReferencePackage:
         """Bounds of every eight branches."""
         from tropalign import _native
 
-        return _native.BranchBounds(self.planes, len(self.vectors), self.n_empty)
+        return _native.BranchBounds(self.planes, self.n_distinct, self.n_empty)
 
-    def branch_vectors(self) -> NDArray[Any]:
-        """The vectors of all branches, shape (n_branches, len(columns))."""
-        return self.vectors[self.distinct]
+    def vectors(self) -> NDArray[Any]:
+        """The distinct vectors, uint8 or (proteins) uint32, shape (n_distinct, len(columns)).
+
+        State sets, and the gap flag in the bit above the last state.
+        """
+        from tropalign import _native
+
+        found = _native.plane_vectors(self.planes, self.n_distinct, self.n_empty, np.arange(self.n_distinct))
+        made: NDArray[Any] = found.astype(np.uint8) if self.states.n_states < 8 else found
+        return made
 
     def fingerprint(self) -> str:
         """SHA-256 of names, letters, tree and vectors, in hexadecimal."""
         digest = hashlib.sha256(json.dumps([self.names, self.tree.newick(), self.gap_flags]).encode())
-        for array in (self.letters, self.vectors, self.distinct):
+        for array in (self.letters, self.planes, self.distinct):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -193,7 +196,7 @@ class ReferencePackage:
             "gap_flags": self.gap_flags,
             "tree": tree,
         }
-        arrays = {"letters": self.letters, "columns": self.columns, "vectors": self.vectors, "distinct": self.distinct}
+        arrays = {"letters": self.letters, "columns": self.columns, "planes": self.planes, "distinct": self.distinct}
         np.savez_compressed(path, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
 
     @classmethod
@@ -202,7 +205,7 @@ class ReferencePackage:
         try:
             with open(path, "rb") as file, np.load(io.BytesIO(file.read())) as stored:
                 meta = json.loads(stored["meta"].tobytes())
-                arrays = [stored[name] for name in ("letters", "columns", "vectors", "distinct")]
+                arrays = [stored[name] for name in ("letters", "columns", "planes", "distinct")]
         except FileNotFoundError:
             raise InputError("there is no such file", file=str(path)) from None
         except (KeyError, ValueError, EOFError, zipfile.BadZipFile, OSError):
@@ -213,8 +216,8 @@ class ReferencePackage:
             tuple(map(tuple, meta["tree"]["children"])), np.array(meta["tree"]["lengths"]), tuple(meta["tree"]["names"])
         )
         states = NUCLEOTIDE_STATES if meta["alphabet"] == NUCLEOTIDE.name else PROTEIN_STATES
-        letters, columns, vectors, distinct = arrays
-        return cls(tuple(meta["names"]), letters, tree, states, meta["gap_flags"], columns, vectors, distinct)
+        letters, columns, planes, distinct = arrays
+        return cls(tuple(meta["names"]), letters, tree, states, meta["gap_flags"], columns, planes, distinct)
 
 
 def _matched(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:
@@ -243,37 +246,55 @@ def _plain(name: str) -> str:
     return name.strip("'\"").replace(" ", "_")
 
 
+def _byte_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How often each byte occurs; row by row, since counting takes eight times the memory."""
+    counts = np.zeros(256, np.int64)
+    for row in letters:
+        counts += np.bincount(row, minlength=256)
+    return counts
+
+
 def _warn_of_unknown(names: tuple[str, ...], letters: NDArray[np.uint8], states: StateAlphabet, file: str) -> None:
     unknown = ~states.known[letters]
-    if unknown.any():
-        import warnings
-
-        row, column = np.argwhere(unknown)[0]
-        warnings.warn(
-            f"{file}, row {names[row]!r}: {int(unknown.sum())} letters outside the {states.alphabet.name} "
-            f"alphabet, the first {chr(letters[row, column])!r} in column {column + 1}; "
-            f"read as {states.alphabet.wildcard}",
-            TropalignWarning,
-            stacklevel=4,
-        )
+    row, column = np.argwhere(unknown)[0]
+    warnings.warn(
+        f"{file}, row {names[row]!r}: {int(unknown.sum())} letters outside the {states.alphabet.name} "
+        f"alphabet, the first {chr(letters[row, column])!r} in column {column + 1}; "
+        f"read as {states.alphabet.wildcard}",
+        TropalignWarning,
+        stacklevel=4,
+    )
 
 
-def _vectors(
-    tree: Tree, tips: NDArray[np.uint32], states: StateAlphabet, gap_flags: str, share: float, n_threads: int
-) -> NDArray[Any]:
-    """Of all branches, from two directional vectors each: what is below it, and all the rest."""
+def _counts(letters: NDArray[np.uint8], states: StateAlphabet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each column, rows that have a letter there, and rows that have "-"."""
+    is_letter = states.sets != states.all_states
+    n_letters, n_gaps = np.zeros(letters.shape[1], np.int64), np.zeros(letters.shape[1], np.int64)
+    for row in letters:
+        n_letters += is_letter[row]
+        n_gaps += row == ord("-")
+    return n_letters, n_gaps
+
+
+def _maker(
+    tree: Tree,
+    letters: NDArray[np.uint8],
+    row: list[int],
+    columns: NDArray[np.int64],
+    states: StateAlphabet,
+    gap_flags: str,
+    share: float,
+    n_threads: int,
+) -> BranchMaker:
+    """What makes vectors of branches, from two directional ones each: what is below it, and all the rest."""
     from tropalign import _native
 
     plan = _Plan(tree)
     lengths = np.array(plan.lengths)
     table = transitions.exact(share, lengths) if gap_flags == "exact" else transitions.compatible(share, lengths)
-    joints, branches = (
-        np.array(part, np.int32).reshape(-1, width) for part, width in ((plan.joints, 5), (plan.branches, 3))
-    )
-    vectors: NDArray[Any] = _native.branch_vectors(
-        tips, states.all_states, joints, plan.n_vectors, branches, table, gap_flags == "discrete", n_threads
-    )
-    return vectors
+    joints, branches = np.array(plan.joints, np.int32).reshape(-1, 5), np.array(plan.branches, np.int32)
+    alignment = (np.ascontiguousarray(letters), np.array(row, np.int64), columns, states.sets, states.n_states)
+    return _native.BranchMaker(*alignment, joints, branches, table, gap_flags == "discrete", n_threads)
 
 
 class _Plan:
@@ -330,12 +351,11 @@ class _Plan:
         return self._of_length[length]
 
 
-def _distinct(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The different rows, in the order in which they appear first, and the place of each row's among them."""
-    place: dict[bytes, int] = {}
-    distinct = np.array([place.setdefault(row.tobytes(), len(place)) for row in vectors], np.int64)
-    first = np.unique(distinct, return_index=True)[1]
-    return np.ascontiguousarray(vectors[first]), distinct
+def _distinct(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of each row among the different ones, by first appearance; and the first row of each."""
+    place: dict[tuple[int, int], int] = {}
+    distinct = np.array([place.setdefault((a, b), len(place)) for a, b in hashes.tolist()], np.int64)
+    return distinct, np.unique(distinct, return_index=True)[1]
 
 
 __all__ = ["GAP_FLAGS", "NUCLEOTIDE", "PROTEIN", "ReferencePackage"]

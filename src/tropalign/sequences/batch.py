@@ -169,7 +169,11 @@ def _indices(key: PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]) -> 
 
 def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
     """Nucleotides when nine letters in ten are A, C, G, T, U or N and 99 in 100 IUPAC codes or X; else protein."""
-    counts = np.bincount(letters, minlength=256)
+    return judge_counts(np.bincount(letters, minlength=256))
+
+
+def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
+    """The same from how often each byte occurs, int64, shape (256,)."""
     upper = counts.copy()
     upper[65:91] += counts[97:123]
     total = int(upper[65:91].sum()) + int(counts[ord("*")])

@@ -6,7 +6,8 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,8 +89,32 @@ class _Record(NamedTuple):
     number: int  # in its file, from 1
 
 
+def read_lines(path: Source) -> Iterator[bytes]:
+    """The lines of a file without their ends, decompressed as they are taken. Raises what `read_sequences` does."""
+    file = "standard input" if str(path) == "-" else str(path)
+    is_empty = True
+    with _opened(path, file) as stream:
+        for line in stream:
+            if is_empty:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            is_empty = is_empty and not line.strip()
+            yield line.rstrip(b"\r\n")
+    if is_empty:
+        raise InputError("the file is empty", file=file)
+
+
 def _bytes(source: Source, file: str) -> bytes:
     """The content of a file, decompressed."""
+    with _opened(source, file) as stream:
+        data: bytes = stream.read()
+    if not data.strip():
+        raise InputError("the file is empty", file=file)
+    return data
+
+
+@contextmanager
+def _opened(source: Source, file: str) -> Iterator[Any]:
+    """A file to be read, decompressed; what goes wrong within the block is said of it."""
     import xopen
 
     stream: Any
@@ -102,7 +127,7 @@ def _bytes(source: Source, file: str) -> bytes:
                 raise InputError("this is a directory: name the files in it", file=file)
             stream = xopen.xopen(path, "rb", threads=0)
         with stream:
-            data: bytes = stream.read()
+            yield stream
     except FileNotFoundError:
         raise InputError("there is no such file", file=file) from None
     except PermissionError:
@@ -118,9 +143,6 @@ def _bytes(source: Source, file: str) -> bytes:
         if isinstance(error, OSError) and error.errno is not None:
             raise InputError(f"the file cannot be read ({error.strerror})", file=file) from None
         raise InputError(f"the compressed file is damaged ({text}): fetch or write it again", file=file) from None
-    if not data.strip():
-        raise InputError("the file is empty", file=file)
-    return data
 
 
 def _parse(data: bytes, file: str) -> list[_Record]:
