@@ -11,7 +11,7 @@
 namespace tropalign {
 namespace {
 
-constexpr int kBlock = 32;  // columns at a time: all vectors of a block stay in a cache
+constexpr int kBlock = 16;  // columns at a time: all vectors of a block stay in a cache
 constexpr int kClosedGap = 1, kOpenGap = 2;
 
 /// Columns of a block of every vector.

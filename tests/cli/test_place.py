@@ -147,7 +147,7 @@ def test_usage(files, capsys, arguments, code, words, monkeypatch):
         ("reads.fa", "ACGT\n", "reads.fa, line 1: this is neither FASTA nor FASTQ"),
         ("ref.nwk", "((t1,t2),t3", "ref.nwk: this is no Newick tree"),
         ("ref.nwk", "(t1:1,t2:1,x:1);", "3 only in the alignment (t3, t4, t5)"),
-        ("ref.phy", "2 3\na AC\nb ACG\n", "ref.phy, record 'a': 2 letters, but the first line promises 3 columns"),
+        ("ref.phy", "2 3\na AC\nb ACG\n", "ref.phy, record 'a': 2 letters, but 3 are expected"),
     ],
 )
 def test_bad_files_leave_nothing(files, capsys, name, text, words):

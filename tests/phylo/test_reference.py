@@ -173,11 +173,12 @@ def test_a_package_is_kept(example, tmp_path):
         ta.ReferencePackage.load(tmp_path / "none.npz")
 
 
-@pytest.mark.parametrize("kind", ["fasta", "phylip", "stockholm"])
+@pytest.mark.parametrize("kind", ["fasta", "phylip", "blocks", "stockholm"])
 def test_alignments_from_files(tmp_path, kind):
     texts = {
         "fasta": ">a one\nACGT\nAC\n>b\nAC-TAC\n",
         "phylip": " 2 6\na  ACGTAC\nb  AC-TAC\n",
+        "blocks": " 2 6\na  ACG\nb  AC-\n\nTAC\nTAC\n",
         "stockholm": "# STOCKHOLM 1.0\na ACGTAC\nb AC-TAC\n//\n",
     }
     path = tmp_path / "x"
@@ -189,7 +190,7 @@ def test_alignments_from_files(tmp_path, kind):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (">a\nACGT\n>b\nAC\n", "record 'b': 2 letters, but the first row has 4"),
+        (">a\nACGT\n>b\nAC\n", "record 'b': 2 letters, but 4 are expected"),
         ("2 3\na ACG\n", "the first line promises 2 rows, but there are 1"),
         ("# STOCKHOLM 1.0\nhello\n", "read as Stockholm, this is no alignment"),
         ("hello\n", "line 1: this is no alignment: PHYLIP begins with two numbers"),

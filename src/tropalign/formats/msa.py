@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.sequences import read_lines
 
-Rows = dict[str, list[bytes]]
-
 
 def read_alignment(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     """Names and letters of an alignment; the format is judged by the first line, compression by content.
@@ -37,90 +35,105 @@ def read_alignment(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], NDArr
     numbered = ((number, line) for number, line in enumerate(read_lines(path), 1) if line.strip())
     first = next(numbered)
     lines = chain([first], numbered)
+    rows = _Rows(file)
     if first[1].startswith(b">"):
-        rows = _fasta(lines, file)
+        _read_fasta(lines, rows)
     elif first[1].startswith(b"# STOCKHOLM"):
-        rows = _stockholm((line for _, line in lines), file)
+        _read_stockholm((line for _, line in lines), rows)
     else:
-        rows = _phylip(lines, file)
-    return tuple(rows), _array(rows, file)
+        _read_phylip(lines, rows)
+    return rows.finish()
 
 
-def _array(rows: Rows, file: str) -> NDArray[np.uint8]:
-    """The rows' letters; rows are emptied on the way, as they may be large."""
-    width = None
-    parts = []
-    for name, pieces in rows.items():
-        parts.append(b"".join(pieces))
-        pieces.clear()
-        width = len(parts[0])
-        if len(parts[-1]) != width:
+class _Rows:
+    """Rows one after another, in one piece of memory."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.names: dict[str, None] = {}
+        self.letters = bytearray()
+        self.width: int | None = None
+        self._begin = 0
+
+    def begin(self, name: bytes, line: int | None = None) -> None:
+        """A new row. Raises InputError where the last one is of another length, or there is one of this name."""
+        self._end()
+        text = name.decode("utf-8", "replace")
+        if text in self.names:
+            raise InputError("two rows have the same name: give each its own", file=self.file, record=text, line=line)
+        self.names[text] = None
+
+    def _end(self) -> None:
+        if not self.names:
+            return
+        size, self._begin = len(self.letters) - self._begin, len(self.letters)
+        self.width = size if self.width is None else self.width
+        if size != self.width:
             raise InputError(
-                f"{len(parts[-1])} letters, but the first row has {width}: rows of an alignment are equally long",
-                file=file,
-                record=name,
+                f"{size} letters, but {self.width} are expected: rows of an alignment are equally long",
+                file=self.file,
+                record=list(self.names)[-1],
             )
-    if not width:
-        raise InputError("the alignment has no columns", file=file)
-    return np.frombuffer(b"".join(parts), np.uint8).reshape(len(parts), width)
+
+    def finish(self) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
+        """Names and letters."""
+        self._end()
+        if not self.width:
+            raise InputError("the alignment has no columns", file=self.file)
+        return tuple(self.names), np.frombuffer(self.letters, np.uint8).reshape(len(self.names), self.width)
 
 
-def _add(rows: Rows, name: bytes, file: str, line: int) -> list[bytes]:
-    text = name.decode("utf-8", "replace")
-    if text in rows:
-        raise InputError("two rows have the same name: give each its own", file=file, record=text, line=line)
-    return rows.setdefault(text, [])
-
-
-def _fasta(lines: Iterable[tuple[int, bytes]], file: str) -> Rows:
-    rows: Rows = {}
-    own: list[bytes] = []
+def _read_fasta(lines: Iterable[tuple[int, bytes]], rows: _Rows) -> None:
     for number, line in lines:
         if line.startswith(b">"):
             words = line[1:].split(None, 1)
             if not words:
-                raise InputError("the header holds no name: write one right after the '>'", file=file, line=number)
-            own = _add(rows, words[0], file, number)
+                raise InputError("the header holds no name: write one right after the '>'", file=rows.file, line=number)
+            rows.begin(words[0], number)
         else:
-            own.append(b"".join(line.split()))
-    return rows
+            rows.letters += b"".join(line.split())
 
 
-def _phylip(lines: Iterator[tuple[int, bytes]], file: str) -> Rows:
+def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
     number, head = next(lines)
     words = head.split()
     if len(words) < 2 or not (words[0].isdigit() and words[1].isdigit()):
         raise InputError(
             "this is no alignment: PHYLIP begins with two numbers, FASTA with '>', Stockholm with '# STOCKHOLM'",
-            file=file,
+            file=rows.file,
             line=number,
         )
-    n_rows, n_columns = int(words[0]), int(words[1])
-    rows: Rows = {}
-    order: list[list[bytes]] = []
+    n_rows, rows.width = int(words[0]), int(words[1])
+    waiting: list[tuple[int, bytes, list[bytes]]] = []  # rows of several blocks
     count = 0
     for number, line in lines:
-        if count < n_rows:
-            words = line.split(None, 1)
-            order.append(_add(rows, words[0], file, number))
-            order[-1].append(b"".join(words[1].split()) if len(words) > 1 else b"")
+        if count >= n_rows and waiting:
+            waiting[count % n_rows][2].append(b"".join(line.split()))
         else:
-            order[count % n_rows].append(b"".join(line.split()))
+            words = line.split(None, 1)
+            text = b"".join(words[1].split()) if len(words) > 1 else b""
+            if waiting or (not rows.names and len(text) < rows.width):
+                waiting.append((number, words[0], [text]))
+            else:
+                rows.begin(words[0], number)
+                rows.letters += text
         count += 1
-    if len(rows) != n_rows:
-        raise InputError(f"the first line promises {n_rows} rows, but there are {len(rows)}", file=file)
-    for name, pieces in rows.items():
-        size = sum(map(len, pieces))
-        if size != n_columns:
-            raise InputError(f"{size} letters, but the first line promises {n_columns} columns", file=file, record=name)
-    return rows
+    for number, name, pieces in waiting:
+        rows.begin(name, number)
+        rows.letters += b"".join(pieces)
+    if len(rows.names) != n_rows:
+        found = len(rows.names)
+        raise InputError(f"the first line promises {n_rows} rows, but there are {found}", file=rows.file)
 
 
-def _stockholm(lines: Iterable[bytes], file: str) -> Rows:
+def _read_stockholm(lines: Iterable[bytes], rows: _Rows) -> None:
     from Bio import AlignIO
 
     try:
         found = AlignIO.read(io.StringIO("".join(line.decode("latin-1") + "\n" for line in lines)), "stockholm")
     except ValueError as error:
-        raise InputError(f"read as Stockholm, this is no alignment ({str(error).rstrip('.')})", file=file) from None
-    return {str(row.id): [str(row.seq).encode("latin-1")] for row in found}
+        what = str(error).rstrip(".")
+        raise InputError(f"read as Stockholm, this is no alignment ({what})", file=rows.file) from None
+    for row in found:
+        rows.begin(str(row.id).encode())
+        rows.letters += str(row.seq).encode("latin-1")

@@ -19,7 +19,7 @@ from tropalign.phylo.scoring import SCHEMES, PlacementScoring
 from tropalign.sequences import NUCLEOTIDE
 
 #: Scores held at a time: reads by distinct branches, 4 bytes each.
-SCORES_AT_ONCE = 2_000_000
+SCORES_AT_ONCE = 1_000_000
 #: How many best scores have to be right: the second one is told.
 BEST = 2
 NOT_COMPUTED = -(2**31)

@@ -84,11 +84,12 @@ class ReferencePackage:
         InputError
             Files that cannot be read, or whose names differ.
         """
+        parsed = read_tree(tree)  # first: what parsing takes is free again for the alignment
         names, letters = read_alignment(alignment)
         return cls.build(
             names,
             letters,
-            read_tree(tree),
+            parsed,
             alphabet=alphabet,
             gap_flags=gap_flags,
             n_threads=n_threads,
