@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint wheel rebuild bench-pairs bench-gpu test-sanitize docs clean
+.PHONY: help demo test lint wheel rebuild bench-pairs bench-place bench-gpu test-sanitize docs clean
 help:
 	@sed -n '1,2s/^# //p' Makefile
-	@echo "make lint | wheel | rebuild | bench-pairs | bench-gpu | test-sanitize | docs | clean"
+	@echo "make lint | wheel | rebuild | bench-pairs | bench-place | bench-gpu | test-sanitize | docs | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -43,6 +43,9 @@ rebuild:
 bench-pairs: $(VENV)/installed
 	$(PIP) parasail pyopal edlib stringzillas-cpus biopython
 	$(BIN)/python bench/pairs.py
+
+bench-place: $(VENV)/installed
+	$(BIN)/python bench/place.py
 
 # On a machine with a card; without a network there, run bench/gpu/carry.py before, elsewhere.
 bench-gpu:

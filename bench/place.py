@@ -309,8 +309,8 @@ def page(
         "",
         f"Two threads, every branch scored: {two:.2f} s, {one / two:.2f}x.",
         "",
-        f"A reference of {LARGE_TIPS:,} tips and {LARGE_COLUMNS:,} columns (each tip of the example a ladder of five or",
-        "six copies with 5 % of their letters changed; the first columns repeated at the end), 40 reads:",
+        f"A reference of {LARGE_TIPS:,} tips and {LARGE_COLUMNS:,} columns (each tip of the example a ladder of five",
+        "or six copies with 5 % of their letters changed; the first columns repeated at the end), 40 reads:",
         f"{large[0]:.1f} s, {large[1]:.0f} MB at most.",
     ]
     return lines

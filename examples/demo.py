@@ -1,4 +1,4 @@
-"""Aligns a protein family and a set of DNA amplicons, every pair of each, and shows what came out."""
+"""Aligns a protein family and a set of DNA amplicons, every pair of each, and places reads; shows what came out."""
 
 from pathlib import Path
 from time import perf_counter
@@ -51,4 +51,16 @@ if __name__ == "__main__":
         words = ["pairs", str(HERE / f"{name}.fasta"), "--mode", mode, "-o", str(OUT / f"{name}.tsv")]
         assert main([*words, "-q"]) == 0
         print(f"  tropalign pairs examples/{name}.fasta --mode {mode} -o demo-results/{name}.tsv")
+    print("\nReads of 16S genes into a reference alignment with its tree:")
+    place = [
+        "place",
+        "--reference",
+        f"{HERE}/16s/ref.phy.gz",
+        "--tree",
+        f"{HERE}/16s/ref.nwk",
+        f"{HERE}/16s/reads.fasta",
+    ]
+    begin = perf_counter()
+    assert main([*place, "-q", "-o", f"{OUT}/placed.fasta", "--table", f"{OUT}/placed.tsv"]) == 0
+    print(f"  400 reads on 1,601 branches in {perf_counter() - begin:.1f} s: demo-results/placed.fasta, placed.tsv")
     print(f"The results lie in {OUT}")
