@@ -14,6 +14,7 @@ ALLOWED = {
     "compute": {"sequences", "errors"},
     "formats": {"sequences", "errors"},
     "pairwise": BASE,
+    "phylo": BASE,
     "cli": {*BASE, "pairwise", "__version__"},
 }
 

@@ -75,8 +75,9 @@ class Scoring:
         """
         letter, code = np.arange(16)[:, None], np.arange(32)
         flag = (code & FLAG) != 0
-        score = np.where(letter & code & 15, self.match, self.mismatch).astype(np.int64) + np.where(flag, self.on_gap, 0)
-        return np.maximum(score, -self.insert_open - np.where(flag, 0, self.gap_open))
+        score = np.where(letter & code & 15, self.match, self.mismatch) + np.where(flag, self.on_gap, 0)
+        cells: Ints = np.maximum(score, -self.insert_open - np.where(flag, 0, self.gap_open)).astype(np.int64)
+        return cells
 
     def steps(self) -> NDArray[np.int32]:
         """What a diagonal step adds to H', padding (letter 0, code 32) included: int32, shape (16, 33)."""
@@ -187,7 +188,7 @@ class ScoresOnGpu:
             if len(some):
                 self._score(word_bits, _Couples(some, codes, offsets, word_bits, self.shape), result, done, told)
                 done += len(some)
-        return result.reshape(len(lengths), -1)[:, : len(self.vectors)]
+        return result.reshape(len(lengths), n_groups * self.shape.group)[:, : len(self.vectors)]
 
     def _score(
         self,
