@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 #: As in place.k: columns of a word, column codes, the code of padding, the gap flag.
 COLUMNS, CODES, PAD, FLAG = 6, 33, 32, 16
 #: What a tile costs beside its cells, in rows: its boundary.
-TILE_ROWS = 2
+TILE_ROWS = 4
 #: Seconds that a device is given work for at a time, and cells as long as its rate is not known.
 CHUNK_SECONDS, FIRST_CELLS = 0.5, 10_000_000_000
 
