@@ -73,7 +73,7 @@ def random_places(seed, n_vectors, n_columns, n_reads, longest, flagged, ambiguo
         kept = (vector[(vector & 16) == 0] & 15)[rng.integers(n_columns) :]
         letters = np.where(kept & (kept - 1), kept if rng.random() < 0.5 else 8, kept)
         more = 1 << rng.integers(0, 4, longest)
-        read = np.concatenate([more[: rng.integers(3)], letters, more])[: rng.integers(1, longest + 1)]
+        read = np.concatenate([more[: rng.integers(3)], letters, more])[: rng.integers(longest + 1)]
         reads.append(np.where(rng.random(len(read)) < 0.1, rng.integers(1, 16, len(read)), read))
     codes = np.concatenate([np.zeros(0, np.uint8), *reads]).astype(np.uint8)
     return vectors, codes, np.cumsum([0] + [len(read) for read in reads]).astype(np.int64)

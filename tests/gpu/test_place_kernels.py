@@ -54,7 +54,7 @@ def test_the_shape_that_devices_run(device):
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_reference(device, data):
-    """Lengths from 1, reads longer than the reference, all state sets, branches that are all gaps or none."""
+    """Lengths from 0, reads longer than the reference, all state sets, branches that are all gaps or none."""
     vectors, codes, offsets = random_places(
         data.draw(st.integers(0, 10**6)),
         n_vectors=data.draw(st.integers(1, 18)),
