@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCH = Path(__file__).parent.parent / "bench"
 
 
@@ -25,8 +27,9 @@ def test_queue_overhead():
     assert done.stdout.count("tiles") == 4, done.stderr
 
 
-def test_gpu_without_a_card():
+@pytest.mark.parametrize("script", ["measure.py", "place.py"])
+def test_gpu_without_a_card(script):
     done = subprocess.run(
-        [sys.executable, BENCH / "gpu" / "measure.py", "--device", "cuda:99"], capture_output=True, text=True
+        [sys.executable, BENCH / "gpu" / script, "--device", "cuda:99"], capture_output=True, text=True
     )
     assert done.returncode == 4 and done.stdout.startswith("nothing measured: ")

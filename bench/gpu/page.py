@@ -18,6 +18,15 @@ TABLE = ROOT / "tests" / "gpu" / "machine_code.json"
 #: An H200: multiprocessors, clock, integer lanes of a multiprocessor, cells of a word, bytes a second of memory.
 MULTIPROCESSORS, HERTZ, LANES, CELLS, BYTES = 132, 1.98e9, 64, 2, 4.8e12
 REGISTERS, GROUP, MOST_WARPS = 65536, 64, 64
+#: Kernels whose bounds are told: bytes of memory a cell, 0 where they are next to none.
+BOUND = {
+    "local score": 0,
+    "local score, one query": 0,
+    "global score": 0,
+    "local alignment": 1,
+    "global alignment": 1,
+    "placement score": 16 / 64,
+}
 
 
 def measured(results: dict[str, Any] | None) -> list[str]:
@@ -60,10 +69,10 @@ def bounds() -> list[str]:
         "| case | instructions a word of two cells | bound by instructions, TCUPS | by memory |",
         "|---|---|---|---|",
     ]
-    for name in ("local score", "local score, one query", "global score", "local alignment", "global alignment"):
+    for name, cell_bytes in BOUND.items():
         instructions = table[f"{name}, sm_90"]["alu_a_cell"]
         bound = MULTIPROCESSORS * HERTZ * LANES * CELLS / instructions / 1e12
-        memory = f"{BYTES / 1e12:.1f}" if "alignment" in name else "-"
+        memory = f"{BYTES / cell_bytes / 1e12:.1f}" if cell_bytes else "-"
         lines.append(f"| {name} | {instructions:.2f} | {bound:.1f} | {memory} |")
     return lines
 
@@ -71,20 +80,21 @@ def bounds() -> list[str]:
 def main() -> None:
     """Writes the page."""
     results = json.loads(Path(sys.argv[1]).read_text()) if len(sys.argv) > 1 else None
-    text = ["# Pairwise alignment on GPUs", "", "## Measured", "", *measured(results)]
+    text = ["# Alignment and placement on GPUs", "", "## Measured", "", *measured(results)]
     text += [
         "## Machine code",
         "",
-        "What NVRTC 13 makes of the sweep, counted in its inner loop, a word of cells each (two cells of 16 bits from",
-        "sm_90 on, else one of 32); ALU: what goes to the integer pipe. The tests compile it anew and fail when it",
-        "worsens. `python tests/gpu/machine_code.py` prints it.",
+        "What NVRTC 13 makes of the kernels, counted in their inner loops, a word of cells each (two cells of 16 bits",
+        "from sm_90 on, else one of 32); ALU: what goes to the integer pipe. The tests compile it anew and fail when",
+        "it worsens. `python tests/gpu/machine_code.py` prints it.",
         "",
         *machine_code(),
         "",
         "## Bounds that follow, not measured",
         "",
         "For 132 multiprocessors at 1.98 GHz that finish 64 lanes of an integer instruction a clock (an H200;",
-        "`bench/gpu` measures that rate first), and memory that takes 4.8 TB/s (alignments write one byte a cell):",
+        "`bench/gpu` measures that rate first), and memory that takes 4.8 TB/s (alignments write one byte a cell,",
+        "placement writes and reads 16 bytes in 64 cells):",
         "",
         *bounds(),
         "",

@@ -20,4 +20,5 @@ fi
 "$environment/bin/tropalign" devices
 mkdir -p "$out"
 "$environment/bin/python" bench/gpu/measure.py --output "$out/gpu.json" "$@"
+"$environment/bin/python" bench/gpu/place.py --output "$out/place.json"
 "$environment/bin/python" -m pytest -p no:cacheprovider tests/gpu -k "cuda" -q 2>&1 | tee "$out/tests.txt"

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 import tropalign
+from tropalign import _native
 from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
+from tropalign.phylo.gpu import ScoresOnGpu
 
 #: Small tiles and groups, so that short sequences have several of them.
 SMALL = Shape(group=8, rows_shared=8, rows_own=4)
@@ -57,3 +59,32 @@ def check(device, job, shape=SMALL):
     if job.options.strand == "both":
         np.testing.assert_array_equal(got.strand, wanted.strand)
     return wanted
+
+
+def random_places(seed, n_vectors, n_columns, n_reads, longest, flagged, ambiguous):
+    """Branch vectors, and reads cut from them with errors: vectors, codes, offsets."""
+    rng = np.random.default_rng(seed)
+    sets = np.where(rng.random((n_vectors, n_columns)) < ambiguous, rng.integers(0, 16, (n_vectors, n_columns)), 0)
+    sets = np.where(sets, sets, 1 << rng.integers(0, 4, n_columns))
+    vectors = (sets | 16 * (rng.random((n_vectors, n_columns)) < flagged)).astype(np.uint8)
+    reads = []
+    for _ in range(n_reads):
+        vector = vectors[rng.integers(n_vectors)]
+        kept = (vector[(vector & 16) == 0] & 15)[rng.integers(n_columns) :]
+        letters = np.where(kept & (kept - 1), kept if rng.random() < 0.5 else 8, kept)
+        more = 1 << rng.integers(0, 4, longest)
+        read = np.concatenate([more[: rng.integers(3)], letters, more])[: rng.integers(longest + 1)]
+        reads.append(np.where(rng.random(len(read)) < 0.1, rng.integers(1, 16, len(read)), read))
+    codes = np.concatenate([np.zeros(0, np.uint8), *reads]).astype(np.uint8)
+    return vectors, codes, np.cumsum([0] + [len(read) for read in reads]).astype(np.int64)
+
+
+def check_places(device, vectors, codes, offsets, scoring, shape, told=None):
+    """The device's scores are the processor's."""
+    planes, sets = _native.lane_planes(vectors, 4), np.arange(16, dtype=np.uint32)
+    n_empty = -vectors.shape[1] % 4
+    wanted, _ = _native.place_scores(planes, len(vectors), n_empty, scoring, codes, offsets, sets, 32, None, 0, 1)
+    got = ScoresOnGpu(device, vectors, scoring, shape).scores(codes, offsets, told)
+    np.testing.assert_array_equal(got, wanted[:, : len(vectors)])
+    assert got.dtype == np.int32
+    return got

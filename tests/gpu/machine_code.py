@@ -16,7 +16,7 @@ from pathlib import Path
 
 TABLE = Path(__file__).parent / "machine_code.json"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
-#: Name -> (local, traced, source of scores, strips). All architectures compile the first four.
+#: Name -> (local, traced, source of scores, strips). All architectures compile the first four, and PLACEMENT.
 VARIANTS = {
     "local score": (True, False, 0, False),
     "local alignment": (True, True, 0, False),
@@ -28,7 +28,8 @@ VARIANTS = {
     "local alignment, own rows": (True, True, 2, False),
     "local alignment, strips": (True, True, 2, True),
 }
-EVERYWHERE = list(VARIANTS)[:4]
+PLACEMENT = "placement score"
+EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT]
 #: Instructions that go elsewhere than to the integer pipe: memory, control, the uniform and the multiply-add pipes.
 ELSEWHERE = re.compile(
     r"LD|ST|CCTL|ERRBAR|MEMBAR|BRA|BSSY|BSYNC|BAR|BREAK|CALL|RET|EXIT|NOP|WARPSYNC|DEPBAR|IMAD|U[A-Z]|R2UR|S2|CS2R"
@@ -43,7 +44,20 @@ def nvdisasm():
     raise FileNotFoundError("nvdisasm: pip install nvidia-cuda-nvdisasm")
 
 
+def compile_placement(capability):
+    from tropalign.compute.cuda import DPX_CAPABILITY, compile_cubin
+    from tropalign.phylo.gpu import COLUMNS, Scoring, Shape, constants, source
+
+    shape, scoring = Shape(), Scoring.of((2, 0, -3, 3, 1, 3, 1, 0))
+    chosen = constants(scoring, shape.group, shape.rows[0], 16 if capability >= DPX_CAPABILITY else 32)
+    return compile_cubin(source(), chosen, capability), chosen["P_ROWS"] * COLUMNS
+
+
 def compile_variant(name, capability):
+    """Machine code, and words of cells in its inner loop."""
+    if name == PLACEMENT:
+        return compile_placement(capability)
+
     from gpu.cases import blosum62
 
     from tropalign.compute.cuda import DPX_CAPABILITY, compile_cubin
@@ -115,9 +129,10 @@ def register_counts(cubin):
 def measure(name, capability):
     """What the table holds of a kernel; a cell is one packed word: two cells of 16 bits, or one of 32."""
     cubin, cells = compile_variant(name, capability)
-    found = instructions(cubin, "sweep")
+    kernel = "place" if name == PLACEMENT else "sweep"
+    found = instructions(cubin, kernel)
     body = Counter(name.split(".")[0] for name in inner_loop(found))
-    registers, stack = register_counts(cubin)["sweep"]
+    registers, stack = register_counts(cubin)[kernel]
     return {
         "registers": registers,
         "stack_bytes": stack,
@@ -128,7 +143,9 @@ def measure(name, capability):
 
 
 def cases():
-    return [(name, arch) for name in VARIANTS for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))]
+    return [
+        (name, arch) for name in [*VARIANTS, PLACEMENT] for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))
+    ]
 
 
 def table():

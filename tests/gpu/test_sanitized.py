@@ -10,8 +10,9 @@ import pytest
 SCRIPT = """
 import sys
 sys.path[:0] = {path!r}
-from gpu.cases import STRIPS, check, proteins, random_proteins, task
+from gpu.cases import STRIPS, check, check_places, proteins, random_places, random_proteins, task
 from gpu.host_device import HostDevice
+from tropalign.phylo.gpu import Shape
 
 flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
 for word_bits in (16, 32):
@@ -22,6 +23,9 @@ for word_bits in (16, 32):
             check(device, task(batch, mode=mode, report=report))
             check(device, task(batch[:1], batch[1:], mode, report=report))
     check(device, task(proteins(random_proteins(2, 6, 150))), STRIPS)
+    for n_columns in (1, 6, 35):
+        places = random_places(3, 13, n_columns, 5, 60, 0.3, 0.2)
+        check_places(device, *places, (2, 0, -3, 3, 1, 3, 1, 0), Shape(8, (8,)))
 print("clean")
 """
 

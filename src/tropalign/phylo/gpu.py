@@ -1,0 +1,300 @@
+"""Scores of reads against branch vectors on a GPU, over whatever device has the kernel of place.k."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.compute.gpu import Gpu, Program
+from tropalign.compute.memory import human
+from tropalign.errors import DeviceError, ResourceError
+
+Ints = NDArray[np.int64]
+
+#: As in place.k: columns of a word, column codes, the code of padding, the gap flag.
+COLUMNS, CODES, PAD, FLAG = 6, 33, 32, 16
+#: What a tile costs beside its cells, in rows: its boundary.
+TILE_ROWS = 4
+#: Seconds that a device is given work for at a time, and cells as long as its rate is not known.
+CHUNK_SECONDS, FIRST_CELLS = 0.5, 10_000_000_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How cells are shared out.
+
+    Attributes
+    ----------
+    group
+        Branches side by side.
+    rows
+        Heights of tiles, of which a call takes the one that pads its reads least.
+    """
+
+    group: int = 64
+    rows: tuple[int, ...] = (32, 28, 24, 20)
+
+    def height(self, lengths: Ints) -> int:
+        """Of the tiles of couples whose longer reads have these lengths."""
+        return min(self.rows, key=lambda rows: (int((-(-lengths // rows)).sum()) * (rows + TILE_ROWS), -rows))
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Scores as native ``place_scores`` takes them, in the form that the kernel needs.
+
+    An extension that costs more than an opening costs as much: another gap could be opened in its place.
+    """
+
+    match: int
+    mismatch: int
+    on_gap: int
+    gap_open: int
+    gap_extend: int
+    insert_open: int
+    insert_extend: int
+
+    @classmethod
+    def of(cls, values: tuple[int, ...]) -> Scoring:
+        """From match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend (whole_read follows)."""
+        match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend = values[:7]
+        gap_extend, insert_extend = min(gap_extend, gap_open), min(insert_extend, insert_open)
+        return cls(match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend)
+
+    def cells(self) -> Ints:
+        """Scores of a base in a column: int64, shape (16, 32), by letter and column code.
+
+        Those that an insertion and a column left out always better are raised to what these cost.
+        """
+        letter, code = np.arange(16)[:, None], np.arange(32)
+        flag = (code & FLAG) != 0
+        score = np.where(letter & code & 15, self.match, self.mismatch) + np.where(flag, self.on_gap, 0)
+        cells: Ints = np.maximum(score, -self.insert_open - np.where(flag, 0, self.gap_open)).astype(np.int64)
+        return cells
+
+    def steps(self) -> NDArray[np.int32]:
+        """What a diagonal step adds to H', padding (letter 0, code 32) included: int32, shape (16, 33)."""
+        steps = np.empty((16, CODES), np.int64)
+        free = np.where(np.arange(32) & FLAG, 0, self.gap_extend)
+        steps[:, :32] = self.cells() + free + self.insert_extend
+        steps[:, PAD] = self.insert_extend
+        steps[0] = [*free, 0]
+        return steps.astype(np.int32)
+
+    def highest(self, lengths: Ints, vectors: NDArray[np.uint8]) -> Ints:
+        """What H' of reads of these lengths reaches at most."""
+        unflagged = int(((vectors & FLAG) == 0).sum(axis=1).max(initial=0))
+        step = max(int(self.cells().max()), 0)
+        return step * np.minimum(lengths, vectors.shape[1]) + self.gap_extend * unflagged + self.insert_extend * lengths
+
+    def lowest(self) -> int:
+        """What no number of a sweep falls below: H' is at least that of an insertion from the border."""
+        return -2 * (self.gap_open + self.insert_open) - abs(int(self.cells().min()))
+
+
+@cache
+def source() -> str:
+    """The kernel as one text."""
+    here = Path(__file__).parent
+    return "".join(path.read_text() for path in (here.parent / "compute" / "simt.h", here / "place.k"))
+
+
+def constants(scoring: Scoring, group: int, rows: int, word_bits: int) -> dict[str, int]:
+    """What the kernel is compiled with."""
+    return {
+        "SIMT_WORD": word_bits,
+        "P_GROUP": group,
+        "P_ROWS": rows,
+        "P_GAP_OPEN": scoring.gap_open - scoring.gap_extend,
+        "P_GAP_EXTEND": scoring.gap_extend,
+        "P_INSERT_OPEN": scoring.insert_open - scoring.insert_extend,
+        "P_INSERT_EXTEND": scoring.insert_extend,
+    }
+
+
+class ScoresOnGpu:
+    """Scores reads against all branches of a reference on one device.
+
+    Parameters
+    ----------
+    vectors : uint8, shape (n_vectors, n_columns)
+        State set in bits 0 to 3, gap flag in bit 4.
+    scoring
+        match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend, whole_read.
+
+    Raises
+    ------
+    DeviceError
+        Vectors or a scoring that the kernel does not compute.
+    """
+
+    def __init__(
+        self, device: Gpu, vectors: NDArray[np.uint8], scoring: tuple[int, ...], shape: Shape | None = None
+    ) -> None:
+        if vectors.dtype != np.uint8:
+            raise DeviceError(f"{device.name}: placement of proteins is computed on the CPU only")
+        if scoring[7]:
+            raise DeviceError(f"{device.name}: a score of whole reads is computed on the CPU only")
+        if min(scoring[3:7]) < 0:
+            raise DeviceError(f"{device.name}: a score with gaps that gain is computed on the CPU only")
+        self.device, self.vectors, self.shape, self.scoring = device, vectors, shape or Shape(), Scoring.of(scoring)
+        if self.scoring.lowest() <= -(1 << 30):
+            raise DeviceError(f"{device.name}: scores this large are computed on the CPU only")
+        self._columns = device.upload(packed_columns(vectors, self.shape.group))
+        self._steps = device.upload(self.scoring.steps())
+        self._programs: dict[tuple[int, int], Program] = {}
+        self._building = threading.Lock()
+        self._chunk_cells = FIRST_CELLS
+
+    def scores(
+        self, codes: NDArray[np.uint8], offsets: Ints, told: Callable[[int], None] | None = None
+    ) -> NDArray[np.int32]:
+        """Scores of reads: int32, shape (n_reads, n_vectors).
+
+        Parameters
+        ----------
+        codes
+            State sets 1 to 15 of all reads' bases.
+        offsets : shape (n_reads + 1,)
+        told
+            Called now and then with how many reads are done.
+
+        Raises
+        ------
+        ResourceError
+            Branches side by side do not fit the device's memory.
+        DeviceError, MemoryError
+            What the device says, and of scores that it cannot hold.
+        """
+        if len(codes) and not 1 <= int(codes.min()) <= int(codes.max()) <= 15:
+            raise ValueError("a code of a read is no state set of nucleotides")
+        lengths = np.diff(offsets)
+        highest = self.scoring.highest(lengths, self.vectors)
+        if int(highest.max(initial=0)) >= 1 << 31:
+            raise DeviceError(f"{self.device.name}: scores this large are computed on the CPU only")
+        narrow = self.device.word_bits == 16 and self.scoring.lowest() > -(1 << 14)
+        order = np.argsort(-lengths, kind="stable")
+        n_wide = int((highest >= 1 << 15).sum()) if narrow else len(lengths)  # they are the longest
+        n_groups = -(-len(self.vectors) // self.shape.group)
+        result, done = np.zeros((len(lengths), n_groups, self.shape.group), np.int32), 0
+        for word_bits, some in ((32, order[:n_wide]), (16, order[n_wide:])):
+            if len(some):
+                self._score(word_bits, _Couples(some, codes, offsets, word_bits, self.shape), result, done, told)
+                done += len(some)
+        return result.reshape(len(lengths), n_groups * self.shape.group)[:, : len(self.vectors)]
+
+    def _score(
+        self,
+        word_bits: int,
+        couples: _Couples,
+        result: NDArray[np.int32],
+        before: int,
+        told: Callable[[int], None] | None,
+    ) -> None:
+        """Scores of couples, into `result`, in runs of units (a couple and a group of branches) that fit the device's
+        memory and take it a short time."""
+        group, n_groups = self.shape.group, result.shape[1]
+        program = self._program(couples.height, word_bits)
+        n_blocks = -(-self.vectors.shape[1] // COLUMNS)
+        n_units, begin = len(couples.reads) * n_groups, 0
+        while begin < n_units:
+            first = begin // n_groups
+            rows = int(couples.numbers[first, 1]) * couples.height  # no later couple has more
+            edge = 2 * n_blocks * COLUMNS * group if rows > couples.height else 1
+            unit_bytes, budget = 4 * (edge + 2 * group) + 2 * rows + 16, self.device.budget_bytes()
+            if unit_bytes > budget:
+                raise ResourceError(
+                    f"{self.device.name}: {group} branches side by side need {human(unit_bytes)} of its memory and "
+                    f"{human(budget)} are free: add --device cpu",
+                    needed_bytes=unit_bytes,
+                    allowed_bytes=budget,
+                )
+            cells = max(rows, 1) * n_blocks * COLUMNS * group * (32 // word_bits)
+            end = min(n_units, begin + min(budget // unit_bytes, max(self._chunk_cells // cells, 1)))
+            units, began = np.arange(begin, end), time.perf_counter()
+            letters, numbers = couples.some(first, (end - 1) // n_groups + 1)
+            with self.device.scope() as memory:
+                arrays = (memory.upload(letters), memory.upload(numbers))
+                layout = (begin - first * n_groups, n_groups, n_blocks, n_blocks * COLUMNS - self.vectors.shape[1])
+                boundary, found = memory.allocate(4 * edge * len(units)), memory.allocate(8 * group * len(units))
+                program.launch(
+                    "place", len(units), group, self._columns, self._steps, *arrays, *layout, boundary, found
+                )
+                scores = memory.download(found, np.int32, 2 * group * len(units)).reshape(-1, 2, group)
+            self._chunk_cells = int(CHUNK_SECONDS * cells * len(units) / max(time.perf_counter() - began, 1e-6)) + 1
+            for side in range(couples.reads.shape[1]):
+                read = couples.reads[units // n_groups, side]
+                result[read[read >= 0], units[read >= 0] % n_groups] = scores[read >= 0, side]
+            begin = end
+            if told:
+                told(before + min(end // n_groups * couples.reads.shape[1], couples.n_reads))
+
+    def _program(self, rows: int, word_bits: int) -> Program:
+        with self._building:
+            if (rows, word_bits) not in self._programs:
+                chosen = constants(self.scoring, self.shape.group, rows, word_bits)
+                self._programs[rows, word_bits] = self.device.build(source(), chosen)
+            return self._programs[rows, word_bits]
+
+
+def packed_columns(vectors: NDArray[np.uint8], group: int) -> NDArray[np.uint32]:
+    """Column codes of 5 bits, 6 a word: uint32, shape (n_groups, n_blocks, group), padded in front."""
+    n_vectors, n_columns = vectors.shape
+    n_groups, n_blocks = -(-n_vectors // group), -(-n_columns // COLUMNS)
+    words = np.zeros((n_groups, n_blocks, group), np.uint32)
+    for k in range(n_groups):
+        some = vectors[k * group : (k + 1) * group]
+        padded = np.zeros((len(some), n_blocks * COLUMNS), np.uint32)
+        padded[:, n_blocks * COLUMNS - n_columns :] = some
+        shifted = padded.reshape(len(some), n_blocks, COLUMNS) << (5 * np.arange(COLUMNS, dtype=np.uint32))
+        words[k, :, : len(some)] = np.bitwise_or.reduce(shifted, axis=2).T
+    return words
+
+
+class _Couples:
+    """Reads side by side, longest first: two a word of two halves, else one.
+
+    Attributes
+    ----------
+    reads : int64, shape (n, 1 or 2)
+        Their indices; -1 where there is none.
+    height
+        Rows of a tile.
+    letters : uint8, shape (n_rows, 2)
+        Of both reads' rows, padded in front to whole tiles (0).
+    numbers : int64, shape (n, 4)
+        Where its rows begin, how many tiles they are, and both lengths (P_COUPLE_* in place.k).
+    """
+
+    def __init__(self, order: Ints, codes: NDArray[np.uint8], offsets: Ints, word_bits: int, shape: Shape) -> None:
+        sides = 32 // word_bits
+        self.n_reads = len(order)
+        self.reads = np.full((-(-len(order) // sides), sides), -1, np.int64)
+        self.reads.reshape(-1)[: len(order)] = order
+        lengths = np.zeros((len(self.reads), 2), np.int64)
+        lengths[:, :sides] = np.where(self.reads >= 0, np.diff(offsets)[self.reads], 0)
+        self.height = shape.height(lengths[:, 0])
+        tiles = -(-lengths[:, 0] // self.height)
+        ends = np.cumsum(tiles * self.height)
+        self.numbers = np.column_stack([ends - tiles * self.height, tiles, lengths])
+        self.letters = np.zeros((int(ends[-1]), 2), np.uint8)
+        for side in range(sides):
+            which = np.flatnonzero(self.reads[:, side] >= 0)
+            length, begin = lengths[which, side], offsets[self.reads[which, side]]
+            base = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+            row = np.repeat(ends[which] - length, length) + base
+            self.letters[row, side] = codes[np.repeat(begin, length) + base]
+
+    def some(self, begin: int, end: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """Letters and numbers of a run of couples, whose rows count from its first."""
+        numbers = self.numbers[begin:end].copy()
+        first, last = int(numbers[0, 0]), int(numbers[-1, 0] + numbers[-1, 1] * self.height)
+        numbers[:, 0] -= first
+        return self.letters[first:last], numbers.astype(np.int32)
