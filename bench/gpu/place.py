@@ -26,6 +26,7 @@ from tropalign.compute.gpu import Gpu
 from tropalign.compute.threads import resolve_threads
 from tropalign.errors import TropalignError
 from tropalign.phylo.gpu import ScoresOnGpu
+from tropalign.phylo.reference import lane_planes
 
 SCORING = (2, 0, -3, 3, 1, 3, 1, 0)
 LENGTHS = (100, 150, 250, 1450)
@@ -43,7 +44,7 @@ def measure(gpu: Gpu, length: int, options: argparse.Namespace) -> dict[str, flo
     scores = ScoresOnGpu(timed, vectors, SCORING)
     scores.scores(codes[:length], offsets[:2])  # compiles
     few = offsets[: options.checked + 1]
-    planes, sets, threads = _native.lane_planes(vectors, 4), np.arange(16, dtype=np.uint32), resolve_threads(0)
+    planes, sets, threads = lane_planes(vectors, 4), np.arange(16, dtype=np.uint32), resolve_threads(0)
     checked = codes[: few[-1]]
     wanted, _ = _native.place_scores(
         planes, len(vectors), -options.columns % 4, SCORING, checked, few, sets, 16, None, 0, threads

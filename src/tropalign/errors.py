@@ -43,6 +43,12 @@ class InputError(TropalignError):
         super().__init__(f"{', '.join(place)}: {message}" if place else message)
 
 
+class UsageError(TropalignError):
+    """An option that does not exist or does not fit the others."""
+
+    exit_code = 2
+
+
 class ScoringError(TropalignError):
     """A substitution matrix or gap cost cannot be used."""
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,22 @@ def test_any_mix_of_devices_writes_the_same(few, tmp_path, capsys, arguments, mo
         )
     assert written[0].count(b"\n") > 3 and written[0] == written[1] == written[2]
     assert capsys.readouterr().err.count("failed") == 0
+
+
+def test_placements_on_any_mix_of_devices(tmp_path, capsys):
+    examples = Path(__file__).parent.parent.parent / "examples" / "16s"
+    reads = tmp_path / "reads.fa"
+    reads.write_text("".join((examples / "reads.fasta").read_text().splitlines(keepends=True)[:12]))
+    written = []
+    for k, names in enumerate((["cpu"], ["opencl:0.0"], ["opencl:0.0", "cpu"])):
+        chosen = [word for name in names for word in ("--device", name)]
+        words = ["--reference", examples / "ref.phy.gz", "--tree", examples / "ref.nwk", reads, *chosen]
+        outputs = ["-o", tmp_path / f"{k}.fasta", "--table", tmp_path / f"{k}.tsv"]
+        assert main(["place", *map(str, words), *map(str, outputs)]) == 0
+        rows = [line for line in (tmp_path / f"{k}.tsv").read_text().splitlines() if not line.startswith("#")]
+        written.append(((tmp_path / f"{k}.fasta").read_bytes(), rows))
+    assert len(written[0][1]) == 7 and written[0] == written[1] == written[2]
+    assert "failed" not in capsys.readouterr().err
 
 
 def test_a_run_on_the_processor_loads_no_gpu_library(few):

@@ -226,7 +226,7 @@ def test_the_end_of_a_run_does_not_wait_for_a_gpu_that_hangs(monkeypatch):
     monkeypatch.setattr(hybrid, "PATIENCE", 0.05)
     hangs = threading.Event()
     gpu = FakeDevice("fake:0", lambda tile, attempt: hangs.wait(20) or 0.0)
-    results = run(Squares([1] * 6, cells=1), devices=[gpu, FakeDevice("cpu")])
+    results = run(Squares([1, 9, 1, 1], cells=1), devices=[gpu, FakeDevice("cpu")])
     next(results)
     begin = time.monotonic()
     results.close()

@@ -10,6 +10,7 @@ from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
 from tropalign.phylo.gpu import ScoresOnGpu
+from tropalign.phylo.reference import lane_planes
 
 #: Small tiles and groups, so that short sequences have several of them.
 SMALL = Shape(group=8, rows_shared=8, rows_own=4)
@@ -81,7 +82,7 @@ def random_places(seed, n_vectors, n_columns, n_reads, longest, flagged, ambiguo
 
 def check_places(device, vectors, codes, offsets, scoring, shape, told=None):
     """The device's scores are the processor's."""
-    planes, sets = _native.lane_planes(vectors, 4), np.arange(16, dtype=np.uint32)
+    planes, sets = lane_planes(vectors, 4), np.arange(16, dtype=np.uint32)
     n_empty = -vectors.shape[1] % 4
     wanted, _ = _native.place_scores(planes, len(vectors), n_empty, scoring, codes, offsets, sets, 32, None, 0, 1)
     got = ScoresOnGpu(device, vectors, scoring, shape).scores(codes, offsets, told)

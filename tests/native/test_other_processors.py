@@ -12,7 +12,12 @@ import tropalign as ta
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parent.parent / "native"
-SOURCES = [*sorted(NATIVE.glob("pairwise/*.cpp")), NATIVE / "compute" / "buffer.cpp", HERE / "align_stdin.cpp"]
+COMPUTE = sorted(NATIVE.glob("compute/*.cpp"))
+#: Sources of each program.
+PROGRAMS = {
+    "align_stdin": [*COMPUTE, *sorted(NATIVE.glob("pairwise/*.cpp"))],
+    "place_random": [*COMPUTE, *sorted(NATIVE.glob("phylo/*.cpp"))],
+}
 FLAGS = ["-std=c++20", "-O1", "-fwrapv", "-w", "-pthread"]
 
 #: Instruction set -> compiler, flags, and what runs the program.
@@ -23,17 +28,33 @@ TARGETS = {
 
 
 @pytest.fixture(scope="module", params=TARGETS)
-def program(request, tmp_path_factory):
-    """A command that aligns what it reads from standard input (align_stdin.cpp)."""
+def target(request, tmp_path_factory):
+    """Compiles one of PROGRAMS; returns the command that runs it."""
     isa = request.param
     compiler, flags, runner = TARGETS[isa]
     for tool in (compiler, *runner):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
-    path = tmp_path_factory.mktemp(isa) / "align"
-    define = [f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS=X({isa})"]
-    subprocess.run([compiler, *FLAGS, *flags, *define, *SOURCES, "-o", path], check=True)
-    return [*runner, str(path)]
+
+    def compiled(name):
+        path = tmp_path_factory.mktemp(isa) / name
+        define = [f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS=X({isa})"]
+        sources = [*PROGRAMS[name], HERE / f"{name}.cpp"]
+        subprocess.run([compiler, *FLAGS, *flags, *define, *sources, "-o", path], check=True)
+        return [*runner, str(path)]
+
+    return compiled
+
+
+@pytest.fixture(scope="module")
+def program(target):
+    """A command that aligns what it reads from standard input."""
+    return target("align_stdin")
+
+
+def test_same_placements(target):
+    done = subprocess.run(target("place_random"), capture_output=True, text=True)
+    assert done.returncode == 0 and int(done.stdout) > 1000, done.stdout
 
 
 def sequences(rng):

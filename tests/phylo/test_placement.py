@@ -10,8 +10,8 @@ from phylo.cases import reads, reference, vector_of
 import tropalign as ta
 from tropalign import _native
 from tropalign.errors import InputError, ScoringError, TropalignError, TropalignWarning
-from tropalign.phylo.placement import encoded
 from tropalign.phylo.scoring import SCHEMES
+from tropalign.phylo.task import encoded
 
 SCHEMES_HERE = {
     "program": SCHEMES["program"],
@@ -173,7 +173,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
     texts = reads(4, 50, 70, package=package)
     (wanted,) = ta.place(package, texts, n_threads=1)
     monkeypatch.setattr("tropalign.phylo.reads.BLOCK_READS", 7)
-    monkeypatch.setattr("tropalign.phylo.placement.SCORES_AT_ONCE", 200)
+    monkeypatch.setattr("tropalign.phylo.task.SCORES_AT_ONCE", 200)
     blocks = list(ta.place(package, texts, n_threads=2))
     assert len(blocks) == 8
     for name in ("branch", "score", "second_score", "ties", "column", "letters"):
@@ -256,7 +256,7 @@ def test_options_that_are_none():
     package = reference(9)
     with pytest.raises(TropalignError, match="the scheme 'x' is none of program, paper"):
         ta.place(package, [], scoring="x")
-    with pytest.raises(InputError, match="strand 'minus' is none of plus, both"):
+    with pytest.raises(TropalignError, match="strand 'minus' is none of plus, both"):
         ta.place(package, [], strand="minus")
     with pytest.raises(InputError, match="proteins have one"):
         ta.place(reference(9, kind="protein"), [], strand="both")

@@ -67,18 +67,10 @@ def add_output_options(group: Any) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings")
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """RUN_OPTIONS: output, threads, memory, device, shard and quiet."""
-    group = parser.add_argument_group("output and resources")
-    add_output_options(group)
+def add_device_options(group: Any) -> None:
+    """What computes: threads and device."""
     group.add_argument(
         "-t", "--threads", type=whole(0), default=0, metavar="N", help="threads; 0 (default) for all there are"
-    )
-    group.add_argument(
-        "--memory",
-        type=checked(parse_bytes),
-        metavar="SIZE",
-        help="memory to take at most, like 8G (default: 60%% of the free)",
     )
     group.add_argument(
         "--device",
@@ -87,6 +79,19 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what computes: cpu, cuda:0, opencl:0.0 (tropalign devices lists them), several times for several; "
         "auto (default): the processor, and with it the GPUs if the job is large",
+    )
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """RUN_OPTIONS: output, threads, memory, device, shard and quiet."""
+    group = parser.add_argument_group("output and resources")
+    add_output_options(group)
+    add_device_options(group)
+    group.add_argument(
+        "--memory",
+        type=checked(parse_bytes),
+        metavar="SIZE",
+        help="memory to take at most, like 8G (default: 60%% of the free)",
     )
     group.add_argument(
         "--shard",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_output_options, command_line, whole
+from tropalign.cli.options import add_device_options, add_output_options, command_line, whole
 
 if TYPE_CHECKING:
     from tropalign.formats.placements import Insertions, Placements
@@ -60,9 +60,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         "--table", metavar="FILE", help="branch, score and place of each read, TSV or Parquet by the suffix"
     )
     group.add_argument("--jplace", metavar="FILE", help="the best branches, for gappa and others")
-    group.add_argument(
-        "-t", "--threads", type=whole(0), default=0, metavar="N", help="threads; 0 (default) for all there are"
-    )
+    add_device_options(group)
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -125,6 +123,7 @@ def run(options: argparse.Namespace) -> None:
             strand=options.strand,
             prune=not options.no_pruning,
             n_threads=options.threads,
+            device=options.device or "auto",
             progress=stack.enter_context(_counter(options.quiet)),
         )
         for placements in results:

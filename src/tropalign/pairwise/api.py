@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.device_names import check_device_name
+from tropalign.compute.device_names import device_names
 from tropalign.compute.devices import open_devices
 from tropalign.compute.queue import run
 from tropalign.errors import ScoringError
 from tropalign.formats.table import Alignment, AlignmentTable
-from tropalign.pairwise.options import FREE_ENDS, PairOptions, UsageError
+from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import NUCLEOTIDE, Alphabet, SequenceBatch
@@ -102,19 +102,9 @@ def align_all(
     matrix, gap = default_scoring(batch.alphabet, matrix, gap)
     options = PairOptions(matrix, gap, mode, report, frozenset(free_ends), strand, top, min_score, min_identity)
     task = PairsTask(batch, others, options, pairs, memory_bytes)
-    names = _device_names(device)
+    names = device_names(device)
     devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.tiles()))
     return (table for _, table in run(task, devices=devices))
-
-
-def _device_names(device: str | Iterable[str]) -> list[str]:
-    names = [device] if isinstance(device, str) else list(device)
-    if not names:
-        raise UsageError('device: none is named; "auto" takes what there is')
-    try:
-        return [check_device_name(name) for name in names]
-    except ValueError as error:
-        raise UsageError(str(error)) from None
 
 
 def align(

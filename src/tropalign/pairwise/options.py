@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tropalign.errors import ScoringError, TropalignError
+from tropalign.errors import ScoringError, UsageError
 from tropalign.scoring import Gap, SubstitutionMatrix
 
 MODES = ("local", "global", "semiglobal")
 REPORTS = ("score", "ends", "alignment")
 #: Ends at which residues of that sequence may hang over at no cost (semiglobal).
 FREE_ENDS = ("query-start", "query-end", "target-start", "target-end")
-
-
-class UsageError(TropalignError):
-    """An option that does not exist or does not fit the others."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True)

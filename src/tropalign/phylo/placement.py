@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.compute.device_names import device_names
+from tropalign.compute.devices import Device, open_devices
+from tropalign.compute.queue import run
 from tropalign.compute.threads import resolve_threads
-from tropalign.errors import InputError, ScoringError, TropalignWarning
+from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.formats.placements import JPLACE_BRANCHES, Placements
 from tropalign.phylo.reads import ReadBlock, blocks_of
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
+from tropalign.phylo.task import Scorer, ScoreTask, encoded
 from tropalign.sequences import NUCLEOTIDE
 
-#: Scores held at a time: reads by distinct branches, 4 bytes each.
-SCORES_AT_ONCE = 1_000_000
 #: How many best scores have to be right: the second one is told.
 BEST = 2
 NOT_COMPUTED = -(2**31)
@@ -33,6 +35,7 @@ def place(
     strand: str = "plus",
     prune: bool = True,
     n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Placements]:
     """Aligns each read to the profile of every branch and keeps the best branch; the first of several.
@@ -51,6 +54,9 @@ def place(
         Leaves out branches that surely score less; the result is the same.
     n_threads
         0: as many as the process may use.
+    device
+        What scores, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs if
+        there is much to do. The result does not depend on it.
     progress
         Called with the number of reads done.
 
@@ -66,13 +72,17 @@ def place(
     """
     if isinstance(scoring, str):
         if scoring not in SCHEMES:
-            raise ScoringError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
+            raise UsageError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
         scoring = SCHEMES[scoring]
     if strand not in ("plus", "both"):
-        raise InputError(f"strand {strand!r} is none of plus, both")
+        raise UsageError(f"strand {strand!r} is none of plus, both")
     if strand == "both" and package.states.alphabet is not NUCLEOTIDE:
         raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
-    placer = _Placer(package, scoring, strand == "both", prune, resolve_threads(n_threads))
+    names = device_names(device)
+    if names == ["auto"] and (scoring.whole_read or package.states.alphabet is not NUCLEOTIDE):
+        names = ["cpu"]  # there are no kernels for these
+    scorer = Scorer(package, scoring, BEST if prune else 0)
+    placer = _Placer(scorer, scoring, strand == "both", names, resolve_threads(n_threads))
     return placer.run(blocks_of(reads), progress)
 
 
@@ -91,12 +101,14 @@ class _Placer:
     """One run."""
 
     def __init__(
-        self, package: ReferencePackage, scoring: PlacementScoring, both_strands: bool, prune: bool, n_threads: int
+        self, scorer: Scorer, scoring: PlacementScoring, both_strands: bool, device_names: list[str], n_threads: int
     ) -> None:
-        self.package, self.scoring, self.both_strands, self.n_threads = package, scoring, both_strands, n_threads
-        self.prune = prune
-        self.cells = 0
+        self.scorer, self.package, self.scoring = scorer, scorer.package, scoring
+        self.both_strands, self.n_threads = both_strands, n_threads
+        self._device_names = device_names
+        self._devices: list[Device] | None = None  # opened when it is known how much there is to do
         self._warned = False
+        package = scorer.package
         self._order = np.argsort(package.distinct, kind="stable")  # branches by vector
         self._begin = np.concatenate([[0], np.cumsum(package.multiplicity)])
 
@@ -175,27 +187,15 @@ class _Placer:
         return _Best(score[which], row[which], second[which], ties[which], [tied[k] for k in which.tolist()])
 
     def _scores(self, texts: list[NDArray[np.uint32]], told: Any) -> Iterator[tuple[list[int], NDArray[np.int32]]]:
-        """Scores against the distinct vectors, of some reads at a time that take words of one width."""
-        from tropalign import _native
-
-        package, numbers = self.package, self.scoring.numbers()
-        width = len(package.columns)
-        bits = [_native.place_word_bits(numbers, len(text), width) for text in texts]
-        at_once = max(1, SCORES_AT_ONCE // (64 * len(package.planes)))
-        done = 0
-        for word_bits in (8, 16, 32):
-            those = [k for k, own in enumerate(bits) if own == word_bits]
-            bounds = package.bounds if self.prune and word_bits == 8 else None
-            for begin in range(0, len(those), at_once):
-                some = those[begin : begin + at_once]
-                codes, offsets, table = encoded([texts[k] for k in some])
-                progress = None if told is None else partial_sum(told, done)
-                reference = (package.planes, package.n_distinct, package.n_empty)
-                rest = (word_bits, bounds, BEST, self.n_threads, progress)
-                scores, cells = _native.place_scores(*reference, numbers, codes, offsets, table, *rest)
-                self.cells += cells
-                done += len(some)
-                yield some, scores[:, : package.n_distinct]
+        """Scores against the distinct vectors, of some reads at a time."""
+        order = sorted(range(len(texts)), key=lambda k: self.scorer.word_bits(len(texts[k])))
+        task = ScoreTask(self.scorer, [texts[k] for k in order])
+        if self._devices is None:
+            cost_cells = sum(tile.cost_cells for tile in task.tiles())
+            self._devices = open_devices(self._device_names, self.n_threads, cost_cells)
+        for tile, scores in run(task, devices=self._devices, progress=told):
+            begin, end = tile.payload
+            yield order[begin:end], scores
 
     def _summary(self, scores: NDArray[np.int32]) -> tuple[int, int, int, int, NDArray[np.int64]]:
         row = int(scores.argmax())
@@ -223,13 +223,6 @@ class _Placer:
         found, _ = _native.place_paths(*reference, self.scoring.numbers(), codes, own, table, rows, self.n_threads)
         column[at] = np.where(found >= 0, package.columns[np.maximum(found, 0)], -1)
         return column
-
-
-def encoded(texts: list[NDArray[np.uint32]]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]]:
-    """Reads as codes, where each begins, and the set of states of each code."""
-    offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
-    table, codes = np.unique(np.concatenate(texts) if texts else np.zeros(0, np.uint32), return_inverse=True)
-    return codes.astype(np.uint8), offsets, table.astype(np.uint32)
 
 
 def partial_sum(progress: Callable[[int], None], before: int) -> Callable[[int], None]:
