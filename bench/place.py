@@ -69,7 +69,7 @@ def scoring_rates(data: Path) -> dict[str, float]:
 
     def run(bounds: Any) -> tuple[float, int]:
         begin = time.process_time()
-        _, computed = _native.place_scores(*reference, codes, offsets, table, 8, bounds, 2, 1)
+        _, _, computed = _native.place_scores(*reference, codes, offsets, table, 8, bounds, 2, 1)
         return time.process_time() - begin, computed
 
     rates = {}

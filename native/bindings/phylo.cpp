@@ -125,7 +125,7 @@ ReferencePlanes planes_from(const Array<uint64_t, 3> &planes, int64_t n_vectors,
     return {planes.data(), n_vectors, n_groups, static_cast<int64_t>(planes.shape(1)), static_cast<int>(planes.shape(2)) - 1, n_empty};
 }
 
-/// n_best 0: every score; else those that may be among as many best.
+/// With bounds only those that may be among the n_best best. Beside the scores: where the best alignments lie; cells computed.
 nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std::array<int32_t, 8> scoring, Array<uint8_t, 1> codes,
                  Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits, const BranchBounds *bounds, int n_best,
                  int n_threads, nb::object progress) {
@@ -135,6 +135,8 @@ nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std:
     if (bounds && word_bits != 8) throw nb::value_error("bounds are for 8 bits");
     int32_t *data;
     nb::object out = new_array<int32_t>({static_cast<size_t>(reads.n_reads), kPlaceLanes * planes.shape(0)}, data);
+    int32_t *window;
+    nb::object windows = new_array<int32_t>({static_cast<size_t>(reads.n_reads), 2}, window);
     bool raised = false;
     auto poll = [&](int64_t done) {
         nb::gil_scoped_acquire gil;
@@ -152,14 +154,16 @@ nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std:
         const PlaceKernels &kernels = *selected_place_kernels();
         nb::gil_scoped_release released;
         if (bounds) {
-            place_best_scores(kernels, scoring_of(scoring), reference, *bounds, reads, n_best, n_threads, data, cells, poll);
+            place_best_scores(kernels, scoring_of(scoring), reference, *bounds, reads, n_best, n_threads, data, window, cells, poll);
         } else {
             place_scores(kernels, scoring_of(scoring), reference, reads, n_threads, word_bits, data, poll);
             cells = kPlaceLanes * reference.n_groups * reference.n_columns * offsets.data()[reads.n_reads];
+            for (int64_t k = 0; k < reads.n_reads; ++k)
+                window[2 * k] = 0, window[2 * k + 1] = static_cast<int32_t>(reference.n_columns - n_empty);
         }
     }
     if (raised) throw nb::python_error();
-    return nb::make_tuple(out, cells.load());
+    return nb::make_tuple(out, windows, cells.load());
 }
 
 void check_rows(const Array<int64_t, 1> &rows, int64_t n_vectors) {
@@ -168,16 +172,23 @@ void check_rows(const Array<int64_t, 1> &rows, int64_t n_vectors) {
 }
 
 nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std::array<int32_t, 8> scoring,
-                Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, Array<int64_t, 1> rows, int n_threads) {
+                Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, Array<int64_t, 1> rows,
+                Array<int32_t, 2> windows, int n_threads) {
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
     const ReadBatch reads = reads_of(codes, offsets, sets);
-    if (static_cast<int64_t>(rows.size()) != reads.n_reads || n_threads < 1) throw nb::value_error("one row a read");
+    if (static_cast<int64_t>(rows.size()) != reads.n_reads || windows.shape(0) != rows.size() || windows.shape(1) != 2 || n_threads < 1)
+        throw nb::value_error("one row and one window a read");
     check_rows(rows, n_vectors);
+    for (size_t k = 0; k < rows.size(); ++k) {
+        const int32_t *window = windows.data() + 2 * k;
+        if (window[0] < 0 || window[0] >= window[1] || window[1] > reference.n_columns - n_empty)
+            throw nb::value_error("a window is out of range");
+    }
     int32_t *column, *score;
     nb::object columns = new_array<int32_t>({codes.size()}, column), best = new_array<int32_t>({rows.size()}, score);
     {
         nb::gil_scoped_release released;
-        place_paths(scoring_of(scoring), reference, reads, rows.data(), n_threads, column, score);
+        place_paths(scoring_of(scoring), reference, reads, rows.data(), windows.data(), n_threads, column, score);
     }
     return nb::make_tuple(columns, best);
 }
@@ -216,5 +227,5 @@ void bind_phylo(nb::module_ &m) {
     m.def("place_scores", &scores, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
           "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
     m.def("place_paths", &paths, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
-          "rows"_a, "n_threads"_a, "The column of every base (-1: inserted) against one branch a read, and the score.");
+          "rows"_a, "windows"_a, "n_threads"_a, "The column of every base (-1: inserted) against one branch a read, and the score.");
 }

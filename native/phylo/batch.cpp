@@ -63,8 +63,10 @@ constexpr int32_t kImpossible = -(1 << 29);
 /// The whole matrix of one read against one branch, a byte a cell.
 class Path {
   public:
-    Path(const PlaceScoring &scoring, const uint32_t *vector, int64_t n_columns, int n_states, const ReadBatch &reads, int64_t k)
-        : s_(scoring), vector_(vector), n_columns_(n_columns), gap_bit_(1u << n_states), reads_(reads),
+    /// `vector` has n_columns; to_end: the last of them is the reference's.
+    Path(const PlaceScoring &scoring, const uint32_t *vector, int64_t n_columns, bool to_end, int n_states,
+         const ReadBatch &reads, int64_t k)
+        : s_(scoring), vector_(vector), n_columns_(n_columns), to_end_(to_end), gap_bit_(1u << n_states), reads_(reads),
           first_(reads.offsets[k]), n_bases_(reads.offsets[k + 1] - first_) {}
 
     /// Fills the matrix; returns the score, and where the best cell is.
@@ -76,7 +78,7 @@ class Path {
             const bool last_row = b == n_bases_ - 1;
             fill_row(b, &cells[b * n_columns_], h.data(), f.data());
             for (int64_t a = last_row ? 0 : n_columns_ - 1; a < n_columns_; ++a)
-                if ((last_row || !s_.whole_read) && h[a + 1] > best) best = h[a + 1], end_base_ = b, end_column_ = a;
+                if ((last_row || (to_end_ && !s_.whole_read)) && h[a + 1] > best) best = h[a + 1], end_base_ = b, end_column_ = a;
         }
         if (best < 0 && !s_.whole_read) best = 0, end_base_ = end_column_ = -1;  // better to overlap nothing
         return best;
@@ -131,6 +133,7 @@ class Path {
     const PlaceScoring &s_;
     const uint32_t *vector_;
     const int64_t n_columns_;
+    const bool to_end_;
     const uint32_t gap_bit_;
     const ReadBatch &reads_;
     const int64_t first_, n_bases_;
@@ -140,7 +143,7 @@ class Path {
 }  // namespace
 
 void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, const ReadBatch &reads, const int64_t *vector,
-                 int n_threads, int32_t *column, int32_t *score) {
+                 const int32_t *window, int n_threads, int32_t *column, int32_t *score) {
     struct Memory {
         std::vector<uint8_t> cells;
         std::vector<uint32_t> vector;
@@ -152,9 +155,13 @@ void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, con
         Memory &own = memory[thread];
         own.vector.resize(n_columns);
         vector_of_lane(planes, vector[k], own.vector.data());
-        Path path(scoring, own.vector.data(), n_columns, planes.n_states, reads, k);
+        const int32_t begin = window[2 * k], end = window[2 * k + 1];
+        Path path(scoring, own.vector.data() + begin, end - begin, end == n_columns, planes.n_states, reads, k);
         score[k] = path.fill(own.cells, own.h, own.f);
-        path.walk(own.cells, column + reads.offsets[k]);
+        int32_t *own_columns = column + reads.offsets[k];
+        path.walk(own.cells, own_columns);
+        for (int64_t b = 0; b < reads.offsets[k + 1] - reads.offsets[k]; ++b)
+            if (own_columns[b] >= 0) own_columns[b] += begin;
     };
     parallel(n_threads, reads.n_reads, 1, work, [](int64_t) { return true; });
 }

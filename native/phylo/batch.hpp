@@ -49,8 +49,9 @@ int place_word_bits(const PlaceScoring &, int64_t n_bases, int64_t n_columns);
 bool place_scores(const PlaceKernels &, const PlaceScoring &, const ReferencePlanes &, const ReadBatch &, int n_threads,
                   int word_bits, int32_t *score, const std::function<bool(int64_t)> &poll);
 
-/// The column of every base (-1: inserted), laid out as the codes, of read k against a vector; and the score.
-void place_paths(const PlaceScoring &, const ReferencePlanes &, const ReadBatch &, const int64_t *vector, int n_threads,
-                 int32_t *column, int32_t *score);
+/// The column of every base (-1: inserted), laid out as the codes, of read k against a vector; and the score. Only
+/// columns from window[2 k] to window[2 k + 1] are looked at (prune.hpp).
+void place_paths(const PlaceScoring &, const ReferencePlanes &, const ReadBatch &, const int64_t *vector,
+                 const int32_t *window, int n_threads, int32_t *column, int32_t *score);
 
 }  // namespace tropalign

@@ -71,8 +71,8 @@ class Pruner {
           n_strips_(planes.n_columns / kPlaceColumns), upper_(bounds.n_groups * kPlaceLanes),
           ends_(static_cast<size_t>(bounds.n_groups * n_strips_ * kPlaceLanes)) {}
 
-    /// Scores of one read against all lanes; returns the cells computed.
-    int64_t run(const ReadLetters &read, int32_t *score) {
+    /// Scores of one read against all lanes, and the columns of its best alignments; returns the cells computed.
+    int64_t run(const ReadLetters &read, int32_t *score, int32_t *columns) {
         cells_ = 0;
         find_upper(read);
         std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
@@ -93,6 +93,10 @@ class Pruner {
         least_ = nth_best(score);
         std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
         score_candidates(read, score);
+        const int64_t best = std::max_element(score, score + planes_.n_vectors) - score;
+        find_windows(best / kBranches, read.length, score[best], windows);
+        columns[0] = static_cast<int32_t>(std::max<int64_t>(windows.front().begin * kPlaceColumns - planes_.n_empty, 0));
+        columns[1] = static_cast<int32_t>(windows.back().end * kPlaceColumns - planes_.n_empty);
         return cells_;
     }
 
@@ -219,12 +223,12 @@ class Pruner {
 
 bool place_best_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes,
                        const BranchBounds &bounds, const ReadBatch &reads, int n_best, int n_threads, int32_t *score,
-                       std::atomic<int64_t> &cells, const std::function<bool(int64_t)> &poll) {
+                       int32_t *window, std::atomic<int64_t> &cells, const std::function<bool(int64_t)> &poll) {
     std::vector<std::unique_ptr<Pruner>> pruners(n_threads);
     auto work = [&](int thread, int64_t k) {
         if (!pruners[thread]) pruners[thread] = std::make_unique<Pruner>(kernels, scoring, planes, bounds, n_best);
         const OwnLetters own(reads, k);
-        cells += pruners[thread]->run(own.read(), score + k * planes.n_groups * kPlaceLanes);
+        cells += pruners[thread]->run(own.read(), score + k * planes.n_groups * kPlaceLanes, window + 2 * k);
     };
     return parallel(n_threads, reads.n_reads, 1, work, poll);
 }

@@ -19,10 +19,12 @@ struct BranchBounds {
 
 BranchBounds make_bounds(const ReferencePlanes &);
 
-/// As place_scores with 8 bits, but scores that are surely below the n_best highest are INT32_MIN. Adds to `cells` what was
+/// As place_scores with 8 bits, but scores that are surely below the n_best highest are INT32_MIN. window[n_reads][2]: of each
+/// read the columns in which its best alignments with its best vector (the first of several) lie. Adds to `cells` what was
 /// computed.
 bool place_best_scores(const PlaceKernels &, const PlaceScoring &, const ReferencePlanes &, const BranchBounds &,
-                       const ReadBatch &, int n_best, int n_threads, int32_t *score, std::atomic<int64_t> &cells,
+                       const ReadBatch &, int n_best, int n_threads, int32_t *score, int32_t *window,
+                       std::atomic<int64_t> &cells,
                        const std::function<bool(int64_t)> &poll);
 
 }  // namespace tropalign

@@ -37,6 +37,8 @@ int main() {
             offsets.push_back(static_cast<int64_t>(codes.size()));
         }
         const ReadBatch reads{codes.data(), offsets.data(), 6, sets, 16};
+        std::vector<int32_t> whole, window(12);
+        for (int k = 0; k < 6; ++k) whole.insert(whole.end(), {0, static_cast<int32_t>(n_columns - n_empty)});
         const PlaceScoring program{2, 0, -3, 3, 1, 3, 1, false}, paper{0, -3, -3, 4, 1, 3, 3, true};
         for (const PlaceScoring &scoring : {program, paper})
             for (int bits : {8, 16, 32}) {
@@ -45,13 +47,13 @@ int main() {
                 place_scores(kernels, scoring, planes, reads, 1, bits, score.data(), always);
                 for (int64_t v = 0; v < n_vectors; v += 7) {
                     const std::vector<int64_t> rows(6, v);
-                    place_paths(scoring, planes, reads, rows.data(), 1, column.data(), walked.data());
+                    place_paths(scoring, planes, reads, rows.data(), whole.data(), 1, column.data(), walked.data());
                     for (int k = 0; k < 6; ++k, ++compared)
                         if (score[k * n_groups * kPlaceLanes + v] != walked[k]) return std::printf("%d bits differ\n", bits), 1;
                 }
                 if (bits != 8) continue;
                 std::atomic<int64_t> cells{0};
-                place_best_scores(kernels, scoring, planes, make_bounds(planes), reads, 2, 1, best.data(), cells, always);
+                place_best_scores(kernels, scoring, planes, make_bounds(planes), reads, 2, 1, best.data(), window.data(), cells, always);
                 for (int k = 0; k < 6; ++k) {
                     int32_t highest = -1, pruned = -1;
                     for (int64_t v = 0; v < n_vectors; ++v) {

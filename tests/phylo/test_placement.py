@@ -38,7 +38,7 @@ def native_scores(package, texts, scoring, word_bits=0):
     numbers = scoring.numbers()
     longest = max(map(len, texts))
     bits = word_bits or _native.place_word_bits(numbers, longest, len(package.columns))
-    scores, _ = _native.place_scores(
+    scores, _, _ = _native.place_scores(
         package.planes, package.n_distinct, package.n_empty, numbers, codes, offsets, table, bits, None, 0, 2
     )
     return scores[:, package.distinct]

@@ -19,7 +19,7 @@ from tropalign.formats.placements import JPLACE_BRANCHES, Placements
 from tropalign.phylo.reads import ReadBlock, blocks_of
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
-from tropalign.phylo.task import Scorer, ScoreTask, encoded
+from tropalign.phylo.task import Scorer, Scores, ScoreTask, encoded
 from tropalign.sequences import NUCLEOTIDE
 
 #: How many best scores have to be right: the second one is told.
@@ -88,12 +88,14 @@ def place(
 
 @dataclass(frozen=True, eq=False)
 class _Best:
-    """Of each read: the best score, the row of its first vector, the next score, ties, the first tied branches."""
+    """Of each read: the best score, the first vector that has it, the next score, ties, where the alignments with that
+    vector lie, and the first tied branches."""
 
     score: NDArray[np.int32]
     row: NDArray[np.int64]
     second: NDArray[np.int32]
     ties: NDArray[np.int64]
+    windows: NDArray[np.int32]
     tied: list[NDArray[np.int64]]
 
 
@@ -156,7 +158,7 @@ class _Placer:
             strand[chosen[better]] = -1
             turned = np.repeat(strand < 0, np.diff(block.offsets))
             sets, letters = np.where(turned, other_sets, sets), np.where(turned, other_letters, letters)
-        column = self._paths(sets, block.offsets, chosen, best.row)
+        column = self._paths(sets, block.offsets, chosen, best)
         return _assembled(block, letters, chosen, best, strand, column, self.package)
 
     def _check_lengths(self, block: ReadBlock, chosen: NDArray[np.int64]) -> None:
@@ -181,12 +183,15 @@ class _Placer:
         score, row = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int64)
         second, ties = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int64)
         tied: list[Any] = [None] * len(distinct)
+        windows = np.zeros((len(distinct), 2), np.int32)
         for some, scores in self._scores(distinct, told):
-            for k, of_read in zip(some, scores, strict=True):
+            windows[some] = scores.windows
+            for k, of_read in zip(some, scores.values, strict=True):
                 score[k], row[k], second[k], ties[k], tied[k] = self._summary(of_read)
-        return _Best(score[which], row[which], second[which], ties[which], [tied[k] for k in which.tolist()])
+        all_tied = [tied[k] for k in which.tolist()]
+        return _Best(score[which], row[which], second[which], ties[which], windows[which], all_tied)
 
-    def _scores(self, texts: list[NDArray[np.uint32]], told: Any) -> Iterator[tuple[list[int], NDArray[np.int32]]]:
+    def _scores(self, texts: list[NDArray[np.uint32]], told: Any) -> Iterator[tuple[list[int], Scores]]:
         """Scores against the distinct vectors, of some reads at a time."""
         order = sorted(range(len(texts)), key=lambda k: self.scorer.word_bits(len(texts[k])))
         task = ScoreTask(self.scorer, [texts[k] for k in order])
@@ -207,7 +212,7 @@ class _Placer:
         return best, row, max(second, NOT_COMPUTED + 1), ties, np.sort(branches)[:JPLACE_BRANCHES]
 
     def _paths(
-        self, sets: NDArray[np.uint32], offsets: NDArray[np.int64], chosen: NDArray[np.int64], rows: NDArray[np.int64]
+        self, sets: NDArray[np.uint32], offsets: NDArray[np.int64], chosen: NDArray[np.int64], best: _Best
     ) -> NDArray[np.int32]:
         """Columns (of the whole alignment) of all letters; -1 of reads that were not chosen."""
         from tropalign import _native
@@ -220,7 +225,8 @@ class _Placer:
         codes, own, table = encoded([sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()])
         package = self.package
         reference = (package.planes, package.n_distinct, package.n_empty)
-        found, _ = _native.place_paths(*reference, self.scoring.numbers(), codes, own, table, rows, self.n_threads)
+        where = (best.row, best.windows, self.n_threads)
+        found, _ = _native.place_paths(*reference, self.scoring.numbers(), codes, own, table, *where)
         column[at] = np.where(found >= 0, package.columns[np.maximum(found, 0)], -1)
         return column
 
@@ -232,10 +238,9 @@ def partial_sum(progress: Callable[[int], None], before: int) -> Callable[[int],
 
 def _merged(best: _Best, other: _Best, better: NDArray[np.bool_]) -> _Best:
     tied = [theirs if wins else own for own, theirs, wins in zip(best.tied, other.tied, better.tolist(), strict=True)]
-    arrays = {
-        name: np.where(better, getattr(other, name), getattr(best, name)) for name in ("score", "row", "second", "ties")
-    }
-    return _Best(**arrays, tied=tied)
+    names = ("score", "row", "second", "ties")
+    arrays = {name: np.where(better, getattr(other, name), getattr(best, name)) for name in names}
+    return _Best(**arrays, windows=np.where(better[:, None], other.windows, best.windows), tied=tied)
 
 
 def _assembled(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +18,25 @@ if TYPE_CHECKING:
     from tropalign.compute.gpu import Gpu
     from tropalign.phylo.gpu import ScoresOnGpu
 
-Scores = NDArray[np.int32]
 #: Scores held at a time: reads by distinct branches, 4 bytes each.
 SCORES_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Of some reads.
+
+    Attributes
+    ----------
+    values : int32, shape (n_reads, n_distinct)
+        Scores against the distinct vectors; with pruning the least int32 where they are surely none of the best.
+    windows : int32, shape (n_reads, 2)
+        Begin and end of the columns (of those that take part) in which the best alignments with the best vector, the
+        first of several, lie.
+    """
+
+    values: NDArray[np.int32]
+    windows: NDArray[np.int32]
 
 
 class Scorer:
@@ -44,18 +61,17 @@ class Scorer:
         return int(_native.place_word_bits(self.numbers, n_letters, len(self.package.columns)))
 
     def on_cpu(self, texts: list[NDArray[np.uint32]], n_threads: int, progress: Progress | None) -> Scores:
-        """Scores of reads whose words are equally wide, int32, shape (n_reads, n_distinct)."""
+        """Scores of reads whose words are equally wide."""
         from tropalign import _native
 
         package, word_bits = self.package, self.word_bits(max(map(len, texts)))
         bounds = package.bounds if self.n_best and word_bits == 8 else None
         reference = (package.planes, package.n_distinct, package.n_empty, self.numbers)
         rest = (word_bits, bounds, self.n_best, n_threads, progress)
-        scores, cells = _native.place_scores(*reference, *encoded(texts), *rest)
+        scores, windows, cells = _native.place_scores(*reference, *encoded(texts), *rest)
         with self._lock:
             self.cells += cells
-        found: Scores = scores[:, : package.n_distinct]
-        return found
+        return Scores(scores[:, : package.n_distinct], windows)
 
     def on_gpu(self, texts: list[NDArray[np.uint32]], device: Gpu, progress: Progress | None) -> Scores:
         """The same on a GPU."""
@@ -69,7 +85,8 @@ class Scorer:
         scores = self._on_gpu[device].scores(codes, offsets, progress)
         with self._lock:
             self.cells += len(codes) * self.package.n_distinct * len(self.package.columns)
-        return scores
+        n_columns = len(self.package.columns)
+        return Scores(scores, np.tile(np.array([0, n_columns], np.int32), (len(texts), 1)))
 
 
 class ScoreTask:
@@ -126,7 +143,7 @@ class ScoreTask:
 
     def join(self, tile: Tile, results: list[Any]) -> Scores:
         """One after another."""
-        return np.concatenate(results)
+        return Scores(np.concatenate([r.values for r in results]), np.concatenate([r.windows for r in results]))
 
 
 def encoded(texts: list[NDArray[np.uint32]]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]]:
