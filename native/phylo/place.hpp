@@ -42,8 +42,8 @@ struct PlaceScratch {
     std::vector<uint8_t> rows, profile;
 };
 
-/// Scores of 64 lanes. ends, if not null: [n_columns / kPlaceColumns][64], the best score of a read that ends in these
-/// columns (8 bits only).
+/// Scores of 64 lanes. ends, if not null: [n_columns / kPlaceColumns + 1][64], the best score of a read whose last base
+/// stands in these columns, and last that of one that ends in the last column (8 bits only).
 using ScoreGroup = void (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &, int32_t *score,
                             uint8_t *ends);
 

@@ -53,8 +53,12 @@ class PlaceSweep {
             best = vmax(best, ended);
             if (ends) note_ends(ended, a, first_lane, ends);
         }
-        if (planes_.to_end)
-            for (int32_t b = 0; b < read_.length; ++b) best = vmax(best, rows_[2 * b]);
+        if (planes_.to_end) {
+            V ended = zero;
+            for (int32_t b = 0; b < read_.length; ++b) ended = vmax(ended, rows_[2 * b]);
+            best = vmax(best, ended);
+            if (ends) note_ends(ended, planes_.n_columns, first_lane, ends);
+        }
         for (int l = 0; l < kLanes; ++l) score[first_lane + l] = static_cast<int32_t>(best[l]) - PlaceLanes<T>::zero;
     }
 

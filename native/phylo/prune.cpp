@@ -69,7 +69,7 @@ class Pruner {
            int n_best)
         : kernels_(kernels), s_(scoring), planes_(planes), bounds_(bounds), n_best_(n_best),
           n_strips_(planes.n_columns / kPlaceColumns), upper_(bounds.n_groups * kPlaceLanes),
-          ends_(static_cast<size_t>(bounds.n_groups * n_strips_ * kPlaceLanes)) {}
+          ends_(static_cast<size_t>(bounds.n_groups * (n_strips_ + 1) * kPlaceLanes)) {}
 
     /// Scores of one read against all lanes, and the columns of its best alignments; returns the cells computed.
     int64_t run(const ReadLetters &read, int32_t *score, int32_t *columns) {
@@ -106,15 +106,16 @@ class Pruner {
         for (int64_t group = 0; group < bounds_.n_groups; ++group) {
             const LanePlanes lanes{&bounds_.words[group * planes_.n_columns * n_planes], planes_.n_columns, n_planes,
                                    planes_.n_states, planes_.n_empty, true};
-            kernels_.score8(s_, lanes, read, scratch_, &upper_[group * kPlaceLanes], &ends_[group * n_strips_ * kPlaceLanes]);
+            uint8_t *ends = &ends_[group * (n_strips_ + 1) * kPlaceLanes];
+            kernels_.score8(s_, lanes, read, scratch_, &upper_[group * kPlaceLanes], ends);
         }
         cells_ += bounds_.n_groups * kPlaceLanes * planes_.n_columns * read.length;
     }
 
     /// Windows that hold every alignment of a bound's branches that scores at least `least`, from left to right.
     void find_windows(int64_t bound, int64_t n_bases, int32_t least, std::vector<Window> &windows) const {
-        const uint8_t *ends = &ends_[bound / kPlaceLanes * n_strips_ * kPlaceLanes + bound % kPlaceLanes];
-        const bool over_the_end = hangs_over(bound, ends, least);
+        const uint8_t *ends = &ends_[bound / kPlaceLanes * (n_strips_ + 1) * kPlaceLanes + bound % kPlaceLanes];
+        const bool over_the_end = ends[n_strips_ * kPlaceLanes] >= least;  // a read that ends in the last column
         windows.clear();
         for (int64_t strip = 0; strip < n_strips_; ++strip) {
             if (ends[strip * kPlaceLanes] < least && !(over_the_end && strip == n_strips_ - 1)) continue;
@@ -135,13 +136,6 @@ class Pruner {
         const int32_t *before = &bounds_.closed_before[bound * (n_strips_ + 1)];
         const int64_t room = n_bases + (static_cast<int64_t>(s_.match) * n_bases - least) / cost;
         return std::max<int64_t>(std::upper_bound(before, before + strip, before[strip] - room) - before - 1, 0);
-    }
-
-    /// Whether a read that is not used to its last base may score that much.
-    bool hangs_over(int64_t bound, const uint8_t *ends, int32_t least) const {
-        int32_t most = 0;
-        for (int64_t strip = 0; strip < n_strips_; ++strip) most = std::max<int32_t>(most, ends[strip * kPlaceLanes]);
-        return upper_[bound] > most && upper_[bound] >= least;
     }
 
     /// Scores of the branches of up to eight bounds within a window; the higher one of what they have already.
@@ -211,7 +205,7 @@ class Pruner {
     const int n_best_;
     const int64_t n_strips_;
     std::vector<int32_t> upper_, sorted_;
-    std::vector<uint8_t> ends_;  // [group of bounds][strip][lane]
+    std::vector<uint8_t> ends_;  // [group of bounds][strip, then the last column][lane]
     std::vector<uint64_t> packed_;
     std::vector<int64_t> order_;
     PlaceScratch scratch_;

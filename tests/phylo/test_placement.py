@@ -1,11 +1,13 @@
 """Reads on branches: against the plain recurrences, on every instruction set, with and without pruning."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import placement as oracle
-from phylo.cases import reads, reference, vector_of
+from phylo.cases import newick, reads, reference, vector_of
 
 import tropalign as ta
 from tropalign import _native
@@ -110,6 +112,27 @@ def test_pruning_changes_nothing(seed, n_tips, n_columns, longest, kind, scheme)
         np.testing.assert_array_equal(getattr(pruned, name), getattr(whole, name), err_msg=name)
     for one, other in zip(pruned.tied, whole.tied, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("seed", [48, 81, 176, 241, 1, 2])
+def test_pruning_sees_reads_that_hang_over_the_end(seed):
+    """Inside, all branches together promise more than any has; one has the read's first part at its very end."""
+    rng = np.random.default_rng(seed)
+    n_tips = int(rng.integers(6, 30))
+    text = rng.choice(list("ACGT"), 60)
+    overlap = int(rng.integers(30, 50))
+    rows = rng.choice(list("ACGT"), (n_tips, 300))
+    piece = int(rng.integers(5, 15))
+    for row in rows:
+        begin = int(rng.integers(0, 60 - piece))
+        row[100 + begin : 100 + begin + piece] = text[begin : begin + piece]
+    rows[int(rng.integers(0, n_tips)), -overlap:] = text[:overlap]
+    letters = np.array([list("".join(row).encode()) for row in rows], np.uint8)
+    names = tuple(f"t{k}" for k in range(n_tips))
+    package = ta.ReferencePackage.build(names, letters, newick(random.Random(seed), names))
+    (pruned,), (whole,) = (list(ta.place(package, [("r", "".join(text))], prune=prune)) for prune in (True, False))
+    for name in ("branch", "score", "second_score", "ties", "column"):
+        np.testing.assert_array_equal(getattr(pruned, name), getattr(whole, name), err_msg=name)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES_HERE)
