@@ -132,7 +132,7 @@ nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std:
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
     const ReadBatch reads = reads_of(codes, offsets, sets);
     if (n_threads < 1) throw nb::value_error("n_threads is below 1");
-    if (bounds && word_bits != 8) throw nb::value_error("bounds are for 8 bits");
+    if (bounds && (word_bits > 16 || !can_prune(scoring_of(scoring)))) throw nb::value_error("bounds do not hold for these scores");
     int32_t *data;
     nb::object out = new_array<int32_t>({static_cast<size_t>(reads.n_reads), kPlaceLanes * planes.shape(0)}, data);
     int32_t *window;
@@ -154,7 +154,7 @@ nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std:
         const PlaceKernels &kernels = *selected_place_kernels();
         nb::gil_scoped_release released;
         if (bounds) {
-            place_best_scores(kernels, scoring_of(scoring), reference, *bounds, reads, n_best, n_threads, data, window, cells, poll);
+            place_best_scores(kernels, scoring_of(scoring), reference, *bounds, reads, word_bits, n_best, n_threads, data, window, cells, poll);
         } else {
             place_scores(kernels, scoring_of(scoring), reference, reads, n_threads, word_bits, data, poll);
             cells = kPlaceLanes * reference.n_groups * reference.n_columns * offsets.data()[reads.n_reads];
@@ -224,6 +224,8 @@ void bind_phylo(nb::module_ &m) {
     m.def("place_word_bits", [](std::array<int32_t, 8> scoring, int64_t n_bases, int64_t n_columns) {
         return place_word_bits(scoring_of(scoring), n_bases, n_columns);
     }, "scoring"_a, "n_bases"_a, "n_columns"_a, "Bits that hold every score.");
+    m.def("can_prune", [](std::array<int32_t, 8> scoring) { return can_prune(scoring_of(scoring)); }, "scoring"_a,
+          "Whether bounds hold for these scores.");
     m.def("place_scores", &scores, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
           "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
     m.def("place_paths", &paths, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,

@@ -43,9 +43,9 @@ struct PlaceScratch {
 };
 
 /// Scores of 64 lanes. ends, if not null: [n_columns / kPlaceColumns + 1][64], the best score of a read whose last base
-/// stands in these columns, and last that of one that ends in the last column (8 bits only).
+/// stands in these columns, and last that of one that ends in the last column (8 and 16 bits only).
 using ScoreGroup = void (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &, int32_t *score,
-                            uint8_t *ends);
+                            uint16_t *ends);
 
 struct PlaceKernels {
     const char *isa;

@@ -42,7 +42,7 @@ class PlaceSweep {
     }
 
     /// The lanes from `first_lane` on, with all four ends free.
-    void run(int first_lane, int32_t *score, uint8_t *ends) {
+    void run(int first_lane, int32_t *score, uint16_t *ends) {
         const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
         for (int32_t b = 0; b < read_.length; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
         V best = zero;  // of a read that overlaps nothing
@@ -121,11 +121,11 @@ class PlaceSweep {
         return ~lanes(column, planes_.n_states, first_lane) & gap_extend_;
     }
 
-    void note_ends(V ended, int64_t column, int first_lane, uint8_t *ends) const {
-        uint8_t *strip = ends + column / kPlaceColumns * kPlaceLanes + first_lane;
+    void note_ends(V ended, int64_t column, int first_lane, uint16_t *ends) const {
+        uint16_t *strip = ends + column / kPlaceColumns * kPlaceLanes + first_lane;
         const bool is_first = column % kPlaceColumns == 0;
         for (int l = 0; l < kLanes; ++l) {
-            const auto score = static_cast<uint8_t>(static_cast<int>(ended[l]) - PlaceLanes<T>::zero);
+            const auto score = static_cast<uint16_t>(static_cast<int>(ended[l]) - PlaceLanes<T>::zero);
             strip[l] = is_first ? score : std::max(strip[l], score);
         }
     }
@@ -190,7 +190,7 @@ class PlaceSweep {
 
 template <class T>
 void score_group(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read, PlaceScratch &scratch,
-                 int32_t *score, uint8_t *ends) {
+                 int32_t *score, uint16_t *ends) {
     PlaceSweep<T> sweep(scoring, planes, read, scratch);
     for (int lane = 0; lane < kPlaceLanes; lane += kVectorBytes / static_cast<int>(sizeof(T))) {
         if (scoring.whole_read) sweep.run_whole(lane, score);

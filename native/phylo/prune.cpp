@@ -65,9 +65,9 @@ namespace {
 /// One thread's work on reads.
 class Pruner {
   public:
-    Pruner(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes, const BranchBounds &bounds,
+    Pruner(ScoreGroup score_group, const PlaceScoring &scoring, const ReferencePlanes &planes, const BranchBounds &bounds,
            int n_best)
-        : kernels_(kernels), s_(scoring), planes_(planes), bounds_(bounds), n_best_(n_best),
+        : score_group_(score_group), s_(scoring), planes_(planes), bounds_(bounds), n_best_(n_best),
           n_strips_(planes.n_columns / kPlaceColumns), upper_(bounds.n_groups * kPlaceLanes),
           ends_(static_cast<size_t>(bounds.n_groups * (n_strips_ + 1) * kPlaceLanes)) {}
 
@@ -106,15 +106,15 @@ class Pruner {
         for (int64_t group = 0; group < bounds_.n_groups; ++group) {
             const LanePlanes lanes{&bounds_.words[group * planes_.n_columns * n_planes], planes_.n_columns, n_planes,
                                    planes_.n_states, planes_.n_empty, true};
-            uint8_t *ends = &ends_[group * (n_strips_ + 1) * kPlaceLanes];
-            kernels_.score8(s_, lanes, read, scratch_, &upper_[group * kPlaceLanes], ends);
+            uint16_t *ends = &ends_[group * (n_strips_ + 1) * kPlaceLanes];
+            score_group_(s_, lanes, read, scratch_, &upper_[group * kPlaceLanes], ends);
         }
         cells_ += bounds_.n_groups * kPlaceLanes * planes_.n_columns * read.length;
     }
 
     /// Windows that hold every alignment of a bound's branches that scores at least `least`, from left to right.
     void find_windows(int64_t bound, int64_t n_bases, int32_t least, std::vector<Window> &windows) const {
-        const uint8_t *ends = &ends_[bound / kPlaceLanes * (n_strips_ + 1) * kPlaceLanes + bound % kPlaceLanes];
+        const uint16_t *ends = &ends_[bound / kPlaceLanes * (n_strips_ + 1) * kPlaceLanes + bound % kPlaceLanes];
         const bool over_the_end = ends[n_strips_ * kPlaceLanes] >= least;  // a read that ends in the last column
         windows.clear();
         for (int64_t strip = 0; strip < n_strips_; ++strip) {
@@ -151,7 +151,7 @@ class Pruner {
         const LanePlanes lanes{packed_.data(), n_columns, n_planes, planes_.n_states, window.begin == 0 ? planes_.n_empty : 0,
                                window.end == n_strips_};
         int32_t found[kPlaceLanes];
-        kernels_.score8(s_, lanes, read, scratch_, found, nullptr);
+        score_group_(s_, lanes, read, scratch_, found, nullptr);
         for (size_t slot = 0; slot < chosen.size(); ++slot)
             for (int k = 0; k < kBranches; ++k) {
                 int32_t &own = score[chosen[slot] * kBranches + k];
@@ -198,14 +198,14 @@ class Pruner {
             if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough
     }
 
-    const PlaceKernels &kernels_;
+    const ScoreGroup score_group_;
     const PlaceScoring &s_;
     const ReferencePlanes &planes_;
     const BranchBounds &bounds_;
     const int n_best_;
     const int64_t n_strips_;
     std::vector<int32_t> upper_, sorted_;
-    std::vector<uint8_t> ends_;  // [group of bounds][strip, then the last column][lane]
+    std::vector<uint16_t> ends_;  // [group of bounds][strip, then the last column][lane]
     std::vector<uint64_t> packed_;
     std::vector<int64_t> order_;
     PlaceScratch scratch_;
@@ -215,12 +215,14 @@ class Pruner {
 
 }  // namespace
 
+bool can_prune(const PlaceScoring &s) { return s.mismatch == 0 && !s.whole_read && s.match + s.on_gap <= 0; }
+
 bool place_best_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes,
-                       const BranchBounds &bounds, const ReadBatch &reads, int n_best, int n_threads, int32_t *score,
+                       const BranchBounds &bounds, const ReadBatch &reads, int word_bits, int n_best, int n_threads, int32_t *score,
                        int32_t *window, std::atomic<int64_t> &cells, const std::function<bool(int64_t)> &poll) {
     std::vector<std::unique_ptr<Pruner>> pruners(n_threads);
     auto work = [&](int thread, int64_t k) {
-        if (!pruners[thread]) pruners[thread] = std::make_unique<Pruner>(kernels, scoring, planes, bounds, n_best);
+        if (!pruners[thread]) pruners[thread] = std::make_unique<Pruner>(word_bits == 8 ? kernels.score8 : kernels.score16, scoring, planes, bounds, n_best);
         const OwnLetters own(reads, k);
         cells += pruners[thread]->run(own.read(), score + k * planes.n_groups * kPlaceLanes, window + 2 * k);
     };

@@ -19,11 +19,14 @@ struct BranchBounds {
 
 BranchBounds make_bounds(const ReferencePlanes &);
 
-/// As place_scores with 8 bits, but scores that are surely below the n_best highest are INT32_MIN. window[n_reads][2]: of each
+/// Whether bounds hold: H is never negative, and a match on a gap column scores no more than a mismatch elsewhere.
+bool can_prune(const PlaceScoring &);
+
+/// As place_scores with 8 or 16 bits, but scores that are surely below the n_best highest are INT32_MIN. window[n_reads][2]: of each
 /// read the columns in which its best alignments with its best vector (the first of several) lie. Adds to `cells` what was
 /// computed.
 bool place_best_scores(const PlaceKernels &, const PlaceScoring &, const ReferencePlanes &, const BranchBounds &,
-                       const ReadBatch &, int n_best, int n_threads, int32_t *score, int32_t *window,
+                       const ReadBatch &, int word_bits, int n_best, int n_threads, int32_t *score, int32_t *window,
                        std::atomic<int64_t> &cells,
                        const std::function<bool(int64_t)> &poll);
 

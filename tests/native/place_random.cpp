@@ -51,9 +51,9 @@ int main() {
                     for (int k = 0; k < 6; ++k, ++compared)
                         if (score[k * n_groups * kPlaceLanes + v] != walked[k]) return std::printf("%d bits differ\n", bits), 1;
                 }
-                if (bits != 8) continue;
+                if (bits == 32 || !can_prune(scoring)) continue;
                 std::atomic<int64_t> cells{0};
-                place_best_scores(kernels, scoring, planes, make_bounds(planes), reads, 2, 1, best.data(), window.data(), cells, always);
+                place_best_scores(kernels, scoring, planes, make_bounds(planes), reads, bits, 2, 1, best.data(), window.data(), cells, always);
                 for (int k = 0; k < 6; ++k) {
                     int32_t highest = -1, pruned = -1;
                     for (int64_t v = 0; v < n_vectors; ++v) {

@@ -65,7 +65,8 @@ class Scorer:
         from tropalign import _native
 
         package, word_bits = self.package, self.word_bits(max(map(len, texts)))
-        bounds = package.bounds if self.n_best and word_bits == 8 else None
+        can_prune = self.n_best and word_bits <= 16 and _native.can_prune(self.numbers)
+        bounds = package.bounds if can_prune else None
         reference = (package.planes, package.n_distinct, package.n_empty, self.numbers)
         rest = (word_bits, bounds, self.n_best, n_threads, progress)
         scores, windows, cells = _native.place_scores(*reference, *encoded(texts), *rest)
