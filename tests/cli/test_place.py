@@ -126,7 +126,13 @@ def test_threads_pruning_and_strands(files):
     [
         (["--split"], 2, "--split makes two files: name the reads' one with -o"),
         (["--table", "x.csv"], 2, "--table x.csv: end the name in .tsv or .parquet"),
-        (["-o", "same.tsv", "--table", "same.tsv"], 2, "two outputs are called same.tsv: give each its own name"),
+        (["-o", "same.tsv", "--table", "./same.tsv"], 2, "two outputs go to ./same.tsv: give each its own name"),
+        (["--split", "-o", "x", "--jplace", "x.reference"], 2, "two outputs go to x.reference"),
+        (["--jplace", "-"], 2, "two outputs go to standard output: give each its own name"),
+        (["-o", "reads.fa"], 2, "reads.fa is an input: name another file to write to"),
+        (["-o", "x.fa", "--table", "sub/../ref.nwk.tsv", "--jplace", "ref.nwk"], 2, "ref.nwk is an input"),
+        (["-", "-"], 2, "standard input can be read once: name - once"),
+        (["--scheme", "paper", "--device", "cuda:0"], 2, "whole reads are placed by the processor only"),
         (["--match", "7"], 3, "a match on a gap column (7 -3) has to score below zero"),
         (["--gap-open", "-2"], 3, "gap and insertion costs are zero or more"),
         (["-o", "nowhere/x.fasta"], 3, "there is no such directory to write to: make it first"),
@@ -171,3 +177,28 @@ def test_windows_line_ends(files):
     assert main(["place", *map(str, words), "-q", "-o", str(files / "b.fasta")]) == 0
     assert place(files, "-q", "-o", files / "a.fasta") == 0
     assert (files / "a.fasta").read_bytes() == (files / "b.fasta").read_bytes()
+
+
+def test_a_saved_reference_holds_its_own(files, capsys):
+    kept = str(files / "ref.bin")
+    words = ["place", "--reference", str(files / "ref.phy"), "--tree", str(files / "ref.nwk"), "--save-reference", kept]
+    assert main([*words, "-o", str(files / "o.fa")]) == 2
+    assert "no reads are named" in capsys.readouterr().err
+    assert main(words) == 0
+    for option, value in (("--tree", str(files / "ref.nwk")), ("--gap-flags", "exact"), ("--alphabet", "protein")):
+        assert main(["place", "--reference", kept, str(files / "reads.fa"), option, value]) == 2
+        assert f"which holds its own: leave {option} out" in capsys.readouterr().err
+    data = bytearray(Path(kept).read_bytes())
+    for at in range(40, len(data), 97):
+        damaged = bytearray(data)
+        damaged[at] ^= 0x55
+        Path(kept).write_bytes(damaged)
+        assert main(["place", "--reference", kept, str(files / "reads.fa"), "-q", "-o", str(files / "x.fa")]) in (0, 3)
+    assert "defect" not in capsys.readouterr().err
+
+
+def test_names_outside_ascii_and_of_the_reference(files, capsys):
+    (files / "reads.fa").write_bytes("\ufeff>t1 Müller\nGTACTACG\n>é\nCGACGTA\n".encode())
+    assert place(files, "-o", files / "o.fasta") == 0
+    assert list(records(files / "o.fasta"))[5:] == ["t1_2", "??"]
+    assert "the name 't1' is there already" in capsys.readouterr().err

@@ -119,6 +119,7 @@ def test_polytomies_are_resolved():
         ("nonsense", "the tree has 1 tip: three or more are needed"),
         ("(a:1,a:1,c:1);", "two tips are called 'a': give each its own name"),
         ("(a:1,:1,c:1);", "a tip has no name"),
+        ("(a:1,b:1e400,c:1);", "a branch of length inf: lengths are numbers"),
         ("", "the file holds 0 trees: name one with a single tree"),
     ],
 )
@@ -161,13 +162,26 @@ def test_letters_outside_the_alphabet():
         ta.ReferencePackage.build(("a", "b", "c"), rows_of("--", "--", "NN"), "(a:1,b:1,c:1);", alphabet=ta.NUCLEOTIDE)
 
 
+def test_what_hangs_over_stands_beyond_the_ends():
+    """As PaPaRa has it: before the first column, to the right; after the last, to the left."""
+    row = "--ACGTTGCA--"
+    letters = rows_of(*[row] * 5, "GGACGTTGCAGG")
+    package = ta.ReferencePackage.build(tuple("abcdef"), letters, "(((a:1,b:1):1,(c:1,d:1):1):1,e:1,f:3);")
+    (placed,) = ta.place(package, [("long", "TTTACGTTGCACC"), ("left", "CACGTTGCA"), ("none", "ACGTTGCA")])
+    insertions = Insertions(12)
+    insertions.add(placed)
+    made = [insertions.place(*placed.read(k)).decode() for k in range(3)]
+    assert made == ["TTT--ACGTTGCA--CC", "--C--ACGTTGCA----", "-----ACGTTGCA----"]
+    assert insertions.widen(letters[0]).decode() == "-----ACGTTGCA----"
+
+
 def test_a_package_is_kept(example, tmp_path):
     path = tmp_path / "ref.npz"
     example.save(path)
     again = ta.ReferencePackage.load(path)
     assert again.fingerprint() == example.fingerprint()
     path.write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match=r"ref.npz: this is no reference package"):
+    with pytest.raises(InputError, match=r"ref.npz: this is no saved reference, or a damaged one"):
         ta.ReferencePackage.load(path)
     with pytest.raises(InputError, match="there is no such file"):
         ta.ReferencePackage.load(tmp_path / "none.npz")

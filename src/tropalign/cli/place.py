@@ -72,13 +72,10 @@ def _add_reference_options(group: Any) -> None:
         help="alignment (PHYLIP, FASTA, Stockholm), or what --save-reference made",
     )
     group.add_argument("--tree", metavar="FILE", help="its tree in Newick format")
-    group.add_argument(
-        "--alphabet", choices=("auto", "protein", "nucleotide"), default="auto", help="(default: by the letters)"
-    )
+    group.add_argument("--alphabet", choices=("auto", "protein", "nucleotide"), help="(default: by the letters)")
     group.add_argument(
         "--gap-flags",
         choices=("compat", "exact", "discrete"),
-        default="compat",
         help="which columns of a branch are gaps: to the last bit as PaPaRa 2.5 (default), in closed form, or by "
         "the rules of the 2011 paper; only branches of length 0 make compat and exact differ",
     )
@@ -133,15 +130,37 @@ def run(options: argparse.Namespace) -> None:
 
 def _check_usage(options: argparse.Namespace) -> None:
     error = options.parser.error
-    if not options.reads and not options.save_reference:
+    asks_for_reads = options.output != "-" or options.table or options.jplace or not options.save_reference
+    if not options.reads and asks_for_reads:
         error("no reads are named: name a file, or - for standard input")
     if options.split and options.output == "-":
         error("--split makes two files: name the reads' one with -o")
     if options.table and not options.table.endswith((".tsv", ".parquet")):
         error(f"--table {options.table}: end the name in .tsv or .parquet")
-    named = [name for name in (options.output, options.table, options.jplace) if name not in (None, "-")]
-    if len(set(named)) != len(named):
-        error(f"two outputs are called {max(named, key=named.count)}: give each its own name")
+    if options.reads.count("-") > 1:
+        error("standard input can be read once: name - once")
+    _check_names(options)
+
+
+def _check_names(options: argparse.Namespace) -> None:
+    """Every output has a name of its own, and none is an input's."""
+    inputs = {
+        os.path.realpath(path) for path in (*options.reads, options.reference, options.tree) if path not in (None, "-")
+    }
+    outputs = [options.output if options.reads else None, options.table, options.jplace, options.save_reference]
+    if options.split:
+        outputs.append(f"{options.output}.reference")
+    seen: set[str] = set()
+    for path in outputs:
+        if path is None:
+            continue
+        name = path if path == "-" else os.path.realpath(path)
+        if name in inputs:
+            options.parser.error(f"{path} is an input: name another file to write to")
+        if name in seen and (path == "-" or not os.path.exists(path) or os.path.isfile(path)):
+            what = "standard output" if path == "-" else path
+            options.parser.error(f"two outputs go to {what}: give each its own name")
+        seen.add(name)
 
 
 def _scoring(options: argparse.Namespace) -> PlacementScoring:
@@ -157,12 +176,18 @@ def _package(options: argparse.Namespace) -> ReferencePackage:
     from tropalign.phylo import ReferencePackage
     from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
-    if options.tree is None:
-        if not options.reference.endswith((".npz", ".trop")):
-            options.parser.error("name the reference's tree with --tree")
+    if ReferencePackage.is_saved(options.reference):
+        for name in ("tree", "alphabet", "gap_flags"):
+            if getattr(options, name) is not None:
+                option = f"--{name.replace('_', '-')}"
+                options.parser.error(
+                    f"{options.reference} is a saved reference, which holds its own: leave {option} out"
+                )
         return ReferencePackage.load(options.reference)
-    alphabet = {"auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[options.alphabet]
-    chosen: dict[str, Any] = {"gap_flags": options.gap_flags, "n_threads": options.threads}
+    if options.tree is None:
+        options.parser.error("name the reference's tree with --tree")
+    alphabet = {None: None, "auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[options.alphabet]
+    chosen: dict[str, Any] = {"gap_flags": options.gap_flags or "compat", "n_threads": options.threads}
     return ReferencePackage.read(options.reference, options.tree, alphabet=alphabet, **chosen)
 
 

@@ -126,34 +126,31 @@ class Insertions:
         """Makes room for these reads."""
         for k in range(len(placements)):
             if placements.branch[k] >= 0:
-                _, before = self._slots(placements.read(k)[1])
+                _, before, _ = self._slots(placements.read(k)[1])
                 np.maximum.at(self.widths, *np.unique(before, return_counts=True))
 
-    def _slots(self, columns: NDArray[np.int32]) -> tuple[NDArray[np.bool_], Int64]:
-        """Which letters are inserted, and the column before which each of them is."""
+    def _slots(self, columns: NDArray[np.int32]) -> tuple[NDArray[np.bool_], Int64, int]:
+        """Which letters are inserted, the column before which each of them is, and how many hang over on the left.
+
+        What hangs over an end stands before the first column, or after the last.
+        """
         inserted = columns < 0
-        after = np.where(inserted, -1, columns)
-        before = np.maximum.accumulate(after)[inserted].astype(np.int64) + 1
-        if not inserted.all() and inserted[0]:  # what hangs over on the left stands right before the first column
-            first = int(columns[np.argmin(inserted)])
-            before[: int(np.argmin(inserted))] = first
-        return inserted, before
+        before = np.maximum.accumulate(np.where(inserted, -1, columns))[inserted].astype(np.int64) + 1
+        n_left = len(columns) if inserted.all() else int(np.argmin(inserted))
+        n_right = 0 if inserted.all() else int(np.argmin(inserted[::-1]))
+        before[len(before) - n_right :] = len(self.widths) - 1
+        return inserted, before, n_left
 
     def place(self, letters: NDArray[np.uint8], columns: NDArray[np.int32]) -> bytes:
-        """A read's row: inserted letters stand left in the new columns, those before the read's first column right."""
+        """A read's row: inserted letters stand left in the new columns, those that hang over on the left right."""
         shift = np.cumsum(self.widths)  # of each column: new columns before it
         row = np.full(len(self.widths) - 1 + int(shift[-1]), GAP, np.uint8)
         placed = columns >= 0
         row[columns[placed] + shift[columns[placed]]] = letters[placed]
-        inserted, before = self._slots(columns)
-        n_left = int(np.argmin(inserted)) if inserted[0] and not inserted.all() else 0
-        begins = before + shift[before] - self.widths[before]
+        inserted, before, n_left = self._slots(columns)
         ranks = np.arange(len(before)) - np.searchsorted(before, before)
-        if n_left:
-            ranks[:n_left] += self.widths[before[:n_left]] - n_left
-            same = np.flatnonzero(before == before[0])
-            assert len(same) == n_left
-        row[begins + ranks] = letters[inserted]
+        ranks[:n_left] += self.widths[0] - n_left
+        row[before + shift[before] - self.widths[before] + ranks] = letters[inserted]
         return row.tobytes()
 
     def widen(self, row: NDArray[np.uint8]) -> bytes:

@@ -79,11 +79,14 @@ def place(
     if strand == "both" and package.states.alphabet is not NUCLEOTIDE:
         raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
     names = device_names(device)
-    if names == ["auto"] and (scoring.whole_read or package.states.alphabet is not NUCLEOTIDE):
-        names = ["cpu"]  # there are no kernels for these
+    if scoring.whole_read or package.states.alphabet is not NUCLEOTIDE:  # there are no kernels for these
+        if any(name not in ("auto", "cpu") for name in names):
+            what = "whole reads" if scoring.whole_read else "proteins"
+            raise UsageError(f"{what} are placed by the processor only: leave --device out")
+        names = ["cpu"]
     scorer = Scorer(package, scoring, BEST if prune else 0)
     placer = _Placer(scorer, scoring, strand == "both", names, resolve_threads(n_threads))
-    return placer.run(blocks_of(reads), progress)
+    return placer.run(blocks_of(reads, package.names), progress)
 
 
 @dataclass(frozen=True, eq=False)

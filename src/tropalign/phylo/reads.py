@@ -51,10 +51,13 @@ class ReadBlock:
         return table[self.letters[mirrored]], complement_sets(self.sets(states)[mirrored])
 
 
-def blocks_of(reads: Source | Iterable[Source] | SequenceBatch | Iterable[tuple[str, str]]) -> Iterator[ReadBlock]:
+def blocks_of(
+    reads: Source | Iterable[Source] | SequenceBatch | Iterable[tuple[str, str]], taken: Iterable[str] = ()
+) -> Iterator[ReadBlock]:
     """Blocks of reads from FASTA or FASTQ files (compressed or not, "-" for standard input), a batch, or (name, text).
 
-    Gaps are left out. A read whose name was there before is numbered: the second "a" becomes "a_2".
+    Gaps are left out. A read whose name was there before, or is one of `taken`, is numbered: the second "a" becomes
+    "a_2". Bytes of a file outside of ASCII become question marks.
 
     Raises
     ------
@@ -66,7 +69,7 @@ def blocks_of(reads: Source | Iterable[Source] | SequenceBatch | Iterable[tuple[
     TropalignWarning
         The first name that was there before.
     """
-    numbered = _Numbered()
+    numbered = _Numbered(taken)
     names: list[str] = []
     texts: list[str] = []
     size = 0
@@ -84,8 +87,8 @@ def blocks_of(reads: Source | Iterable[Source] | SequenceBatch | Iterable[tuple[
 class _Numbered:
     """Names, each given once."""
 
-    def __init__(self) -> None:
-        self._seen: set[int] = set()  # hashes: names themselves would take several times the memory
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._seen = {hash(name) for name in taken}  # hashes: names themselves would take several times the memory
         self._counts: dict[str, int] = {}
 
     def __call__(self, name: str) -> str:
@@ -94,7 +97,9 @@ class _Numbered:
             self._seen.add(key)
             return name
         if not self._counts:
-            warnings.warn(f"several reads are called {name!r}: they are numbered", TropalignWarning, stacklevel=4)
+            warnings.warn(
+                f"the name {name!r} is there already: reads of one name are numbered", TropalignWarning, stacklevel=4
+            )
         while True:
             self._counts[name] = self._counts.get(name, 1) + 1
             made = f"{name}_{self._counts[name]}"
@@ -111,6 +116,27 @@ def _block(names: list[str], texts: list[str]) -> ReadBlock:
         left = np.concatenate([[0], np.cumsum(~is_gap)])
         letters, offsets = letters[~is_gap], left[offsets]
     return ReadBlock(tuple(names), letters, offsets)
+
+
+class _Ascii(io.RawIOBase):
+    """A stream of bytes without a byte order mark, whose bytes outside of ASCII are question marks."""
+
+    TABLE = bytes(range(128)) + b"?" * 128
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._is_begin = stream, True
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As of every raw stream."""
+        data = self._stream.read(len(buffer))
+        if self._is_begin:
+            data, self._is_begin = data.removeprefix(b"\xef\xbb\xbf"), False
+        buffer[: len(data)] = data.translate(self.TABLE)
+        return len(data)
 
 
 def _records(reads: Any) -> Iterator[tuple[str, str]]:
@@ -135,7 +161,7 @@ def _of_file(path: Source) -> Iterator[tuple[str, str]]:
     try:
         stream: Any = xopen.xopen(sys.stdin.buffer if str(path) == "-" else path, "rb", threads=0)
         with stream:
-            buffered = io.BufferedReader(stream) if not hasattr(stream, "peek") else stream
+            buffered = io.BufferedReader(_Ascii(stream), 1 << 16)
             first = buffered.peek(1)[:1]
             if not first:
                 raise InputError("the file is empty", file=file)

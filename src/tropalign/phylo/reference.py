@@ -7,7 +7,6 @@ import io
 import json
 import os
 import warnings
-import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
@@ -200,25 +199,38 @@ class ReferencePackage:
         arrays = {"letters": self.letters, "columns": self.columns, "planes": self.planes, "distinct": self.distinct}
         np.savez_compressed(path, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
 
+    @staticmethod
+    def is_saved(path: str | os.PathLike[str]) -> bool:
+        """Whether this is a file that `save` wrote, by its first bytes."""
+        try:
+            with open(path, "rb") as file:
+                return file.read(4) == b"PK\x03\x04"
+        except OSError:
+            return False
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ReferencePackage:
         """What `save` wrote. Raises InputError on any other file."""
         try:
             with open(path, "rb") as file, np.load(io.BytesIO(file.read())) as stored:
                 meta = json.loads(stored["meta"].tobytes())
-                arrays = [stored[name] for name in ("letters", "columns", "planes", "distinct")]
+                letters, columns, planes, distinct = (
+                    stored[name] for name in ("letters", "columns", "planes", "distinct")
+                )
+            if meta["format"] != 1:
+                raise InputError("this reference is of another version of tropalign: make it again", file=str(path))
+            children, lengths, names = (meta["tree"][name] for name in ("children", "lengths", "names"))
+            tree = Tree(tuple(map(tuple, children)), np.array(lengths), tuple(names))
+            states = NUCLEOTIDE_STATES if meta["alphabet"] == NUCLEOTIDE.name else PROTEIN_STATES
+            return cls(tuple(meta["names"]), letters, tree, states, meta["gap_flags"], columns, planes, distinct)
         except FileNotFoundError:
             raise InputError("there is no such file", file=str(path)) from None
-        except (KeyError, ValueError, EOFError, zipfile.BadZipFile, OSError):
-            raise InputError("this is no reference package: make one with --save-reference", file=str(path)) from None
-        if meta.get("format") != 1:
-            raise InputError("this reference package is of another version: make it again", file=str(path))
-        tree = Tree(
-            tuple(map(tuple, meta["tree"]["children"])), np.array(meta["tree"]["lengths"]), tuple(meta["tree"]["names"])
-        )
-        states = NUCLEOTIDE_STATES if meta["alphabet"] == NUCLEOTIDE.name else PROTEIN_STATES
-        letters, columns, planes, distinct = arrays
-        return cls(tuple(meta["names"]), letters, tree, states, meta["gap_flags"], columns, planes, distinct)
+        except InputError:
+            raise
+        except Exception:  # whatever a damaged archive makes of itself
+            raise InputError(
+                "this is no saved reference, or a damaged one: make it with --save-reference", file=str(path)
+            ) from None
 
 
 def _matched(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import warnings
 from dataclasses import dataclass
@@ -133,7 +134,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
         raise InputError(f"this is no Newick tree ({str(error).rstrip('.')}): mend the file", file=file) from None
     if len(found) != 1:
         raise InputError(f"the file holds {len(found)} trees: name one with a single tree", file=file)
-    made = _Maker()
+    made = _Maker(file)
     made.take(found[0].root)
     for count, what in made.notes():
         if count:
@@ -144,7 +145,8 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
 class _Maker:
     """Biopython's clades as arrays."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: str) -> None:
+        self.file = file
         self.children: list[list[int]] = []
         self.lengths: list[float] = []
         self.names: list[str] = []
@@ -198,6 +200,8 @@ class _Maker:
         if clade.branch_length is None:
             self.missing += 1
             return MISSING_LENGTH
+        if not math.isfinite(clade.branch_length):
+            raise InputError(f"a branch of length {clade.branch_length}: lengths are numbers", file=self.file)
         if clade.branch_length < 0:
             self.negative += 1
             return 0.0
