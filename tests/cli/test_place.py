@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -202,3 +205,26 @@ def test_names_outside_ascii_and_of_the_reference(files, capsys):
     assert place(files, "-o", files / "o.fasta") == 0
     assert list(records(files / "o.fasta"))[5:] == ["t1_2", "??"]
     assert "the name 't1' is there already" in capsys.readouterr().err
+
+
+def test_a_batch_systems_end_leaves_no_half_files(files):
+    words = [
+        "--reference",
+        files / "ref.phy",
+        "--tree",
+        files / "ref.nwk",
+        "-",
+        "-o",
+        files / "o.fa",
+        "--table",
+        files / "t.tsv",
+    ]
+    command = [sys.executable, "-m", "tropalign.cli.main", "place", *map(str, words)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while not list(files.glob(".*.part")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(timeout=30) == 143
+    process.stdin.close()
+    assert sorted(path.name for path in files.iterdir()) == ["reads.fa", "ref.nwk", "ref.phy"]

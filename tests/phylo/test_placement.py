@@ -11,7 +11,7 @@ from phylo.cases import newick, reads, reference, vector_of
 
 import tropalign as ta
 from tropalign import _native
-from tropalign.errors import InputError, ScoringError, TropalignError, TropalignWarning
+from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, TropalignWarning
 from tropalign.phylo.scoring import SCHEMES
 from tropalign.phylo.task import encoded
 
@@ -258,6 +258,14 @@ def test_reads_longer_than_the_reference():
     assert placed.branch[0] >= 0
     with pytest.raises(InputError, match=r"record 'r': its 200 letters do not fit the \d+ columns"):
         list(ta.place(package, [("r", "ACGT" * 50)], scoring="paper"))
+
+
+def test_a_read_whose_alignment_fits_no_memory(monkeypatch):
+    monkeypatch.setattr("tropalign.phylo.placement.default_budget", lambda: 1000)
+    with pytest.raises(
+        ResourceError, match=r"the alignment of read 'r', of 400 letters, needs .*: leave this read out"
+    ):
+        list(ta.place(reference(8, n_tips=8, n_columns=20), [("s", "ACGT"), ("r", "ACGT" * 100)], n_threads=1))
 
 
 @pytest.mark.parametrize(

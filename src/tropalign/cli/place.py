@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING, Any
@@ -103,6 +105,8 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.phylo import place
 
     _check_usage(options)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)  # a batch system's end, too, leaves no half files behind
     selected_isa()
     scoring = _scoring(options)
     package = _package(options)
@@ -126,6 +130,10 @@ def run(options: argparse.Namespace) -> None:
         for placements in results:
             outputs.take(placements)
         outputs.finish()
+
+
+def _terminate(number: int, frame: Any) -> None:
+    raise SystemExit(128 + number)
 
 
 def _check_usage(options: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign.compute.device_names import device_names
 from tropalign.compute.devices import Device, open_devices
+from tropalign.compute.memory import default_budget, require
 from tropalign.compute.queue import run
 from tropalign.compute.threads import resolve_threads
 from tropalign.errors import InputError, TropalignWarning, UsageError
@@ -69,6 +70,10 @@ def place(
     ------
     InputError
         A file that cannot be read; both strands of proteins; with scores of whole reads one as long as the reference.
+    ResourceError
+        A read so long that its alignment does not fit the memory.
+    UsageError
+        A scheme, strand or device that does not exist or does not fit.
     """
     if isinstance(scoring, str):
         if scoring not in SCHEMES:
@@ -113,6 +118,7 @@ class _Placer:
         self._device_names = device_names
         self._devices: list[Device] | None = None  # opened when it is known how much there is to do
         self._warned = False
+        self._path_bytes = default_budget() // n_threads
         package = scorer.package
         self._order = np.argsort(package.distinct, kind="stable")  # branches by vector
         self._begin = np.concatenate([[0], np.cumsum(package.multiplicity)])
@@ -161,6 +167,7 @@ class _Placer:
             strand[chosen[better]] = -1
             turned = np.repeat(strand < 0, np.diff(block.offsets))
             sets, letters = np.where(turned, other_sets, sets), np.where(turned, other_letters, letters)
+        self._check_memory(block, chosen, best)
         column = self._paths(sets, block.offsets, chosen, best)
         return _assembled(block, letters, chosen, best, strand, column, self.package)
 
@@ -173,6 +180,14 @@ class _Placer:
                 f"its {lengths[k]} letters do not fit the {n_columns} columns of the reference, as the scheme wants",
                 record=block.names[k],
             )
+
+    def _check_memory(self, block: ReadBlock, chosen: NDArray[np.int64], best: _Best) -> None:
+        """The way back takes a byte a cell, of one read a thread."""
+        cells = np.diff(block.offsets)[chosen] * np.diff(best.windows, axis=1)[:, 0].astype(np.int64)
+        if len(cells) and int(cells.max()) > self._path_bytes:
+            k = int(chosen[cells.argmax()])
+            what = f"the alignment of read {block.names[k]!r}, of {int(np.diff(block.offsets)[k])} letters,"
+            require(int(cells.max()), self._path_bytes, what, "leave this read out, or use fewer threads")
 
     def _best(
         self, sets: NDArray[np.uint32], offsets: NDArray[np.int64], chosen: NDArray[np.int64], told: Any
