@@ -1,8 +1,6 @@
 // Reads against the branches of a reference: scores of all, and the way back of chosen ones.
 #pragma once
-#include <atomic>
 #include <functional>
-#include <memory>
 
 #include "place.hpp"
 

@@ -1,6 +1,7 @@
 #include "prune.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "../compute/pool.hpp"
@@ -192,7 +193,7 @@ class Pruner {
                 window.begin = std::min(window.begin, candidates[begin].window.begin);
                 window.end = std::max(window.end, candidates[begin].window.end);
             }
-            if (!chosen.empty()) score_branches(read, chosen, window, score);
+            score_branches(read, chosen, window, score);
         }
         for (int64_t lane = 0; lane < planes_.n_groups * kPlaceLanes; ++lane)
             if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough

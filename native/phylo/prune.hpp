@@ -2,10 +2,12 @@
 //
 // Eight neighbouring branches have a bound: a branch made of the best that any of them offers in each column, whose score
 // is at least each of theirs. A score of T lies within few columns: a read of n bases ends where the bound's score of reads
-// that end there reaches T, and of the columns before, at most n + (match n - T) / gap_extend may lack the gap flag, as each
+// that end there (or of those that hang over the last column) reaches T, and of the columns before, at most n + (match n - T) / gap_extend may lack the gap flag, as each
 // that no base stands in costs gap_extend at least. Scores found in fewer columns are never too high, since H is never
 // negative (docs/place.md).
 #pragma once
+#include <atomic>
+
 #include "batch.hpp"
 
 namespace tropalign {

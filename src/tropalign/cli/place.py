@@ -213,11 +213,11 @@ class _Outputs:
         self.reference = stack.enter_context(_file(f"{options.output}.reference")) if options.split else self.alignment
         # Rows wait where something that comes before them is known at the end only.
         needs_count = options.format == "phylip"
-        self.widened = _Kept(stack) if options.insertions == "columns" else None
+        self.widened = _Kept(stack, self.n_columns) if options.insertions == "columns" else None
         self.waiting = stack.enter_context(tempfile.TemporaryFile()) if needs_count else None
         self.table = stack.enter_context(_Table.open(options, __version__)) if options.table else None
         self.jplace = stack.enter_context(_file(options.jplace)) if options.jplace else None
-        self.width = max(map(len, package.names))
+        self.width = _widest(package.names)
         if self.jplace:
             from tropalign.formats.placements import jplace_frame
 
@@ -239,9 +239,9 @@ class _Outputs:
             for entry in jplace_entries(placements, self.package.tree.branch_lengths()):
                 self.jplace.write((b"" if self._is_first_entry else b",\n") + entry.encode())
                 self._is_first_entry = False
-        self.width = max([self.width, *map(len, placements.names)])
+        self.width = max(self.width, _widest(placements.names))
         if self.widened is not None:
-            self.widened.add(placements, self.n_columns)
+            self.widened.add(placements)
         elif self.waiting is not None:
             pickle.dump(list(fixed_rows(placements, self.n_columns)), self.waiting)
         else:
@@ -263,7 +263,7 @@ class _Outputs:
             )
 
     def _write_late(self) -> None:
-        insertions = None if self.widened is None else self.widened.insertions(self.n_columns)
+        insertions = None if self.widened is None else self.widened.insertions
         n_columns = self.n_columns + (0 if insertions is None else int(insertions.widths.sum()))
         n_rows = len(self.package.names)
         if self.options.format == "phylip":
@@ -295,25 +295,24 @@ class _Outputs:
             out.write(line)
 
 
+def _widest(names: Iterable[str]) -> int:
+    """Bytes of the longest name."""
+    return max((len(name.encode()) for name in names), default=0)
+
+
 class _Kept:
-    """Placements in a temporary file, until all are known."""
+    """Placements in a temporary file until all are known, and the new columns that they take."""
 
-    def __init__(self, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, n_columns: int) -> None:
+        from tropalign.formats.placements import Insertions
+
         self._file = stack.enter_context(tempfile.TemporaryFile())
-        self._insertions: Insertions | None = None
+        self.insertions = Insertions(n_columns)
 
-    def add(self, placements: Placements, n_columns: int) -> None:
+    def add(self, placements: Placements) -> None:
         """One more block."""
-        self.insertions(n_columns).add(placements)
+        self.insertions.add(placements)
         pickle.dump(placements, self._file)
-
-    def insertions(self, n_columns: int) -> Insertions:
-        """The new columns so far."""
-        if self._insertions is None:
-            from tropalign.formats.placements import Insertions
-
-            self._insertions = Insertions(n_columns)
-        return self._insertions
 
     def blocks(self) -> Iterator[Placements]:
         """All blocks again."""

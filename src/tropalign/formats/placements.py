@@ -180,9 +180,7 @@ def jplace_entries(placements: Placements, lengths: NDArray[np.float64]) -> Iter
             continue
         weight = 1.0 / int(placements.ties[k])
         score = float(placements.score[k])
-        branches = [
-            [b, score, round(weight, 6), float(f"{lengths[b] / 2:.10g}"), 0.0] for b in placements.tied[k].tolist()
-        ]
+        branches = [[b, score, weight, float(f"{lengths[b] / 2:.10g}"), 0.0] for b in placements.tied[k].tolist()]
         yield json.dumps({"p": branches, "nm": [[name, 1]]})
 
 

@@ -127,7 +127,7 @@ class _Placer:
         done = 0
         for block in blocks:
             self._warn_of_unknown(block)
-            told = None if progress is None else partial_sum(progress, done)
+            told = None if progress is None else _after(progress, done)
             yield self._place(block, told)
             done += len(block.names)
             if progress:
@@ -249,7 +249,7 @@ class _Placer:
         return column
 
 
-def partial_sum(progress: Callable[[int], None], before: int) -> Callable[[int], None]:
+def _after(progress: Callable[[int], None], before: int) -> Callable[[int], None]:
     """Tells what is done in all."""
     return lambda done: progress(before + done)
 

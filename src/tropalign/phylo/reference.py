@@ -20,7 +20,7 @@ from tropalign.formats.msa import read_alignment
 from tropalign.phylo import transitions
 from tropalign.phylo.states import NUCLEOTIDE_STATES, PROTEIN_STATES, StateAlphabet
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
-from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet
+from tropalign.sequences import NUCLEOTIDE, Alphabet
 from tropalign.sequences.batch import judge_counts
 
 if TYPE_CHECKING:
@@ -379,6 +379,3 @@ def lane_planes(vectors: NDArray[Any], n_states: int) -> NDArray[np.uint64]:
     bits = (padded[:, :, None] >> np.arange(n_states + 1, dtype=padded.dtype) & 1).astype(np.uint8)
     of_groups = bits.reshape(n_groups, 64, *bits.shape[1:]).transpose(0, 2, 3, 1)
     return np.packbits(of_groups, axis=-1, bitorder="little").view(np.uint64)[..., 0]
-
-
-__all__ = ["GAP_FLAGS", "NUCLEOTIDE", "PROTEIN", "ReferencePackage"]
