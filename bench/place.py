@@ -218,7 +218,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     (folder / "ref.phy").write_text(text)
     reference = dict(line.split() for line in text.splitlines()[1:] if line.strip())
     reads, truth = data / "reads_400.fasta", truth_of(data)
-    place = [*COMMAND, "--reference", folder / "ref.phy", "--tree", data / "ref.nwk", reads, "-q"]
+    place = [*COMMAND, "--reference", folder / "ref.phy", "--tree", data / "ref.nwk", reads, "-q", "--device", "cpu"]
     outputs = ["-o", folder / "o.fasta", "--table", folder / "t.tsv"]
     rates = scoring_rates(data)
     print(rates, flush=True)
@@ -246,7 +246,21 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     alignment, tree = large_reference(data, folder)
     few = folder / "few.fasta"
     few.write_text("".join(f">{name}\n{text}\n" for name, text in list(reads_of(data).items())[:40]))
-    words = [*COMMAND, "--reference", alignment, "--tree", tree, few, "-q", "-o", folder / "l.fasta", "-t", 1]
+    words = [
+        *COMMAND,
+        "--reference",
+        alignment,
+        "--tree",
+        tree,
+        few,
+        "-q",
+        "-o",
+        folder / "l.fasta",
+        "-t",
+        1,
+        "--device",
+        "cpu",
+    ]
     large_seconds, large_memory = measure(words)
     return page(rates, table, two, truth, equal, (large_seconds, large_memory))
 
@@ -282,8 +296,8 @@ def page(
     lines = [
         "# Placement of reads: measured speed",
         "",
-        "802 sequences of 3,644 columns (1,601 branches), 400 reads of 100 bases: 2.3 10^11 cells. One thread.",
-        "`make bench-place` makes this page.",
+        "802 sequences of 3,644 columns (1,601 branches), 400 reads of 100 bases: 2.3 10^11 cells. One thread, `--device cpu`.",
+        "`make bench-place` makes this page (PaPaRa with `python bench/place.py --papara PATH`).",
         "",
         "| scores alone | GCUPS | asked |",
         "|---|---|---|",
