@@ -125,6 +125,15 @@ def output_columns(rows: dict[str, str], reference: dict[str, str]) -> dict[int,
     return column_of
 
 
+def columns_found(data: Path) -> dict[str, list[int]]:
+    """Of tropalign: the column of each base."""
+    from tropalign import ReferencePackage, place
+
+    package = ReferencePackage.read(data / "ref.phy.gz", data / "ref.nwk")
+    (placed,) = place(package, data / "reads_400.fasta", device="cpu")
+    return {name: placed.read(k)[1].tolist() for k, name in enumerate(placed.names)}
+
+
 def with_papara(binary: Path, data: Path, folder: Path, reference: dict[str, str]) -> dict[str, Any]:
     """Its time, memory and columns."""
     shutil.copyfile(folder / "ref.phy", folder / "papara.phy")
@@ -225,13 +234,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     table: dict[str, dict[str, Any]] = {}
     for name, words in (("tropalign", ["-t", 1]), ("tropalign, every branch scored", ["-t", 1, "--no-pruning"])):
         seconds, memory = median_of_three([*place, *outputs, *words])
-        found = columns_of_rows(
-            {name: row for name, row in fasta_rows(folder / "o.fasta").items() if name in truth},
-            {k: k for k in range(len(next(iter(reference.values()))))},
-        )
-        # Inserted bases are left out of rows of the reference's width: back by the read.
-        found = {name: aligned_columns(reads_of(data)[name], fasta_rows_cached(folder)[name]) for name in found}
-        table[name] = {"seconds": seconds, "memory": memory, "found": found}
+        table[name] = {"seconds": seconds, "memory": memory, "found": columns_found(data)}
         print(name, seconds, memory, flush=True)
     two, _ = median_of_three([*place, *outputs, "-t", 2, "--no-pruning"])
     if options.papara:
@@ -265,22 +268,6 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     return page(rates, table, two, truth, equal, (large_seconds, large_memory))
 
 
-def fasta_rows_cached(folder: Path) -> dict[str, str]:
-    """The rows of the last run."""
-    return fasta_rows(folder / "o.fasta")
-
-
-def aligned_columns(read: str, row: str) -> list[int]:
-    """Of each base the column in a row that lacks inserted ones: the row's letters are a subsequence of the read's."""
-    placed = [(k, letter) for k, letter in enumerate(row) if letter != "-"]
-    columns, at = [-1] * len(read), len(placed) - 1
-    for k in range(len(read) - 1, -1, -1):
-        if at >= 0 and read[k] == placed[at][1] and (k >= at):
-            columns[k] = placed[at][0]
-            at -= 1
-    return columns
-
-
 def page(
     rates: dict[str, float], table: dict[str, Any], two: float, truth: Any, equal: int, large: tuple[float, float]
 ) -> list[str]:
@@ -296,7 +283,8 @@ def page(
     lines = [
         "# Placement of reads: measured speed",
         "",
-        "802 sequences of 3,644 columns (1,601 branches), 400 reads of 100 bases: 2.3 10^11 cells. One thread, `--device cpu`.",
+        "802 sequences of 3,644 columns (1,601 branches), 400 reads of 100 bases: 2.3 10^11 cells. One thread,",
+        "`--device cpu`.",
         "`make bench-place` makes this page (PaPaRa with `python bench/place.py --papara PATH`).",
         "",
         "| scores alone | GCUPS | asked |",

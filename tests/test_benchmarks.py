@@ -33,3 +33,9 @@ def test_gpu_without_a_card(script):
         [sys.executable, BENCH / "gpu" / script, "--device", "cuda:99"], capture_output=True, text=True
     )
     assert done.returncode == 4 and done.stdout.startswith("nothing measured: ")
+
+
+def test_place_without_its_data():
+    arguments = ["--data", "nowhere"]
+    done = subprocess.run([sys.executable, BENCH / "place.py", *arguments], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr == "the data are missing: nowhere\n"
