@@ -19,6 +19,8 @@ fi
 "$environment/bin/python" -c 'import cuda.bindings' || echo "cuda-bindings is missing: pip install cuda-bindings nvidia-cuda-nvrtc"
 "$environment/bin/tropalign" devices
 mkdir -p "$out"
-"$environment/bin/python" bench/gpu/measure.py --output "$out/gpu.json" "$@"
-"$environment/bin/python" bench/gpu/place.py --output "$out/place.json"
-"$environment/bin/python" -m pytest -p no:cacheprovider tests/gpu -k "cuda" -q 2>&1 | tee "$out/tests.txt"
+status=0
+"$environment/bin/python" bench/gpu/measure.py --output "$out/gpu.json" "$@" || status=$?
+"$environment/bin/python" bench/gpu/place.py --output "$out/place.json" || status=$?
+"$environment/bin/python" -m pytest -p no:cacheprovider tests/gpu -k "cuda" -q 2>&1 | tee "$out/tests.txt" || status=$?
+exit "$status"

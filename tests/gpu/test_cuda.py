@@ -31,6 +31,7 @@ def install(monkeypatch, fake):
 
     monkeypatch.setattr(cuda, "_driver", lambda: fake)
     monkeypatch.setattr(cuda, "cached_cubin", compile_for_host)
+    monkeypatch.setattr("tropalign.compute.devices._is_installed", lambda library: True)
     return fake
 
 
