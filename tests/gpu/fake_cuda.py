@@ -32,14 +32,14 @@ class CUmemPool_attribute(IntEnum):
 
 
 class FakeDriver:
-    """`memory_bytes` of device memory; `library` is set by the test's compiler before a module is loaded."""
+    """`memory_bytes` of device memory; `compiled` is set by the test's compiler before a module is loaded."""
 
     CUresult, CUdevice_attribute, CUmemPool_attribute = CUresult, CUdevice_attribute, CUmemPool_attribute
     cuuint64_t = int
 
     def __init__(self, capability=90, memory_bytes=1 << 28, count=1):
         self.capability, self.memory_bytes, self.count = capability, memory_bytes, count
-        self.blocks, self.pinned, self.streams, self.library = {}, {}, set(), None
+        self.blocks, self.pinned, self.streams, self.compiled = {}, {}, set(), None
         self.contexts = self.modules = self.n_streams = self.cached = 0
         self.launched = []
         self._thread = threading.local()
@@ -154,7 +154,7 @@ class FakeDriver:
     def cuModuleLoadData(self, image):
         assert self._in_context() and image
         self.modules += 1
-        return 0, self.library
+        return 0, self.compiled
 
     def cuModuleUnload(self, module):
         self.modules -= 1

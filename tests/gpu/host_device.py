@@ -23,14 +23,14 @@ ONE_AT_A_TIME = threading.Lock()
 
 class HostProgram:
     def __init__(self, library):
-        self.library = library
+        self.compiled = library
 
     def launch(self, kernel, groups, group_size, *arguments):
         passed = [
             a.ctypes.data_as(ctypes.c_void_p) if isinstance(a, np.ndarray) else ctypes.c_int(a) for a in arguments
         ]
         with ONE_AT_A_TIME:
-            getattr(self.library, f"host_{kernel}")(groups, group_size, *passed)
+            getattr(self.compiled, f"host_{kernel}")(groups, group_size, *passed)
 
 
 class HostDevice:

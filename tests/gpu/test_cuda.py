@@ -26,7 +26,7 @@ def driver(monkeypatch):
 def install(monkeypatch, fake):
     def compile_for_host(source, constants, capability):
         assert capability == fake.capability
-        fake.library = HostDevice(16).build(source, constants).library
+        fake.compiled = HostDevice(16).build(source, constants).compiled
         return b"machine code"
 
     monkeypatch.setattr(cuda, "_driver", lambda: fake)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from tropalign.errors import InputError, TropalignWarning
 from tropalign.phylo.states import GAP_LETTERS, StateAlphabet, complement_sets
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import COMPLEMENT_LETTERS
+from tropalign.sequences.reader import opened
 
 Source = str | os.PathLike[str]
 #: Letters and reads of a block.
@@ -155,32 +155,20 @@ def _records(reads: Any) -> Iterator[tuple[str, str]]:
 def _of_file(path: Source) -> Iterator[tuple[str, str]]:
     """Names and texts of one file; empty records too."""
     import dnaio
-    import xopen
 
     file = "standard input" if str(path) == "-" else str(path)
-    try:
-        stream: Any = xopen.xopen(sys.stdin.buffer if str(path) == "-" else path, "rb", threads=0)
-        with stream:
-            buffered = io.BufferedReader(_Ascii(stream), 1 << 16)
-            first = buffered.peek(1)[:1]
-            if not first:
-                raise InputError("the file is empty", file=file)
-            if first not in (b">", b"@"):
-                raise InputError("this is neither FASTA nor FASTQ: a record begins with '>' or '@'", file=file, line=1)
+    with opened(path, file) as stream:
+        buffered = io.BufferedReader(_Ascii(stream), 1 << 16)
+        first = buffered.peek(1)[:1]
+        if not first:
+            raise InputError("the file is empty", file=file)
+        if first not in (b">", b"@"):
+            raise InputError("this is neither FASTA nor FASTQ: a record begins with '>' or '@'", file=file, line=1)
+        try:
             with dnaio.open(buffered, mode="r", open_threads=0) as records:
                 for number, record in enumerate(records, 1):
                     name = record.name.split(None, 1)[0] if record.name.strip() else f"read_{number}"
                     yield name, record.sequence
-    except FileNotFoundError:
-        raise InputError("there is no such file", file=file) from None
-    except IsADirectoryError:
-        raise InputError("this is a directory: name the files in it", file=file) from None
-    except PermissionError:
-        raise InputError("no permission to read this file", file=file) from None
-    except dnaio.exceptions.FileFormatError as error:
-        line = None if error.line is None else error.line + 1
-        raise InputError(f"{str(error.message).rstrip('.')}: mend the record", file=file, line=line) from None
-    except EOFError:
-        raise InputError("the compressed file is truncated: fetch or write it again", file=file) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"the file cannot be read ({error})", file=file) from None
+        except dnaio.exceptions.FileFormatError as error:
+            line = None if error.line is None else error.line + 1
+            raise InputError(f"{str(error.message).rstrip('.')}: mend the record", file=file, line=line) from None

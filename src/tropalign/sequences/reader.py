@@ -93,7 +93,7 @@ def read_lines(path: Source) -> Iterator[bytes]:
     """The lines of a file without their ends, decompressed as they are taken. Raises what `read_sequences` does."""
     file = "standard input" if str(path) == "-" else str(path)
     is_empty = True
-    with _opened(path, file) as stream:
+    with opened(path, file) as stream:
         for line in stream:
             if is_empty:
                 line = line.removeprefix(b"\xef\xbb\xbf")
@@ -105,7 +105,7 @@ def read_lines(path: Source) -> Iterator[bytes]:
 
 def _bytes(source: Source, file: str) -> bytes:
     """The content of a file, decompressed."""
-    with _opened(source, file) as stream:
+    with opened(source, file) as stream:
         data: bytes = stream.read()
     if not data.strip():
         raise InputError("the file is empty", file=file)
@@ -113,8 +113,8 @@ def _bytes(source: Source, file: str) -> bytes:
 
 
 @contextmanager
-def _opened(source: Source, file: str) -> Iterator[Any]:
-    """A file to be read, decompressed; what goes wrong within the block is said of it."""
+def opened(source: Source, file: str) -> Iterator[Any]:
+    """A file ("-": standard input) to be read, decompressed. Raises InputError on what goes wrong within the block."""
     import xopen
 
     stream: Any
