@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from measure import TimedGpu
+from measure import ROOT, TimedGpu
 
 from tropalign import _native
 from tropalign.compute.devices import open_gpu
@@ -26,7 +26,9 @@ from tropalign.compute.gpu import Gpu
 from tropalign.compute.threads import resolve_threads
 from tropalign.errors import TropalignError
 from tropalign.phylo.gpu import ScoresOnGpu
-from tropalign.phylo.reference import lane_planes
+
+sys.path.insert(0, str(ROOT / "tests"))
+from gpu.cases import lane_planes
 
 SCORING = (2, 0, -3, 3, 1, 3, 1, 0)
 LENGTHS = (100, 150, 250, 1450)

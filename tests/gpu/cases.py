@@ -10,7 +10,6 @@ from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
 from tropalign.phylo.gpu import ScoresOnGpu
-from tropalign.phylo.reference import lane_planes
 
 #: Small tiles and groups, so that short sequences have several of them.
 SMALL = Shape(group=8, rows_shared=8, rows_own=4)
@@ -89,3 +88,13 @@ def check_places(device, vectors, codes, offsets, scoring, shape, told=None):
     np.testing.assert_array_equal(got, wanted[:, : len(vectors)])
     assert got.dtype == np.int32
     return got
+
+
+def lane_planes(vectors, n_states):
+    """Planes of any vectors as native code takes them, uint64, shape (n_groups, n_columns padded, n_states + 1)."""
+    n_groups = -(-len(vectors) // 64)
+    lanes = np.minimum(np.arange(64 * n_groups), len(vectors) - 1)  # the last vector fills the last group
+    padded = np.pad(vectors[lanes], ((0, 0), (-vectors.shape[1] % 4, 0)))
+    bits = (padded[:, :, None] >> np.arange(n_states + 1, dtype=padded.dtype) & 1).astype(np.uint8)
+    of_groups = bits.reshape(n_groups, 64, *bits.shape[1:]).transpose(0, 2, 3, 1)
+    return np.packbits(of_groups, axis=-1, bitorder="little").view(np.uint64)[..., 0]

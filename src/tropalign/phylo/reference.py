@@ -369,13 +369,3 @@ def _distinct(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np
     place: dict[tuple[int, int], int] = {}
     distinct = np.array([place.setdefault((a, b), len(place)) for a, b in hashes.tolist()], np.int64)
     return distinct, np.unique(distinct, return_index=True)[1]
-
-
-def lane_planes(vectors: NDArray[Any], n_states: int) -> NDArray[np.uint64]:
-    """Planes of vectors that come from elsewhere, uint64, shape (n_groups, n_columns padded, n_states + 1)."""
-    n_groups = -(-len(vectors) // 64)
-    lanes = np.minimum(np.arange(64 * n_groups), len(vectors) - 1)  # the last vector fills the last group
-    padded = np.pad(vectors[lanes], ((0, 0), (-vectors.shape[1] % 4, 0)))
-    bits = (padded[:, :, None] >> np.arange(n_states + 1, dtype=padded.dtype) & 1).astype(np.uint8)
-    of_groups = bits.reshape(n_groups, 64, *bits.shape[1:]).transpose(0, 2, 3, 1)
-    return np.packbits(of_groups, axis=-1, bitorder="little").view(np.uint64)[..., 0]
