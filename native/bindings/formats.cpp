@@ -1,21 +1,16 @@
 // Python sees plain arrays; names and validation live in tropalign.formats.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <memory>
 
 #include "../formats/gapped.hpp"
 #include "../formats/rows.hpp"
+#include "python.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
-
-template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 Column<T> column_of(nb::handle object, int64_t least, const char *what) {
@@ -25,15 +20,6 @@ Column<T> column_of(nb::handle object, int64_t least, const char *what) {
     if (static_cast<int64_t>(column.size()) < least)
         throw nb::value_error((std::string(what) + ": fewer items than there are rows").c_str());
     return column;
-}
-
-template <class T>
-nb::object to_numpy(std::vector<T> &&values) {
-    auto owner = std::make_unique<std::vector<T>>(std::move(values));
-    T *data = owner->data();
-    size_t size = owner->size();
-    nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, keep));
 }
 
 nb::object bytes_as_numpy(std::vector<char> &&text) {

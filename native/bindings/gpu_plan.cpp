@@ -1,30 +1,18 @@
 // Python sees the plan of a GPU's work, and results put in the order of the pairs. Names live in tropalign.pairwise.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 
 #include <cstring>
 #include <memory>
 
 #include "../pairwise/gpu_plan.hpp"
+#include "python.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
 
-template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OutColumn = nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T, size_t n_dimensions>
-nb::object to_numpy(std::vector<T> &&values, const std::array<size_t, n_dimensions> &shape) {
-    auto owner = std::make_unique<std::vector<T>>(std::move(values));
-    T *data = owner->data();
-    nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(data, n_dimensions, shape.data(), keep));
-}
 
 nb::list plan(Column<int64_t> query, Column<int64_t> target, Column<int64_t> length, Column<int32_t> rank,
               Column<int64_t> bound, int64_t wide_from, int64_t extend, int64_t strip_cells,

@@ -1,6 +1,4 @@
 // Python sees one function: align_pairs, over plain arrays. Validation and names live in tropalign.pairwise.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
 #include <cstring>
@@ -9,22 +7,12 @@
 
 #include "../pairwise/dispatch.hpp"
 #include "../pairwise/tile.hpp"
+#include "python.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
-
-template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-nb::object to_numpy(Buffer<T> &&values) {
-    auto *owner = new Buffer<T>(std::move(values));
-    nb::capsule keep(owner, [](void *p) noexcept { delete static_cast<Buffer<T> *>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owner->data(), {owner->size()}, keep));
-}
 
 /// A copy of the codes with kCodeMargin readable bytes on either side.
 std::vector<uint8_t> with_margins(const Column<uint8_t> &codes) {
@@ -54,26 +42,13 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
     request.memory_bytes = memory_bytes;
     auto scoring = std::make_unique<Scoring>(local ? Mode::local : Mode::global, static_cast<Depth>(depth),
                                              matrix.data(), gap_open, gap_extend);
-    bool raised = false;
-    auto poll = [&](int64_t done) {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) raised = true;
-        else if (!progress.is_none()) {
-            try {
-                progress(done);
-            } catch (nb::python_error &error) {
-                error.restore();
-                raised = true;
-            }
-        }
-        return !raised;
-    };
+    PythonPoll poll(progress);
     TileColumns columns;
     {
         nb::gil_scoped_release released;
-        columns = align_tile(*selected_kernels(), *scoring, request, poll);
+        columns = align_tile(*selected_kernels(), *scoring, request, std::ref(poll));
     }
-    if (raised) throw nb::python_error();
+    poll.rethrow();
     nb::dict out;
     out["score"] = to_numpy(std::move(columns.score));
     if (depth >= 1) {

@@ -1,8 +1,5 @@
 // Python sees plain arrays; names and validation live in tropalign.phylo.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/function.h>
 
 #include <array>
 #include <cstring>
@@ -12,15 +9,12 @@
 #include "../phylo/dispatch.hpp"
 #include "../phylo/prune.hpp"
 #include "../phylo/vectors.hpp"
+#include "python.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
-
-template <class T, size_t n>
-using Array = nb::ndarray<const T, nb::ndim<n>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 nb::object new_array(std::initializer_list<size_t> shape, T *&data) {
@@ -79,17 +73,15 @@ class BranchMaker {
         for (size_t k = 0; k < chosen.size(); ++k)
             if (chosen.data()[k] < 0 || chosen.data()[k] >= request_.n_branches) throw nb::value_error("there is no such branch");
         if (chosen.size() == 0) throw nb::value_error("no branch is chosen");
-        auto owner = std::make_unique<std::vector<uint64_t>>();
+        std::vector<uint64_t> words;
         {
             nb::gil_scoped_release released;
-            *owner = branch_planes(request_, chosen.data(), static_cast<int64_t>(chosen.size()));
+            words = branch_planes(request_, chosen.data(), static_cast<int64_t>(chosen.size()));
         }
         const size_t n_planes = static_cast<size_t>(request_.n_states) + 1;
         const size_t n_groups = (chosen.size() + kPlaceLanes - 1) / kPlaceLanes;
-        const std::array<size_t, 3> shape{n_groups, owner->size() / n_groups / n_planes, n_planes};
-        uint64_t *data = owner->data();
-        nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<uint64_t> *>(p); });
-        return nb::cast(nb::ndarray<nb::numpy, uint64_t>(data, 3, shape.data(), keep));
+        const std::array<size_t, 3> shape{n_groups, words.size() / n_groups / n_planes, n_planes};
+        return to_numpy(std::move(words), shape);
     }
 
   private:
@@ -137,32 +129,21 @@ nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std:
     nb::object out = new_array<int32_t>({static_cast<size_t>(reads.n_reads), kPlaceLanes * planes.shape(0)}, data);
     int32_t *window;
     nb::object windows = new_array<int32_t>({static_cast<size_t>(reads.n_reads), 2}, window);
-    bool raised = false;
-    auto poll = [&](int64_t done) {
-        nb::gil_scoped_acquire gil;
-        try {
-            if (PyErr_CheckSignals() != 0) raised = true;
-            else if (!progress.is_none()) progress(done);
-        } catch (nb::python_error &error) {
-            error.restore();
-            raised = true;
-        }
-        return !raised;
-    };
+    PythonPoll poll(progress);
     std::atomic<int64_t> cells{0};
     {
         const PlaceKernels &kernels = *selected_place_kernels();
         nb::gil_scoped_release released;
         if (bounds) {
-            place_best_scores(kernels, scoring_of(scoring), reference, *bounds, reads, word_bits, n_best, n_threads, data, window, cells, poll);
+            place_best_scores(kernels, scoring_of(scoring), reference, *bounds, reads, word_bits, n_best, n_threads, data, window, cells, std::ref(poll));
         } else {
-            place_scores(kernels, scoring_of(scoring), reference, reads, n_threads, word_bits, data, poll);
+            place_scores(kernels, scoring_of(scoring), reference, reads, n_threads, word_bits, data, std::ref(poll));
             cells = kPlaceLanes * reference.n_groups * reference.n_columns * offsets.data()[reads.n_reads];
             for (int64_t k = 0; k < reads.n_reads; ++k)
                 window[2 * k] = 0, window[2 * k + 1] = static_cast<int32_t>(reference.n_columns - n_empty);
         }
     }
-    if (raised) throw nb::python_error();
+    poll.rethrow();
     return nb::make_tuple(out, windows, cells.load());
 }
 

@@ -1,0 +1,63 @@
+// What the bindings share: NumPy arrays in and out, and progress.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace tropalign {
+
+template <class T, size_t n>
+using Array = nb::ndarray<const T, nb::ndim<n>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Column = Array<T, 1>;
+
+/// An array whose memory a container holds: what has data() and size().
+template <class Container, size_t n>
+nb::object to_numpy(Container &&values, const std::array<size_t, n> &shape) {
+    using Owner = std::remove_reference_t<Container>;
+    using T = std::remove_pointer_t<decltype(values.data())>;
+    auto owner = std::make_unique<Owner>(std::move(values));
+    T *data = owner->data();
+    nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<Owner *>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, n, shape.data(), keep));
+}
+template <class Container>
+nb::object to_numpy(Container &&values) {
+    const std::array<size_t, 1> shape{values.size()};
+    return to_numpy(std::forward<Container>(values), shape);
+}
+
+/// Tells Python what is done, and whether to go on: not after Ctrl-C, nor when `progress` raises.
+class PythonPoll {
+  public:
+    explicit PythonPoll(nb::object progress) : progress_(std::move(progress)) {}
+
+    bool operator()(int64_t done) {
+        nb::gil_scoped_acquire gil;
+        try {
+            if (PyErr_CheckSignals() != 0) raised_ = true;
+            else if (!progress_.is_none()) progress_(done);
+        } catch (nb::python_error &error) {
+            error.restore();
+            raised_ = true;
+        }
+        return !raised_;
+    }
+
+    /// Throws what ended the work, once the lock is held again.
+    void rethrow() const {
+        if (raised_) throw nb::python_error();
+    }
+
+  private:
+    nb::object progress_;
+    bool raised_ = false;
+};
+
+}  // namespace tropalign
