@@ -10,8 +10,8 @@ import argparse
 import time
 from typing import Any
 
-from tropalign.compute.queue import run
-from tropalign.compute.tile import Tile
+from tropalign.execution.queue import run
+from tropalign.execution.task import Tile
 
 
 class Sleeper:

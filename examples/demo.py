@@ -8,7 +8,7 @@ from rich.table import Table
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.formats.table import AlignmentTable, concatenate
+from tropalign.results.alignments import AlignmentTable, concatenate
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "demo-results"

@@ -6,13 +6,16 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "tropalign"
-BASE = {"errors", "sequences", "scoring", "compute", "formats"}
+BASE = {"errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats"}
 ALLOWED = {
     "errors": set(),
     "sequences": {"errors"},
     "scoring": {"sequences", "errors"},
-    "compute": {"sequences", "errors"},
-    "formats": {"sequences", "errors"},
+    "machine": {"errors"},
+    "results": {"errors", "sequences", "scoring"},
+    "execution": {"errors", "machine", "devices"},
+    "devices": {"errors", "machine", "execution", "pairwise"},
+    "formats": {"errors", "sequences", "scoring", "results"},
     "pairwise": BASE,
     "phylo": BASE,
     "cli": {*BASE, "pairwise", "phylo", "__version__"},

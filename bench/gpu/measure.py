@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 
 import tropalign
-from tropalign.compute.devices import GpuDevice, find_gpus, open_gpu
-from tropalign.compute.gpu import Gpu, Memory, Program
-from tropalign.compute.queue import run
-from tropalign.compute.threads import resolve_threads
+from tropalign.devices.gpu import Gpu, Memory, Program
+from tropalign.devices.registry import GpuDevice, find_gpus, open_gpu
 from tropalign.errors import TropalignError
+from tropalign.execution.queue import run
+from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
 

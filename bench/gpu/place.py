@@ -21,10 +21,10 @@ import numpy as np
 from measure import ROOT, TimedGpu
 
 from tropalign import _native
-from tropalign.compute.devices import open_gpu
-from tropalign.compute.gpu import Gpu
-from tropalign.compute.threads import resolve_threads
+from tropalign.devices.gpu import Gpu
+from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
+from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.gpu import ScoresOnGpu
 
 sys.path.insert(0, str(ROOT / "tests"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tropalign.compute.cuda import CudaDevice
+from tropalign.devices.cuda import CudaDevice
 
 #: Name -> C++ of one step on chains a (this one) and b (its neighbour), and how many instructions that is.
 STEPS = {

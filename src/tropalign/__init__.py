@@ -14,10 +14,10 @@ if TYPE_CHECKING:
         TropalignError,
         TropalignWarning,
     )
-    from tropalign.formats.placements import Placements
-    from tropalign.formats.table import Alignment, AlignmentTable
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
+    from tropalign.results.alignments import Alignment, AlignmentTable
+    from tropalign.results.placements import Placements
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, read_sequences
 
@@ -30,9 +30,9 @@ _HOMES = {
     "ScoringError": "errors",
     "TropalignError": "errors",
     "TropalignWarning": "errors",
-    "Alignment": "formats.table",
-    "AlignmentTable": "formats.table",
-    "Placements": "formats.placements",
+    "Alignment": "results.alignments",
+    "AlignmentTable": "results.alignments",
+    "Placements": "results.placements",
     "align": "pairwise",
     "align_all": "pairwise",
     "PlacementScoring": "phylo",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tropalign.formats.table import AlignmentTable
+from tropalign.results.alignments import AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 

@@ -3,14 +3,14 @@ from gpu.host_device import HostDevice
 
 
 def opencl_device():
-    from tropalign.compute.opencl import OpenClDevice
+    from tropalign.devices.opencl import OpenClDevice
 
     return OpenClDevice("opencl:0.0")
 
 
 def real_gpus():
     """Names of CUDA devices, where there are any."""
-    from tropalign.compute import cuda
+    from tropalign.devices import cuda
     from tropalign.errors import DeviceError
 
     try:
@@ -20,7 +20,7 @@ def real_gpus():
 
 
 def make(name):
-    from tropalign.compute.devices import open_gpu
+    from tropalign.devices.registry import open_gpu
 
     if name.startswith("host"):
         return HostDevice(int(name[4:]))

@@ -1,4 +1,4 @@
-"""A driver of CUDA in Python, over the host's kernels: what compute/cuda.py calls of cuda.bindings.driver.
+"""A driver of CUDA in Python, over the host's kernels: what devices/cuda.py calls of cuda.bindings.driver.
 
 Addresses are those of host memory. Work of a stream is done at once, in the calling thread; contexts, frees and pinned
 memory are checked as the real driver would.

@@ -45,7 +45,7 @@ def nvdisasm():
 
 
 def compile_placement(capability):
-    from tropalign.compute.cuda import DPX_CAPABILITY, compile_cubin
+    from tropalign.devices.cuda import DPX_CAPABILITY, compile_cubin
     from tropalign.phylo.gpu import COLUMNS, Scoring, Shape, constants, source
 
     shape, scoring = Shape(), Scoring.of((2, 0, -3, 3, 1, 3, 1, 0))
@@ -60,7 +60,7 @@ def compile_variant(name, capability):
 
     from gpu.cases import blosum62
 
-    from tropalign.compute.cuda import DPX_CAPABILITY, compile_cubin
+    from tropalign.devices.cuda import DPX_CAPABILITY, compile_cubin
     from tropalign.pairwise.gpu import Scheme, constants, source
     from tropalign.pairwise.gpu_plan import Shape
 

@@ -10,10 +10,10 @@ from gpu.fake_cuda import CUresult, FakeDriver
 from gpu.host_device import HostDevice
 
 import tropalign
-from tropalign.compute import cuda
-from tropalign.compute.devices import CpuDevice, GpuDevice, find_gpus, open_devices
-from tropalign.compute.queue import run
+from tropalign.devices import cuda
+from tropalign.devices.registry import CpuDevice, GpuDevice, find_gpus, open_devices
 from tropalign.errors import DeviceError, TropalignWarning
+from tropalign.execution.queue import run
 from tropalign.pairwise.self_test import check_gpu
 
 
@@ -31,7 +31,7 @@ def install(monkeypatch, fake):
 
     monkeypatch.setattr(cuda, "_driver", lambda: fake)
     monkeypatch.setattr(cuda, "cached_cubin", compile_for_host)
-    monkeypatch.setattr("tropalign.compute.devices._is_installed", lambda library: True)
+    monkeypatch.setattr("tropalign.devices.registry._is_installed", lambda library: True)
     return fake
 
 

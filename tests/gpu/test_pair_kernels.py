@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tropalign
-from tropalign.compute.devices import GpuDevice
-from tropalign.compute.queue import run
+from tropalign.devices.registry import GpuDevice
 from tropalign.errors import DeviceError, ResourceError
+from tropalign.execution.queue import run
 from tropalign.pairwise import gpu_plan
 from tropalign.pairwise.options import FREE_ENDS
 

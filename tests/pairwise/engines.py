@@ -19,7 +19,7 @@ COLUMNS += ("n_identical", "n_similar", "n_gaps", "n_columns")
 def align_here(queries: list[str], targets: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
     """Columns of `align_all` over protein or nucleotide strings; `options` as its keywords, gap as a pair of costs."""
     import tropalign
-    from tropalign.formats.table import concatenate
+    from tropalign.results.alignments import concatenate
 
     options = dict(options)
     alphabet = tropalign.PROTEIN if options.pop("protein", True) else tropalign.NUCLEOTIDE

@@ -6,7 +6,7 @@ import pytest
 from oracles.pairwise import cigar_operations, rescore
 
 import tropalign as ta
-from tropalign.formats.table import concatenate
+from tropalign.results.alignments import concatenate
 
 FAMILY = "examples/family.fasta"
 

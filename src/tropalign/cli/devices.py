@@ -24,8 +24,8 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Prints the table."""
-    from tropalign.compute.devices import cpu_info, find_gpus
-    from tropalign.compute.memory import human
+    from tropalign.devices.registry import cpu_info, find_gpus
+    from tropalign.machine.memory import human
 
     info = cpu_info()
     gpus, reasons = find_gpus()
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _self_test(name: str) -> str:
     """ "ok", or why the device does not compute what the processor does."""
-    from tropalign.compute.devices import open_gpu
+    from tropalign.devices.registry import open_gpu
     from tropalign.errors import TropalignError
     from tropalign.pairwise.self_test import check_gpu
 

@@ -33,8 +33,8 @@ def run(options: argparse.Namespace) -> None:
     """Joins."""
     from tropalign.cli.assembly import restore
     from tropalign.cli.output import assemble, check_output, output_path, write_file, write_stream
-    from tropalign.compute.archive import open_archives
     from tropalign.errors import InputError
+    from tropalign.execution.archive import open_archives
     from tropalign.formats.writers import WRITERS
 
     _, assembly, parts = open_archives(options.shards)

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from tropalign.compute.device_names import check_device_name
-from tropalign.compute.memory import parse_bytes
-from tropalign.compute.shard import parse_shard
+from tropalign.devices.names import check_device_name
+from tropalign.execution.shard import parse_shard
+from tropalign.machine.memory import parse_bytes
 
 #: Options that change how and where a run works, and never what it writes.
 RUN_OPTIONS = ("output", "threads", "memory", "device", "shard", "quiet")

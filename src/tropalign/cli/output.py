@@ -12,15 +12,15 @@ from pathlib import Path
 
 from tropalign.cli.assembly import describe
 from tropalign.cli.progress import progress_bar
-from tropalign.compute.archive import write_archive
-from tropalign.compute.devices import open_devices
-from tropalign.compute.memory import default_budget
-from tropalign.compute.parts import Manifest, Parts, disk_error, recorded_manifest
-from tropalign.compute.queue import run
-from tropalign.compute.shard import tiles_of_shard
-from tropalign.compute.tile import Task
+from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, ResourceError
+from tropalign.execution.archive import write_archive
+from tropalign.execution.parts import Manifest, Parts, disk_error, recorded_manifest
+from tropalign.execution.queue import run
+from tropalign.execution.shard import tiles_of_shard
+from tropalign.execution.task import Task
 from tropalign.formats.writers import Context, Writer
+from tropalign.machine.memory import default_budget
 from tropalign.sequences import SequenceBatch
 
 #: Formats that are no text.

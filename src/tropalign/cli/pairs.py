@@ -103,9 +103,9 @@ def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
     from tropalign import __version__
     from tropalign.cli.output import check_output, memory_budget, write_result
-    from tropalign.compute.devices import selected_isa
-    from tropalign.compute.memory import require
+    from tropalign.devices.registry import selected_isa
     from tropalign.formats.writers import Context, format_for_path, writer_for
+    from tropalign.machine.memory import require
     from tropalign.pairwise import PairsTask
     from tropalign.sequences import read_sequences
 

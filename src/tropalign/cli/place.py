@@ -16,8 +16,9 @@ from typing import IO, TYPE_CHECKING, Any
 from tropalign.cli.options import add_device_options, add_output_options, command_line, whole
 
 if TYPE_CHECKING:
-    from tropalign.formats.placements import Insertions, Placements
+    from tropalign.formats.reference_rows import Insertions
     from tropalign.phylo import PlacementScoring, ReferencePackage
+    from tropalign.results.placements import Placements
 
 EXAMPLE = """example:
   tropalign place --reference ref.phy --tree ref.nwk reads.fq.gz -o aligned.fasta --table placed.tsv
@@ -101,7 +102,7 @@ def _add_scoring_options(group: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, places and writes."""
-    from tropalign.compute.devices import selected_isa
+    from tropalign.devices.registry import selected_isa
     from tropalign.phylo import place
 
     _check_usage(options)
@@ -219,7 +220,7 @@ class _Outputs:
         self.jplace = stack.enter_context(_file(options.jplace)) if options.jplace else None
         self.width = _widest(package.names)
         if self.jplace:
-            from tropalign.formats.placements import jplace_frame
+            from tropalign.formats.jplace import jplace_frame
 
             head, self._tail = jplace_frame(package.tree.newick(), command_line(options.parser, options))
             self.jplace.write(head.encode())
@@ -229,7 +230,8 @@ class _Outputs:
 
     def take(self, placements: Placements) -> None:
         """Writes a block."""
-        from tropalign.formats.placements import fixed_rows, jplace_entries
+        from tropalign.formats.jplace import jplace_entries
+        from tropalign.formats.reference_rows import fixed_rows
 
         n_placed = int((placements.branch >= 0).sum())
         self.n_placed, self.n_unplaced = self.n_placed + n_placed, self.n_unplaced + len(placements) - n_placed
@@ -289,7 +291,7 @@ class _Outputs:
             yield name, row.tobytes() if insertions is None else insertions.widen(row)
 
     def _write(self, out: IO[bytes], rows: Iterable[tuple[str, bytes]]) -> None:
-        from tropalign.formats.placements import fasta, phylip
+        from tropalign.formats.reference_rows import fasta, phylip
 
         for line in fasta(rows) if self.options.format == "fasta" else phylip(rows, self.width):
             out.write(line)
@@ -304,7 +306,7 @@ class _Kept:
     """Placements in a temporary file until all are known, and the new columns that they take."""
 
     def __init__(self, stack: ExitStack, n_columns: int) -> None:
-        from tropalign.formats.placements import Insertions
+        from tropalign.formats.reference_rows import Insertions
 
         self._file = stack.enter_context(tempfile.TemporaryFile())
         self.insertions = Insertions(n_columns)
@@ -341,7 +343,7 @@ class _Table:
     @contextmanager
     def open(cls, options: argparse.Namespace, version: str) -> Iterator[_Table]:
         """For the length of a ``with`` block."""
-        from tropalign.formats.placements import COLUMNS
+        from tropalign.formats.placed_table import COLUMNS
 
         header = (
             f"# tropalign {version}\n# command: {command_line(options.parser, options)}\n" + "\t".join(COLUMNS) + "\n"
@@ -354,7 +356,7 @@ class _Table:
 
     def take(self, placements: Placements, clades: list[str]) -> None:
         """A block's rows."""
-        from tropalign.formats.placements import table_columns, table_rows
+        from tropalign.formats.placed_table import table_columns, table_rows
 
         if not self.is_parquet:
             self.out.write(table_rows(placements, clades).encode())
@@ -378,8 +380,8 @@ class _Table:
 def _file(path: str) -> Iterator[IO[bytes]]:
     """Standard output, a pipe or device by its name, or a file that appears under its name when the block ends well."""
     from tropalign.cli.output import output_path
-    from tropalign.compute.parts import disk_error
     from tropalign.errors import InputError
+    from tropalign.execution.parts import disk_error
 
     target = output_path(path)
     if target is not None and target.is_dir():

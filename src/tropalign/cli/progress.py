@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tropalign.compute.tile import Progress
+from tropalign.execution.task import Progress
 
 
 @contextmanager

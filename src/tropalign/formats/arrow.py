@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from tropalign.errors import InputError
 from tropalign.formats.context import Context
-from tropalign.formats.table import AlignmentTable, empty_table
+from tropalign.results.alignments import AlignmentTable, empty_table
 
 
 def require_pyarrow() -> None:

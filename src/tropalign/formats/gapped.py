@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.formats.table import AlignmentTable
+from tropalign.results.alignments import AlignmentTable
 from tropalign.sequences import SequenceBatch
 
 Bytes = NDArray[np.uint8]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.formats import rows
 from tropalign.formats.context import Context
 from tropalign.formats.gapped import aligned_queries, query_starts
-from tropalign.formats.table import AlignmentTable
 from tropalign.formats.text import concatenated
+from tropalign.results import rows
+from tropalign.results.alignments import AlignmentTable
 
 UNMAPPED, REVERSED = 4, 16
 

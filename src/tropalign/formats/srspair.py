@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tropalign.formats import gapped, rows
+from tropalign.formats import gapped
 from tropalign.formats.context import Context
-from tropalign.formats.table import AlignmentTable
 from tropalign.formats.text import concatenated
+from tropalign.results import rows
+from tropalign.results.alignments import AlignmentTable
 
 RULE = "#" * 40
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tropalign.formats import rows
 from tropalign.formats.context import Context
-from tropalign.formats.table import AlignmentTable
 from tropalign.formats.text import concatenated
+from tropalign.results import rows
+from tropalign.results.alignments import AlignmentTable
 
 COLUMNS = {
     "score": ["query", "target", "score"],

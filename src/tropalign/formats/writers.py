@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tropalign.errors import InputError
-from tropalign.formats import arrow, fasta, matrix, paf, sam, srspair, tsv
+from tropalign.formats import arrow, gapped_fasta, paf, sam, score_matrix, srspair, tsv
 from tropalign.formats.context import Context
-from tropalign.formats.table import AlignmentTable
+from tropalign.results.alignments import AlignmentTable
 
 Encode = Callable[[AlignmentTable, Context], bytes]
 Assemble = Callable[[Iterator[bytes], BinaryIO, Context], None]
@@ -38,12 +38,12 @@ WRITERS = {
         Writer("tsv", (".tsv", ".txt"), ALL, tsv.encode, tsv.assemble),
         Writer("paf", (".paf",), ("alignment",), paf.encode, paf.assemble),
         Writer("sam", (".sam",), ("alignment",), sam.encode, sam.assemble),
-        Writer("fasta", (".fa", ".fasta"), ("alignment",), fasta.encode, fasta.assemble),
+        Writer("fasta", (".fa", ".fasta"), ("alignment",), gapped_fasta.encode, gapped_fasta.assemble),
         Writer("srspair", (".srspair", ".needle", ".water"), ("alignment",), srspair.encode, srspair.assemble),
         Writer("arrow", (".arrow", ".arrows"), ALL, arrow.encode, arrow.assemble_stream),
         Writer("feather", (".feather",), ALL, arrow.encode, arrow.assemble_file),
         Writer("parquet", (".parquet",), ALL, arrow.encode, arrow.assemble_parquet),
-        Writer("matrix", (".npz", ".phy", ".dist"), ALL, matrix.encode, matrix.assemble),
+        Writer("matrix", (".npz", ".phy", ".dist"), ALL, score_matrix.encode, score_matrix.assemble),
     )
 }
 

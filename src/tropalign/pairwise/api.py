@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.device_names import device_names
-from tropalign.compute.devices import open_devices
-from tropalign.compute.queue import run
+from tropalign.devices.names import device_names
+from tropalign.devices.registry import open_devices
 from tropalign.errors import ScoringError
-from tropalign.formats.table import Alignment, AlignmentTable
+from tropalign.execution.queue import run
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import PairsTask
+from tropalign.results.alignments import Alignment, AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import NUCLEOTIDE, Alphabet, SequenceBatch
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.gpu import Buffer, Gpu, Program
-from tropalign.compute.memory import human
+from tropalign.devices.gpu import Buffer, Gpu, Program
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.formats.table import COUNT_COLUMNS, END_COLUMNS
+from tropalign.machine.memory import human
 from tropalign.pairwise import gpu_plan
 from tropalign.pairwise.gpu_plan import COLUMNS, LANE_INTS, Ints, Launch, Shape, Width, plan
+from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS
 
 #: Quantities of `found` (P_FOUND_* in finish.k), in order; the last is the number of runs.
 FOUND = ("score", *END_COLUMNS, *COUNT_COLUMNS, "n_runs")
@@ -135,7 +135,7 @@ def source() -> str:
     """The kernels as one text."""
     here = Path(__file__).parent
     return "".join(
-        path.read_text() for path in (here.parent / "compute" / "simt.h", here / "sweep.k", here / "finish.k")
+        path.read_text() for path in (here.parent / "devices" / "simt.h", here / "sweep.k", here / "finish.k")
     )
 
 

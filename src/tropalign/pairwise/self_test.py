@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.compute.gpu import Gpu
+from tropalign.devices.gpu import Gpu
 from tropalign.errors import DeviceError
-from tropalign.formats.table import AlignmentTable
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
+from tropalign.results.alignments import AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import PROTEIN, SequenceBatch
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.memory import default_budget, require
-from tropalign.compute.tile import Progress, Tile
 from tropalign.errors import InputError
-from tropalign.formats.table import COUNT_COLUMNS, END_COLUMNS, AlignmentTable, concatenate
+from tropalign.execution.task import Progress, Tile
+from tropalign.machine.memory import default_budget, require
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
+from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS, AlignmentTable, concatenate
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 
 if TYPE_CHECKING:
-    from tropalign.compute.gpu import Gpu
+    from tropalign.devices.gpu import Gpu
     from tropalign.pairwise.gpu import PairsOnGpu, Sequences
     from tropalign.pairwise.gpu_plan import Shape
 

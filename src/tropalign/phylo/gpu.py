@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.gpu import Gpu, Program
-from tropalign.compute.memory import human
+from tropalign.devices.gpu import Gpu, Program
 from tropalign.errors import DeviceError, ResourceError
+from tropalign.machine.memory import human
 
 Ints = NDArray[np.int64]
 
@@ -103,7 +103,7 @@ class Scoring:
 def source() -> str:
     """The kernel as one text."""
     here = Path(__file__).parent
-    return "".join(path.read_text() for path in (here.parent / "compute" / "simt.h", here / "place.k"))
+    return "".join(path.read_text() for path in (here.parent / "devices" / "simt.h", here / "place.k"))
 
 
 def constants(scoring: Scoring, group: int, rows: int, word_bits: int) -> dict[str, int]:

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.device_names import device_names
-from tropalign.compute.devices import Device, open_devices
-from tropalign.compute.memory import default_budget, require
-from tropalign.compute.queue import run
-from tropalign.compute.threads import resolve_threads
+from tropalign.devices.names import device_names
+from tropalign.devices.registry import Device, open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError
-from tropalign.formats.placements import JPLACE_BRANCHES, Placements
+from tropalign.execution.queue import run
+from tropalign.machine.memory import default_budget, require
+from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.reads import ReadBlock, blocks_of
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
 from tropalign.phylo.task import Scorer, Scores, ScoreTask, encoded
+from tropalign.results.placements import JPLACE_BRANCHES, Placements
 from tropalign.sequences import NUCLEOTIDE
 
 #: How many best scores have to be right: the second one is told.

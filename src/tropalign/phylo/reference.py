@@ -14,9 +14,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.threads import resolve_threads
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.formats.msa import read_alignment
+from tropalign.machine.threads import resolve_threads
 from tropalign.phylo import transitions
 from tropalign.phylo.states import NUCLEOTIDE_STATES, PROTEIN_STATES, StateAlphabet
 from tropalign.phylo.tree import Tree, parse_tree, read_tree

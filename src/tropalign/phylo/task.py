@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.compute.tile import Progress, Tile
+from tropalign.execution.task import Progress, Tile
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import PlacementScoring
 
 if TYPE_CHECKING:
-    from tropalign.compute.gpu import Gpu
+    from tropalign.devices.gpu import Gpu
     from tropalign.phylo.gpu import ScoresOnGpu
 
 #: Scores held at a time: reads by distinct branches, 4 bytes each.

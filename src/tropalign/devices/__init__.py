@@ -1,0 +1,1 @@
+"""What computes: the processor, CUDA and OpenCL devices."""

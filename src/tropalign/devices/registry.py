@@ -1,0 +1,189 @@
+"""What can compute here."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import platform
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tropalign.devices.gpu import Gpu, GpuInfo
+from tropalign.errors import DeviceError, TropalignWarning
+from tropalign.execution.task import GpuTask, Progress, Task, Tile
+from tropalign.machine.memory import default_budget, free_bytes
+from tropalign.machine.threads import available_threads, resolve_threads
+
+#: Cells below which no GPU is looked for by itself: a processor has them before a driver has started.
+AUTO_GPU_CELLS = 100_000_000_000
+#: Module of each kind of GPU, and the library that it needs.
+GPU_KINDS = {"cuda": "cuda.bindings", "opencl": "pyopencl"}
+
+
+class Device(Protocol):
+    """What takes tiles and computes them."""
+
+    @property
+    def name(self) -> str:
+        """As ``--device`` calls it."""
+
+    @property
+    def n_workers(self) -> int:
+        """Tiles that it takes at a time."""
+
+    def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
+        """The tile's result."""
+
+
+class GpuDevice:
+    """A GPU, for tasks that have a kernel.
+
+    Parameters
+    ----------
+    gpu
+        The opened device.
+    """
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu, self.name, self.n_workers = gpu, gpu.name, gpu.n_streams
+
+    def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
+        """The tile's result. Raises DeviceError when the task has no kernel for it."""
+        if not isinstance(task, GpuTask):
+            raise DeviceError(f"{self.name}: there is no kernel for this job: add --device cpu")
+        return task.on_gpu(tile, self.gpu, progress)
+
+
+class CpuDevice:
+    """The processor.
+
+    Parameters
+    ----------
+    n_threads
+        0: as many as the process may use.
+    """
+
+    name = "cpu"
+    n_workers = 1
+
+    def __init__(self, n_threads: int = 0) -> None:
+        self.n_threads = resolve_threads(n_threads)
+
+    def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
+        """The tile's result, in the calling thread, so that Ctrl-C reaches it."""
+        return task.on_cpu(tile, self.n_threads, progress)
+
+
+@dataclass(frozen=True)
+class CpuInfo:
+    """The processor: its model, the instruction sets whose kernels it can run (best first) and the chosen one."""
+
+    model: str
+    instruction_sets: tuple[str, ...]
+    selected: str
+    n_threads: int
+    free_bytes: int
+    default_budget_bytes: int
+
+
+def selected_isa() -> str:
+    """The instruction set whose kernels run. Raises DeviceError when TROPALIGN_ISA names one that is not there."""
+    try:
+        from tropalign import _native
+
+        return str(_native.selected_isa())
+    except (ImportError, RuntimeError) as error:
+        raise DeviceError(str(error)) from None
+
+
+def cpu_info() -> CpuInfo:
+    """Describes the processor. Raises DeviceError when TROPALIGN_ISA names a set that it lacks."""
+    selected = selected_isa()
+    from tropalign import _native
+
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        match = re.search(r"model name\s*:\s*(.+)", cpuinfo.read_text())
+        model = match[1].strip() if match else model
+    return CpuInfo(
+        model, tuple(_native.supported_isas()), selected, available_threads(), free_bytes(), default_budget()
+    )
+
+
+def find_gpus() -> tuple[list[GpuInfo], list[str]]:
+    """All GPUs and other OpenCL devices, and a sentence for each kind that cannot be used."""
+    infos: list[GpuInfo] = []
+    reasons: list[str] = []
+    for kind in GPU_KINDS:
+        try:
+            infos += importlib.import_module(f"tropalign.devices.{kind}").find()
+        except DeviceError as error:
+            reasons.append(str(error))
+    return infos, reasons
+
+
+def open_gpu(name: str) -> Gpu:
+    """The device of that name. Raises DeviceError when there is none."""
+    if name.startswith("cuda:"):
+        from tropalign.devices.cuda import CudaDevice
+
+        return CudaDevice(name)
+    from tropalign.devices.opencl import OpenClDevice
+
+    return OpenClDevice(name)
+
+
+def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[Device]:
+    """Devices of these names.
+
+    Parameters
+    ----------
+    names
+        As ``--device`` takes them. "auto": the processor, and the GPUs if the job is worth starting a driver.
+    cost_cells
+        Of the whole job.
+
+    Raises
+    ------
+    DeviceError
+        A device that was named is not there or does not open.
+    """
+    devices: list[Device] = []
+    for name in dict.fromkeys(names):
+        if name == "cpu":
+            devices.append(CpuDevice(n_threads))
+        elif name == "auto":
+            devices += _auto_gpus(cost_cells)
+            devices.append(CpuDevice(n_threads))
+        else:
+            devices.append(GpuDevice(open_gpu(name)))
+    return list({device.name: device for device in devices}.values())
+
+
+def _auto_gpus(cost_cells: int) -> list[Device]:
+    """GPUs of this machine, each once; what fails to open is left out with a warning."""
+    if cost_cells < AUTO_GPU_CELLS or not any(_is_installed(library) for library in GPU_KINDS.values()):
+        return []
+    found = [info for info in find_gpus()[0] if info.is_gpu]
+    has_cuda = any(info.name.startswith("cuda:") for info in found)
+    devices: list[Device] = []
+    for info in found:
+        if has_cuda and info.name.startswith("opencl:") and "NVIDIA" in info.driver:
+            continue  # the same card again
+        try:
+            devices.append(GpuDevice(open_gpu(info.name)))
+        except DeviceError as error:
+            warnings.warn(f"{error}: the other devices compute instead", TropalignWarning, stacklevel=2)
+    return devices
+
+
+def _is_installed(library: str) -> bool:
+    try:
+        return importlib.util.find_spec(library) is not None
+    except ModuleNotFoundError:
+        return False

@@ -1,0 +1,100 @@
+"""Matrices of scores, identities or distances: TSV, PHYLIP (square) or NumPy's ``.npz``."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.formats.context import Context
+from tropalign.results import rows
+from tropalign.results.alignments import AlignmentTable
+
+Matrix = NDArray[np.float64]
+
+
+def encode(table: AlignmentTable, context: Context) -> bytes:
+    """The indices and the values wanted, as .npz."""
+    _check_layout(context)
+    values = table.score if context.matrix_values == "score" else table.identity
+    sink = io.BytesIO()
+    np.savez(sink, query=table.query_index, target=table.target_index, value=values)
+    return sink.getvalue()
+
+
+def assemble(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
+    """Puts the values in their places (both triangles for the pairs of a set) and writes them.
+
+    Distance is 1 - identity. For a set, the diagonal holds identity 1, distance 0 and no score (nan in .npz, an empty
+    cell in TSV), as no sequence was aligned with itself.
+
+    Raises
+    ------
+    InputError
+        A pair is missing, or the layout cannot hold the values.
+    """
+    _check_layout(context)
+    matrix = np.full((len(context.queries), len(context.targets)), np.nan)
+    for part in parts:
+        columns = np.load(io.BytesIO(part))
+        matrix[columns["query"], columns["target"]] = columns["value"]
+        if context.is_triangle:
+            matrix[columns["target"], columns["query"]] = columns["value"]
+    missing = np.isnan(matrix)
+    if context.is_triangle:
+        np.fill_diagonal(missing, False)
+    if missing.any():
+        query, target = (int(k) for k in np.argwhere(missing)[0])
+        raise InputError(
+            f"a matrix needs every pair, and {int(missing.sum())} of its cells have none (the first is "
+            f"{context.queries.names[query]} with {context.targets.names[target]}): leave out what selects pairs, or "
+            "choose format tsv"
+        )
+    if context.matrix_values != "score":
+        if context.is_triangle:
+            np.fill_diagonal(matrix, 1.0)
+        if context.matrix_values == "distance":
+            matrix = 1.0 - matrix
+    {"tsv": _tsv, "phylip": _phylip, "npz": _npz}[context.matrix_layout](matrix, out, context)
+
+
+def _check_layout(context: Context) -> None:
+    if context.matrix_layout == "phylip" and (not context.is_triangle or context.matrix_values != "distance"):
+        raise InputError("PHYLIP holds the distances of one set: ask for distances of a single file, or another layout")
+
+
+def _rows(matrix: Matrix, context: Context, form: str, separator: str) -> Iterator[str]:
+    for row in matrix.tolist():
+        yield separator.join("" if value != value else form.format(value) for value in row)
+
+
+def _tsv(matrix: Matrix, out: BinaryIO, context: Context) -> None:
+    rows.encoded_names(context.queries)
+    form = "{:.0f}" if context.matrix_values == "score" else "{:.6f}"
+    lines = [*context.comment_lines(), f"# values: {context.matrix_values}", "\t".join(["", *context.targets.names])]
+    out.write(("\n".join(lines) + "\n").encode())
+    for name, row in zip(context.queries.names, _rows(matrix, context, form, "\t"), strict=True):
+        out.write(f"{name}\t{row}\n".encode())
+
+
+def _phylip(matrix: Matrix, out: BinaryIO, context: Context) -> None:
+    """Relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them."""
+    out.write(f"{len(matrix)}\n".encode())
+    for name, row in zip(context.queries.names, _rows(matrix, context, "{:.6f}", " "), strict=True):
+        out.write(f"{'_'.join(name.split()):<10} {row}\n".encode())
+
+
+def _npz(matrix: Matrix, out: BinaryIO, context: Context) -> None:
+    sink = io.BytesIO()
+    np.savez_compressed(
+        sink,
+        allow_pickle=False,
+        **{context.matrix_values: matrix},
+        queries=np.array(context.queries.names),
+        targets=np.array(context.targets.names),
+    )
+    out.write(sink.getvalue())

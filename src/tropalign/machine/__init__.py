@@ -1,0 +1,1 @@
+"""What the machine allows: memory, threads, control groups."""

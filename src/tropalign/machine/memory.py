@@ -1,0 +1,87 @@
+"""How much memory there is, and whether a job fits it."""
+
+from __future__ import annotations
+
+import re
+import time
+from functools import lru_cache
+from pathlib import Path
+
+from tropalign.errors import ResourceError
+from tropalign.machine.cgroup import ROOT, own_groups
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+#: The share of free memory that a run takes by default.
+DEFAULT_SHARE = 0.6
+#: What is taken to be free where the system does not say.
+UNKNOWN_FREE = 4 << 30
+#: Limit, use, and the cached part of that use which the kernel gives back on demand: group versions 2 and 1.
+GROUP_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+
+
+def parse_bytes(text: str) -> int:
+    """``8G``, ``500M``, ``1.5g`` or plain bytes. Raises ValueError on anything else."""
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    n_bytes = int(float(match[1]) * UNITS[match[2].upper()]) if match else 0
+    if n_bytes < 1:
+        raise ValueError(f"{text!r} is no amount of memory: write 8G or 500M")
+    return n_bytes
+
+
+def human(n_bytes: int) -> str:
+    """1.5 GiB rather than 1610612736."""
+    size = float(n_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def free_bytes(root: Path = ROOT) -> int:
+    """Memory that this process may still take: the system's, or less where a control group says so."""
+    try:
+        match = re.search(r"MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text())
+    except OSError:
+        match = None
+    free = int(match[1]) * 1024 if match else UNKNOWN_FREE
+    for group in own_groups("memory", root):
+        for limit, used, cached in GROUP_FILES:
+            try:
+                left = int((group / limit).read_text()) - int((group / used).read_text())
+            except (OSError, ValueError):  # another version of groups, or "max"
+                continue
+            free = min(free, left + _statistic(group / "memory.stat", cached))
+    return max(free, 0)
+
+
+def _statistic(path: Path, name: str) -> int:
+    try:
+        match = re.search(rf"^{name} (\d+)$", path.read_text(), re.MULTILINE)
+    except OSError:
+        match = None
+    return int(match[1]) if match else 0
+
+
+def default_budget() -> int:
+    """What a run takes when nothing else is said."""
+    return int(_recent_free_bytes(int(time.monotonic())) * DEFAULT_SHARE)
+
+
+@lru_cache(maxsize=1)
+def _recent_free_bytes(second: int) -> int:
+    """Reading the files of the control groups takes longer than aligning a pair: once a second will do."""
+    return free_bytes()
+
+
+def require(needed_bytes: int, allowed_bytes: int, what: str, remedy: str) -> None:
+    """Raises ResourceError when a job needs more than it may take."""
+    if needed_bytes > allowed_bytes:
+        raise ResourceError(
+            f"{what} needs {human(needed_bytes)} of memory and {human(allowed_bytes)} are allowed: {remedy}",
+            needed_bytes=needed_bytes,
+            allowed_bytes=allowed_bytes,
+        )

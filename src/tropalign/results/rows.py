@@ -1,0 +1,118 @@
+"""Columns as the native row joiner takes them.
+
+A column is a tuple of its kind, its arrays, and last a prefix that stands before every value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.sequences import SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
+
+Column = tuple[Any, ...]
+Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
+
+_names: WeakKeyDictionary[SequenceBatch, Texts] = WeakKeyDictionary()
+
+
+def encoded(words: Sequence[str]) -> Texts:
+    """Words one after another in UTF-8, and where each begins."""
+    pieces = [word.encode() for word in words]
+    offsets = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
+    return np.frombuffer(b"".join(pieces), np.uint8), offsets
+
+
+def encoded_names(batch: SequenceBatch) -> Texts:
+    """Names of a batch; raises InputError for one that would break a line or a column."""
+    if batch not in _names:
+        for name in batch.names:
+            if "\t" in name or "\n" in name or "\r" in name:
+                raise InputError("the name holds a tab or a line break: rename the sequence", record=name)
+        _names[batch] = encoded(batch.names)
+    return _names[batch]
+
+
+def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:
+    """Names of the indexed sequences."""
+    return ("text", *encoded_names(batch), np.ascontiguousarray(index, np.int64), prefix)
+
+
+def names_or(
+    batch: SequenceBatch, index: NDArray[np.int64], absent: NDArray[np.bool_], word: str, prefix: str = ""
+) -> Column:
+    """Names of the indexed sequences, and the word where `absent`."""
+    if not absent.any():
+        return names(batch, index, prefix)
+    data, offsets = encoded_names(batch)
+    more = np.frombuffer(word.encode(), np.uint8)
+    index = np.where(absent, len(batch), index)
+    return ("text", np.concatenate([data, more]), np.append(offsets, offsets[-1] + len(more)), index, prefix)
+
+
+def numbers(values: NDArray[Any], prefix: str = "") -> Column:
+    """Whole numbers."""
+    kind = "int32" if values.dtype == np.int32 else "int64"
+    return (kind, np.ascontiguousarray(values, np.int32 if kind == "int32" else np.int64), prefix)
+
+
+def fractions(values: NDArray[Any], prefix: str = "") -> Column:
+    """Four decimals."""
+    return ("real", np.ascontiguousarray(values, np.float64), 4, prefix)
+
+
+def choices(values: NDArray[Any], words: Sequence[str], prefix: str = "") -> Column:
+    """For each value the word at that place."""
+    return ("text", *encoded(words), np.ascontiguousarray(values, np.int64), prefix)
+
+
+def each(values: NDArray[Any], form: str, zero: str, prefix: str = "") -> Column:
+    """``form.format(value)`` for each value, and `zero` for a 0."""
+    distinct, place = np.unique(values, return_inverse=True)
+    return choices(place, [form.format(value) if value else zero for value in distinct.tolist()], prefix)
+
+
+def cigars(table: AlignmentTable, prefix: str = "") -> Column:
+    """CIGARs of the rows; ``*`` for an empty one."""
+    return (
+        "cigar",
+        np.ascontiguousarray(table.cigar_ops, np.uint32),
+        np.ascontiguousarray(table.cigar_offsets, np.int64),
+        prefix,
+    )
+
+
+def constant(text: str) -> Column:
+    """The same text in every row."""
+    return ("constant", text)
+
+
+def strands(table: AlignmentTable, prefix: str = "") -> Column:
+    """``+`` or ``-``."""
+    minus = np.zeros(len(table), np.int64) if table.strand is None else (table.strand < 0).astype(np.int64)
+    return choices(minus, ["+", "-"], prefix)
+
+
+def join(columns: list[Column], n_rows: int, separator: str = "\t", terminator: str = "\n") -> bytes:
+    """The rows, their columns separated, each row ended."""
+    from tropalign import _native
+
+    text: bytes = _native.join_rows(columns, n_rows, separator, terminator)
+    return text
+
+
+def column_text(column: Column, n_rows: int) -> tuple[bytes, NDArray[np.int64]]:
+    """One column's text, and where each row's begins."""
+    from tropalign import _native
+
+    text: tuple[bytes, NDArray[np.int64]] = _native.column_text(column, n_rows)
+    return text

@@ -1,0 +1,175 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from tropalign.errors import InputError, ResourceError
+from tropalign.execution.parts import Manifest, Parts, recorded_manifest
+
+RUN = Manifest("f00d", 4, {"mode": "local", "matrix": "BLOSUM62"}, 1 << 30)
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tmp_path / "out.tsv.parts"
+
+
+def names(directory):
+    return sorted(os.listdir(directory))
+
+
+def test_parts_outlive_the_run(directory):
+    with Parts(directory, RUN) as parts:
+        assert not parts.has(2)
+        parts.write(2, b"two")
+    with Parts(directory, RUN) as again:
+        assert again.has(2) and not again.has(1)
+        assert again.read(2) == b"two"
+        again.finish()
+    assert not directory.exists()
+
+
+def test_manifest_goes_through_json():
+    for manifest in (RUN, replace(RUN, shard=(2, 8))):
+        assert Manifest.from_json(manifest.to_json()) == manifest
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (replace(RUN, parameters={**RUN.parameters, "mode": "global"}), "mode was 'local' and is 'global'"),
+        (replace(RUN, parameters={"matrix": "BLOSUM62"}), "mode was 'local' and is None"),
+        (replace(RUN, parameters={**RUN.parameters, "top": "5"}), "top was None and is '5'"),
+        (replace(RUN, shard=(1, 2)), "shard was 'none' and is '1/2'"),
+        (replace(RUN, fingerprint="beef"), "the sequences or the way they are cut into tiles differ"),
+        (
+            replace(RUN, fingerprint="beef", memory_bytes=99),
+            "tiles were cut to --memory 1073741824 and are cut to 99",
+        ),
+    ],
+)
+def test_parts_of_another_run_are_refused(directory, other, difference):
+    with Parts(directory, RUN) as parts:
+        parts.write(0, b"x")
+    with pytest.raises(InputError) as caught:
+        Parts(directory, other)
+    assert str(caught.value) == (
+        f"{directory}: this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
+        "the directory"
+    )
+    with Parts(directory, RUN) as parts:
+        assert parts.read(0) == b"x"
+
+
+def test_without_a_part_there_is_nothing_to_refuse(directory):
+    other = replace(RUN, fingerprint="beef")
+    Parts(directory, RUN).close()  # as a kill leaves it
+    assert names(directory) == ["manifest.json"]
+    with Parts(directory, other) as parts:
+        parts.write(0, b"x")
+    assert recorded_manifest(directory) == other
+    with pytest.raises(InputError, match="finished parts of another run"):
+        Parts(directory, RUN)
+
+
+def test_a_run_that_fails_before_its_first_part_leaves_nothing(directory):
+    with pytest.raises(RuntimeError), Parts(directory, RUN):
+        raise RuntimeError
+    assert not directory.exists()
+
+
+def test_another_budget_alone_is_the_same_run(directory):
+    Parts(directory, RUN).close()
+    Parts(directory, replace(RUN, memory_bytes=99)).close()
+    assert recorded_manifest(directory) == RUN
+
+
+def test_one_run_at_a_time(directory):
+    with Parts(directory, RUN), pytest.raises(InputError, match="another run is writing here"):
+        Parts(directory, RUN)
+    Parts(directory, RUN).close()
+
+
+def test_parts_without_a_manifest_are_not_trusted(directory):
+    """What a kill in the middle of ``finish`` can leave."""
+    directory.mkdir()
+    for name in ("part000001", "part000002.tmp", "manifest.json.tmp", "out.tmp"):
+        (directory / name).write_bytes(b"?")
+    with Parts(directory, RUN) as parts:
+        assert not parts.has(1)
+        assert names(directory) == ["manifest.json"]
+
+
+def test_a_directory_of_other_things_is_left_alone(directory):
+    directory.mkdir()
+    (directory / "part000001").write_bytes(b"?")
+    (directory / "thesis.tex").write_text("all of it")
+    with pytest.raises(InputError, match=r"it holds 'thesis\.tex': move that away"):
+        Parts(directory, RUN)
+    assert names(directory) == ["part000001", "thesis.tex"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"fingerprint": "a"}', "\0\0\0"])
+def test_a_damaged_manifest(directory, text):
+    directory.mkdir()
+    (directory / "manifest.json").write_text(text)
+    with pytest.raises(InputError, match=r"manifest\.json: the manifest is damaged: remove .* to start anew"):
+        Parts(directory, RUN)
+
+
+def test_a_file_in_the_place_of_the_directory(directory):
+    directory.write_text("a file")
+    with pytest.raises(InputError, match="this cannot be written"):
+        Parts(directory, RUN)
+
+
+def test_a_full_disk(directory, monkeypatch):
+    resource = pytest.importorskip("resource")
+    with Parts(directory, RUN) as parts:
+        parts.write(0, b"zero")
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+        try:
+            with pytest.raises(ResourceError) as caught:
+                parts.write(1, b"x" * 200_000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert str(caught.value) == (
+            f"{directory / 'part000001'}: the disk is full or the file too large (200000 bytes were to be written): "
+            "free space, or write elsewhere with -o"
+        )
+        assert caught.value.needed_bytes == 200_000
+    assert names(directory) == ["manifest.json", "part000000"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tropalign.execution.parts import Manifest, Parts
+with Parts(Path(sys.argv[1]), Manifest("f00d", 9999, {}, 1)) as parts:
+    for k in range(9999):
+        if not parts.has(k):
+            parts.write(k, bytes([k % 251]) * (100_000 + k))
+"""
+
+
+def test_killed_at_any_moment_only_whole_parts_are_there(directory):
+    n_done = 0
+    for moment in (0.0, 0.003, 0.011, 0.02):
+        process = subprocess.Popen([sys.executable, "-c", WRITER, str(directory)])
+        target = directory / f"part{n_done + 3:06d}"
+        while not target.exists():
+            assert process.poll() is None
+            time.sleep(0.0005)
+        time.sleep(moment)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        with Parts(directory, Manifest("f00d", 9999, {}, 1)) as parts:  # the lock went with the process
+            n_done = next(k for k in range(9999) if not parts.has(k))
+            assert n_done > 3
+            for k in range(n_done):
+                assert parts.read(k) == bytes([k % 251]) * (100_000 + k)
