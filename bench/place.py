@@ -59,7 +59,7 @@ def scoring_rates(data: Path) -> dict[str, float]:
     """GCUPS of scores alone by instruction set, every branch scored; and with pruning, of all cells nevertheless."""
     from tropalign import ReferencePackage, _native
     from tropalign.phylo.scoring import SCHEMES
-    from tropalign.phylo.task import encoded
+    from tropalign.phylo.scorer import encoded
 
     package = ReferencePackage.read(data / "ref.phy.gz", data / "ref.nwk", n_threads=1)
     texts = [package.states.sets[np.frombuffer(text.encode(), np.uint8)] for text in reads_of(data).values()]

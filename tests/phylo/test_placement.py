@@ -13,7 +13,7 @@ import tropalign as ta
 from tropalign import _native
 from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, TropalignWarning
 from tropalign.phylo.scoring import SCHEMES
-from tropalign.phylo.task import encoded
+from tropalign.phylo.scorer import encoded
 
 SCHEMES_HERE = {
     "program": SCHEMES["program"],

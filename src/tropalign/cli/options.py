@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.devices.names import check_device_name
 from tropalign.execution.shard import parse_shard
 from tropalign.machine.memory import parse_bytes
 
+if TYPE_CHECKING:
+    from tropalign.execution.progress import Show
+
 #: Options that change how and where a run works, and never what it writes.
 RUN_OPTIONS = ("output", "threads", "memory", "device", "shard", "quiet")
+
+#: What numbers of options may be at most: kernels compute with 32 bits.
+MOST = 2**31 - 1
+MOST_THREADS = 4096
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,16 +43,17 @@ def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return convert
 
 
-def whole(least: int | None = None) -> Callable[[str], int]:
-    """A whole number, of at least `least` where that is given."""
+def whole(least: int = -MOST, most: int = MOST) -> Callable[[str], int]:
+    """A whole number from `least` to `most`."""
 
     def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise ValueError(f"{text!r} is no whole number") from None
-        if least is not None and value < least:
+        if not re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text):
+            raise ValueError(f"{text!r} is no whole number")
+        value = int(text)
+        if value < least:
             raise ValueError(f"{value} is below {least}")
+        if value > most:
+            raise ValueError(f"{value} is above {most}")
         return value
 
     return checked(parse)
@@ -70,7 +79,7 @@ def add_output_options(group: Any) -> None:
 def add_device_options(group: Any) -> None:
     """What computes: threads and device."""
     group.add_argument(
-        "-t", "--threads", type=whole(0), default=0, metavar="N", help="threads; 0 (default) for all there are"
+        "-t", "--threads", type=whole(0, MOST_THREADS), default=0, metavar="N", help="threads; 0 (default) for all there are"
     )
     group.add_argument(
         "--device",
@@ -99,6 +108,30 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="I/N",
         help="compute the I-th of N shares only, into a file for tropalign merge",
     )
+
+
+def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequence[str | None]) -> Show:
+    """Checks the places to write to and the processor before anything is read.
+
+    Returns
+    -------
+    Show
+        How to show progress.
+
+    Raises
+    ------
+    TropalignError
+        What is wrong.
+    """
+    from tropalign.devices.registry import selected_isa
+    from tropalign.execution.files import check_outputs
+    from tropalign.execution.progress import no_progress, progress_bar
+
+    if options.shard is not None and options.output == "-":
+        options.parser.error("a shard goes to a file that tropalign merge reads: name it with -o")
+    check_outputs(outputs, [path for path in inputs if path is not None])
+    selected_isa()
+    return no_progress if options.quiet else progress_bar
 
 
 def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_run_options, command_line, fraction, whole
+from tropalign.cli.options import add_run_options, command_line, fraction, started, whole
+from tropalign.formats.registry import format_for_path, format_names, suffix_of
+from tropalign.pairwise.options import MODES, REPORTS
+from tropalign.sequences.alphabet import ALPHABETS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tropalign.pairwise import PairOptions
+    from tropalign.formats.writer import Writer
+    from tropalign.pairwise import PairOptions, PairsTask
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
 
@@ -21,7 +26,6 @@ EXAMPLE = """example:
 
 A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
-FORMATS = ("tsv", "paf", "sam", "srspair", "fasta", "parquet", "arrow", "feather", "matrix")
 #: Score of a match and a mismatch where only the other one is given.
 MATCH, MISMATCH = 5, -4
 
@@ -45,7 +49,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 
 def _add_alignment_options(group: Any) -> None:
-    group.add_argument("--mode", choices=("local", "global", "semiglobal"), default="local", help="(default: local)")
+    group.add_argument("--mode", choices=tuple(MODES), default="local", help="(default: local)")
     group.add_argument(
         "--free-ends",
         metavar="LIST",
@@ -69,7 +73,7 @@ def _add_alignment_options(group: Any) -> None:
         "--strand", choices=("plus", "both"), default="plus", help="both: the better of the query's two strands"
     )
     group.add_argument(
-        "--alphabet", choices=("auto", "protein", "nucleotide"), default="auto", help="(default: judged by the letters)"
+        "--alphabet", choices=("auto", *ALPHABETS), default="auto", help="(default: judged by the letters)"
     )
     group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
     group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
@@ -78,7 +82,7 @@ def _add_alignment_options(group: Any) -> None:
 def _add_selection_options(group: Any) -> None:
     group.add_argument(
         "--report",
-        choices=("score", "ends", "alignment"),
+        choices=REPORTS,
         default="alignment",
         help="scores, with start and end, or whole alignments (default); only what is asked for is computed",
     )
@@ -88,7 +92,7 @@ def _add_selection_options(group: Any) -> None:
     group.add_argument(
         "--min-identity", type=fraction, metavar="F", help="only alignments with at least this fraction identical"
     )
-    group.add_argument("-f", "--format", choices=FORMATS, help="default: by the suffix of -o, else tsv")
+    group.add_argument("-f", "--format", choices=format_names("pairs"), help="default: by the suffix of -o, else tsv")
     group.add_argument(
         "--matrix-values", choices=("score", "identity", "distance"), help="what --format matrix holds (default: score)"
     )
@@ -101,54 +105,53 @@ def _add_selection_options(group: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
-    from tropalign import __version__
-    from tropalign.cli.output import check_output, memory_budget, write_result
-    from tropalign.devices.registry import selected_isa
-    from tropalign.formats.writers import Context, format_for_path, writer_for
-    from tropalign.machine.memory import require
+    from tropalign.devices.registry import open_devices
+    from tropalign.execution.run import Output, Run, memory_allowed
+    from tropalign.formats.registry import check_format
+    from tropalign.machine.memory import left_for_job
     from tropalign.pairwise import PairsTask
-    from tropalign.sequences import read_sequences
+    from tropalign.sequences.batch import held_bytes
 
-    options.format = options.format or format_for_path(None if options.output == "-" else options.output)
-    _check_usage(options)
-    writer = writer_for(options.format, None, options.report)
-    check_output(options, options.format, options.matrix_layout or "")
-    selected_isa()
-    memory_bytes = memory_budget(options)
-
-    reading: dict[str, Any] = {"skip_empty": options.skip_empty, "strict": options.strict}
-    alphabet = _alphabet(options.alphabet)
-    queries = read_sequences(options.queries, alphabet=alphabet, **reading)
-    targets = None
-    if options.targets is not None:
-        targets = read_sequences(options.targets, alphabet=alphabet or queries.alphabet, **reading)
-    if options.format == "matrix":
-        n_cells = len(queries) * len(targets or queries)
-        require(
-            8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", "choose format tsv, or allow more with --memory"
-        )
+    asked = _asked(options)
+    check_format("pairs", asked.format, asked.report)
+    matrix_file = [options.matrix] if options.matrix is not None else []
+    inputs = [options.queries, options.targets, options.pairs, *matrix_file]
+    show = started(options, [options.output], inputs)
+    allowed = memory_allowed(options.memory, options.output)
+    queries, targets = _sequences(options)
+    memory_bytes = left_for_job(allowed, held_bytes(queries) + (0 if targets is None else held_bytes(targets)))
+    if asked.format == "matrix":
+        _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
-    pair_options = _pair_options(options, queries.alphabet)
-    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes)
-    context = Context(
-        version=__version__,
-        command=command_line(options.parser, options),
-        parameters=task.parameters,
-        queries=queries,
-        targets=task.targets,
-        report=options.report,
-        both_strands=options.strand == "both",
-        is_triangle=task.is_triangle,
-        matrix_values=options.matrix_values or "score",
-        matrix_layout=options.matrix_layout or "tsv",
-        substitution=pair_options.matrix,
-        gap=pair_options.gap,
+    pair_options = _pair_options(options, asked.report, queries.alphabet)
+    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard)
+    writer = _writer(options, asked, task)
+    aligning = Run(
+        task=task,
+        outputs=[Output("alignments", options.output, writer)],
+        outline=task.tiles(),
+        fingerprint=task.fingerprint(),
+        parameters=_parameters(asked, task),
+        memory_bytes=allowed,
+        shard=options.shard,
+        unit="pairs",
     )
-    write_result(task, writer, context, memory_bytes, options)
+    cost_cells = sum(tile.cost_cells for tile in task.tiles())
+    aligning.compute(open_devices(options.device or ["auto"], options.threads, cost_cells), show)
 
 
-def _check_usage(options: argparse.Namespace) -> None:
-    """Refuses options that exclude each other, and settles what a matrix is made of."""
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be written: the format, and the report and values that follow from it and the options."""
+
+    format: str
+    report: str
+    matrix_values: str
+    matrix_layout: str
+
+
+def _asked(options: argparse.Namespace) -> _Asked:
+    """Refuses options that exclude each other, and settles what is written."""
     refuse = options.parser.error
     if options.free_ends is not None and options.mode != "semiglobal":
         refuse("--free-ends belongs to --mode semiglobal")
@@ -158,29 +161,88 @@ def _check_usage(options: argparse.Namespace) -> None:
         refuse("A and B cannot both be standard input")
     if options.pairs == "-" and "-" in (options.queries, options.targets):
         refuse("sequences and the list of pairs cannot both be standard input")
-    if options.format != "matrix":
-        if options.matrix_values or options.matrix_layout:
-            refuse("--matrix-values and --matrix-layout belong to --format matrix")
-        return
+    name = options.format or format_for_path("pairs", options.output)
+    if name == "matrix":
+        return _asked_matrix(options)
+    if options.matrix_values or options.matrix_layout:
+        refuse("--matrix-values and --matrix-layout belong to --format matrix")
+    return _Asked(name, options.report, "score", "tsv")
+
+
+def _asked_matrix(options: argparse.Namespace) -> _Asked:
+    refuse = options.parser.error
     for name in ("top", "min_score", "min_identity", "pairs"):
         if getattr(options, name) is not None:
             refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
-    options.matrix_values = options.matrix_values or "score"
-    options.report = "score" if options.matrix_values == "score" else "alignment"
-    suffix = options.output.rsplit(".", 1)[-1]
-    by_suffix = {"npz": "npz", "phy": "phylip", "dist": "phylip"}.get(suffix, "tsv")
-    options.matrix_layout = options.matrix_layout or by_suffix
-    if options.matrix_layout == "phylip" and (options.targets is not None or options.matrix_values != "distance"):
+    by_suffix = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(suffix_of(options.output), "tsv")
+    layout = options.matrix_layout or by_suffix
+    values = options.matrix_values or ("distance" if layout == "phylip" else "score")
+    if layout == "phylip" and (options.targets is not None or values != "distance"):
         refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
+    return _Asked("matrix", "score" if values == "score" else "alignment", values, layout)
 
 
-def _alphabet(name: str) -> Alphabet | None:
-    from tropalign.sequences import NUCLEOTIDE, PROTEIN
+def _check_matrix(n_cells: int, memory_bytes: int) -> None:
+    from tropalign.machine.memory import require
 
-    return {"auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[name]
+    remedy = "choose format tsv, or allow more with --memory"
+    require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)
 
 
-def _pair_options(options: argparse.Namespace, alphabet: Alphabet) -> PairOptions:
+def _sequences(options: argparse.Namespace) -> tuple[SequenceBatch, SequenceBatch | None]:
+    """Queries and targets."""
+    from tropalign.sequences import read_sequences
+
+    reading: dict[str, Any] = {"skip_empty": options.skip_empty, "strict": options.strict}
+    alphabet = None if options.alphabet == "auto" else ALPHABETS[options.alphabet]
+    queries = read_sequences(options.queries, alphabet=alphabet, **reading)
+    if options.targets is None:
+        return queries, None
+    return queries, read_sequences(options.targets, alphabet=alphabet or queries.alphabet, **reading)
+
+
+def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writer:
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.formats.header import Header
+    from tropalign.formats.pairs import PairsContext
+    from tropalign.formats.registry import pairs_writer
+
+    context = PairsContext(
+        queries=task.queries,
+        targets=task.targets,
+        report=asked.report,
+        both_strands=options.strand == "both",
+        is_triangle=task.is_triangle,
+        matrix_values=asked.matrix_values,
+        matrix_layout=asked.matrix_layout,
+        substitution=task.options.matrix,
+        gap=task.options.gap,
+    )
+    writer = pairs_writer(asked.format, Header(__version__, command_line(options.parser, options), task.parameters), context)
+    if writer.is_binary:
+        check_terminal(asked.matrix_layout if asked.format == "matrix" else asked.format, options.output)
+    return writer
+
+
+def _parameters(asked: _Asked, task: PairsTask) -> dict[str, str]:
+    """All that decides the parts, by name."""
+    from tropalign import __version__
+
+    words = {"version": __version__, "format": asked.format, **task.parameters}
+    if asked.format == "matrix":
+        words |= {"matrix_values": asked.matrix_values}
+    words["queries"] = _summary(task.queries)
+    if task.targets is not task.queries:
+        words["targets"] = _summary(task.targets)
+    return words
+
+
+def _summary(batch: SequenceBatch) -> str:
+    return f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:8]}"
+
+
+def _pair_options(options: argparse.Namespace, report: str, alphabet: Alphabet) -> PairOptions:
     from tropalign.pairwise import FREE_ENDS, PairOptions
 
     ends = FREE_ENDS if options.free_ends is None else filter(None, options.free_ends.split(","))
@@ -189,7 +251,7 @@ def _pair_options(options: argparse.Namespace, alphabet: Alphabet) -> PairOption
         matrix=matrix,
         gap=gap,
         mode=options.mode,
-        report=options.report,
+        report=report,
         free_ends=frozenset(end.strip() for end in ends),
         strand=options.strand,
         top=options.top,

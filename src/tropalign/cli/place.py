@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
-import pickle
-import signal
-import sys
-import tempfile
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import IO, TYPE_CHECKING, Any
+import hashlib
+from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_device_options, add_output_options, command_line, whole
+from tropalign.cli.options import add_run_options, command_line, started, whole
+from tropalign.formats.registry import format_names
+from tropalign.sequences.alphabet import ALPHABETS
 
 if TYPE_CHECKING:
-    from tropalign.formats.reference_rows import Insertions
+    from collections.abc import Iterator
+
+    from tropalign.execution.run import Output
     from tropalign.phylo import PlacementScoring, ReferencePackage
-    from tropalign.results.placements import Placements
+    from tropalign.phylo.task import PlaceTask
+    from tropalign.sequences.blocks import Survey
 
 EXAMPLE = """example:
   tropalign place --reference ref.phy --tree ref.nwk reads.fq.gz -o aligned.fasta --table placed.tsv
@@ -45,25 +43,8 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     _add_reference_options(parser.add_argument_group("reference"))
     _add_scoring_options(parser.add_argument_group("scoring"))
-    group = parser.add_argument_group("output and resources")
-    add_output_options(group)
-    group.add_argument(
-        "-f", "--format", choices=("fasta", "phylip"), default="fasta", help="of the alignment (default: fasta)"
-    )
-    group.add_argument(
-        "--split", action="store_true", help="reads alone in -o, the reference in FILE.reference: as EPA-ng wants"
-    )
-    group.add_argument(
-        "--insertions",
-        choices=("drop", "columns"),
-        default="drop",
-        help="bases between columns: left out, so that the width stays (default), or in new columns",
-    )
-    group.add_argument(
-        "--table", metavar="FILE", help="branch, score and place of each read, TSV or Parquet by the suffix"
-    )
-    group.add_argument("--jplace", metavar="FILE", help="the best branches, for gappa and others")
-    add_device_options(group)
+    _add_result_options(parser.add_argument_group("results"))
+    add_run_options(parser)
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -75,7 +56,7 @@ def _add_reference_options(group: Any) -> None:
         help="alignment (PHYLIP, FASTA, Stockholm), or what --save-reference made",
     )
     group.add_argument("--tree", metavar="FILE", help="its tree in Newick format")
-    group.add_argument("--alphabet", choices=("auto", "protein", "nucleotide"), help="(default: by the letters)")
+    group.add_argument("--alphabet", choices=("auto", *ALPHABETS), help="(default: by the letters)")
     group.add_argument(
         "--gap-flags",
         choices=("compat", "exact", "discrete"),
@@ -100,41 +81,59 @@ def _add_scoring_options(group: Any) -> None:
     group.add_argument("--no-pruning", action="store_true", help="score every branch; the result is the same")
 
 
+def _add_result_options(group: Any) -> None:
+    group.add_argument(
+        "-f",
+        "--format",
+        choices=format_names("placed/rows"),
+        help="of the alignment (default: by the suffix of -o, else fasta)",
+    )
+    group.add_argument(
+        "--split", action="store_true", help="reads alone in -o, the reference in FILE.reference: as EPA-ng wants"
+    )
+    group.add_argument(
+        "--insertions",
+        choices=("drop", "columns"),
+        default="drop",
+        help="bases between columns: left out, so that the width stays (default), or in new columns",
+    )
+    group.add_argument(
+        "--table", metavar="FILE", help="branch, score and place of each read, TSV or Parquet by the suffix"
+    )
+    group.add_argument("--jplace", metavar="FILE", help="the best branches, for gappa and others")
+
+
 def run(options: argparse.Namespace) -> None:
     """Reads, places and writes."""
-    from tropalign.devices.registry import selected_isa
-    from tropalign.phylo import place
+    from tropalign.devices.registry import open_devices
+    from tropalign.execution.run import Run, memory_allowed
+    from tropalign.machine.memory import left_for_job
 
     _check_usage(options)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _terminate)  # a batch system's end, too, leaves no half files behind
-    selected_isa()
-    scoring = _scoring(options)
+    show = started(options, _outputs_of(options), [*options.reads, options.reference, options.tree])
+    allowed = memory_allowed(options.memory, options.output) if options.reads else options.memory or 0
     package = _package(options)
     if options.save_reference:
-        with _file(options.save_reference) as out:
-            package.save(out)
+        _save(package, options.save_reference)
     if not options.reads:
         return
-    with ExitStack() as stack:
-        outputs = _Outputs(options, package, stack)
-        results = place(
-            package,
-            options.reads,
-            scoring=scoring,
-            strand=options.strand,
-            prune=not options.no_pruning,
-            n_threads=options.threads,
-            device=options.device or "auto",
-            progress=stack.enter_context(_counter(options.quiet)),
-        )
-        for placements in results:
-            outputs.take(placements)
-        outputs.finish()
-
-
-def _terminate(number: int, frame: Any) -> None:
-    raise SystemExit(128 + number)
+    memory_bytes = left_for_job(allowed, package.held_bytes())
+    task, found, devices = _task(options, package, memory_bytes)
+    outputs = _outputs(options, package)
+    parameters = {} if found is None else _parameters(options, package, task.scoring, found)
+    placing = Run(
+        task=task,
+        outputs=outputs,
+        outline=task.outline(),
+        fingerprint=hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest(),
+        parameters=parameters,
+        memory_bytes=allowed,
+        shard=options.shard,
+        unit="reads",
+    )
+    cost_cells = sum(tile.cost_cells for tile in placing.outline or ()) or task.cost_cells(1 << 20)
+    placing.compute(open_devices(devices, options.threads, cost_cells), show)
+    _tell_of_unusable(task)
 
 
 def _check_usage(options: argparse.Namespace) -> None:
@@ -144,32 +143,21 @@ def _check_usage(options: argparse.Namespace) -> None:
         error("no reads are named: name a file, or - for standard input")
     if options.split and options.output == "-":
         error("--split makes two files: name the reads' one with -o")
-    if options.table and not options.table.endswith((".tsv", ".parquet")):
-        error(f"--table {options.table}: end the name in .tsv or .parquet")
     if options.reads.count("-") > 1:
         error("standard input can be read once: name - once")
-    _check_names(options)
+    if options.shard is not None and "-" in options.reads:
+        error("reads from standard input cannot be shared out: write them to a file first")
 
 
-def _check_names(options: argparse.Namespace) -> None:
-    """Every output has a name of its own, and none is an input's."""
-    inputs = {
-        os.path.realpath(path) for path in (*options.reads, options.reference, options.tree) if path not in (None, "-")
-    }
-    outputs = [options.output if options.reads else None, options.table, options.jplace, options.save_reference]
-    if options.split:
-        outputs.append(f"{options.output}.reference")
-    seen: set[str] = set()
-    for path in outputs:
-        if path is None:
-            continue
-        name = path if path == "-" else os.path.realpath(path)
-        if name in inputs:
-            options.parser.error(f"{path} is an input: name another file to write to")
-        if name in seen and (path == "-" or not os.path.exists(path) or os.path.isfile(path)):
-            what = "standard output" if path == "-" else path
-            options.parser.error(f"two outputs go to {what}: give each its own name")
-        seen.add(name)
+def _outputs_of(options: argparse.Namespace) -> list[str]:
+    """The files that will be written; of a shard the one."""
+    named = [options.save_reference]
+    if options.reads:
+        named.append(options.output)
+    if options.reads and options.shard is None:
+        reference = f"{options.output}.reference" if options.split else None
+        named += [reference, options.table, options.jplace]
+    return [path for path in named if path is not None]
 
 
 def _scoring(options: argparse.Namespace) -> PlacementScoring:
@@ -183,7 +171,6 @@ def _scoring(options: argparse.Namespace) -> PlacementScoring:
 
 def _package(options: argparse.Namespace) -> ReferencePackage:
     from tropalign.phylo import ReferencePackage
-    from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
     if ReferencePackage.is_saved(options.reference):
         for name in ("tree", "alphabet", "gap_flags"):
@@ -195,228 +182,124 @@ def _package(options: argparse.Namespace) -> ReferencePackage:
         return ReferencePackage.load(options.reference)
     if options.tree is None:
         options.parser.error("name the reference's tree with --tree")
-    alphabet = {None: None, "auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[options.alphabet]
+    alphabet = None if options.alphabet in (None, "auto") else ALPHABETS[options.alphabet]
     chosen: dict[str, Any] = {"gap_flags": options.gap_flags or "compat", "n_threads": options.threads}
     return ReferencePackage.read(options.reference, options.tree, alphabet=alphabet, **chosen)
 
 
-class _Outputs:
-    """The files of a run, each there only when the run is done."""
+def _save(package: ReferencePackage, path: str) -> None:
+    from tropalign.execution.files import output_path, write_stream, written
 
-    def __init__(self, options: argparse.Namespace, package: ReferencePackage, stack: ExitStack) -> None:
-        from tropalign import __version__
-
-        self.options, self.package = options, package
-        self.n_columns = package.letters.shape[1]
-        self.clades = package.tree.clades()
-        self.n_placed = self.n_unplaced = 0
-        self.alignment = stack.enter_context(_file(options.output))
-        self.reference = stack.enter_context(_file(f"{options.output}.reference")) if options.split else self.alignment
-        # Rows wait where something that comes before them is known at the end only.
-        needs_count = options.format == "phylip"
-        self.widened = _Kept(stack, self.n_columns) if options.insertions == "columns" else None
-        self.waiting = stack.enter_context(tempfile.TemporaryFile()) if needs_count else None
-        self.table = stack.enter_context(_Table.open(options, __version__)) if options.table else None
-        self.jplace = stack.enter_context(_file(options.jplace)) if options.jplace else None
-        self.width = _widest(package.names)
-        if self.jplace:
-            from tropalign.formats.jplace import jplace_frame
-
-            head, self._tail = jplace_frame(package.tree.newick(), command_line(options.parser, options))
-            self.jplace.write(head.encode())
-            self._is_first_entry = True
-        if self.widened is None and not needs_count:
-            self._write(self.reference, self._reference_rows(None))
-
-    def take(self, placements: Placements) -> None:
-        """Writes a block."""
-        from tropalign.formats.jplace import jplace_entries
-        from tropalign.formats.reference_rows import fixed_rows
-
-        n_placed = int((placements.branch >= 0).sum())
-        self.n_placed, self.n_unplaced = self.n_placed + n_placed, self.n_unplaced + len(placements) - n_placed
-        if self.table:
-            self.table.take(placements, self.clades)
-        if self.jplace:
-            for entry in jplace_entries(placements, self.package.tree.branch_lengths()):
-                self.jplace.write((b"" if self._is_first_entry else b",\n") + entry.encode())
-                self._is_first_entry = False
-        self.width = max(self.width, _widest(placements.names))
-        if self.widened is not None:
-            self.widened.add(placements)
-        elif self.waiting is not None:
-            pickle.dump(list(fixed_rows(placements, self.n_columns)), self.waiting)
-        else:
-            self._write(self.alignment, fixed_rows(placements, self.n_columns))
-
-    def finish(self) -> None:
-        """Writes what waited, and says what was not placed."""
-        import warnings
-
-        from tropalign.errors import TropalignWarning
-
-        if self.jplace:
-            self.jplace.write(self._tail.encode())
-        if self.widened is not None or self.waiting is not None:
-            self._write_late()
-        if self.n_unplaced:
-            warnings.warn(
-                f"{self.n_unplaced} reads have no usable letter: they are not placed", TropalignWarning, stacklevel=2
-            )
-
-    def _write_late(self) -> None:
-        insertions = None if self.widened is None else self.widened.insertions
-        n_columns = self.n_columns + (0 if insertions is None else int(insertions.widths.sum()))
-        n_rows = len(self.package.names)
-        if self.options.format == "phylip":
-            count = n_rows + (0 if self.options.split else self.n_placed)
-            self.reference.write(f"{count} {n_columns}\n".encode())
-            if self.options.split:
-                self.alignment.write(f"{self.n_placed} {n_columns}\n".encode())
-        self._write(self.reference, self._reference_rows(insertions))
-        if self.widened is not None and insertions is not None:
-            for placements in self.widened.blocks():
-                rows = (
-                    (n, insertions.place(*placements.read(k)))
-                    for k, n in enumerate(placements.names)
-                    if placements.branch[k] >= 0
-                )
-                self._write(self.alignment, rows)
-        elif self.waiting is not None:
-            for rows_of_block in _unpickled(self.waiting):
-                self._write(self.alignment, rows_of_block)
-
-    def _reference_rows(self, insertions: Insertions | None) -> Iterator[tuple[str, bytes]]:
-        for name, row in zip(self.package.names, self.package.letters, strict=True):
-            yield name, row.tobytes() if insertions is None else insertions.widen(row)
-
-    def _write(self, out: IO[bytes], rows: Iterable[tuple[str, bytes]]) -> None:
-        from tropalign.formats.reference_rows import fasta, phylip
-
-        for line in fasta(rows) if self.options.format == "fasta" else phylip(rows, self.width):
-            out.write(line)
+    place = output_path(path)
+    if place is None:
+        write_stream(path, package.save)
+    else:
+        with written(place) as out:
+            package.save(out)
 
 
-def _widest(names: Iterable[str]) -> int:
-    """Bytes of the longest name."""
-    return max((len(name.encode()) for name in names), default=0)
+def _task(
+    options: argparse.Namespace, package: ReferencePackage, memory_bytes: int
+) -> tuple[PlaceTask, Survey | None, list[str]]:
+    """What to compute; what a first pass found of the reads, where they can be read twice; and the devices."""
+    from tropalign.machine.threads import resolve_threads
+    from tropalign.phylo.api import check_place
+    from tropalign.phylo.best import N_BEST
+    from tropalign.phylo.task import PlaceTask
+    from tropalign.sequences.blocks import blocks_of, survey
+
+    scoring = _scoring(options)
+    devices = check_place(package, scoring, options.strand, options.device or ["auto"])
+    found = survey(options.reads) if all(_can_be_read_twice(path) for path in options.reads) else None
+
+    def blocks() -> Iterator[Any]:
+        return iter(blocks_of(options.reads, package.names))
+
+    task = PlaceTask(
+        package,
+        blocks,
+        scoring,
+        n_best=0 if options.no_pruning else N_BEST,
+        both_strands=options.strand == "both",
+        n_threads=resolve_threads(options.threads),
+        memory_bytes=memory_bytes,
+        lengths=None if found is None else found.lengths,
+        shard=options.shard,
+    )
+    return task, found, devices
 
 
-class _Kept:
-    """Placements in a temporary file until all are known, and the new columns that they take."""
+def _can_be_read_twice(path: str) -> bool:
+    import os
+    import stat
 
-    def __init__(self, stack: ExitStack, n_columns: int) -> None:
-        from tropalign.formats.reference_rows import Insertions
-
-        self._file = stack.enter_context(tempfile.TemporaryFile())
-        self.insertions = Insertions(n_columns)
-
-    def add(self, placements: Placements) -> None:
-        """One more block."""
-        self.insertions.add(placements)
-        pickle.dump(placements, self._file)
-
-    def blocks(self) -> Iterator[Placements]:
-        """All blocks again."""
-        return _unpickled(self._file)
-
-
-def _unpickled(file: IO[bytes]) -> Iterator[Any]:
-    file.seek(0)
-    while True:
-        try:
-            yield pickle.load(file)
-        except EOFError:
-            return
-
-
-class _Table:
-    """The table, as TSV or Parquet."""
-
-    def __init__(self, path: str, out: IO[bytes], header: str) -> None:
-        self.is_parquet, self.out = path.endswith(".parquet"), out
-        self._writer: Any = None
-        if not self.is_parquet:
-            out.write(header.encode())
-
-    @classmethod
-    @contextmanager
-    def open(cls, options: argparse.Namespace, version: str) -> Iterator[_Table]:
-        """For the length of a ``with`` block."""
-        from tropalign.formats.placed_table import COLUMNS
-
-        header = (
-            f"# tropalign {version}\n# command: {command_line(options.parser, options)}\n" + "\t".join(COLUMNS) + "\n"
-        )
-        with _file(options.table) as out:
-            table = cls(options.table, out, header)
-            yield table
-            if table._writer is not None:
-                table._writer.close()
-
-    def take(self, placements: Placements, clades: list[str]) -> None:
-        """A block's rows."""
-        from tropalign.formats.placed_table import table_columns, table_rows
-
-        if not self.is_parquet:
-            self.out.write(table_rows(placements, clades).encode())
-            return
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ImportError:
-            from tropalign.errors import InputError
-
-            raise InputError(
-                "Parquet needs pyarrow: pip install 'tropalign[parquet]', or end --table in .tsv"
-            ) from None
-        rows = pyarrow.table(table_columns(placements, clades))
-        if self._writer is None:
-            self._writer = pyarrow.parquet.ParquetWriter(self.out, rows.schema)
-        self._writer.write_table(rows)
-
-
-@contextmanager
-def _file(path: str) -> Iterator[IO[bytes]]:
-    """Standard output, a pipe or device by its name, or a file that appears under its name when the block ends well."""
-    from tropalign.cli.output import output_path
-    from tropalign.errors import InputError
-    from tropalign.execution.parts import disk_error
-
-    target = output_path(path)
-    if target is not None and target.is_dir():
-        raise InputError("the output is a directory: name a file in it", file=path)
-    if target is not None and not target.parent.is_dir():
-        raise InputError("there is no such directory to write to: make it first", file=str(target.parent))
-    temporary = None if target is None else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        if path == "-":
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
-        else:
-            with open(temporary or path, "wb") as out:
-                yield out
-            if temporary is not None and target is not None:
-                os.replace(temporary, target)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise disk_error(error, "standard output" if path == "-" else path, 0) from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        return path != "-" and stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return True  # which reading it says
 
 
-@contextmanager
-def _counter(quiet: bool) -> Iterator[Any]:
-    """Reads done, on a terminal's standard error."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def _outputs(options: argparse.Namespace, package: ReferencePackage) -> list[Output]:
+    """The files and their writers, the alignment first."""
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.execution.run import Output
+    from tropalign.formats.header import Header
+    from tropalign.formats.placed import PlacedContext
+    from tropalign.formats.registry import format_for_path, placed_writer
 
-    columns = (SpinnerColumn(), TextColumn("{task.completed:.0f} reads"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reads", total=None)
-        yield lambda done: bar.update(task, completed=done)
+    header = Header(__version__, command_line(options.parser, options), {})
+
+    def context(which: str) -> PlacedContext:
+        return PlacedContext(
+            names=package.names,
+            letters=package.letters,
+            newick=package.tree.newick(),
+            clades=tuple(package.tree.clades()) if options.table else (),
+            branch_lengths=package.tree.branch_lengths(),
+            insertions=options.insertions,
+            which=which,
+        )
+
+    rows = options.format or format_for_path("placed/rows", options.output)
+    outputs = [Output("alignment", options.output, placed_writer(rows, header, context("reads" if options.split else "all")))]
+    if options.split:
+        outputs.append(Output("reference", f"{options.output}.reference", placed_writer(rows, header, context("reference"))))
+    for role, kind, path in (("table", "table", options.table), ("jplace", "branches", options.jplace)):
+        if path is not None:
+            writer = placed_writer(format_for_path(f"placed/{kind}", path), header, context("all"))
+            if options.shard is None and writer.is_binary:
+                check_terminal(writer.name, path)
+            outputs.append(Output(role, path, writer))
+    return outputs
+
+
+def _parameters(
+    options: argparse.Namespace, package: ReferencePackage, scoring: PlacementScoring, found: Survey
+) -> dict[str, str]:
+    """All that decides the parts, by name."""
+    from tropalign import __version__
+
+    reads = f"{found.n_reads} reads of {int(found.lengths.sum())} letters, hash {found.sha256[:16]}"
+    return {
+        "version": __version__,
+        "format": options.format or "by suffix",
+        "insertions": options.insertions,
+        "split": str(options.split),
+        "table": str(options.table is not None),
+        "jplace": str(options.jplace is not None),
+        "strand": options.strand,
+        "scoring": ", ".join(map(str, scoring.numbers())),
+        "reference": f"{len(package.names)} rows, hash {package.fingerprint()[:16]}",
+        "reads": reads,
+    }
+
+
+def _tell_of_unusable(task: PlaceTask) -> None:
+    import warnings
+
+    from tropalign.errors import TropalignWarning
+
+    if task.n_unusable:
+        text = f"{task.n_unusable} reads have no usable letter: they are not placed"
+        warnings.warn(text, TropalignWarning, stacklevel=2)

@@ -10,11 +10,11 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from tropalign.devices.gpu import Gpu, GpuInfo
 from tropalign.errors import DeviceError, TropalignWarning
-from tropalign.execution.task import GpuTask, Progress, Task, Tile
+from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads
 
@@ -24,19 +24,12 @@ AUTO_GPU_CELLS = 100_000_000_000
 GPU_KINDS = {"cuda": "cuda.bindings", "opencl": "pyopencl"}
 
 
-class Device(Protocol):
-    """What takes tiles and computes them."""
+@runtime_checkable
+class GpuTask(Protocol):
+    """A task that has a kernel."""
 
-    @property
-    def name(self) -> str:
-        """As ``--device`` calls it."""
-
-    @property
-    def n_workers(self) -> int:
-        """Tiles that it takes at a time."""
-
-    def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
-        """The tile's result."""
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Any:
+        """The result of one tile, equal to that of the processor."""
 
 
 class GpuDevice:

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tropalign.errors import InputError
-from tropalign.execution.parts import MANIFEST, Manifest, Parts, part_name
+from tropalign.execution.manifest import Manifest
+from tropalign.execution.parts import MANIFEST, Parts, part_name, read_section
 
 #: Fixed, so that equal shards are equal files.
 TIME = (1980, 1, 1, 0, 0, 0)
+#: Missing shards that an error names.
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Description:
+    """What an output of a shard needs beside its parts: its role, and what its writer is made again of (JSON-able)."""
+
+    role: str
+    writer: dict[str, Any]
 
 
 def write_archive(
-    path: Path, manifest: Manifest, assembly: dict[str, Any], parts: Parts, indices: Sequence[int]
+    path: Path, manifest: Manifest, outputs: Sequence[Description], parts: Parts, indices: Sequence[int]
 ) -> None:
     """Puts a shard's parts into an uncompressed zip file.
 
@@ -26,12 +39,12 @@ def write_archive(
     ----------
     manifest
         Of the shard.
-    assembly
-        What else is needed to make the final file of the parts, JSON-able; it is not interpreted here.
+    outputs
+        One for each section of the parts.
     indices
         Tiles of the shard.
     """
-    entries = {**dataclasses.asdict(manifest), "assembly": assembly}
+    entries = {**dataclasses.asdict(manifest), "outputs": [dataclasses.asdict(output) for output in outputs]}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(MANIFEST, TIME), json.dumps(entries))
         for index in indices:
@@ -41,62 +54,108 @@ def write_archive(
                 shutil.copyfileobj(part, copy, 1 << 20)
 
 
-def open_archives(paths: Sequence[str]) -> tuple[Manifest, dict[str, Any], Iterator[bytes]]:
-    """The manifest of a run, what its file is assembled with, and its parts in order, from all its shards.
+class Shards:
+    """All shards of a run.
+
+    Parameters
+    ----------
+    paths
+        Their files, in any order.
+
+    Attributes
+    ----------
+    outputs
+        What the run writes, in the order of the sections.
 
     Raises
     ------
     InputError
         A file that is no shard, or damaged; shards of different runs; a shard missing or given twice.
     """
-    archives: dict[int, tuple[str, zipfile.ZipFile]] = {}
-    first: Manifest | None = None
-    assembly: dict[str, Any] = {}
-    for path in paths:
-        archive, manifest, own = _open(path)
-        assert manifest.shard is not None
-        number, count = manifest.shard
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._shards: dict[int, _Shard] = {}
+        first: _Shard | None = None
+        for path in paths:
+            shard = _Shard(path)
+            first = first or shard
+            difference = first.manifest.of_whole().difference(shard.manifest.of_whole())
+            if difference:
+                raise InputError(f"this is a shard of another run than {paths[0]} ({difference})", file=path)
+            if shard.number in self._shards:
+                other = self._shards[shard.number].path
+                raise InputError(f"shard {shard.number}/{shard.count} is given twice, also as {other}", file=path)
+            self._shards[shard.number] = shard
         if first is None:
-            first, assembly = dataclasses.replace(manifest, shard=(1, count)), own
-        difference = first.difference(dataclasses.replace(manifest, shard=(1, count)))
-        if difference:
-            raise InputError(f"this is a shard of another run than {paths[0]} ({difference})", file=path)
-        if number in archives:
-            raise InputError(f"shard {number}/{count} is given twice, also as {archives[number][0]}", file=path)
-        archives[number] = (path, archive)
-    if first is None or first.shard is None:
-        raise InputError("there is no shard to merge: name the files that --shard wrote")
-    count = first.shard[1]
-    missing = [str(number) for number in range(1, count + 1) if number not in archives]
-    if missing:
-        raise InputError(f"of {count} shards number {', '.join(missing)} is missing: give all of them")
-    places = {name: archives[number] for number in archives for name in archives[number][1].namelist()}
-    lacking = next((k for k in range(first.n_tiles) if part_name(k) not in places), None)
-    if lacking is not None:
-        raise InputError(f"no shard holds tile {lacking}: write the shards again")
+            raise InputError("there is no shard to merge: name the files that --shard wrote")
+        self._check_complete(first.count)
+        self.outputs = first.outputs
 
-    def parts() -> Iterator[bytes]:
-        for index in range(first.n_tiles):
-            path, archive = places[part_name(index)]
-            try:
-                yield archive.read(part_name(index))
-            except (OSError, EOFError, zipfile.BadZipFile):
-                raise InputError(f"tile {index} in it is damaged: write this shard again", file=path) from None
+    def _check_complete(self, count: int) -> None:
+        n_missing = count - len(self._shards)
+        if not n_missing:
+            return
+        numbers = (str(number) for number in range(1, count + 1) if number not in self._shards)
+        shown = [number for number, _ in zip(numbers, range(SHOWN), strict=False)]
+        which = ", ".join(shown) + (", ..." if n_missing > SHOWN else "")
+        raise InputError(f"of {count} shards number {which} is missing: give all of them")
 
-    return first, assembly, parts()
+    def sections(self, number: int) -> ShardSections:
+        """That section of every part, in the order of the whole run; can be gone through several times."""
+        return ShardSections([self._shards[k] for k in sorted(self._shards)], number)
 
 
-def _open(path: str) -> tuple[zipfile.ZipFile, Manifest, dict[str, Any]]:
-    try:
-        archive = zipfile.ZipFile(path)
-        text = archive.read(MANIFEST)
-        manifest, assembly = Manifest.from_json(text), json.loads(text)["assembly"]
-    except FileNotFoundError:
-        raise InputError("there is no such file", file=path) from None
-    except PermissionError:
-        raise InputError("no permission to read this file", file=path) from None
-    except (OSError, EOFError, zipfile.BadZipFile, KeyError, ValueError):
-        raise InputError("this is no shard that --shard wrote, or not all of it", file=path) from None
-    if manifest.shard is None:
-        raise InputError("this is no shard that --shard wrote", file=path)
-    return archive, manifest, assembly
+class ShardSections:
+    """One section of the parts of several shards."""
+
+    def __init__(self, shards: Sequence[_Shard], number: int) -> None:
+        self._shards, self._number = shards, number
+
+    def __iter__(self) -> Iterator[bytes]:
+        for shard in self._shards:
+            for index in range(shard.manifest.n_tiles):
+                yield shard.section(index, self._number)
+
+
+class _Shard:
+    """One file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            self._archive = zipfile.ZipFile(path)
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in self._archive.infolist()):
+                raise ValueError("compressed")  # what tropalign wrote is not: its sizes are what they say
+            entries = json.loads(self._archive.read(MANIFEST))
+            self.manifest = Manifest.from_entries(entries)
+            self.outputs = [Description(str(output["role"]), dict(output["writer"])) for output in entries["outputs"]]
+        except FileNotFoundError:
+            raise InputError("there is no such file", file=path) from None
+        except PermissionError:
+            raise InputError("no permission to read this file", file=path) from None
+        except (OSError, EOFError, zipfile.BadZipFile, LookupError, TypeError, ValueError, AttributeError):
+            raise _no_shard(path) from None
+        except (RecursionError, NotImplementedError, RuntimeError, MemoryError):  # made to hurt
+            raise _no_shard(path) from None
+        if self.manifest.shard is None or not self.outputs:
+            raise _no_shard(path)
+        self.number, self.count = self.manifest.shard
+        names, n_tiles = self._archive.namelist(), self.manifest.n_tiles
+        if len(names) != n_tiles + 1 or set(names) != {MANIFEST, *map(part_name, range(n_tiles))}:
+            raise InputError("tiles of this shard are missing: write it again", file=path)
+
+    def section(self, index: int, number: int) -> bytes:
+        """A section of a part. Raises InputError when it is damaged."""
+        try:
+            found = read_section(io.BytesIO(self._archive.read(part_name(index))), number)
+        except (OSError, EOFError, KeyError, zipfile.BadZipFile):
+            found = None
+        if found is None:
+            raise InputError(f"tile {index} in it is damaged: write this shard again", file=self.path)
+        return found
+
+
+def _no_shard(path: str) -> InputError:
+    return InputError(
+        "this is no shard that --shard of this version of tropalign wrote, or not all of it", file=path
+    )

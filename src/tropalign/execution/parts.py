@@ -1,80 +1,37 @@
-"""What survives a kill: a directory of finished parts beside a manifest of the run."""
+"""What survives a kill: a directory of finished parts beside a manifest of the run.
+
+A part is what one tile leaves behind: a section of bytes for each output. Its file:
+
+    tropart2 | number of sections | length and BLAKE2b of each | the sections one after another
+    8 bytes  | 4 bytes            | 8 + 16 bytes               |
+
+It is on the disk before it gets its name. So a part that a power cut or a bad disk damaged is found, and computed again.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import errno
-import json
+import hashlib
+import io
 import os
 import re
-from dataclasses import dataclass
+import struct
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO
 
-from tropalign.errors import InputError, ResourceError, TropalignError
+from tropalign.errors import InputError, TropalignError, TropalignWarning
+from tropalign.execution.files import disk_error, sync
+from tropalign.execution.manifest import Manifest
 
 MANIFEST = "manifest.json"
 PART = re.compile(r"part\d{6,}")
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What a run is: two runs with equal manifests have the same parts.
-
-    Attributes
-    ----------
-    fingerprint
-        Of inputs, parameters and the cut into tiles.
-    n_tiles
-        Of the whole run.
-    parameters
-        By name, for the sentence that says how two runs differ.
-    memory_bytes
-        What tiles were cut to. Runs that differ only in this are equal; the fingerprint tells whether it mattered.
-    shard
-        (i, n): the i-th of n shards, counted from 1; None for a whole run.
-    """
-
-    fingerprint: str
-    n_tiles: int
-    parameters: dict[str, str]
-    memory_bytes: int
-    shard: tuple[int, int] | None = None
-
-    def difference(self, other: Manifest) -> str | None:
-        """How `other` differs, beginning with its first parameter that does; None when the runs are equal."""
-        mine, theirs = ({**m.parameters, "shard": _shard_text(m.shard)} for m in (self, other))
-        for name in [*mine, *(name for name in theirs if name not in mine)]:
-            if mine.get(name) != theirs.get(name):
-                return f"{name} was {mine.get(name)!r} and is {theirs.get(name)!r}"
-        if (self.fingerprint, self.n_tiles) == (other.fingerprint, other.n_tiles):
-            return None
-        if self.memory_bytes != other.memory_bytes:
-            return f"tiles were cut to --memory {self.memory_bytes} and are cut to {other.memory_bytes}"
-        return "the sequences or the way they are cut into tiles differ"
-
-    def to_json(self) -> str:
-        """As text."""
-        return json.dumps(dataclasses.asdict(self), indent=1)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Manifest:
-        """From text, of which unknown entries are ignored. Raises ValueError when it is no manifest."""
-        try:
-            entries = json.loads(text)
-            known: dict[str, Any] = {field.name: entries.get(field.name) for field in dataclasses.fields(cls)}
-            known["shard"] = tuple(known["shard"]) if known["shard"] else None
-            manifest = cls(**known)
-        except (AttributeError, TypeError) as error:
-            raise ValueError(f"no manifest: {error}") from None
-        if not isinstance(manifest.parameters, dict) or not isinstance(manifest.n_tiles, int):
-            raise ValueError("no manifest: entries are missing")
-        return manifest
-
-
-def _shard_text(shard: tuple[int, int] | None) -> str:
-    return f"{shard[0]}/{shard[1]}" if shard else "none"
+MAGIC = b"tropart2"
+#: Outputs that one run can have.
+MOST_SECTIONS = 64
+_HEAD, _ENTRY = struct.Struct("<8sI"), struct.Struct("<Q16s")
 
 
 class Parts:
@@ -166,17 +123,44 @@ class Parts:
         """Where the final file is made before it gets its name."""
         return self.directory / "out.tmp"
 
-    def has(self, index: int) -> bool:
-        """Whether that part was finished."""
-        return self.path(index).exists()
+    def finished(self, indices: Sequence[int], n_sections: int) -> set[int]:
+        """Those of the parts that are there and as they were written; damaged ones are removed.
 
-    def write(self, index: int, data: bytes) -> None:
+        Warns
+        -----
+        TropalignWarning
+            Parts were damaged, and are computed again.
+        """
+        found, damaged = set(), []
+        for index in indices:
+            try:
+                with open(self.path(index), "rb") as file:
+                    is_whole = _is_whole(file, n_sections)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                is_whole = False
+            if is_whole:
+                found.add(index)
+            else:
+                self.path(index).unlink(missing_ok=True)
+                damaged.append(index)
+        if damaged:
+            which = f"part {damaged[0]} is" if len(damaged) == 1 else f"{len(damaged)} parts, the first {damaged[0]}, are"
+            warnings.warn(f"{self.directory}: {which} damaged and computed again", TropalignWarning, stacklevel=2)
+        return found
+
+    def write(self, index: int, sections: Sequence[bytes]) -> None:
         """Keeps a finished part. Raises ResourceError when the disk is full."""
-        write_atomically(self.path(index), data)
+        write_atomically(self.path(index), packed(sections))
 
-    def read(self, index: int) -> bytes:
-        """A finished part."""
-        return self.path(index).read_bytes()
+    def read(self, index: int, section: int) -> bytes:
+        """A section of a finished part. Raises InputError when it is damaged."""
+        with open(self.path(index), "rb") as file:
+            found = read_section(file, section)
+        if found is None:
+            raise InputError("this part is damaged: remove it and repeat the run", file=str(self.path(index)))
+        return found
 
     def finish(self) -> None:
         """Takes the directory away: the final file is there."""
@@ -206,9 +190,115 @@ class Parts:
             (self.directory / name).unlink()
 
 
+class Spool:
+    """Parts of a run that cannot be resumed, in a file without a name, which goes with the process.
+
+    Parameters
+    ----------
+    directory
+        On a disk with room for them; the system's for temporary files when None.
+    """
+
+    def __init__(self, directory: Path | None) -> None:
+        self._file = tempfile.TemporaryFile(dir=directory)
+        self._places: list[list[tuple[int, int]]] = []
+
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def write(self, sections: Sequence[bytes]) -> None:
+        """Keeps a part. Raises ResourceError when the disk is full."""
+        try:
+            self._file.seek(0, os.SEEK_END)
+            places = []
+            for section in sections:
+                places.append((self._file.tell(), len(section)))
+                self._file.write(section)
+            self._places.append(places)
+        except OSError as error:
+            raise disk_error(error, "the folder of temporary files", 0) from None
+
+    def sections(self, number: int) -> Sections:
+        """That section of every part, in order."""
+        return Sections(lambda k: self._read(*self._places[k][number]), range(len(self._places)))
+
+    def _read(self, begin: int, length: int) -> bytes:
+        self._file.seek(begin)
+        return self._file.read(length)
+
+
+class Sections:
+    """One section of several parts, in order; can be gone through several times."""
+
+    def __init__(self, read: Callable[[int], bytes], indices: Sequence[int]) -> None:
+        self._read, self._indices = read, indices
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (self._read(index) for index in self._indices)
+
+
+def packed(sections: Sequence[bytes]) -> bytes:
+    """A part as its file holds it."""
+    entries = [_ENTRY.pack(len(section), _digest(section)) for section in sections]
+    return b"".join([_HEAD.pack(MAGIC, len(sections)), *entries, *sections])
+
+
+def read_section(file: IO[bytes], number: int) -> bytes | None:
+    """A section of a part; None where the part is damaged."""
+    entries = _entries(file)
+    if entries is None or number >= len(entries):
+        return None
+    before = sum(length for length, _ in entries[:number])
+    file.seek(before, os.SEEK_CUR)
+    length, digest = entries[number]
+    section = file.read(length)
+    return section if len(section) == length and _digest(section) == digest else None
+
+
+def _is_whole(file: IO[bytes], n_sections: int) -> bool:
+    entries = _entries(file)
+    if entries is None or len(entries) != n_sections:
+        return False
+    for length, digest in entries:
+        section = file.read(length)
+        if len(section) != length or _digest(section) != digest:
+            return False
+    return not file.read(1)
+
+
+def _entries(file: IO[bytes]) -> list[tuple[int, bytes]] | None:
+    """Length and hash of each section, read from the beginning of a part; None where it has no such beginning."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    magic, count = _HEAD.unpack(head)
+    if magic != MAGIC or count > MOST_SECTIONS:
+        return None
+    table = file.read(_ENTRY.size * count)
+    if len(table) < _ENTRY.size * count:
+        return None
+    entries = [_ENTRY.unpack_from(table, _ENTRY.size * k) for k in range(count)]
+    is_long_enough = sum(length for length, _ in entries) <= size
+    return entries if is_long_enough else None
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
 def part_name(index: int) -> str:
     """Name of a tile's part."""
     return f"part{index:06d}"
+
+
+def parts_directory(path: Path) -> Path:
+    """Where the parts of the run that makes that file lie."""
+    return path.with_name(path.name + ".parts")
 
 
 def recorded_manifest(directory: Path) -> Manifest | None:
@@ -217,6 +307,8 @@ def recorded_manifest(directory: Path) -> Manifest | None:
         return Manifest.from_json((directory / MANIFEST).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise disk_error(error, directory / MANIFEST, 0) from None
     except ValueError:
         raise InputError(
             f"the manifest is damaged: remove {directory} to start anew", file=str(directory / MANIFEST)
@@ -224,24 +316,12 @@ def recorded_manifest(directory: Path) -> Manifest | None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Either the whole file under its name or none; ResourceError when the disk is full."""
+    """Either the whole file under its name, on the disk, or none; ResourceError when the disk is full."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         temporary.write_bytes(data)
+        sync(temporary)
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise disk_error(error, path, len(data)) from None
-
-
-def disk_error(error: OSError, path: Path | str, n_bytes: int) -> TropalignError:
-    """The error that says what a failed write means; `n_bytes` were to be written, 0 when that is not known."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        amount = f" ({n_bytes} bytes were to be written)" if n_bytes else ""
-        return ResourceError(
-            f"{path}: the disk is full or the file too large{amount}: free space, or write elsewhere with -o",
-            needed_bytes=n_bytes or None,
-        )
-    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-        return InputError("no permission to write here", file=str(path))
-    return InputError(f"this cannot be written ({error.strerror or error})", file=str(path))

@@ -1,30 +1,105 @@
-"""A share of a task's tiles, for one machine of several."""
+"""A share of a run, for one machine of several: a run of neighbouring items of equal cost."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import Protocol
 
-from tropalign.execution.task import Tile
+import numpy as np
+from numpy.typing import NDArray
+
+Shard = tuple[int, int]
+#: More shards than that are a slip of the pen.
+MOST_SHARDS = 1_000_000
 
 
-def parse_shard(text: str) -> tuple[int, int]:
+class Costed(Protocol):
+    """Items in an order, with what those before a position cost."""
+
+    n: int
+
+    def cost_before(self, position: int) -> float: ...
+
+    def position_at(self, cost: float) -> int: ...
+
+
+class CostList:
+    """Items whose costs are listed.
+
+    Parameters
+    ----------
+    costs : float64, shape (n,)
+        In cells.
+    """
+
+    def __init__(self, costs: NDArray[np.float64]) -> None:
+        self.n = len(costs)
+        self._before = np.concatenate([[0.0], np.cumsum(costs)])
+
+    def cost_before(self, position: int) -> float:
+        """Cells of all items before that position."""
+        return float(self._before[position])
+
+    def position_at(self, cost: float) -> int:
+        """The position before which the items cost about `cost`."""
+        after = min(int(np.searchsorted(self._before, cost)), self.n)
+        if after and cost - self._before[after - 1] < self._before[after] - cost:
+            return after - 1
+        return after
+
+
+def parse_shard(text: str) -> Shard:
     """``2/8`` is the second of eight. Raises ValueError on anything else."""
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
-    if not match or not 1 <= int(match[1]) <= int(match[2]):
+    match = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]) <= MOST_SHARDS:
         raise ValueError(f"{text!r} is no shard: write 2/8 for the second of eight")
     return int(match[1]), int(match[2])
 
 
-def tiles_of_shard(tiles: Sequence[Tile], shard: tuple[int, int]) -> list[Tile]:
-    """Neighbouring tiles of about an equal share of the cost; every tile is in exactly one shard."""
+def share(items: Costed, shard: Shard | None, snap: Callable[[int], int] = lambda position: position) -> tuple[int, int]:
+    """Begin and end of the shard's items: shard i of n has those between the costs (i - 1) / n and i / n of the whole.
+
+    Parameters
+    ----------
+    snap
+        Where a boundary may stand, for one that had better stand at that position: its result never descends.
+
+    Returns
+    -------
+    begin, end
+        Shards of one run lie one after another and hold every item once. Equal on every machine.
+    """
+    if shard is None:
+        return 0, items.n
     number, count = shard
-    total = sum(tile.cost_cells for tile in tiles) or 1
-    mine, before = [], 0
-    for tile in sorted(tiles, key=lambda tile: tile.index):
-        # The shard in whose share of the total cost the tile's middle lies, in whole numbers: equal on every machine.
-        place = (2 * before + tile.cost_cells) * count // (2 * total)
-        if min(place, count - 1) == number - 1:
-            mine.append(tile)
-        before += tile.cost_cells
-    return mine
+
+    def boundary(k: int) -> int:
+        return items.n if k == count else snap(items.position_at(items.cost_before(items.n) * k / count)) if k else 0
+
+    return boundary(number - 1), boundary(number)
+
+
+def cuts(
+    items: Costed,
+    begin: int,
+    end: int,
+    most_items: int,
+    cost: float,
+    snap: Callable[[int], int] = lambda position: position,
+) -> list[int]:
+    """Boundaries of the tiles of a share: each tile has `most_items` at the most, and costs about `cost`.
+
+    Where `snap` allows no boundary within `most_items`, the tile is as large as it has to be.
+    """
+    found = [begin]
+    while found[-1] < end:
+        last = found[-1]
+        by_cost = max(items.position_at(items.cost_before(last) + cost), last + 1)
+        wanted = min(last + most_items, by_cost, end)
+        cut = snap(wanted) if wanted < end else end
+        while cut <= last:  # no boundary so early: the next one there is
+            wanted += max(wanted - last, 1)
+            cut = snap(wanted) if wanted < end else end
+        found.append(cut)
+    return found

@@ -1,13 +1,10 @@
-"""What a job hands to the scheduler."""
+"""What a job hands to the scheduler: a task, its tiles, and what computes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
-
-if TYPE_CHECKING:
-    from tropalign.devices.gpu import Gpu
+from typing import Any, Protocol, runtime_checkable
 
 #: Receives the number of items begun so far; what it raises ends the computation.
 Progress = Callable[[int], None]
@@ -20,7 +17,7 @@ class Tile:
     Attributes
     ----------
     index
-        Its place among the task's tiles, and so in the output.
+        Its position among the tiles of its task, which is the order of the output.
     cost_cells
         Cells of the dynamic program.
     n_bytes
@@ -28,7 +25,7 @@ class Tile:
     n_items
         What progress counts (pairs, reads, ...).
     payload
-        What the task needs to know of it.
+        What the task needs to know about it.
     """
 
     index: int
@@ -41,22 +38,15 @@ class Tile:
 class Task(Protocol):
     """What to compute, whatever the device."""
 
-    def fingerprint(self) -> str:
-        """Hash of inputs and parameters: equal only when the results are."""
+    def tiles(self) -> Iterable[Tile | None]:
+        """The tiles in the order of the output; they may be made as they are asked for.
 
-    def tiles(self) -> list[Tile]:
-        """The parts, in the order of the output."""
+        None says that the next tile waits for a result that has not been handed over yet: it is asked for again after
+        the next result.
+        """
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Any:
-        """The result of one part; `progress` receives the items begun."""
-
-
-@runtime_checkable
-class GpuTask(Protocol):
-    """A task that has a kernel."""
-
-    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Any:
-        """The result of one part, equal to that of the CPU."""
+        """The result of one tile; `progress` receives the items begun."""
 
 
 @runtime_checkable
@@ -68,3 +58,32 @@ class SplittableTask(Protocol):
 
     def join(self, tile: Tile, results: list[Any]) -> Any:
         """The result of the whole tile from those of its pieces."""
+
+
+@runtime_checkable
+class FoldingTask(Protocol):
+    """A task whose result is one value and no list: survivors, the best hits, a sum."""
+
+    def fold(self, kept: Any, result: Any) -> Any:
+        """What is kept after one more tile's result, in the order of the tiles; `kept` is None at first."""
+
+
+class Device(Protocol):
+    """What takes tiles and computes them.
+
+    Attributes
+    ----------
+    name
+        As ``--device`` calls it; "cpu" is the processor, which computes what other devices fail at.
+    n_workers
+        Tiles that it takes at a time.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def n_workers(self) -> int: ...
+
+    def compute(self, task: Any, tile: Tile, progress: Progress | None = None) -> Any:
+        """The tile's result. Each call of `progress` is a sign of life."""

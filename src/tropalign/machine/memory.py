@@ -13,6 +13,8 @@ from tropalign.machine.cgroup import ROOT, own_groups
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 #: The share of free memory that a run takes by default.
 DEFAULT_SHARE = 0.6
+#: What the process takes before any input is read: interpreter, NumPy, the compiled module, freed memory that is kept.
+PROCESS_BYTES = 72 << 20
 #: What is taken to be free where the system does not say.
 UNKNOWN_FREE = 4 << 30
 #: Limit, use, and the cached part of that use which the kernel gives back on demand: group versions 2 and 1.
@@ -85,3 +87,16 @@ def require(needed_bytes: int, allowed_bytes: int, what: str, remedy: str) -> No
             needed_bytes=needed_bytes,
             allowed_bytes=allowed_bytes,
         )
+
+
+def left_for_job(allowed_bytes: int, held_bytes: int) -> int:
+    """What a job may take of an allowance for the whole process that has read `held_bytes` of input.
+
+    Raises
+    ------
+    ResourceError
+        The process and its input take all of it.
+    """
+    taken = PROCESS_BYTES + held_bytes
+    require(taken + (1 << 20), allowed_bytes, "tropalign with this input", "allow more with --memory, or split the input")
+    return allowed_bytes - taken

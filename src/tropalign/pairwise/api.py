@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import ScoringError
-from tropalign.execution.queue import run
+from tropalign.execution.scheduler import Scheduler
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import Alignment, AlignmentTable
@@ -84,7 +84,7 @@ def align_all(
     n_threads
         0: as many as the process may use.
     memory_bytes
-        What may be taken; a share of the free memory by default.
+        What may be taken beside the sequences; a share of the free memory by default.
     device
         What computes, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
         if the job is large. The result does not depend on it.
@@ -104,7 +104,7 @@ def align_all(
     task = PairsTask(batch, others, options, pairs, memory_bytes)
     names = device_names(device)
     devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.tiles()))
-    return (table for _, table in run(task, devices=devices))
+    return (result.value for result in Scheduler(devices).run([task]))
 
 
 def align(

@@ -6,17 +6,21 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
+from tropalign.execution.shard import Shard, cuts, share
 from tropalign.execution.task import Progress, Tile
+from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
+from tropalign.pairwise.pair_order import Grid, Listed, PairOrder
 from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS, AlignmentTable, concatenate
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 
@@ -26,13 +30,18 @@ if TYPE_CHECKING:
     from tropalign.pairwise.gpu_plan import Shape
 
 DEPTHS = {"score": 0, "ends": 1, "alignment": 2}
-#: Bytes a result row takes, paths aside (columns, and the index arrays that made it).
-ROW_BYTES = 96
-#: Path operations a residue of the shorter sequence, a cautious mean; 4 bytes each, held twice.
-OPERATIONS_A_RESIDUE = 0.5
-#: Cells a tile should have at least, about a second's work, and pairs it may have at most.
-TILE_CELLS = 30_000_000_000
+#: Bytes that a pair takes while its tile is computed and written, path aside, by depth: indices, columns, text.
+ROW_BYTES = {"score": 140, "ends": 240, "alignment": 340}
+#: Bytes of a path per residue of the shorter sequence, a cautious mean: its operations (twice) and its CIGAR.
+PATH_BYTES = 8.0
+#: A tile's cost, in cells, and the most pairs it has. A kill loses the tiles that run: these are some seconds of work at
+#: the 4 billion cells per second of a slow core, and a tenth of a second on a large machine.
+TILE_CELLS = 15_000_000_000
 TILE_PAIRS = 600_000
+#: The share of the memory left that a tile's rows take; what kernels need is taken from the rest.
+ROWS_SHARE = 0.5
+#: What native code is given at the least.
+LEAST_SCRATCH_BYTES = 1 << 20
 
 #: What an engine returns at each depth.
 REPORT_COLUMNS = {
@@ -42,8 +51,20 @@ REPORT_COLUMNS = {
 }
 
 Index = NDArray[np.int64]
-#: Columns by name of pairs (query, target, report, strand, progress).
-Engine = Callable[[Index, Index, str, "NDArray[np.int8] | None", "Progress | None"], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Pairs that an engine aligns: indices, how deeply, and on which strand of the query (None: as it is)."""
+
+    query: Index
+    target: Index
+    report: str
+    strand: NDArray[np.int8] | None
+
+
+#: Columns by name of some rows.
+Engine = Callable[[_Rows, "Progress | None"], dict[str, Any]]
 
 
 class PairsTask:
@@ -59,7 +80,9 @@ class PairsTask:
     pairs : int64, shape (n, 2), optional
         Only these (query index, target index).
     memory_bytes
-        What the run may take; a share of what is free when not given.
+        What the task may take beside the sequences; a share of what is free when not given.
+    shard
+        (i, n): the i-th of n equal shares of the pairs only, counted from 1.
 
     Raises
     ------
@@ -79,6 +102,7 @@ class PairsTask:
         options: PairOptions,
         pairs: Index | None = None,
         memory_bytes: int | None = None,
+        shard: Shard | None = None,
     ) -> None:
         self.queries, self.options, self.pairs = queries, options, pairs
         self.is_triangle = targets is None and pairs is None and options.top is None
@@ -94,7 +118,9 @@ class PairsTask:
             raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
-        self._tiles = self._cut()
+        self._order = self._ordered()
+        self._most_pairs, self._scratch_bytes = self._room()
+        self._tiles = self._cut(shard)
         self._opening = threading.Lock()
         self._locks: dict[Gpu, threading.Lock] = {}
         self._sequences: dict[Gpu, Sequences] = {}
@@ -107,76 +133,66 @@ class PairsTask:
         return self.options.parameters()
 
     def fingerprint(self) -> str:
-        """Hash of sequences, pairs, parameters and the cut into tiles."""
+        """SHA-256 of sequences, pairs and parameters, in hexadecimal: equal only when the results are."""
         digest = hashlib.sha256()
         digest.update(self.queries.fingerprint().encode())
         digest.update(b"self" if self.targets is self.queries else self.targets.fingerprint().encode())
         digest.update(self.options.matrix.scores.tobytes())
         digest.update(repr(sorted(self.parameters.items())).encode())
         digest.update(b"" if self.pairs is None else np.ascontiguousarray(self.pairs).tobytes())
-        digest.update(repr([tile.payload for tile in self._tiles]).encode())
         return digest.hexdigest()
 
     def tiles(self) -> list[Tile]:
-        """Runs of queries (or of listed pairs) with all their targets."""
+        """Runs of neighbouring pairs."""
         return self._tiles
 
-    def _cut(self) -> list[Tile]:
-        query_lengths, target_lengths = self.queries.lengths, self.targets.lengths
+    def _ordered(self) -> PairOrder:
         if self.pairs is not None:
-            lengths = query_lengths[self.pairs[:, 0]] * target_lengths[self.pairs[:, 1]]
-            items = np.ones(len(self.pairs), np.int64)
-        elif self.is_triangle:
-            after = np.concatenate([np.cumsum(target_lengths[::-1])[::-1][1:], [0]])
-            lengths = query_lengths * after
-            items = np.arange(len(self.queries) - 1, -1, -1)
-        else:
-            lengths = query_lengths * int(target_lengths.sum()) - (query_lengths**2 if self.skips_self else 0)
-            items = np.full(len(self.queries), len(self.targets) - self.skips_self, np.int64)
-        self._items = items
-        most = int(os.environ.get("TROPALIGN_TILE_PAIRS", TILE_PAIRS))
-        residues = float(min(query_lengths.mean(), target_lengths.mean()))
-        row_bytes = ROW_BYTES + (int(8 * OPERATIONS_A_RESIDUE * residues) if self.options.report == "alignment" else 0)
-        fixed = len(self.queries.codes) * 2 + len(self.targets.codes) * 2
-        most = max(1, min(most, int(max(self.memory_bytes - fixed, 0) * 0.6 / row_bytes)))
-        per_run = int(items.max()) if len(items) else 0
-        needed = fixed + row_bytes * (per_run if self.pairs is None else 1)
-        require(
-            needed, self.memory_bytes, "one query with all its targets", "allow more with --memory or split the targets"
-        )
-        tiles: list[Tile] = []
-        begin = count = cells = 0
-        for k in range(len(items)):
-            if count and (count + items[k] > most or cells >= TILE_CELLS):
-                tiles.append(Tile(len(tiles), cells, fixed + row_bytes * count, count, (begin, k)))
-                begin, count, cells = k, 0, 0
-            count += int(items[k])
-            cells += int(lengths[k])
-        if count:
-            tiles.append(Tile(len(tiles), cells, fixed + row_bytes * count, count, (begin, len(items))))
-        return tiles
+            return Listed(self.pairs, self.queries.lengths, self.targets.lengths)
+        form = "triangle" if self.is_triangle else "no diagonal" if self.skips_self else "all"
+        return Grid(self.queries.lengths, self.targets.lengths, form)
+
+    def _room(self) -> tuple[int, int]:
+        """How many pairs a tile may hold, and what native code may take, within the memory allowed.
+
+        Both come from the inputs and the allowance alone, so that a run that is taken up again is cut as it was.
+        """
+        batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
+        copies = sum(2 * len(batch.codes) for batch in batches if batch is not None)  # with margins, as kernels want them
+        least = copies + 2 * LEAST_SCRATCH_BYTES
+        require(least, self.memory_bytes, "this run", "allow more with --memory, or split the sequences")
+        left = self.memory_bytes - copies
+        most = TILE_PAIRS
+        if "TROPALIGN_TILE_PAIRS" in os.environ:
+            most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
+        most = max(1, min(most, int(left * ROWS_SHARE / self._row_bytes())))
+        return most, left - int(min(most, self._order.n) * self._row_bytes())
+
+    def _row_bytes(self) -> float:
+        report = self.options.report
+        if report != "alignment":
+            return ROW_BYTES[report]
+        residues = float(min(self.queries.lengths.mean(), self.targets.lengths.mean()))
+        return ROW_BYTES[report] + PATH_BYTES * residues
+
+    def _cut(self, shard: Shard | None) -> list[Tile]:
+        order = self._order
+        # The best targets of a query are chosen among all of them: its pairs stay in one tile.
+        snap = order.query_begin if self.options.top is not None else int
+        begin, end = share(order, shard, snap)
+        bounds = cuts(order, begin, end, self._most_pairs, TILE_CELLS, snap)
+        return [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
+
+    def _tile(self, index: int, begin: int, end: int) -> Tile:
+        cells = int(self._order.cost_before(end) - self._order.cost_before(begin))
+        return Tile(index, cells, int(self._row_bytes() * (end - begin)), end - begin, (begin, end))
 
     def pairs_of(self, tile: Tile) -> tuple[Index, Index]:
-        """Query and target indices of a tile's rows."""
-        begin, end = tile.payload
-        if self.pairs is not None:
-            part = self.pairs[begin:end]
-            return np.ascontiguousarray(part[:, 0]), np.ascontiguousarray(part[:, 1])
-        n = len(self.targets)
-        queries = np.arange(begin, end)
-        if self.is_triangle:
-            counts = n - 1 - queries
-            first = np.cumsum(counts) - counts  # the row of each query's first pair
-            query = np.repeat(queries, counts)
-            return query, np.arange(len(query)) + np.repeat(queries + 1 - first, counts)
-        query, target = np.repeat(queries, n), np.tile(np.arange(n), end - begin)
-        if self.skips_self:
-            keep = query != target
-            query, target = query[keep], target[keep]
-        return query, target
+        """Query and target indices of a tile's pairs, int64, in order."""
+        return self._order.pairs(*tile.payload)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
-        """The tile's alignments, rows in the order of ``pairs_of`` (less what the options leave out)."""
+        """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
         return self._align(tile, partial(self._native, n_threads), progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
@@ -184,110 +200,113 @@ class PairsTask:
         return self._align(tile, partial(self._on_device, device), progress)
 
     def split(self, tile: Tile) -> list[Tile]:
-        """Two tiles of about half the pairs; none of a single query or pair."""
+        """Two tiles of about half the cost; none of a single pair, or of a query whose best targets are wanted."""
         begin, end = tile.payload
-        if end - begin < 2 or (self.pairs is not None and self.options.top is not None):
-            return []  # the best of a query's listed pairs are chosen among all of them
-        items = self._items[begin:end]
-        middle = begin + int(np.clip(np.searchsorted(np.cumsum(items), items.sum() / 2) + 1, 1, end - begin - 1))
-        share = int(self._items[begin:middle].sum()) / max(tile.n_items, 1)
-        halves = []
-        for (start, stop), part in (((begin, middle), share), ((middle, end), 1 - share)):
-            count = int(self._items[start:stop].sum())
-            cells, n_bytes = int(tile.cost_cells * part), int(tile.n_bytes * part)
-            halves.append(replace(tile, cost_cells=cells, n_bytes=n_bytes, n_items=count, payload=(start, stop)))
-        return halves
+        order = self._order
+        middle = order.position_at((order.cost_before(begin) + order.cost_before(end)) / 2)
+        middle = min(max(middle, begin + 1), end - 1)
+        if self.options.top is not None:
+            middle = order.query_begin(middle)
+        if not begin < middle < end:
+            return []
+        return [self._tile(tile.index, begin, middle), self._tile(tile.index, middle, end)]
 
     def join(self, tile: Tile, results: list[AlignmentTable]) -> AlignmentTable:
         """The tables one after another."""
         return concatenate(results)
 
     def _align(self, tile: Tile, engine: Engine, progress: Progress | None) -> AlignmentTable:
-        query, target = self.pairs_of(tile)
         options = self.options
-        strand = np.ones(len(query), np.int8) if self._reverse is not None else None
-        if options.top is not None or options.min_score is not None or strand is not None:
-            # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
-            score = engine(query, target, "score", None, progress)["score"]
-            if progress:
-                progress = partial(_repeated, progress, len(query))
-            if strand is not None:
-                other = engine(query, target, "score", -strand, progress)["score"]
-                strand = np.where(other > score, -1, 1).astype(np.int8)
-                score = np.maximum(score, other)
-            keep = _selected(query, score, options)
-            query, target, score = query[keep], target[keep], score[keep]
-            strand = None if strand is None else strand[keep]
-            if options.report == "score":
-                return AlignmentTable(self.queries, self.targets, "score", query, target, score, strand)
-        found = engine(query, target, options.report, strand, progress)
-        columns = {name: found[name] for name in REPORT_COLUMNS[options.report]}
-        if strand is not None and options.report != "score":
-            minus = strand < 0
-            lengths = self.queries.lengths[query[minus]]
+        if options.top is None and options.min_score is None and self._reverse is None:
+            query, target = self.pairs_of(tile)
+            return self._table(_Rows(query, target, options.report, None), engine, progress)
+        # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
+        rows, score = self._scored(tile, engine, progress)
+        if options.report == "score":
+            return AlignmentTable(self.queries, self.targets, "score", rows.query, rows.target, score, rows.strand)
+        return self._table(rows, engine, progress and partial(_repeated, progress, tile.n_items))
+
+    def _table(self, rows: _Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
+        """The rows aligned; coordinates of the query count on its original strand."""
+        found = engine(rows, progress)
+        columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]}
+        if rows.strand is not None and rows.report != "score":
+            minus = rows.strand < 0
+            lengths = self.queries.lengths[rows.query[minus]]
             begin, end = columns["query_start"][minus], columns["query_end"][minus]
             columns["query_start"][minus], columns["query_end"][minus] = lengths - end, lengths - begin
-        table = AlignmentTable(self.queries, self.targets, options.report, query, target, strand=strand, **columns)
-        if options.min_identity is not None:
-            table = table.take(table.identity >= options.min_identity)
+        places = (rows.query, rows.target)
+        table = AlignmentTable(self.queries, self.targets, rows.report, *places, strand=rows.strand, **columns)
+        if self.options.min_identity is not None:
+            table = table.take(table.identity >= self.options.min_identity)
         return table
+
+    def _scored(self, tile: Tile, engine: Engine, progress: Progress | None) -> tuple[_Rows, NDArray[np.int32]]:
+        """The pairs that scores do not leave out, with their better strand, and the scores.
+
+        A query with very many targets, whose best are wanted, is scored some pairs at a time.
+        """
+        kept: list[tuple[Index, Index, NDArray[np.int32], NDArray[np.int8]]] = []
+        first, last = tile.payload
+        for begin in range(first, last, self._most_pairs):
+            end = min(begin + self._most_pairs, last)
+            told = progress and partial(_after, progress, begin - first, end - begin)
+            query, target = self._order.pairs(begin, end)
+            strand = np.ones(len(query), np.int8)
+            score = engine(_Rows(query, target, "score", strand if self._reverse else None), told)["score"]
+            if self._reverse is not None:
+                told = told and partial(_repeated, told, len(query))
+                other = engine(_Rows(query, target, "score", -strand), told)["score"]
+                strand = np.where(other > score, -1, 1).astype(np.int8)
+                score = np.maximum(score, other)
+            kept.append((query, target, score, strand))
+            together = tuple(np.concatenate(columns) for columns in zip(*kept, strict=True))
+            best = _selected(together[0], together[2], self.options)
+            kept = [tuple(column[best] for column in together)]  # type: ignore[list-item]
+        query, target, score, strand = kept[0]
+        rows = _Rows(query, target, self.options.report, strand if self._reverse is not None else None)
+        return rows, score
 
     def _free_ends(self) -> tuple[bool, bool, bool, bool]:
         free = self.options.free_ends if self.options.mode == "semiglobal" else frozenset()
         return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
 
-    def _native(
-        self,
-        n_threads: int,
-        query: Index,
-        target: Index,
-        report: str,
-        strand: NDArray[np.int8] | None,
-        progress: Progress | None,
-    ) -> dict[str, Any]:
+    def _native(self, n_threads: int, rows: _Rows, progress: Progress | None) -> dict[str, Any]:
         from tropalign import _native
 
         options, queries = self.options, self.queries
-        codes, offsets, index = queries.codes, queries.offsets, query
-        if strand is not None and self._reverse is not None:
+        codes, offsets, index = queries.codes, queries.offsets, rows.query
+        if rows.strand is not None and self._reverse is not None:
             # Both strands lie one after another; a row takes the query of its own.
             codes = np.concatenate([queries.codes, self._reverse.codes])
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
-            index = query + np.where(strand < 0, len(queries), 0)
+            index = rows.query + np.where(rows.strand < 0, len(queries), 0)
         columns: dict[str, Any] = _native.align_pairs(
             codes,
             offsets,
             self.targets.codes,
             self.targets.offsets,
             index,
-            target,
+            rows.target,
             np.ascontiguousarray(options.matrix.scores, np.int32),
             options.gap.open,
             options.gap.extend,
             options.mode == "local",
             self._free_ends(),
-            DEPTHS[report],
+            DEPTHS[rows.report],
             n_threads,
-            max(self.memory_bytes // 2, 64 << 20),
+            self._scratch_bytes,
             progress,
         )
         return columns
 
-    def _on_device(
-        self,
-        device: Gpu,
-        query: Index,
-        target: Index,
-        report: str,
-        strand: NDArray[np.int8] | None,
-        progress: Progress | None,
-    ) -> dict[str, Any]:
-        aligner = self._aligner(device, report != "score")
-        if strand is not None:
-            query = query + np.where(strand < 0, len(self.queries), 0)
+    def _on_device(self, device: Gpu, rows: _Rows, progress: Progress | None) -> dict[str, Any]:
+        query, target = rows.query, rows.target
+        if rows.strand is not None:
+            query = query + np.where(rows.strand < 0, len(self.queries), 0)
         if self.targets is not self.queries:
             target = target + len(self.queries) * (1 if self._reverse is None else 2)
-        return aligner.align(query, target, progress)
+        return self._aligner(device, rows.report != "score").align(query, target, progress)
 
     def _aligner(self, device: Gpu, traced: bool) -> PairsOnGpu:
         """What aligns on that device, with the sequences there: made by the first tile."""
@@ -315,8 +334,13 @@ class PairsTask:
             return self._aligners[key]
 
 
+def _after(progress: Progress, before: int, most: int, items: int) -> None:
+    """Tells of the items of a part of a tile."""
+    progress(before + min(items, most))
+
+
 def _repeated(progress: Progress, n_items: int, items: int) -> None:
-    """Of a second pass over a tile: all its items have begun. It can be stopped here."""
+    """Tells of a second pass over a tile, all of whose items have begun; it can be stopped here."""
     progress(n_items)
 
 

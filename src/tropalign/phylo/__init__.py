@@ -1,6 +1,6 @@
 """Short reads into a reference alignment, guided by its tree."""
 
-from tropalign.phylo.placement import place
+from tropalign.phylo.api import place
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import PlacementScoring
 

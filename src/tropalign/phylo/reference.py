@@ -179,6 +179,11 @@ class ReferencePackage:
         made: NDArray[Any] = found.astype(np.uint8) if self.states.n_states < 8 else found
         return made
 
+    def held_bytes(self) -> int:
+        """Memory that it takes while reads are placed: its arrays, and bounds of half their size."""
+        vectors = self.n_distinct * len(self.columns)
+        return int(self.letters.nbytes + 2 * self.planes.nbytes + vectors)
+
     def fingerprint(self) -> str:
         """SHA-256 of names, letters, tree and vectors, in hexadecimal."""
         digest = hashlib.sha256(json.dumps([self.names, self.tree.newick(), self.gap_flags]).encode())

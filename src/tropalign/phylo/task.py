@@ -1,154 +1,328 @@
-"""Scores of reads against all branches, as work for any device."""
+"""Placement as a task of tiles: which reads a tile holds, and how they are placed."""
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from dataclasses import dataclass
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.errors import InputError, TropalignWarning
+from tropalign.execution.shard import CostList, Shard, cuts, share
 from tropalign.execution.task import Progress, Tile
+from tropalign.machine.environment import whole_number
+from tropalign.machine.memory import require
+from tropalign.phylo.best import Best, Ranking, joined
+from tropalign.phylo.reads import ReadBlock
 from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scorer import Scorer, Scores, encoded
 from tropalign.phylo.scoring import PlacementScoring
+from tropalign.phylo.states import StateAlphabet
+from tropalign.results.placements import Placements, concatenate
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
-    from tropalign.phylo.gpu import ScoresOnGpu
 
-#: Scores held at a time: reads by distinct branches, 4 bytes each.
-SCORES_AT_ONCE = 1_000_000
+Index = NDArray[np.int64]
+Sets = NDArray[np.uint32]
+#: Scores of some texts.
+Engine = Callable[[list[Sets], "Progress | None"], Scores]
+
+#: Scores that a tile holds (reads by distinct branches, 4 bytes each), and its cost: some seconds of work on one core.
+TILE_SCORES = 1_000_000
+TILE_CELLS = 60_000_000_000
+TILE_READS = 4096
+#: Bytes that a base of a read takes while its tile is computed and written, and a read beside its bases and scores.
+BASE_BYTES, READ_BYTES = 64, 2_000
+#: The share of the memory that a tile's reads take; the rest is for the way back (a byte per cell, a read per thread).
+READS_SHARE = 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """Of some reads.
+class PlaceTask:
+    """Reads onto the branches of a reference.
+
+    Parameters
+    ----------
+    blocks
+        Opens the reads; they are gone through once per call of `tiles`.
+    scoring
+    n_best
+        How many of the best scores have to be right (0: all of them, so that nothing is pruned).
+    both_strands
+        The better of a nucleotide read's two strands is placed.
+    n_threads
+        For the way back of reads that a GPU has scored.
+    memory_bytes
+        What the task may take beside the reference.
+    lengths : int64, shape (n_reads,), optional
+        Letters of each read, where they are known beforehand: what shards and a run that is taken up again need.
+    shard
+        (i, n): the i-th of n equal shares only, counted from 1; needs `lengths`.
 
     Attributes
     ----------
-    values : int32, shape (n_reads, n_distinct)
-        Scores against the distinct vectors; with pruning the least int32 where they are surely none of the best.
-    windows : int32, shape (n_reads, 2)
-        Begin and end of the columns (of those that take part) in which the best alignments with the best vector, the
-        first of several, lie.
+    n_unusable
+        Reads without a usable letter among those that `tiles` has gone through.
     """
 
-    values: NDArray[np.int32]
-    windows: NDArray[np.int32]
+    def __init__(
+        self,
+        package: ReferencePackage,
+        blocks: Callable[[], Iterator[ReadBlock]],
+        scoring: PlacementScoring,
+        *,
+        n_best: int,
+        both_strands: bool,
+        n_threads: int,
+        memory_bytes: int,
+        lengths: Index | None = None,
+        shard: Shard | None = None,
+    ) -> None:
+        self.package, self.scoring, self.both_strands = package, scoring, both_strands
+        self.scorer = Scorer(package, scoring, n_best)
+        self.n_threads = n_threads
+        self._blocks = blocks
+        self._ranking = Ranking(package)
+        self._base_cells = package.n_distinct * len(package.columns) * (2 if both_strands else 1)
+        self._memory_bytes = memory_bytes
+        self._is_warned = False
+        self.n_unusable = 0
+        self._spans = None if lengths is None else self._cut(lengths, shard)
 
+    def cost_cells(self, n_letters: int) -> int:
+        """Cells of so many letters of reads."""
+        return n_letters * self._base_cells
 
-class Scorer:
-    """What scores reads, made once for all blocks of them.
+    def _most_reads(self) -> int:
+        """What a tile may hold."""
+        most = TILE_READS
+        if "TROPALIGN_TILE_READS" in os.environ:
+            most = whole_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
+        read_bytes = 4 * self.package.n_distinct + READ_BYTES
+        by_memory = int(READS_SHARE * self._memory_bytes / read_bytes)
+        return max(1, min(most, TILE_SCORES // self.package.n_distinct, by_memory))
 
-    Parameters
-    ----------
-    n_best
-        How many of the best scores have to be right; 0 for all of them.
-    """
+    def _cut(self, lengths: Index, shard: Shard | None) -> list[tuple[int, int, int]]:
+        """Begin and end of each tile, in reads, and its cost."""
+        # A read without a letter costs something, too; otherwise many of them would be one tile.
+        order = CostList((lengths.astype(np.float64) + 1) * self._base_cells)
+        most_cells = min(TILE_CELLS, self._base_cells * READS_SHARE * self._memory_bytes / BASE_BYTES)
+        bounds = cuts(order, *share(order, shard), self._most_reads(), most_cells)
+        costs = [order.cost_before(k) for k in bounds]
+        return [(a, b, int(y - x)) for (a, b), (x, y) in zip(pairwise(bounds), pairwise(costs), strict=True)]
 
-    def __init__(self, package: ReferencePackage, scoring: PlacementScoring, n_best: int) -> None:
-        self.package, self.numbers, self.n_best = package, scoring.numbers(), n_best
-        self.cells = 0
-        self._lock = threading.Lock()
-        self._on_gpu: dict[Gpu, ScoresOnGpu] = {}
+    def outline(self) -> list[Tile] | None:
+        """The tiles without their reads; None where the lengths of the reads are not known beforehand."""
+        if self._spans is None:
+            return None
+        return [Tile(k, cells, self._tile_bytes(b - a), b - a, None) for k, (a, b, cells) in enumerate(self._spans)]
 
-    def word_bits(self, n_letters: int) -> int:
-        """Bits that hold every score of a read of that length."""
-        from tropalign import _native
+    def _tile_bytes(self, n_reads: int) -> int:
+        return (4 * self.package.n_distinct + READ_BYTES) * n_reads
 
-        return int(_native.place_word_bits(self.numbers, n_letters, len(self.package.columns)))
+    def tiles(self) -> Iterator[Tile]:
+        """Runs of neighbouring reads, made as the reads come in."""
+        states, self.n_unusable = self.package.states, 0
+        spans = None if self._spans is None else iter([(a, b) for a, b, _ in self._spans])
+        for index, reads in enumerate(_regrouped(self._blocks(), spans, self._most_reads())):
+            self._warn_of_unknown(reads)
+            self.n_unusable += len(reads.names) - int(_is_usable(reads.sets(states), reads.offsets, states).sum())
+            yield self._tile(index, reads)
 
-    def on_cpu(self, texts: list[NDArray[np.uint32]], n_threads: int, progress: Progress | None) -> Scores:
-        """Scores of reads whose words are equally wide."""
-        from tropalign import _native
+    def _tile(self, index: int, reads: ReadBlock) -> Tile:
+        cells = (len(reads.letters) + len(reads.names)) * self._base_cells
+        return Tile(index, cells, self._tile_bytes(len(reads.names)), len(reads.names), reads)
 
-        package, word_bits = self.package, self.word_bits(max(map(len, texts)))
-        can_prune = self.n_best and word_bits <= 16 and _native.can_prune(self.numbers)
-        bounds = package.bounds if can_prune else None
-        reference = (package.planes, package.n_distinct, package.n_empty, self.numbers)
-        rest = (word_bits, bounds, self.n_best, n_threads, progress)
-        scores, windows, cells = _native.place_scores(*reference, *encoded(texts), *rest)
-        with self._lock:
-            self.cells += cells
-        return Scores(scores[:, : package.n_distinct], windows)
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Placements:
+        """The tile's reads placed."""
+        return self._place(tile.payload, partial(self._on_cpu, n_threads), n_threads, progress)
 
-    def on_gpu(self, texts: list[NDArray[np.uint32]], device: Gpu, progress: Progress | None) -> Scores:
-        """The same on a GPU."""
-        from tropalign.phylo.gpu import ScoresOnGpu
-
-        with self._lock:
-            if device not in self._on_gpu:
-                self._on_gpu[device] = ScoresOnGpu(device, self.package.vectors(), self.numbers)
-        codes = np.concatenate(texts).astype(np.uint8)
-        offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
-        scores = self._on_gpu[device].scores(codes, offsets, progress)
-        with self._lock:
-            self.cells += len(codes) * self.package.n_distinct * len(self.package.columns)
-        n_columns = len(self.package.columns)
-        return Scores(scores, np.tile(np.array([0, n_columns], np.int32), (len(texts), 1)))
-
-
-class ScoreTask:
-    """Scores of some reads; a tile holds neighbours whose words are equally wide.
-
-    Parameters
-    ----------
-    texts
-        State sets of each read, by ascending width of words.
-    """
-
-    def __init__(self, scorer: Scorer, texts: list[NDArray[np.uint32]]) -> None:
-        self.scorer, self.texts = scorer, texts
-        self._read_cells = scorer.package.n_distinct * len(scorer.package.columns)
-        at_once = max(1, SCORES_AT_ONCE // scorer.package.n_distinct)
-        bits = [scorer.word_bits(len(text)) for text in texts]
-        self._tiles: list[Tile] = []
-        begin = 0
-        for k in range(1, len(texts) + 1):
-            if k == len(texts) or bits[k] != bits[begin] or k - begin == at_once:
-                self._tiles.append(self._tile(len(self._tiles), begin, k))
-                begin = k
-
-    def _tile(self, index: int, begin: int, end: int) -> Tile:
-        cells = self._read_cells * sum(len(text) for text in self.texts[begin:end])
-        return Tile(index, cells, 4 * self.scorer.package.n_distinct * (end - begin), end - begin, (begin, end))
-
-    def fingerprint(self) -> str:
-        """Hash of the reference and the reads."""
-        digest = hashlib.sha256(self.scorer.package.fingerprint().encode())
-        for text in self.texts:
-            digest.update(text.tobytes())
-        return digest.hexdigest()
-
-    def tiles(self) -> list[Tile]:
-        """Runs of reads."""
-        return self._tiles
-
-    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Scores:
-        """Scores of the tile's reads."""
-        return self.scorer.on_cpu(self.texts[slice(*tile.payload)], n_threads, progress)
-
-    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Scores:
-        """The same on a GPU."""
-        return self.scorer.on_gpu(self.texts[slice(*tile.payload)], device, progress)
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Placements:
+        """The same with the scores of a GPU."""
+        return self._place(tile.payload, partial(self._on_gpu, device), self.n_threads, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
         """Two tiles of half the reads; none of a single one."""
-        begin, end = tile.payload
-        if end - begin < 2:
+        n = len(tile.payload.names)
+        if n < 2:
             return []
-        middle = (begin + end) // 2
-        return [self._tile(tile.index, a, b) for a, b in ((begin, middle), (middle, end))]
+        return [self._tile(tile.index, _part(tile.payload, a, b)) for a, b in ((0, n // 2), (n // 2, n))]
 
-    def join(self, tile: Tile, results: list[Any]) -> Scores:
+    def join(self, tile: Tile, results: list[Placements]) -> Placements:
         """One after another."""
-        return Scores(np.concatenate([r.values for r in results]), np.concatenate([r.windows for r in results]))
+        return concatenate(results)
+
+    def _on_cpu(self, n_threads: int, texts: list[Sets], progress: Progress | None) -> Scores:
+        return self.scorer.on_cpu(texts, n_threads, progress)
+
+    def _on_gpu(self, device: Gpu, texts: list[Sets], progress: Progress | None) -> Scores:
+        return self.scorer.on_gpu(texts, device, progress)
+
+    def _warn_of_unknown(self, block: ReadBlock) -> None:
+        states = self.package.states
+        unknown = ~states.known[block.letters]
+        if self._is_warned or not unknown.any():
+            return
+        self._is_warned = True
+        at = int(np.flatnonzero(unknown)[0])
+        k = int(np.searchsorted(block.offsets, at, "right")) - 1
+        warnings.warn(
+            f"read {block.names[k]!r}: {chr(block.letters[at])!r} is no {states.alphabet.name} letter; "
+            f"such letters are read as {states.alphabet.wildcard}",
+            TropalignWarning,
+            stacklevel=4,
+        )
+
+    def _place(self, block: ReadBlock, engine: Engine, n_threads: int, progress: Progress | None) -> Placements:
+        states = self.package.states
+        sets, letters = block.sets(states), block.letters
+        chosen = np.flatnonzero(_is_usable(sets, block.offsets, states))
+        self._check_lengths(block, chosen)
+        best = self._best(sets, block.offsets, chosen, engine, progress)
+        strand = np.ones(len(block.names), np.int8)
+        if self.both_strands:
+            other_letters, other_sets = block.reverse_complement(states)
+            told = progress and (lambda items: progress(len(block.names)))
+            other = self._best(other_sets, block.offsets, chosen, engine, told)
+            is_better = other.score > best.score
+            best = best.merged(other, is_better)
+            strand[chosen[is_better]] = -1
+            is_turned = np.repeat(strand < 0, np.diff(block.offsets))
+            sets, letters = np.where(is_turned, other_sets, sets), np.where(is_turned, other_letters, letters)
+        self._check_memory(block, chosen, best, n_threads)
+        column = self._paths(sets, block.offsets, chosen, best, n_threads)
+        return self._assembled(block, letters, chosen, best, strand, column)
+
+    def _check_lengths(self, block: ReadBlock, chosen: Index) -> None:
+        if not self.scoring.whole_read:
+            return
+        lengths, n_columns = np.diff(block.offsets), len(self.package.columns)
+        for k in chosen[lengths[chosen] >= n_columns]:
+            raise InputError(
+                f"its {lengths[k]} letters do not fit the {n_columns} columns of the reference, as the scheme wants",
+                record=block.names[k],
+            )
+
+    def _check_memory(self, block: ReadBlock, chosen: Index, best: Best, n_threads: int) -> None:
+        """The way back takes a byte per cell, of one read per thread."""
+        cells = np.diff(block.offsets)[chosen] * np.diff(best.windows, axis=1)[:, 0].astype(np.int64)
+        allowed = int((1 - READS_SHARE) * self._memory_bytes) // n_threads
+        if len(cells) and int(cells.max()) > allowed:
+            k = int(chosen[cells.argmax()])
+            what = f"the alignment of read {block.names[k]!r}, of {int(np.diff(block.offsets)[k])} letters,"
+            require(int(cells.max()), allowed, what, "leave this read out, use fewer threads or allow more with --memory")
+
+    def _best(self, sets: Sets, offsets: Index, chosen: Index, engine: Engine, progress: Progress | None) -> Best:
+        """Of the chosen reads; equal ones are scored once, and those whose words are equally wide together."""
+        number: dict[bytes, int] = {}
+        texts = [sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()]
+        which = np.array([number.setdefault(text.tobytes(), len(number)) for text in texts], np.int64)
+        first = np.unique(which, return_index=True)[1]
+        bits = np.array([self.scorer.word_bits(len(texts[k])) for k in first.tolist()], np.int64)
+        order = np.argsort(bits, kind="stable")
+        parts: list[Best] = []
+        done = 0
+        for width in np.unique(bits).tolist():
+            of_width = [texts[first[k]] for k in order[done : done + int((bits == width).sum())].tolist()]
+            parts.append(self._ranking.best(engine(of_width, progress and partial(_after, progress, done))))
+            done += len(of_width)
+        if not parts:
+            return self._ranking.best(Scores(np.zeros((0, 1), np.int32), np.zeros((0, 2), np.int32)))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return joined(parts).take(place[which])
+
+    def _paths(self, sets: Sets, offsets: Index, chosen: Index, best: Best, n_threads: int) -> NDArray[np.int32]:
+        """Columns (of the whole alignment) of all letters; -1 of reads that were not chosen."""
+        from tropalign import _native
+
+        column = np.full(len(sets), -1, np.int32)
+        if not len(chosen):
+            return column
+        lengths = np.diff(offsets)[chosen]
+        at = np.repeat(offsets[chosen] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+        codes, own, table = encoded([sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()])
+        package = self.package
+        reference = (package.planes, package.n_distinct, package.n_empty)
+        where = (best.row, best.windows, n_threads)
+        found, _ = _native.place_paths(*reference, self.scoring.numbers(), codes, own, table, *where)
+        column[at] = np.where(found >= 0, package.columns[np.maximum(found, 0)], -1)
+        return column
+
+    def _assembled(
+        self,
+        block: ReadBlock,
+        letters: NDArray[np.uint8],
+        chosen: Index,
+        best: Best,
+        strand: NDArray[np.int8],
+        column: NDArray[np.int32],
+    ) -> Placements:
+        n = len(block.names)
+        branch, ties = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+        score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        tied = [np.zeros(0, np.int64)] * n
+        branch[chosen], ties[chosen] = self.package.first_branch[best.row], best.ties
+        score[chosen], second[chosen] = best.score, best.second
+        for k, branches in zip(chosen.tolist(), best.tied, strict=True):
+            tied[k] = branches
+        return Placements(block.names, letters, block.offsets, branch, score, second, ties, strand, tuple(tied), column)
 
 
-def encoded(texts: list[NDArray[np.uint32]]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]]:
-    """Reads as codes, where each begins, and the set of states of each code."""
-    offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
-    table, codes = np.unique(np.concatenate(texts) if texts else np.zeros(0, np.uint32), return_inverse=True)
-    return codes.astype(np.uint8), offsets, table.astype(np.uint32)
+def _is_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.bool_]:
+    """Which reads have a letter that does not stand for all states."""
+    before = np.concatenate([[0], np.cumsum(sets != states.all_states)])
+    return np.diff(before[offsets]) > 0
+
+
+def _after(progress: Progress, before: int, items: int) -> None:
+    """Tells what is done in all."""
+    progress(before + items)
+
+
+def _part(block: ReadBlock, begin: int, end: int) -> ReadBlock:
+    """Some neighbouring reads of a block."""
+    first, last = int(block.offsets[begin]), int(block.offsets[end])
+    return ReadBlock(block.names[begin:end], block.letters[first:last], block.offsets[begin : end + 1] - first)
+
+
+def _regrouped(
+    blocks: Iterator[ReadBlock], spans: Iterator[tuple[int, int]] | None, most_reads: int
+) -> Iterator[ReadBlock]:
+    """The reads of each span (begin, end); or, without spans, of each block in runs of at most `most_reads`."""
+    if spans is None:
+        for block in blocks:
+            for begin in range(0, len(block.names), most_reads):
+                yield _part(block, begin, min(begin + most_reads, len(block.names)))
+        return
+    before = 0  # reads of earlier blocks
+    pieces: list[ReadBlock] = []
+    span = next(spans, None)
+    for block in blocks:
+        after = before + len(block.names)
+        while span is not None and span[0] < after:
+            begin, end = max(span[0], before), min(span[1], after)
+            pieces.append(_part(block, begin - before, end - before))
+            if span[1] > after:
+                break
+            yield _together(pieces)
+            pieces, span = [], next(spans, None)
+        if span is None:
+            return
+        before = after
+    raise InputError("the reads are fewer than they were when the run began: run it again")
+
+
+def _together(pieces: list[ReadBlock]) -> ReadBlock:
+    """Reads of neighbouring blocks as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    lengths: Any = np.concatenate([np.diff(piece.offsets) for piece in pieces])
+    names = tuple(name for piece in pieces for name in piece.names)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return ReadBlock(names, np.concatenate([piece.letters for piece in pieces]), offsets)

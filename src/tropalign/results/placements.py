@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,3 +70,20 @@ class Placements:
             inside = last - first + 1
             out[:, k] = columns[first], columns[last] + 1, inside - len(placed), len(columns) - inside
         return out[0], out[1], out[2], out[3]
+
+
+def concatenate(parts: Sequence[Placements]) -> Placements:
+    """The reads of several, one after another. Raises ValueError when there is nothing to concatenate."""
+    if not parts:
+        raise ValueError("there are no placements to concatenate")
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("letters", "branch", "score", "second_score", "ties", "strand", "column")
+    }
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    return Placements(
+        names=tuple(name for part in parts for name in part.names),
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        tied=tuple(branches for part in parts for branches in part.tied),
+        **columns,
+    )

@@ -180,3 +180,10 @@ def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
     plain = sum(int(upper[ord(c)]) for c in "ACGTUN")
     known = sum(int(upper[ord(c)]) for c in NUCLEOTIDE.letters + "UX")
     return NUCLEOTIDE if total and plain >= 0.9 * total and known >= 0.99 * total else PROTEIN
+
+
+def held_bytes(batch: SequenceBatch) -> int:
+    """Memory that a batch takes, its Python strings included."""
+    arrays = batch.codes.nbytes + batch.letters.nbytes + batch.offsets.nbytes
+    strings = sum(64 + len(name) for name in batch.names) + sum(64 + len(text) for text in batch.descriptions)
+    return int(arrays) + strings

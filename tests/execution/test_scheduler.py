@@ -6,12 +6,19 @@ import pytest
 
 from tropalign.devices.registry import CpuDevice
 from tropalign.errors import InputError, ResourceError, TropalignError
-from tropalign.execution.queue import run
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Tile
 
 
+def run(task, *, n_threads=0, devices=None, skip=frozenset(), progress=None):
+    """Tiles and results of a task in a run of its own."""
+    scheduler = Scheduler([CpuDevice(n_threads)] if devices is None else devices, progress)
+    for result in scheduler.run([task], skip=lambda tile: tile.index in skip):
+        yield result.tile, result.value
+
+
 class Squares:
-    """Squares of ranges; tiles are handed out in a muddled order."""
+    """Squares of ranges."""
 
     def __init__(self, n_tiles=6, size=4):
         self.size = size
@@ -22,7 +29,7 @@ class Squares:
         return "squares"
 
     def tiles(self):
-        return self._tiles[::-1]
+        return self._tiles
 
     def on_cpu(self, tile, n_threads, progress=None):
         self.calls.append((tile.index, n_threads, threading.current_thread()))
@@ -83,12 +90,6 @@ def test_skipped_tiles_are_not_computed_but_count_as_done():
     results = list(run(task, n_threads=1, skip={0, 1, 4}, progress=told.append))
     assert [tile.index for tile, _ in results] == [2, 3, 5]
     assert told == [14, 16, 18, 20, 22, 24]
-
-
-def test_a_shard():
-    halves = [list(run(Squares(), n_threads=1, shard=(k, 2))) for k in (1, 2)]
-    assert all(halves)
-    assert values(halves[0] + halves[1]) == [k * k for k in range(24)]
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ResourceError("too much")])

@@ -1,4 +1,4 @@
-"""The queue over several devices, with devices that are slow, run out of memory and fail as a seed says."""
+"""The scheduler over several devices, with devices that are slow, run out of memory and fail as a seed says."""
 
 import random
 import threading
@@ -9,9 +9,17 @@ from dataclasses import replace
 import pytest
 
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning
-from tropalign.execution import hybrid
-from tropalign.execution.queue import run
+from tropalign.devices.registry import CpuDevice
+from tropalign.execution import scheduler as scheduling
+from tropalign.execution.scheduler import Scheduler, folded
 from tropalign.execution.task import Tile
+
+
+def run(task, *, n_threads=0, devices=None, skip=frozenset(), progress=None):
+    """Tiles and results of a task in a run of its own."""
+    scheduler = Scheduler([CpuDevice(n_threads)] if devices is None else devices, progress)
+    for result in scheduler.run([task], skip=lambda tile: tile.index in skip):
+        yield result.tile, result.value
 
 
 class FakeDevice:
@@ -57,7 +65,7 @@ class Squares:
         return "squares"
 
     def tiles(self):
-        return self._tiles[::-1]
+        return self._tiles
 
     def split(self, tile):
         begin, end = tile.payload
@@ -153,7 +161,7 @@ def test_a_failed_tile_is_done_by_the_cpu_with_one_warning():
     assert [str(w.message) for w in warned] == [
         f"fake:0 failed at tile {gpu.calls[0][0] // 4} (the kernel failed): the processor computes what it cannot"
     ]
-    assert len(gpu.calls) == hybrid.MOST_FAILURES
+    assert len(gpu.calls) == scheduling.MOST_FAILURES
 
 
 def test_without_the_cpu_a_failure_is_an_error_that_names_the_tile():
@@ -187,7 +195,7 @@ def test_bad_input_on_the_cpu_is_an_error():
 
 
 def test_a_device_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr(hybrid, "LATE_SECONDS", 0.2)
+    monkeypatch.setattr(scheduling, "LATE_SECONDS", 0.2)
     task, woken = Squares([2, 2, 2], cells=1), threading.Event()
 
     def hangs(tile, attempt):
@@ -196,11 +204,11 @@ def test_a_device_that_does_not_answer(monkeypatch):
 
     gpu = FakeDevice("fake:0", hangs)
     with pytest.warns(TropalignWarning, match=r"fake:0 failed at tile 0 \(it does not answer\)"):
-        assert values(run(task, devices=[gpu, FakeDevice("cpu")])) == whole(task)
+        assert values(run(task, devices=[gpu, FakeDevice("cpu", lambda tile, attempt: 0.1)])) == whole(task)
     woken.set()
     with pytest.raises(DeviceError, match="does not answer"):
         woken.clear()
-        list(run(task, devices=[FakeDevice("fake:0", hangs), FakeDevice("fake:1")]))
+        list(run(task, devices=[FakeDevice("fake:0", hangs), FakeDevice("fake:1", lambda tile, attempt: 0.1)]))
     woken.set()
 
 
@@ -210,7 +218,7 @@ def test_results_lie_ready_for_few_tiles_only():
     results = run(task, devices=devices)
     next(results)
     time.sleep(0.1)
-    assert sum(len(device.calls) for device in devices) <= hybrid.AHEAD * 2 + 3
+    assert sum(len(device.calls) for device in devices) <= scheduling.AHEAD * 2 + 3
     assert len(values(results)) == 59
 
 
@@ -223,7 +231,7 @@ def test_an_abandoned_run_ends_its_threads():
 
 
 def test_the_end_of_a_run_does_not_wait_for_a_gpu_that_hangs(monkeypatch):
-    monkeypatch.setattr(hybrid, "PATIENCE", 0.05)
+    monkeypatch.setattr(scheduling, "PATIENCE", 0.05)
     hangs = threading.Event()
     gpu = FakeDevice("fake:0", lambda tile, attempt: hangs.wait(20) or 0.0)
     results = run(Squares([1, 9, 1, 1], cells=1), devices=[gpu, FakeDevice("cpu")])
@@ -237,15 +245,15 @@ def test_the_end_of_a_run_does_not_wait_for_a_gpu_that_hangs(monkeypatch):
 def test_pieces_are_joined_without_the_lock():
     class Slow(Squares):
         def join(self, tile, results):
-            free = queue._changed.acquire(timeout=5)
+            free = scheduler._changed.acquire(timeout=5)
             assert free
-            queue._changed.release()
+            scheduler._changed.release()
             return super().join(tile, results)
 
     task = Slow([64], cells=10**9)
-    queue = hybrid.Hybrid(task, task.tiles(), [FakeDevice("fake:0"), FakeDevice("cpu")], None)
-    queue._changed = threading.Condition(threading.Lock())  # which its holder cannot take again
-    assert values(queue.run()) == whole(task)
+    scheduler = Scheduler([FakeDevice("fake:0"), FakeDevice("cpu")])
+    scheduler._changed = threading.Condition(threading.Lock())  # which its holder cannot take again
+    assert [k for result in scheduler.run([task]) for k in result.value] == whole(task)
 
 
 def test_a_join_that_fails_ends_the_run():
@@ -264,3 +272,117 @@ def test_warnings_are_given_where_the_results_are_taken():
         warnings.simplefilter("error", TropalignWarning)
         with pytest.raises(TropalignWarning, match="fake:0 failed"):
             list(run(Squares([4] * 6, cells=1), devices=[gpu, cpu]))
+
+
+def test_a_dead_device_is_tried_three_times_and_warned_of_once_in_a_run_of_eight_tasks():
+    tasks = [Squares([4] * 3, cells=1) for _ in range(8)]
+    gpu = FakeDevice("fake:0", lambda tile, attempt: DeviceError("the kernel failed"))
+    scheduler = Scheduler([gpu, FakeDevice("cpu", lambda tile, attempt: 0.01)])
+    with pytest.warns(TropalignWarning) as warned:
+        results = [result for task in tasks for result in scheduler.run([task])]
+    assert [value for result in results for value in result.value] == whole(tasks[0]) * 8
+    assert len(gpu.calls) == 3 and len(warned) == 1
+
+
+def test_three_failures_in_a_row_are_what_counts():
+    task = Squares([4] * 40, cells=1)
+    gpu = FakeDevice("fake:0", lambda tile, attempt: DeviceError("luck") if attempt % 3 else 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TropalignWarning)
+        assert values(run(task, devices=[gpu, FakeDevice("cpu", lambda tile, attempt: 0.003)])) == whole(task)
+    assert len(gpu.calls) > scheduling.MOST_FAILURES
+
+
+def test_a_late_device_stays_lost_for_the_run(monkeypatch):
+    monkeypatch.setattr(scheduling, "LATE_SECONDS", 0.2)
+    woken = threading.Event()
+    gpu = FakeDevice("fake:0", lambda tile, attempt: woken.wait(20) and 0.0)
+    scheduler = Scheduler([gpu, FakeDevice("cpu", lambda tile, attempt: 0.1)])
+    with pytest.warns(TropalignWarning, match="does not answer"):
+        for _ in range(3):
+            assert [k for result in scheduler.run([Squares([2, 2], cells=1)]) for k in result.value] == [0, 1, 4, 9]
+    woken.set()
+    assert len(gpu.calls) == 1
+
+
+def test_the_next_task_begins_before_the_last_one_ends():
+    slow = threading.Event()
+
+    def plan(tile, attempt):
+        if tile.payload == (0, 9):  # the first task's only tile
+            assert slow.wait(10)
+        else:
+            slow.set()
+        return 0.0
+
+    tasks = [Squares([9], cells=1), Squares([1, 1], cells=1)]
+    scheduler = Scheduler([FakeDevice("fake:0", plan), FakeDevice("cpu", plan)])
+    results = list(scheduler.run(tasks))
+    assert [(result.task, result.tile.index) for result in results] == [(tasks[0], 0), (tasks[1], 0), (tasks[1], 1)]
+
+
+@pytest.mark.parametrize("devices", [["cpu"], ["cpu", "fake:0"]])
+def test_tiles_that_wait_for_results(devices):
+    class Stages(Squares):
+        """The number of tiles of the second stage comes out of the first."""
+
+        def tiles(self):
+            yield self._tiles[0]
+            while not seen:
+                yield None
+            yield from self._tiles[1 : 1 + seen[0]]
+
+    seen = []
+    task = Stages([1, 2, 2, 2, 2])
+    for result in Scheduler([FakeDevice(name) for name in devices]).run([task]):
+        seen.append(3)
+    assert len(seen) == 4
+
+
+def test_tiles_that_wait_for_nothing_are_a_defect_and_no_hang():
+    class Never(Squares):
+        def tiles(self):
+            yield self._tiles[0]
+            while True:
+                yield None
+
+    with pytest.raises(RuntimeError, match="all results have been handed over"):
+        list(run(Never([1]), devices=[FakeDevice("cpu")]))
+
+
+def test_tiles_are_asked_for_as_they_are_needed():
+    asked = []
+
+    class Endless(Squares):
+        def tiles(self):
+            for k in range(10**6):
+                asked.append(k)
+                yield Tile(k, 1, 1, 1, (k, k + 1))
+
+    results = run(Endless([1]), devices=[FakeDevice("cpu"), FakeDevice("fake:0")])
+    assert [next(results)[1] for _ in range(5)] == [[k * k] for k in range(5)]
+    results.close()
+    assert len(asked) < 100
+
+
+def test_results_fold():
+    class Sum(Squares):
+        def fold(self, kept, result):
+            return (kept or 0) + sum(result)
+
+    tasks = [Sum([3, 4]), Sum([5])]
+    sums = [value for _, value in folded(Scheduler([FakeDevice("cpu")]).run(tasks))]
+    assert sums == [sum(whole(task)) for task in tasks]
+    with pytest.raises(TropalignError, match="do not fold"):
+        list(folded(Scheduler([FakeDevice("cpu")]).run([Squares([1])])))
+
+
+def test_without_threads_the_caller_works(monkeypatch):
+    def fails(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    task = Squares([4] * 6)
+    assert values(run(task, devices=[FakeDevice("fake:0"), FakeDevice("cpu")])) == whole(task)
+    with pytest.raises(DeviceError, match="no thread can be started"):
+        list(run(task, devices=[FakeDevice("fake:0", n_workers=2)]))

@@ -1,0 +1,203 @@
+"""Files that a run writes: checked before anything is computed, compressed by their suffix, whole or not there."""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import lzma
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from tropalign.errors import InputError, ResourceError, TropalignError, UsageError
+
+#: By the last suffix of a name.
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+#: Room for what is added to a name while the file is made (".parts" and the like).
+NAME_BYTES = 255 - 16
+
+
+def output_path(output: str) -> Path | None:
+    """The file to make, links followed; None for what is no regular file and takes bytes as they come."""
+    path = Path(output)
+    if output == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        return None
+    return Path(os.path.realpath(path))
+
+
+def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
+    """Finds what is wrong with the places to write to before anything is computed.
+
+    Parameters
+    ----------
+    outputs, inputs
+        Paths; "-" is standard output or input.
+
+    Raises
+    ------
+    UsageError
+        An output is an input, or the same as another output.
+    InputError
+        A directory that is not there or cannot be written, a name that no file can have.
+    """
+    taken = {key: path for path in inputs if path != "-" for key in _identities(path)}
+    seen: set[object] = set()
+    for output in outputs:
+        try:
+            path = output_path(output)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise disk_error(error, output, 0) from None
+        keys = _identities(output)
+        if path is not None and any(key in taken for key in keys):
+            raise UsageError(f"{output} is an input: name another file to write to")
+        if (path is not None or output == "-") and any(key in seen for key in keys):
+            where = "standard output" if output == "-" else output
+            raise UsageError(f"two outputs go to {where}: give each its own name")
+        seen |= set(keys)
+        if path is not None:
+            _check_place(path)
+
+
+def _identities(path: str) -> list[object]:
+    """What tells that two paths are one file: the name without links, and the file itself (hard links)."""
+    if path == "-":
+        return ["-"]
+    found: list[object] = [path]
+    try:
+        found = [os.path.realpath(path)]
+        status = os.stat(path)
+    except (OSError, ValueError):  # there is no such file yet, or no file can have that name
+        return found
+    return [*found, (status.st_dev, status.st_ino)]
+
+
+def _check_place(path: Path) -> None:
+    if path.is_dir():
+        raise InputError("the output is a directory: name a file in it", file=str(path))
+    if not path.parent.is_dir():
+        raise InputError("there is no such directory to write to: make it first", file=str(path.parent))
+    if len(os.fsencode(path.name)) > NAME_BYTES:
+        raise InputError(f"the name is longer than {NAME_BYTES} bytes: choose a shorter one", file=str(path))
+    if path.is_symlink():  # realpath follows all others
+        raise InputError("the link leads in a circle: name another file", file=str(path))
+    if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        place = path if path.exists() else path.parent
+        raise InputError("no permission to write here", file=str(place))
+
+
+def check_terminal(what: str, output: str) -> None:
+    """Raises UsageError where bytes that are no text would go to a terminal."""
+    if output == "-" and sys.stdout is not None and sys.stdout.isatty():
+        raise UsageError(f"format {what} is no text for a terminal: name a file with -o")
+
+
+@contextmanager
+def written(path: Path, temporary: Path | None = None) -> Iterator[IO[bytes]]:
+    """A file that appears under its name, whole and on the disk, when the block ends well; compressed by its suffix.
+
+    Parameters
+    ----------
+    temporary
+        Where it is made, on the same file system; beside it by default.
+
+    Raises
+    ------
+    ResourceError
+        The disk is full.
+    InputError
+        It cannot be written.
+    """
+    making = temporary or path.with_name(f".{path.name}.part")
+    with made(path, making), _compressed(path, making) as out:
+        yield out
+
+
+@contextmanager
+def made(path: Path, temporary: Path) -> Iterator[None]:
+    """The temporary file that the block makes gets its name when the block ends well, and is removed otherwise."""
+    try:
+        yield
+        sync(temporary)
+        os.replace(temporary, path)
+        sync(path.parent)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        n_bytes = temporary.stat().st_size if temporary.exists() else 0
+        raise disk_error(error, path, n_bytes) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _compressed(path: Path, making: Path) -> Iterator[IO[bytes]]:
+    """The file to be made, compressed as the suffix of its name says; equal bytes make equal files."""
+    suffix = path.suffix.lower()
+    with open(making, "wb") as raw:
+        if suffix not in COMPRESSIONS:
+            yield raw
+            return
+        stream: Any
+        if suffix == ".gz":
+            stream = gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0)
+        elif suffix == ".bz2":
+            stream = bz2.BZ2File(raw, "wb")
+        elif suffix == ".xz":
+            stream = lzma.LZMAFile(raw, "wb")
+        else:
+            import xopen
+
+            stream = xopen.xopen(raw, "wb", format="zst", threads=0)
+        with stream:
+            yield stream
+
+
+def write_stream(output: str, write: Callable[[IO[bytes]], None]) -> None:
+    """Lets `write` have standard output ("-"), or a pipe or a device by its name."""
+    try:
+        if output == "-":
+            if sys.stdout is None:
+                raise InputError("standard output is closed: name a file with -o")
+            write(sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        else:
+            with open(output, "wb") as out:
+                write(out)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise disk_error(error, "standard output" if output == "-" else output, 0) from None
+
+
+def sync(path: Path) -> None:
+    """Waits until a file or a directory is on the disk, as far as the system says so."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:  # a directory, on systems that do not open them
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.EROFS):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def disk_error(error: Exception, path: Path | str, n_bytes: int) -> TropalignError:
+    """The error that says what a failed write means; `n_bytes` were to be written, 0 when that is not known."""
+    number = getattr(error, "errno", None)
+    if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        amount = f" ({n_bytes} bytes were to be written)" if n_bytes else ""
+        return ResourceError(
+            f"{path}: the disk is full or the file too large{amount}: free space, or write elsewhere with -o",
+            needed_bytes=n_bytes or None,
+        )
+    if isinstance(error, PermissionError) or number == errno.EROFS:
+        return InputError("no permission to write here", file=str(path))
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"this cannot be written ({reason})", file=str(path).replace("\0", "\\0"))

@@ -1,0 +1,38 @@
+"""How far a run is, on a terminal's standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from tropalign.execution.task import Progress
+
+#: Opens a display for items of a unit, of which there are so many in all (None: not known).
+Show = Callable[[str, int | None], AbstractContextManager[Progress | None]]
+
+
+@contextmanager
+def no_progress(unit: str, total: int | None) -> Iterator[Progress | None]:
+    """Nobody watches."""
+    yield None
+
+
+@contextmanager
+def progress_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
+    """Gives the function that takes the number of items begun; None where standard error is no terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+    from rich.progress import TimeRemainingColumn
+
+    if total is None:
+        columns = (SpinnerColumn(), TextColumn("{task.completed:.0f} {task.description}"), TimeElapsedColumn())
+    else:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(unit, total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,243 @@
+"""A run, whatever its job: from a task to its files, with resume, shards and progress.
+
+    task --tiles--> scheduler --results--> writers --sections--> parts --> the files, each whole or not there
+                                                                   |
+                                                     a kill leaves them: the same command goes on
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from tropalign.errors import ResourceError, UsageError
+from tropalign.execution.archive import Description, write_archive
+from tropalign.execution.files import made, output_path, write_stream, written
+from tropalign.execution.manifest import Manifest
+from tropalign.execution.parts import Parts, Sections, Spool, parts_directory, recorded_manifest
+from tropalign.execution.progress import Show, no_progress
+from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.shard import Shard
+from tropalign.execution.task import Device, Task, Tile
+from tropalign.machine.memory import default_budget
+
+
+class PartWriter(Protocol):
+    """Turns results into a file.
+
+    Attributes
+    ----------
+    needs_all
+        Nothing can be written before the last part is known; `assemble` goes through its parts more than once.
+    """
+
+    @property
+    def needs_all(self) -> bool: ...
+
+    def encode(self, result: Any) -> bytes:
+        """What one tile leaves behind."""
+
+    def assemble(self, parts: Iterable[bytes], out: IO[bytes]) -> None:
+        """The file of all parts, in order."""
+
+    def describe(self) -> dict[str, Any]:
+        """What the writer is made again of where shards are merged; JSON-able."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file of a run.
+
+    Parameters
+    ----------
+    role
+        What it holds, as shards and ``merge`` call it.
+    path
+        "-" is standard output.
+    """
+
+    role: str
+    path: str
+    writer: PartWriter
+
+
+@dataclass(frozen=True)
+class Run:
+    """What to compute, and where it goes.
+
+    Parameters
+    ----------
+    task
+        Yields the tiles of the run, or of the shard.
+    outputs
+        The first one is the run's main file, beside which its parts lie.
+    outline
+        The tiles, payloads aside; None when the input is a stream, so that the run cannot be taken up again.
+    fingerprint
+        Hash of inputs and parameters.
+    parameters
+        By name, for the sentence that says how two runs differ.
+    memory_bytes
+        What tiles were cut to.
+    shard
+        (i, n): this is the i-th of n shards, counted from 1.
+    unit
+        What progress counts, in the plural.
+    """
+
+    task: Task
+    outputs: Sequence[Output]
+    outline: Sequence[Tile] | None
+    fingerprint: str
+    parameters: dict[str, str]
+    memory_bytes: int
+    shard: Shard | None = None
+    unit: str = "items"
+
+    def compute(self, devices: Sequence[Device], show: Show = no_progress) -> None:
+        """Computes and writes.
+
+        Parameters
+        ----------
+        show
+            Opens the display of progress (`tropalign.execution.progress`).
+
+        Raises
+        ------
+        TropalignError
+            What the scheduler, a writer or the disk says.
+        """
+        path = output_path(self.outputs[0].path)
+        if path is None or self.outline is None:
+            if self.shard is not None:
+                raise UsageError("a shard goes to a file that tropalign merge reads: name it with -o")
+            total = None if self.outline is None else _n_items(self.outline)
+            with show(self.unit, total) as progress:
+                _Stream(self, Scheduler(devices, progress)).write(path)
+        else:
+            with show(self.unit, _n_items(self.outline)) as progress:
+                _Resumable(self, self.outline, Scheduler(devices, progress)).write(path)
+
+    def encoded(self, result: Any) -> list[bytes]:
+        """A section for each output."""
+        return [output.writer.encode(result) for output in self.outputs]
+
+
+class _Stream:
+    """A run whose result goes to a stream, or whose input is one."""
+
+    def __init__(self, run: Run, scheduler: Scheduler) -> None:
+        self.run, self.scheduler = run, scheduler
+
+    def write(self, path: Path | None) -> None:
+        """Writes the main output as results come where that is possible, the others at the end."""
+        outputs = self.run.outputs
+        results = (self.run.encoded(result.value) for result in self.scheduler.run([self.run.task]))
+        with Spool(None if path is None else path.parent) as spool:
+            late = list(outputs)
+            if path is None and not outputs[0].writer.needs_all:
+                late = late[1:]
+                self._write_first(results, spool if late else None)
+            else:
+                for sections in results:
+                    spool.write(sections)
+            write_outputs(late, lambda output: spool.sections(outputs.index(output)))
+
+    def _write_first(self, results: Iterator[list[bytes]], spool: Spool | None) -> None:
+        def firsts() -> Iterator[bytes]:
+            for sections in results:
+                if spool is not None:
+                    spool.write([b"", *sections[1:]])
+                yield sections[0]
+
+        first = self.run.outputs[0]
+        write_stream(first.path, lambda out: first.writer.assemble(firsts(), out))
+
+
+class _Resumable:
+    """A run whose parts survive a kill."""
+
+    def __init__(self, run: Run, tiles: Sequence[Tile], scheduler: Scheduler) -> None:
+        self.run, self.tiles, self.scheduler = run, tiles, scheduler
+        cut = hashlib.sha256(repr([(tile.index, tile.n_items, tile.cost_cells) for tile in tiles]).encode()).hexdigest()
+        self.manifest = Manifest(run.fingerprint, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
+
+    def write(self, path: Path) -> None:
+        """Goes on where an earlier run stopped, and makes the files of all parts."""
+        outputs = self.run.outputs
+        indices = [tile.index for tile in self.tiles]
+        with Parts(parts_directory(path), self.manifest) as parts:
+            try:
+                self._compute(parts, parts.finished(indices, len(outputs)))
+                with _resumable():
+                    if self.run.shard is not None:
+                        described = [Description(output.role, output.writer.describe()) for output in outputs]
+                        with made(path, parts.temporary):
+                            write_archive(parts.temporary, self.manifest, described, parts, indices)
+                    else:
+                        write_outputs(outputs, lambda output: _of(parts, indices, outputs.index(output)), parts.temporary)
+            except KeyboardInterrupt:
+                if parts.is_empty():
+                    raise
+                raise KeyboardInterrupt(
+                    f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
+                ) from None
+            parts.finish()
+
+    def _compute(self, parts: Parts, finished: set[int]) -> None:
+        for result in self.scheduler.run([self.run.task], skip=lambda tile: tile.index in finished):
+            sections = self.run.encoded(result.value)
+            with _resumable():
+                parts.write(result.tile.index, sections)
+
+
+def _n_items(tiles: Sequence[Tile]) -> int:
+    return sum(tile.n_items for tile in tiles)
+
+
+def _of(parts: Parts, indices: Sequence[int], section: int) -> Sections:
+    return Sections(lambda index: parts.read(index, section), indices)
+
+
+def write_outputs(outputs: Sequence[Output], sections: Any, temporary: Path | None = None) -> None:
+    """Makes files of their sections; none has its name before all are made.
+
+    Parameters
+    ----------
+    sections
+        Gives the sections of an output; they can be gone through several times.
+    temporary
+        Where the first file is made; beside it by default.
+    """
+    with ExitStack() as files:
+        for number, output in enumerate(outputs):
+            path = output_path(output.path)
+            parts = sections(output)
+            if path is None:
+                write_stream(output.path, lambda out, o=output, p=parts: o.writer.assemble(p, out))  # type: ignore[misc]
+            else:
+                out = files.enter_context(written(path, temporary if number == 0 else None))
+                output.writer.assemble(parts, out)
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """A full disk in this block costs nothing of what is done; the error says so."""
+    try:
+        yield
+    except ResourceError as error:
+        error.args = (f"{error}; the same command then goes on where this one stopped",)
+        raise
+
+
+def memory_allowed(asked_bytes: int | None, output: str) -> int:
+    """What was asked for; else what a run that this one goes on with had, as tiles were cut to it; else the default."""
+    if asked_bytes is not None:
+        return asked_bytes
+    path = output_path(output)
+    earlier = None if path is None else recorded_manifest(parts_directory(path))
+    return default_budget() if earlier is None else earlier.memory_bytes

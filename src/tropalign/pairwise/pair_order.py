@@ -1,0 +1,158 @@
+"""The pairs of a job in the order of the output, each with a position: which they are, and what they cost.
+
+    all pairs of a set (triangle)     queries against targets         a list
+         j = 0  1  2  3                    j = 0  1  2                 as given
+    i=0      .  0  1  2               i=0      0  1  2
+      1      .  .  3  4                 1      3  4  5
+      2      .  .  .  5
+
+Costs are sums in double precision, added in one order: equal on every machine, so that every shard of a run is cut
+alike.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.execution.shard import CostList
+
+Index = NDArray[np.int64]
+Costs = NDArray[np.float64]
+
+#: What a pair costs beside its cells, in cells: pairs of short peptides take longer than their cells say (0.2 microseconds
+#: each, at some 20 cells per nanosecond).
+PAIR_CELLS = 4_000
+
+
+class PairOrder(Protocol):
+    """Positions 0 to n - 1, each of a pair."""
+
+    n: int
+
+    def pairs(self, begin: int, end: int) -> tuple[Index, Index]:
+        """Query and target indices of the pairs from position `begin` to before `end`."""
+
+    def cost_before(self, position: int) -> float:
+        """Cells of all pairs before that position, overhead included."""
+
+    def position_at(self, cost: float) -> int:
+        """The position before which the pairs cost about `cost` in all."""
+
+    def query_begin(self, position: int) -> int:
+        """The first position of the query that the pair at `position` belongs to (n for n)."""
+
+
+class Grid:
+    """Queries against targets, row by row; or the triangle above the diagonal of one set; or all but the diagonal.
+
+    Parameters
+    ----------
+    query_lengths, target_lengths : int64, shape (n_queries,) and (n_targets,)
+    form : {"all", "triangle", "no diagonal"}
+    """
+
+    def __init__(self, query_lengths: Index, target_lengths: Index, form: str) -> None:
+        self._form, self._n_targets = form, len(target_lengths)
+        n_queries = len(query_lengths)
+        self._lengths = query_lengths.astype(np.float64)
+        # Cells of a query with the targets before each one, per residue of the query; and their overheads.
+        self._before_target = _sums(target_lengths.astype(np.float64))
+        row = np.arange(n_queries)
+        if form == "triangle":
+            counts = self._n_targets - 1 - row
+            residues = self._before_target[-1] - self._before_target[row + 1]
+        else:
+            counts = np.full(n_queries, self._n_targets - (form == "no diagonal"))
+            residues = np.full(n_queries, self._before_target[-1])
+            if form == "no diagonal":
+                residues = residues - target_lengths
+        self._begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self._cost = _sums(self._lengths * residues + PAIR_CELLS * counts.astype(np.float64))
+        self.n = int(self._begin[-1])
+
+    def pairs(self, begin: int, end: int) -> tuple[Index, Index]:
+        """Query and target indices, int64, shape (end - begin,) each."""
+        if begin >= end:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        first, last = (int(np.searchsorted(self._begin, k, "right")) - 1 for k in (begin, end - 1))
+        rows = np.arange(first, last + 1)
+        counts = np.minimum(self._begin[rows + 1], end) - np.maximum(self._begin[rows], begin)
+        query = np.repeat(rows, counts)
+        column = np.arange(begin, end) - self._begin[query]  # among the row's pairs
+        if self._form == "triangle":
+            column += query + 1
+        elif self._form == "no diagonal":
+            column += column >= query
+        return query, column
+
+    def cost_before(self, position: int) -> float:
+        """Cells of all pairs before that position."""
+        if position >= self.n:
+            return float(self._cost[-1])
+        row = int(np.searchsorted(self._begin, position, "right")) - 1
+        count = position - int(self._begin[row])
+        return float(self._cost[row] + self._lengths[row] * self._residues(row, count) + PAIR_CELLS * count)
+
+    def _residues(self, row: int, count: int) -> float:
+        """Of the first targets of a row."""
+        if self._form == "triangle":
+            return float(self._before_target[row + 1 + count] - self._before_target[row + 1])
+        if self._form == "no diagonal" and count > row:
+            own = self._before_target[row + 1] - self._before_target[row]
+            return float(self._before_target[count + 1] - own)
+        return float(self._before_target[count])
+
+    def position_at(self, cost: float) -> int:
+        """The position before which the pairs cost about `cost`."""
+        row = int(np.searchsorted(self._cost, cost, "right")) - 1
+        if row < 0:
+            return 0
+        if row >= len(self._begin) - 1:
+            return self.n
+        low, high = int(self._begin[row]), int(self._begin[row + 1])
+        while low < high:  # the last position whose cost is not above
+            middle = (low + high + 1) // 2
+            if self.cost_before(middle) <= cost:
+                low = middle
+            else:
+                high = middle - 1
+        following = min(low + 1, self.n)
+        return following if self.cost_before(following) - cost < cost - self.cost_before(low) else low
+
+    def query_begin(self, position: int) -> int:
+        """The first position of that query."""
+        if position >= self.n:
+            return self.n
+        return int(self._begin[int(np.searchsorted(self._begin, position, "right")) - 1])
+
+
+class Listed(CostList):
+    """Pairs as a list says.
+
+    Parameters
+    ----------
+    pairs : int64, shape (n, 2)
+    query_lengths, target_lengths : int64
+    """
+
+    def __init__(self, pairs: Index, query_lengths: Index, target_lengths: Index) -> None:
+        self._pairs = pairs
+        cells = query_lengths[pairs[:, 0]].astype(np.float64) * target_lengths[pairs[:, 1]]
+        super().__init__(cells + PAIR_CELLS)
+
+    def pairs(self, begin: int, end: int) -> tuple[Index, Index]:
+        """Query and target indices, int64, shape (end - begin,) each."""
+        part = self._pairs[begin:end]
+        return np.ascontiguousarray(part[:, 0]), np.ascontiguousarray(part[:, 1])
+
+    def query_begin(self, position: int) -> int:
+        """A query's pairs may stand anywhere in a list: all of them belong together."""
+        return self.n if position >= self.n else 0
+
+
+def _sums(values: Costs) -> Costs:
+    """Sums of the values before each, and of all; added in order."""
+    return np.concatenate([[0.0], np.cumsum(values)])

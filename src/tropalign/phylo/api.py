@@ -1,0 +1,116 @@
+"""Placement from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from tropalign.devices.names import device_names
+from tropalign.devices.registry import open_devices
+from tropalign.errors import InputError, UsageError
+from tropalign.execution.scheduler import Scheduler
+from tropalign.machine.memory import default_budget
+from tropalign.machine.threads import resolve_threads
+from tropalign.phylo.best import N_BEST
+from tropalign.phylo.reads import blocks_of
+from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scoring import SCHEMES, PlacementScoring
+from tropalign.phylo.task import PlaceTask
+from tropalign.results.placements import Placements
+from tropalign.sequences import NUCLEOTIDE
+
+
+def place(
+    package: ReferencePackage,
+    reads: Any,
+    *,
+    scoring: PlacementScoring | str = "program",
+    strand: str = "plus",
+    prune: bool = True,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    device: str | Iterable[str] = "auto",
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Placements]:
+    """Aligns each read to the profile of every branch and keeps the best branch; the first of several.
+
+    Parameters
+    ----------
+    package
+        The reference.
+    reads
+        FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. They are taken block by block.
+    scoring
+        A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).
+    strand : {"plus", "both"}
+        Both: the better of a nucleotide read's two strands; plus if they are equal.
+    prune
+        Leaves out branches that surely score less; the result is the same.
+    n_threads
+        0: as many as the process may use.
+    memory_bytes
+        What may be taken beside the reference; a share of the free memory by default.
+    device
+        What scores, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs if
+        there is much to do. The result does not depend on it.
+    progress
+        Called with the number of reads begun.
+
+    Yields
+    ------
+    Placements
+        Of some reads each, in input order.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read; both strands of proteins; with scores of whole reads one as long as the reference.
+    ResourceError
+        A read so long that its alignment does not fit the memory.
+    UsageError
+        A scheme, strand or device that does not exist or does not fit.
+    """
+    scoring = scheme_of(scoring)
+    names = check_place(package, scoring, strand, device_names(device))
+    blocks = blocks_of(reads, package.names)
+    first = next(blocks, None)
+    if first is None:
+        return iter(())
+    task = PlaceTask(
+        package,
+        lambda: chain([first], blocks),
+        scoring,
+        n_best=N_BEST if prune else 0,
+        both_strands=strand == "both",
+        n_threads=resolve_threads(n_threads),
+        memory_bytes=default_budget() if memory_bytes is None else memory_bytes,
+    )
+    # How much there is to do beyond the first block is not known: a job of one block that takes a processor seconds
+    # is worth a driver's start.
+    devices = open_devices(names, n_threads, task.cost_cells(len(first.letters)))
+    return (result.value for result in Scheduler(devices, progress).run([task]))
+
+
+def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:
+    """The scoring, or the scheme of that name. Raises UsageError when there is none."""
+    if not isinstance(scoring, str):
+        return scoring
+    if scoring not in SCHEMES:
+        raise UsageError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
+    return SCHEMES[scoring]
+
+
+def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:
+    """The devices that may score. Raises UsageError or InputError where reference, scoring and options do not fit."""
+    is_nucleotide = package.states.alphabet is NUCLEOTIDE
+    if strand not in ("plus", "both"):
+        raise UsageError(f"strand {strand!r} is none of plus, both")
+    if strand == "both" and not is_nucleotide:
+        raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
+    if is_nucleotide and not scoring.whole_read:
+        return devices
+    if any(name not in ("auto", "cpu") for name in devices):  # there are no kernels for these
+        what = "whole reads" if scoring.whole_read else "proteins"
+        raise UsageError(f"{what} are placed by the processor only: leave --device out")
+    return ["cpu"]

@@ -1,0 +1,95 @@
+"""The best branches of reads, out of their scores against all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scorer import Scores
+from tropalign.results.placements import JPLACE_BRANCHES
+
+#: How many best scores have to be right: the second one is told.
+N_BEST = 2
+NOT_COMPUTED = -(2**31)
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """Of each read: the best score, the first vector that has it, and what else is told.
+
+    Attributes
+    ----------
+    score, second : int32, shape (n,)
+        The best score and the next one (equal where several branches are best).
+    row : int64, shape (n,)
+        The first distinct vector with the best score.
+    ties : int64, shape (n,)
+        Branches with the best score.
+    windows : int32, shape (n, 2)
+        The columns in which the best alignments with that vector lie.
+    tied : list of int64 arrays
+        The first JPLACE_BRANCHES of the best branches.
+    """
+
+    score: NDArray[np.int32]
+    second: NDArray[np.int32]
+    row: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    windows: NDArray[np.int32]
+    tied: list[NDArray[np.int64]]
+
+    def take(self, which: NDArray[np.int64]) -> Best:
+        """Those of the reads with these indices, in that order."""
+        arrays = {name: getattr(self, name)[which] for name in ("score", "second", "row", "ties", "windows")}
+        return Best(**arrays, tied=[self.tied[k] for k in which.tolist()])
+
+    def merged(self, other: Best, is_better: NDArray[np.bool_]) -> Best:
+        """`other` where that is better, read by read."""
+        pairs = zip(self.tied, other.tied, is_better.tolist(), strict=True)
+        tied = [theirs if wins else own for own, theirs, wins in pairs]
+        arrays: dict[str, Any] = {
+            name: np.where(is_better, getattr(other, name), getattr(self, name))
+            for name in ("score", "second", "row", "ties")
+        }
+        windows = np.where(is_better[:, None], other.windows, self.windows)
+        return Best(**arrays, windows=windows, tied=tied)
+
+
+class Ranking:
+    """Finds the best branches; made once per reference."""
+
+    def __init__(self, package: ReferencePackage) -> None:
+        self._multiplicity = package.multiplicity
+        self._by_vector = np.argsort(package.distinct, kind="stable")  # branches
+        self._begin = np.concatenate([[0], np.cumsum(package.multiplicity)])
+
+    def best(self, scores: Scores) -> Best:
+        """Of the reads that were scored."""
+        n = len(scores.values)
+        score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        row, ties = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        tied: list[NDArray[np.int64]] = []
+        for k, of_read in enumerate(scores.values):
+            score[k], row[k], second[k], ties[k], branches = self._of_read(of_read)
+            tied.append(branches)
+        return Best(score, second, row, ties, scores.windows, tied)
+
+    def _of_read(self, scores: NDArray[np.int32]) -> tuple[int, int, int, int, NDArray[np.int64]]:
+        row = int(scores.argmax())
+        best = int(scores[row])
+        rows = np.flatnonzero(scores == best)
+        ties = int(self._multiplicity[rows].sum())
+        second = best if ties > 1 else int(scores[scores < best].max(initial=NOT_COMPUTED))
+        branches = np.concatenate([self._by_vector[self._begin[r] : self._begin[r + 1]] for r in rows.tolist()])
+        return best, row, max(second, NOT_COMPUTED + 1), ties, np.sort(branches)[:JPLACE_BRANCHES]
+
+
+def joined(parts: list[Best]) -> Best:
+    """One after another."""
+    names = ("score", "second", "row", "ties", "windows")
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Best(**arrays, tied=[branches for part in parts for branches in part.tied])

@@ -1,0 +1,93 @@
+"""Scores of reads against all branches, on the processor or a GPU."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.execution.task import Progress
+from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scoring import PlacementScoring
+
+if TYPE_CHECKING:
+    from tropalign.devices.gpu import Gpu
+    from tropalign.phylo.gpu import ScoresOnGpu
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Of some reads.
+
+    Attributes
+    ----------
+    values : int32, shape (n_reads, n_distinct)
+        Scores against the distinct vectors; with pruning the least int32 where they are surely none of the best.
+    windows : int32, shape (n_reads, 2)
+        Begin and end of the columns (of those that take part) in which the best alignments with the best vector, the
+        first of several, lie.
+    """
+
+    values: NDArray[np.int32]
+    windows: NDArray[np.int32]
+
+
+class Scorer:
+    """What scores reads, made once for all blocks of them.
+
+    Parameters
+    ----------
+    n_best
+        How many of the best scores have to be right; 0 for all of them.
+    """
+
+    def __init__(self, package: ReferencePackage, scoring: PlacementScoring, n_best: int) -> None:
+        self.package, self.numbers, self.n_best = package, scoring.numbers(), n_best
+        self.cells = 0
+        self._lock = threading.Lock()
+        self._on_gpu: dict[Gpu, ScoresOnGpu] = {}
+
+    def word_bits(self, n_letters: int) -> int:
+        """Bits that hold every score of a read of that length."""
+        from tropalign import _native
+
+        return int(_native.place_word_bits(self.numbers, n_letters, len(self.package.columns)))
+
+    def on_cpu(self, texts: list[NDArray[np.uint32]], n_threads: int, progress: Progress | None) -> Scores:
+        """Scores of reads whose words are equally wide."""
+        from tropalign import _native
+
+        package, word_bits = self.package, self.word_bits(max(map(len, texts)))
+        can_prune = self.n_best and word_bits <= 16 and _native.can_prune(self.numbers)
+        bounds = package.bounds if can_prune else None
+        reference = (package.planes, package.n_distinct, package.n_empty, self.numbers)
+        rest = (word_bits, bounds, self.n_best, n_threads, progress)
+        scores, windows, cells = _native.place_scores(*reference, *encoded(texts), *rest)
+        with self._lock:
+            self.cells += cells
+        return Scores(scores[:, : package.n_distinct], windows)
+
+    def on_gpu(self, texts: list[NDArray[np.uint32]], device: Gpu, progress: Progress | None) -> Scores:
+        """The same on a GPU."""
+        from tropalign.phylo.gpu import ScoresOnGpu
+
+        with self._lock:
+            if device not in self._on_gpu:
+                self._on_gpu[device] = ScoresOnGpu(device, self.package.vectors(), self.numbers)
+        codes = np.concatenate(texts).astype(np.uint8)
+        offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+        scores = self._on_gpu[device].scores(codes, offsets, progress)
+        with self._lock:
+            self.cells += len(codes) * self.package.n_distinct * len(self.package.columns)
+        n_columns = len(self.package.columns)
+        return Scores(scores, np.tile(np.array([0, n_columns], np.int32), (len(texts), 1)))
+
+
+def encoded(texts: list[NDArray[np.uint32]]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]]:
+    """Reads as codes, where each begins, and the set of states of each code."""
+    offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+    table, codes = np.unique(np.concatenate(texts) if texts else np.zeros(0, np.uint32), return_inverse=True)
+    return codes.astype(np.uint8), offsets, table.astype(np.uint32)
