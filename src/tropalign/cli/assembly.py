@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
-
 from tropalign.formats.writers import Context, Writer
-from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
+from tropalign.sequences import SequenceBatch, alphabet_named
 
 #: What encoding a part takes and assembling the parts does not.
 ENCODING_ONLY = ("substitution", "gap")
@@ -40,6 +38,4 @@ def _names(batch: SequenceBatch) -> dict[str, Any]:
 
 
 def _batch(entries: dict[str, Any]) -> SequenceBatch:
-    offsets = np.concatenate([[0], np.cumsum(entries["lengths"], dtype=np.int64)]).astype(np.int64)
-    alphabet = NUCLEOTIDE if entries["alphabet"] == NUCLEOTIDE.name else PROTEIN
-    return SequenceBatch(np.zeros(0, np.uint8), offsets, tuple(entries["names"]), alphabet, np.zeros(0, np.uint8))
+    return SequenceBatch.without_residues(entries["names"], entries["lengths"], alphabet_named(entries["alphabet"]))

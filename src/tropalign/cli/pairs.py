@@ -6,6 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_run_options, command_line, fraction, whole
+from tropalign.pairwise.options import MODES, REPORTS, STRANDS
+from tropalign.sequences.alphabet import ALPHABETS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +47,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 
 def _add_alignment_options(group: Any) -> None:
-    group.add_argument("--mode", choices=("local", "global", "semiglobal"), default="local", help="(default: local)")
+    group.add_argument("--mode", choices=tuple(MODES), default="local", help="(default: local)")
     group.add_argument(
         "--free-ends",
         metavar="LIST",
@@ -65,11 +67,9 @@ def _add_alignment_options(group: Any) -> None:
     group.add_argument(
         "--gap-extend", type=whole(), metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
     )
+    group.add_argument("--strand", choices=STRANDS, default="plus", help="both: the better of the query's two strands")
     group.add_argument(
-        "--strand", choices=("plus", "both"), default="plus", help="both: the better of the query's two strands"
-    )
-    group.add_argument(
-        "--alphabet", choices=("auto", "protein", "nucleotide"), default="auto", help="(default: judged by the letters)"
+        "--alphabet", choices=("auto", *ALPHABETS), default="auto", help="(default: judged by the letters)"
     )
     group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
     group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
@@ -78,7 +78,7 @@ def _add_alignment_options(group: Any) -> None:
 def _add_selection_options(group: Any) -> None:
     group.add_argument(
         "--report",
-        choices=("score", "ends", "alignment"),
+        choices=REPORTS,
         default="alignment",
         help="scores, with start and end, or whole alignments (default); only what is asked for is computed",
     )
@@ -107,6 +107,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.formats.writers import Context, format_for_path, writer_for
     from tropalign.machine.memory import require
     from tropalign.pairwise import PairsTask
+    from tropalign.pairwise.options import check_same_alphabet
     from tropalign.sequences import read_sequences
 
     options.format = options.format or format_for_path(None if options.output == "-" else options.output)
@@ -121,7 +122,8 @@ def run(options: argparse.Namespace) -> None:
     queries = read_sequences(options.queries, alphabet=alphabet, **reading)
     targets = None
     if options.targets is not None:
-        targets = read_sequences(options.targets, alphabet=alphabet or queries.alphabet, **reading)
+        targets = read_sequences(options.targets, alphabet=alphabet, **reading)
+        check_same_alphabet(queries, targets)
     if options.format == "matrix":
         n_cells = len(queries) * len(targets or queries)
         require(
@@ -175,9 +177,9 @@ def _check_usage(options: argparse.Namespace) -> None:
 
 
 def _alphabet(name: str) -> Alphabet | None:
-    from tropalign.sequences import NUCLEOTIDE, PROTEIN
+    from tropalign.sequences import ALPHABETS
 
-    return {"auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[name]
+    return ALPHABETS.get(name)
 
 
 def _pair_options(options: argparse.Namespace, alphabet: Alphabet) -> PairOptions:

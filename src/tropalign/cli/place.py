@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_device_options, add_output_options, command_line, whole
+from tropalign.sequences.alphabet import ALPHABETS
 
 if TYPE_CHECKING:
     from tropalign.formats.reference_rows import Insertions
@@ -75,7 +76,7 @@ def _add_reference_options(group: Any) -> None:
         help="alignment (PHYLIP, FASTA, Stockholm), or what --save-reference made",
     )
     group.add_argument("--tree", metavar="FILE", help="its tree in Newick format")
-    group.add_argument("--alphabet", choices=("auto", "protein", "nucleotide"), help="(default: by the letters)")
+    group.add_argument("--alphabet", choices=("auto", *ALPHABETS), help="(default: by the letters)")
     group.add_argument(
         "--gap-flags",
         choices=("compat", "exact", "discrete"),
@@ -183,7 +184,6 @@ def _scoring(options: argparse.Namespace) -> PlacementScoring:
 
 def _package(options: argparse.Namespace) -> ReferencePackage:
     from tropalign.phylo import ReferencePackage
-    from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
     if ReferencePackage.is_saved(options.reference):
         for name in ("tree", "alphabet", "gap_flags"):
@@ -195,7 +195,7 @@ def _package(options: argparse.Namespace) -> ReferencePackage:
         return ReferencePackage.load(options.reference)
     if options.tree is None:
         options.parser.error("name the reference's tree with --tree")
-    alphabet = {None: None, "auto": None, "protein": PROTEIN, "nucleotide": NUCLEOTIDE}[options.alphabet]
+    alphabet = ALPHABETS.get(options.alphabet or "auto")
     chosen: dict[str, Any] = {"gap_flags": options.gap_flags or "compat", "n_threads": options.threads}
     return ReferencePackage.read(options.reference, options.tree, alphabet=alphabet, **chosen)
 

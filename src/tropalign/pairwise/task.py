@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.memory import default_budget, require
-from tropalign.pairwise.options import FREE_ENDS, PairOptions
+from tropalign.pairwise.options import PairOptions, checked_pairs
 from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS, AlignmentTable, concatenate
-from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
@@ -80,7 +80,10 @@ class PairsTask:
         pairs: Index | None = None,
         memory_bytes: int | None = None,
     ) -> None:
-        self.queries, self.options, self.pairs = queries, options, pairs
+        self.queries, self.options = queries, options
+        self.pairs = (
+            None if pairs is None else checked_pairs(pairs, len(queries), len(queries if targets is None else targets))
+        )
         self.is_triangle = targets is None and pairs is None and options.top is None
         self.skips_self = targets is None and pairs is None
         self.targets = queries if targets is None else targets
@@ -90,8 +93,9 @@ class PairsTask:
             options.matrix.check(self.targets)
         if self.skips_self and len(queries) < 2:
             raise InputError("the set holds one sequence, which makes no pair: give two or more, or a second file")
-        if options.strand == "both" and queries.alphabet is not NUCLEOTIDE:
-            raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
+        if options.strand == "both" and not queries.alphabet.has_strands:
+            name = f"{queries.alphabet.name}s"
+            raise InputError(f"both strands were asked for, but {name} have one: leave --strand both out")
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         self._tiles = self._cut()
@@ -232,10 +236,6 @@ class PairsTask:
             table = table.take(table.identity >= options.min_identity)
         return table
 
-    def _free_ends(self) -> tuple[bool, bool, bool, bool]:
-        free = self.options.free_ends if self.options.mode == "semiglobal" else frozenset()
-        return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
-
     def _native(
         self,
         n_threads: int,
@@ -264,8 +264,8 @@ class PairsTask:
             np.ascontiguousarray(options.matrix.scores, np.int32),
             options.gap.open,
             options.gap.extend,
-            options.mode == "local",
-            self._free_ends(),
+            options.is_local,
+            options.freed(),
             DEPTHS[report],
             n_threads,
             max(self.memory_bytes // 2, 64 << 20),
@@ -307,8 +307,8 @@ class PairsTask:
                     np.ascontiguousarray(options.matrix.scores, np.int32),
                     options.gap.open,
                     options.gap.extend,
-                    options.mode == "local",
-                    self._free_ends(),
+                    options.is_local,
+                    options.freed(),
                     traced,
                 )
                 self._aligners[key] = PairsOnGpu(device, self._sequences[device], scheme, self.gpu_shape)

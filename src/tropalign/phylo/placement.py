@@ -16,12 +16,12 @@ from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.execution.queue import run
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.threads import resolve_threads
-from tropalign.phylo.reads import ReadBlock, blocks_of
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
 from tropalign.phylo.task import Scorer, Scores, ScoreTask, encoded
 from tropalign.results.placements import JPLACE_BRANCHES, Placements
-from tropalign.sequences import NUCLEOTIDE
+from tropalign.sequences.batch import reverse_complement
+from tropalign.sequences.blocks import SequenceBlock, blocks_of
 
 #: How many best scores have to be right: the second one is told.
 BEST = 2
@@ -81,12 +81,13 @@ def place(
         scoring = SCHEMES[scoring]
     if strand not in ("plus", "both"):
         raise UsageError(f"strand {strand!r} is none of plus, both")
-    if strand == "both" and package.states.alphabet is not NUCLEOTIDE:
-        raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
+    alphabet = package.states.alphabet
+    if strand == "both" and not alphabet.has_strands:
+        raise InputError(f"both strands were asked for, but {alphabet.name}s have one: leave --strand both out")
     names = device_names(device)
-    if scoring.whole_read or package.states.alphabet is not NUCLEOTIDE:  # there are no kernels for these
+    if scoring.whole_read or package.states.n_states > 4:  # there are no kernels for these
         if any(name not in ("auto", "cpu") for name in names):
-            what = "whole reads" if scoring.whole_read else "proteins"
+            what = "whole reads" if scoring.whole_read else f"{alphabet.name}s"
             raise UsageError(f"{what} are placed by the processor only: leave --device out")
         names = ["cpu"]
     scorer = Scorer(package, scoring, BEST if prune else 0)
@@ -123,7 +124,7 @@ class _Placer:
         self._order = np.argsort(package.distinct, kind="stable")  # branches by vector
         self._begin = np.concatenate([[0], np.cumsum(package.multiplicity)])
 
-    def run(self, blocks: Iterator[ReadBlock], progress: Callable[[int], None] | None) -> Iterator[Placements]:
+    def run(self, blocks: Iterable[SequenceBlock], progress: Callable[[int], None] | None) -> Iterator[Placements]:
         done = 0
         for block in blocks:
             self._warn_of_unknown(block)
@@ -133,7 +134,7 @@ class _Placer:
             if progress:
                 progress(done)
 
-    def _warn_of_unknown(self, block: ReadBlock) -> None:
+    def _warn_of_unknown(self, block: SequenceBlock) -> None:
         unknown = ~self.package.states.known[block.letters]
         if unknown.any() and not self._warned:
             self._warned = True
@@ -147,9 +148,9 @@ class _Placer:
                 stacklevel=4,
             )
 
-    def _place(self, block: ReadBlock, told: Callable[[int], None] | None) -> Placements:
+    def _place(self, block: SequenceBlock, told: Callable[[int], None] | None) -> Placements:
         states = self.package.states
-        sets, letters = block.sets(states), block.letters
+        sets, letters = states.sets[block.letters], block.letters
         usable = np.add.reduceat(
             np.concatenate([sets != states.all_states, [False]]).astype(np.int64),
             np.minimum(block.offsets[:-1], len(sets)),
@@ -160,7 +161,8 @@ class _Placer:
         best = self._best(sets, block.offsets, chosen, told)
         strand = np.ones(len(block.names), np.int8)
         if self.both_strands:
-            other_letters, other_sets = block.reverse_complement(states)
+            other_letters = reverse_complement(block.letters, block.offsets, states.alphabet)
+            other_sets = states.sets[other_letters]
             other = self._best(other_sets, block.offsets, chosen, told)
             better = other.score > best.score
             best = _merged(best, other, better)
@@ -171,7 +173,7 @@ class _Placer:
         column = self._paths(sets, block.offsets, chosen, best)
         return _assembled(block, letters, chosen, best, strand, column, self.package)
 
-    def _check_lengths(self, block: ReadBlock, chosen: NDArray[np.int64]) -> None:
+    def _check_lengths(self, block: SequenceBlock, chosen: NDArray[np.int64]) -> None:
         if not self.scoring.whole_read:
             return
         lengths, n_columns = np.diff(block.offsets), len(self.package.columns)
@@ -181,7 +183,7 @@ class _Placer:
                 record=block.names[k],
             )
 
-    def _check_memory(self, block: ReadBlock, chosen: NDArray[np.int64], best: _Best) -> None:
+    def _check_memory(self, block: SequenceBlock, chosen: NDArray[np.int64], best: _Best) -> None:
         """The way back takes a byte a cell, of one read a thread."""
         cells = np.diff(block.offsets)[chosen] * np.diff(best.windows, axis=1)[:, 0].astype(np.int64)
         if len(cells) and int(cells.max()) > self._path_bytes:
@@ -262,7 +264,7 @@ def _merged(best: _Best, other: _Best, better: NDArray[np.bool_]) -> _Best:
 
 
 def _assembled(
-    block: ReadBlock,
+    block: SequenceBlock,
     letters: NDArray[np.uint8],
     chosen: NDArray[np.int64],
     best: _Best,
