@@ -12,6 +12,21 @@ The text of each is one sentence with the file, the record or line, and the reme
 from __future__ import annotations
 
 
+def shown(name: str) -> str:
+    """A name as a message may show it: what would move the cursor, end the line or colour a terminal is escaped.
+
+    Examples
+    --------
+    >>> shown("read 1"), shown("a\\x1b[31mb\\n")
+    ('read 1', 'a\\\\x1b[31mb\\\\n')
+    """
+    if name.isprintable():
+        return name
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in name
+    )
+
+
 class TropalignError(Exception):
     """Base of every error that tropalign raises on purpose."""
 
@@ -35,7 +50,7 @@ class InputError(TropalignError):
         self, message: str, *, file: str | None = None, record: str | None = None, line: int | None = None
     ) -> None:
         self.file, self.record, self.line = file, record, line
-        place = [str(file)] if file is not None else []
+        place = [shown(str(file))] if file is not None else []
         if line is not None:
             place.append(f"line {line}")
         if record is not None:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import tropalign as ta
-from tropalign.sequences.batch import judge_alphabet
+from tropalign.sequences.alphabet import judge_alphabet
 
 
 def letters(text):

@@ -56,7 +56,7 @@ def test_several_sequences(batch, key, chosen):
     [
         ((["MKV", ""],), "record 'sequence_2': the sequence is empty: remove it"),
         ((["MKV", "MKV"], ["a", "a"]), "two sequences have the same name: give each its own"),
-        ((["MKV"], ["a", "b"]), "1 sequences but 2 names: give one name a sequence"),
+        ((["MKV"], ["a", "b"]), "1 sequences but 2 names: give one name per sequence"),
         ((["MKV", "MK-V"],), "record 'sequence_2': '-' at position 3 is no protein letter"),
         ((["ACE"], ["a"], ta.NUCLEOTIDE), "record 'a': 'E' at position 3 is no nucleotide letter"),
     ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_run_options, command_line, fraction, started, whole
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
-from tropalign.pairwise.options import MODES, REPORTS
+from tropalign.pairwise.options import MODES, REPORTS, STRANDS
 from tropalign.sequences.alphabet import ALPHABETS
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def _add_alignment_options(group: Any) -> None:
     group.add_argument(
         "--gap-extend", type=whole(), metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
     )
-    group.add_argument(
-        "--strand", choices=("plus", "both"), default="plus", help="both: the better of the query's two strands"
-    )
+    group.add_argument("--strand", choices=STRANDS, default="plus", help="both: the better of the query's two strands")
     group.add_argument(
         "--alphabet", choices=("auto", *ALPHABETS), default="auto", help="(default: judged by the letters)"
     )
@@ -191,14 +189,17 @@ def _check_matrix(n_cells: int, memory_bytes: int) -> None:
 
 def _sequences(options: argparse.Namespace) -> tuple[SequenceBatch, SequenceBatch | None]:
     """Queries and targets."""
+    from tropalign.pairwise.options import check_same_alphabet
     from tropalign.sequences import read_sequences
 
     reading: dict[str, Any] = {"skip_empty": options.skip_empty, "strict": options.strict}
-    alphabet = None if options.alphabet == "auto" else ALPHABETS[options.alphabet]
+    alphabet = ALPHABETS.get(options.alphabet)  # None for "auto"
     queries = read_sequences(options.queries, alphabet=alphabet, **reading)
     if options.targets is None:
         return queries, None
-    return queries, read_sequences(options.targets, alphabet=alphabet or queries.alphabet, **reading)
+    targets = read_sequences(options.targets, alphabet=alphabet, **reading)
+    check_same_alphabet(queries, targets)
+    return queries, targets
 
 
 def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writer:

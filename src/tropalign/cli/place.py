@@ -182,7 +182,7 @@ def _package(options: argparse.Namespace) -> ReferencePackage:
         return ReferencePackage.load(options.reference)
     if options.tree is None:
         options.parser.error("name the reference's tree with --tree")
-    alphabet = None if options.alphabet in (None, "auto") else ALPHABETS[options.alphabet]
+    alphabet = ALPHABETS.get(options.alphabet or "auto")
     chosen: dict[str, Any] = {"gap_flags": options.gap_flags or "compat", "n_threads": options.threads}
     return ReferencePackage.read(options.reference, options.tree, alphabet=alphabet, **chosen)
 

@@ -2,56 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
-from tropalign.errors import ScoringError
+from tropalign.errors import InputError
 from tropalign.execution.scheduler import Scheduler
-from tropalign.pairwise.options import FREE_ENDS, PairOptions
+from tropalign.pairwise.options import (
+    FREE_ENDS,
+    PairOptions,
+    check_same_alphabet,
+    checked_memory,
+    checked_threads,
+)
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import Alignment, AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.sequences import NUCLEOTIDE, Alphabet, SequenceBatch
+from tropalign.sequences import Alphabet, SequenceBatch, read_sequences
+from tropalign.sequences.inputs import letters_of
 
-#: Gap costs where none are given: NCBI's for BLOSUM62, and 5/-4 with 10 + 1 a residue for nucleotides.
-DEFAULT_PROTEIN_GAP = Gap(11, 1)
-DEFAULT_NUCLEOTIDE_GAP = Gap(10, 1)
+#: What `SequenceBatch.from_strings` takes, a batch, or a file.
+Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
+#: What `SubstitutionMatrix.of` takes.
+MatrixLike = SubstitutionMatrix | str | os.PathLike[str] | Mapping[Any, Any] | tuple[str, ArrayLike] | Any
 
 
-def default_scoring(
-    alphabet: Alphabet, matrix: str | SubstitutionMatrix | None, gap: Gap | None
-) -> tuple[SubstitutionMatrix, Gap]:
-    """The matrix and gap cost to use: BLOSUM62 with 11 + k, or match 5, mismatch -4 with 10 + k, unless given."""
-    nucleotide = alphabet is NUCLEOTIDE
-    if matrix is None:
-        matrix = (
-            SubstitutionMatrix.match_mismatch(5, -4, NUCLEOTIDE)
-            if nucleotide
-            else SubstitutionMatrix.from_name("BLOSUM62")
-        )
-    elif isinstance(matrix, str):
-        matrix = SubstitutionMatrix.load(matrix)
-    if gap is None:
-        gap = DEFAULT_NUCLEOTIDE_GAP if nucleotide else DEFAULT_PROTEIN_GAP
-    if not isinstance(gap, Gap):
-        raise ScoringError("the gap cost has to be a Gap(open, extend): a gap of k residues costs open + k * extend")
-    return matrix, gap
+def default_scoring(alphabet: Alphabet, matrix: Any, gap: Gap | None) -> tuple[SubstitutionMatrix, Gap]:
+    """The matrix and gap cost to use: those of the alphabet unless given (see `SubstitutionMatrix.of`)."""
+    scores = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
+    return scores, Gap(*alphabet.gap_cost) if gap is None else gap
 
 
 def align_all(
-    queries: SequenceBatch | Iterable[str],
-    targets: SequenceBatch | Iterable[str] | None = None,
+    queries: Sequences,
+    targets: Sequences | None = None,
     *,
     mode: str = "local",
-    matrix: str | SubstitutionMatrix | None = None,
+    matrix: MatrixLike | None = None,
     gap: Gap | None = None,
     report: str = "alignment",
     free_ends: Iterable[str] = FREE_ENDS,
-    pairs: NDArray[np.int64] | None = None,
+    pairs: ArrayLike | None = None,
     strand: str = "plus",
     top: int | None = None,
     min_score: int | None = None,
@@ -59,17 +55,21 @@ def align_all(
     n_threads: int = 0,
     memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
+    alphabet: Alphabet | str | None = None,
 ) -> Iterator[AlignmentTable]:
     """Aligns every pair of a set, or every query with every target; tables come as they are ready, in input order.
 
     Parameters
     ----------
     queries, targets
-        Sequences, or strings. Without `targets`: all pairs i < j of `queries`.
+        A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, sequence) in
+        any iterable, or a mapping of names to sequences; or a file's Path. Without `targets`: all pairs i < j of
+        `queries`.
     mode : {"local", "global", "semiglobal"}
         Smith and Waterman 1981; Needleman and Wunsch 1970; global with free ends. All with affine gaps (Gotoh 1982).
     matrix
-        A SubstitutionMatrix, the name of one, or a file; BLOSUM62, or 5/-4 for nucleotides, by default.
+        What `SubstitutionMatrix.of` takes: a SubstitutionMatrix, the name of one, a file, a Biopython Array, a dict of
+        letter pairs, or (letters, array); BLOSUM62, or 5/-4 for nucleotides, by default.
     gap
         A gap of k residues costs ``gap.open + k * gap.extend``; Gap(11, 1), for nucleotides Gap(10, 1), by default.
     report : {"score", "ends", "alignment"}
@@ -77,17 +77,19 @@ def align_all(
     free_ends
         Of "query-start", "query-end", "target-start", "target-end": where residues of that sequence hang over at no
         cost in semiglobal mode.
-    pairs : int64, shape (n, 2), optional
-        Only these (query index, target index).
+    pairs : whole numbers, shape (n, 2), optional
+        Only these (query index, target index), from 0.
     strand, top, min_score, min_identity
         See PairOptions.
     n_threads
-        0: as many as the process may use.
+        0: as many as the process may use; at most 1024.
     memory_bytes
         What may be taken beside the sequences; a share of the free memory by default.
     device
         What computes, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
         if the job is large. The result does not depend on it.
+    alphabet
+        Of sequences that are no SequenceBatch: one, or its name; judged by their letters when not given.
 
     Yields
     ------
@@ -95,37 +97,93 @@ def align_all(
 
     Raises
     ------
-    InputError, ScoringError, ResourceError, DeviceError
+    InputError
+        Sequences or pairs that cannot be used; queries and targets of two alphabets.
+    ScoringError
+        A matrix or gap cost that cannot be used or does not fit the sequences.
+    UsageError
+        An option of another type or out of range.
+    ResourceError, DeviceError
+        Memory that does not suffice, a device that cannot compute.
+
+    Examples
+    --------
+    >>> for table in align_all({"a": "MKVLAW", "b": "MKILAW", "c": "KVLAW"}):
+    ...     print(table.score.tolist())
+    [26, 24, 21]
     """
-    batch = queries if isinstance(queries, SequenceBatch) else SequenceBatch.from_strings(queries)
-    others = targets if targets is None or isinstance(targets, SequenceBatch) else SequenceBatch.from_strings(targets)
+    batch = _batch(queries, alphabet)
+    others = None if targets is None else _batch(targets, alphabet)
+    if others is not None:
+        check_same_alphabet(batch, others)
     matrix, gap = default_scoring(batch.alphabet, matrix, gap)
-    options = PairOptions(matrix, gap, mode, report, frozenset(free_ends), strand, top, min_score, min_identity)
-    task = PairsTask(batch, others, options, pairs, memory_bytes)
+    options = PairOptions(matrix, gap, mode, report, free_ends, strand, top, min_score, min_identity)  # type: ignore[arg-type]
+    n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
+    task = PairsTask(batch, others, options, pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(device)
     devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.tiles()))
     return (result.value for result in Scheduler(devices).run([task]))
 
 
+def _batch(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:
+    """A batch of whatever holds sequences."""
+    if isinstance(sequences, os.PathLike):
+        return read_sequences(sequences, alphabet=alphabet)
+    batch = (
+        sequences if isinstance(sequences, SequenceBatch) else SequenceBatch.from_strings(sequences, alphabet=alphabet)
+    )
+    if not len(batch):
+        raise InputError("there is no sequence: give one or more")
+    if not batch.has_residues:
+        raise InputError("the batch knows names and lengths only: read the sequences again")
+    return batch
+
+
 def align(
-    query: str,
-    target: str,
+    query: Any,
+    target: Any,
     *,
     mode: str = "global",
-    matrix: str | SubstitutionMatrix | None = None,
+    matrix: MatrixLike | None = None,
     gap: Gap | None = None,
     report: str = "alignment",
     free_ends: Iterable[str] = FREE_ENDS,
     strand: str = "plus",
-    alphabet: Alphabet | None = None,
+    alphabet: Alphabet | str | None = None,
 ) -> Alignment:
     """Aligns two sequences; for many, `align_all` is far faster.
 
-    Parameters are those of `align_all`; `alphabet` is judged by the letters when not given. ``print`` shows the result.
+    Parameters
+    ----------
+    query, target
+        Texts, bytes, Seq, SeqRecord or `Sequence`; the last two bring their names.
+    mode, matrix, gap, report, free_ends, strand
+        As of `align_all`.
+    alphabet
+        One, or its name; that of a SubstitutionMatrix, else judged by the letters, when not given.
+
+    Returns
+    -------
+    Alignment
+        ``print`` shows it.
+
+    Raises
+    ------
+    InputError, ScoringError, UsageError
+        As `align_all`.
+
+    Examples
+    --------
+    >>> align("MKVLAW", "MKILAW").cigar
+    '2=1X3='
     """
     if alphabet is None and isinstance(matrix, SubstitutionMatrix):
         alphabet = matrix.alphabet
-    both = SequenceBatch.from_strings([query, target], ["query", "target"], alphabet)
+    (query_name, query_text), (target_name, target_text) = letters_of(query, "query"), letters_of(target, "target")
+    names = [query_name or "query", target_name or "target"]
+    if names[0] == names[1]:
+        names = ["query", "target"]
+    both = SequenceBatch.from_strings([query_text, target_text], names, alphabet)
     pairs = np.array([[0, 1]], np.int64)
     tables = align_all(
         both,

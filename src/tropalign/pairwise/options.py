@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import ScoringError, UsageError
-from tropalign.scoring import Gap, SubstitutionMatrix
+from tropalign.errors import InputError, ScoringError, UsageError
 
-MODES = ("local", "global", "semiglobal")
-REPORTS = ("score", "ends", "alignment")
-#: Ends at which residues of that sequence may hang over at no cost (semiglobal).
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.sequences import SequenceBatch
+
+#: Ends at which residues of that sequence may hang over at no cost (semiglobal); the order is that of native code.
 FREE_ENDS = ("query-start", "query-end", "target-start", "target-end")
+REPORTS = ("score", "ends", "alignment")
+STRANDS = ("plus", "both")
+#: Threads at most: more than any machine has.
+MOST_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A kind of alignment.
+
+    Parameters
+    ----------
+    meaning
+        For help texts.
+    is_local
+        An alignment may begin and end anywhere in both sequences, and scores no less than 0.
+    frees_ends
+        Ends may be free (all four, unless fewer are asked for).
+    """
+
+    meaning: str
+    is_local: bool = False
+    frees_ends: bool = False
+
+
+#: Every mode by name; the command line, the API, the CPU's and the GPU's engines read them here.
+MODES: Mapping[str, Mode] = MappingProxyType(
+    {
+        "local": Mode("the best pair of segments (Smith and Waterman 1981)", is_local=True),
+        "global": Mode("both sequences from end to end (Needleman and Wunsch 1970)"),
+        "semiglobal": Mode("global, with residues that hang over at no cost", frees_ends=True),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -19,20 +60,27 @@ class PairOptions:
 
     Parameters
     ----------
-    mode
-        "local" (Smith and Waterman), "global" (Needleman and Wunsch) or "semiglobal" (global with freed ends).
     matrix, gap
         Scoring; a gap of k residues costs ``gap.open + k * gap.extend``.
+    mode
+        One of MODES.
     report
         "score", "ends" (coordinates too) or "alignment" (CIGAR and counts too).
     free_ends
         With "semiglobal": the ends that are free, of FREE_ENDS; all four by default.
     strand
-        "plus", or "both": the query's better strand (plus when equal; nucleotides only).
+        "plus", or "both": the query's better strand (plus when equal; alphabets with strands only).
     top
         Only the `top` best targets of each query (the earlier target when equal).
     min_score, min_identity
         Only rows with at least this score, or this fraction of identical columns.
+
+    Raises
+    ------
+    UsageError
+        A value that does not exist, is of another type or out of range.
+    ScoringError
+        No matrix or gap cost.
     """
 
     matrix: SubstitutionMatrix
@@ -46,26 +94,57 @@ class PairOptions:
     min_identity: float | None = None
 
     def __post_init__(self) -> None:
+        from tropalign.scoring import Gap, SubstitutionMatrix
+
+        if not isinstance(self.matrix, SubstitutionMatrix):
+            raise ScoringError(f"an object of type {type(self.matrix).__name__} is no SubstitutionMatrix")
+        if not isinstance(self.gap, Gap):
+            raise ScoringError(
+                "the gap cost has to be a Gap(open, extend): a gap of k residues costs open + k * extend"
+            )
         for name, value, allowed in (
-            ("mode", self.mode, MODES),
+            ("mode", self.mode, tuple(MODES)),
             ("report", self.report, REPORTS),
-            ("strand", self.strand, ("plus", "both")),
+            ("strand", self.strand, STRANDS),
         ):
             if value not in allowed:
                 raise UsageError(f"{name} {value!r} is none of {', '.join(allowed)}")
-        unknown = sorted(set(self.free_ends) - set(FREE_ENDS))
+        if isinstance(self.free_ends, str):
+            raise UsageError(f"free ends {self.free_ends!r}: give a list of them")
+        unknown = sorted(set(map(str, self.free_ends)) - set(FREE_ENDS))
         if unknown:
             raise UsageError(f"free end {unknown[0]!r} is none of {', '.join(FREE_ENDS)}")
+        object.__setattr__(self, "free_ends", frozenset(self.free_ends))
+        for name in ("top", "min_score"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, whole_number(name.replace("_", "-"), getattr(self, name)))
         if self.top is not None and self.top < 1:
-            raise UsageError(f"top {self.top}: at least one target a query has to be kept")
-        if self.min_identity is not None and not 0 <= self.min_identity <= 1:
-            raise UsageError(f"min-identity {self.min_identity} is no fraction between 0 and 1")
-        if self.min_identity is not None and self.report != "alignment":
+            raise UsageError(f"top {self.top}: at least one target per query has to be kept")
+        self._check_identity()
+
+    def _check_identity(self) -> None:
+        share: Any = self.min_identity
+        if share is None:
+            return
+        if isinstance(share, bool) or not hasattr(share, "__float__") or not 0 <= float(share) <= 1:
+            raise UsageError(f"min-identity {share!r} is no fraction between 0 and 1")
+        if self.report != "alignment":
             raise UsageError("min-identity needs report 'alignment'")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether alignments may begin and end anywhere."""
+        return MODES[self.mode].is_local
+
+    def freed(self) -> tuple[bool, bool, bool, bool]:
+        """Whether each of FREE_ENDS is free, as engines take it: none but in a mode that frees ends."""
+        free = self.free_ends if MODES[self.mode].frees_ends else frozenset()
+        return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
 
     def check_range(self, longest: int) -> None:
         """Raises ScoringError when a score of sequences this long may not fit 32 bits."""
-        worst = int(abs(self.matrix.scores).max()) + self.gap.open + 2 * self.gap.extend
+        scores = self.matrix.scores
+        worst = max(int(scores.max()), -int(scores.min())) + self.gap.open + 2 * self.gap.extend
         if worst * (2 * longest + 2) >= 2**31:
             raise ScoringError(
                 f"scores of sequences of {longest} residues may pass 2147483647 with this matrix and these gap costs: "
@@ -80,7 +159,7 @@ class PairOptions:
             "gap_cost": f"{self.gap.open} + {self.gap.extend} * residues",
             "report": self.report,
         }
-        if self.mode == "semiglobal":
+        if MODES[self.mode].frees_ends:
             words["free_ends"] = ",".join(end for end in FREE_ENDS if end in self.free_ends)
         if self.strand != "plus":
             words["strand"] = self.strand
@@ -88,3 +167,70 @@ class PairOptions:
             if getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))
         return words
+
+
+def whole_number(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of any integer type, within bounds. Raises UsageError, naming the option, on anything else."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UsageError(f"{name} {value!r} is no whole number")
+    number = int(value)
+    if (least is not None and number < least) or (most is not None and number > most):
+        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{name} {number} is out of range: give a number {bounds}")
+    return number
+
+
+def checked_threads(n_threads: Any) -> int:
+    """`n_threads` from 0 (all that there are) to 1024. Raises UsageError on anything else."""
+    return whole_number("n_threads", n_threads, 0, MOST_THREADS)
+
+
+def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int64]:
+    """Listed pairs as engines take them: int64, shape (n, 2), contiguous.
+
+    Parameters
+    ----------
+    pairs
+        Query and target indices, in any array-like of whole numbers.
+
+    Raises
+    ------
+    InputError
+        Another shape or type, or an index out of range, with its row.
+    """
+    import numpy as np
+
+    try:
+        given = np.asarray(pairs)
+    except ValueError:  # rows of several lengths
+        given = np.zeros((1, 0))
+    if not given.size and given.ndim < 3:
+        return np.zeros((0, 2), np.int64)
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise InputError(f"pairs have to be an array of (query index, target index), not of shape {given.shape}")
+    if given.dtype.kind not in "iu":
+        raise InputError(f"pairs have to be whole numbers, not {given.dtype}: give indices of sequences, from 0")
+    is_out = (given < 0) | (given >= np.array([n_queries, n_targets]))
+    if is_out.any():
+        row, side = (int(k) for k in np.argwhere(is_out)[0])
+        what, count = (("query", n_queries), ("target", n_targets))[side]
+        raise InputError(
+            f"row {row} of pairs names {what} {given[row, side]}, but there are {count}: indices begin at 0"
+        )
+    return np.ascontiguousarray(given, np.int64)
+
+
+def check_same_alphabet(queries: SequenceBatch, targets: SequenceBatch) -> None:
+    """Raises InputError where queries and targets are of two alphabets, which no matrix scores."""
+    if queries.alphabet != targets.alphabet:
+        raise InputError(
+            f"the queries were judged {queries.alphabet.name} and the targets {targets.alphabet.name}, which cannot be "
+            f"aligned: say what both are with --alphabet (from Python, alphabet={queries.alphabet.name!r})"
+        )
+
+
+def checked_memory(memory_bytes: Any) -> int | None:
+    """Bytes of memory to take at most, None for a share of what is free. Raises UsageError on anything else."""
+    if isinstance(memory_bytes, float) and math.isfinite(memory_bytes) and memory_bytes == int(memory_bytes):
+        memory_bytes = int(memory_bytes)
+    return None if memory_bytes is None else whole_number("memory_bytes", memory_bytes, 1)

@@ -19,10 +19,10 @@ from tropalign.execution.shard import Shard, cuts, share
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
-from tropalign.pairwise.options import FREE_ENDS, PairOptions
+from tropalign.pairwise.options import PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import Grid, Listed, PairOrder
 from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS, AlignmentTable, concatenate
-from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
@@ -104,7 +104,10 @@ class PairsTask:
         memory_bytes: int | None = None,
         shard: Shard | None = None,
     ) -> None:
-        self.queries, self.options, self.pairs = queries, options, pairs
+        self.queries, self.options = queries, options
+        self.pairs = (
+            None if pairs is None else checked_pairs(pairs, len(queries), len(queries if targets is None else targets))
+        )
         self.is_triangle = targets is None and pairs is None and options.top is None
         self.skips_self = targets is None and pairs is None
         self.targets = queries if targets is None else targets
@@ -114,8 +117,9 @@ class PairsTask:
             options.matrix.check(self.targets)
         if self.skips_self and len(queries) < 2:
             raise InputError("the set holds one sequence, which makes no pair: give two or more, or a second file")
-        if options.strand == "both" and queries.alphabet is not NUCLEOTIDE:
-            raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
+        if options.strand == "both" and not queries.alphabet.has_strands:
+            name = f"{queries.alphabet.name}s"
+            raise InputError(f"both strands were asked for, but {name} have one: leave --strand both out")
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         self._order = self._ordered()
@@ -253,7 +257,7 @@ class PairsTask:
             told = progress and partial(_after, progress, begin - first, end - begin)
             query, target = self._order.pairs(begin, end)
             strand = np.ones(len(query), np.int8)
-            score = engine(_Rows(query, target, "score", strand if self._reverse else None), told)["score"]
+            score = engine(_Rows(query, target, "score", None if self._reverse is None else strand), told)["score"]
             if self._reverse is not None:
                 told = told and partial(_repeated, told, len(query))
                 other = engine(_Rows(query, target, "score", -strand), told)["score"]
@@ -266,10 +270,6 @@ class PairsTask:
         query, target, score, strand = kept[0]
         rows = _Rows(query, target, self.options.report, strand if self._reverse is not None else None)
         return rows, score
-
-    def _free_ends(self) -> tuple[bool, bool, bool, bool]:
-        free = self.options.free_ends if self.options.mode == "semiglobal" else frozenset()
-        return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
 
     def _native(self, n_threads: int, rows: _Rows, progress: Progress | None) -> dict[str, Any]:
         from tropalign import _native
@@ -291,8 +291,8 @@ class PairsTask:
             np.ascontiguousarray(options.matrix.scores, np.int32),
             options.gap.open,
             options.gap.extend,
-            options.mode == "local",
-            self._free_ends(),
+            options.is_local,
+            options.freed(),
             DEPTHS[rows.report],
             n_threads,
             self._scratch_bytes,
@@ -326,8 +326,8 @@ class PairsTask:
                     np.ascontiguousarray(options.matrix.scores, np.int32),
                     options.gap.open,
                     options.gap.extend,
-                    options.mode == "local",
-                    self._free_ends(),
+                    options.is_local,
+                    options.freed(),
                     traced,
                 )
                 self._aligners[key] = PairsOnGpu(device, self._sequences[device], scheme, self.gpu_shape)

@@ -13,12 +13,11 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.best import N_BEST
-from tropalign.phylo.reads import blocks_of
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
 from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements
-from tropalign.sequences import NUCLEOTIDE
+from tropalign.sequences.blocks import blocks_of
 
 
 def place(
@@ -73,7 +72,7 @@ def place(
     """
     scoring = scheme_of(scoring)
     names = check_place(package, scoring, strand, device_names(device))
-    blocks = blocks_of(reads, package.names)
+    blocks = iter(blocks_of(reads, package.names))
     first = next(blocks, None)
     if first is None:
         return iter(())
@@ -103,14 +102,14 @@ def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:
 
 def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:
     """The devices that may score. Raises UsageError or InputError where reference, scoring and options do not fit."""
-    is_nucleotide = package.states.alphabet is NUCLEOTIDE
+    alphabet = package.states.alphabet
     if strand not in ("plus", "both"):
         raise UsageError(f"strand {strand!r} is none of plus, both")
-    if strand == "both" and not is_nucleotide:
-        raise InputError("both strands were asked for, but proteins have one: leave --strand both out")
-    if is_nucleotide and not scoring.whole_read:
+    if strand == "both" and not alphabet.has_strands:
+        raise InputError(f"both strands were asked for, but {alphabet.name}s have one: leave --strand both out")
+    if package.states.n_states <= 4 and not scoring.whole_read:
         return devices
     if any(name not in ("auto", "cpu") for name in devices):  # there are no kernels for these
-        what = "whole reads" if scoring.whole_read else "proteins"
+        what = "whole reads" if scoring.whole_read else f"{alphabet.name}s"
         raise UsageError(f"{what} are placed by the processor only: leave --device out")
     return ["cpu"]

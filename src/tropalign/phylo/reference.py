@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning
+from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.formats.msa import read_alignment
 from tropalign.machine.threads import resolve_threads
 from tropalign.phylo import transitions
-from tropalign.phylo.states import NUCLEOTIDE_STATES, PROTEIN_STATES, StateAlphabet
+from tropalign.phylo.saved import ARRAYS, damaged, is_saved, read_saved, write_saved
+from tropalign.phylo.states import StateAlphabet, states_of
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
-from tropalign.sequences import NUCLEOTIDE, Alphabet
-from tropalign.sequences.batch import judge_counts
+from tropalign.sequences import Alphabet
+from tropalign.sequences.alphabet import alphabet_named, judge_counts
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds, BranchMaker
@@ -66,13 +66,54 @@ class ReferencePackage:
     planes: NDArray[np.uint64]
     distinct: NDArray[np.int64]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.tree, Tree) or not isinstance(self.states, StateAlphabet):
+            raise ValueError("the tree has to be a Tree, and the states a StateAlphabet")
+        if not isinstance(self.gap_flags, str) or self.gap_flags not in GAP_FLAGS:
+            raise ValueError(f"gap flags are one of {', '.join(GAP_FLAGS)}")
+        for name, (n_axes, dtype) in ARRAYS.items():
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.ndim != n_axes or array.dtype != np.dtype(dtype):
+                raise ValueError(f"{name} has to be an array of {n_axes} axes and type {np.dtype(dtype)}")
+            view = np.ascontiguousarray(array).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+        self._check_rows()
+        self._check_planes()
+
+    def _check_rows(self) -> None:
+        n_rows, n_columns = self.letters.shape
+        if not all(isinstance(name, str) for name in self.names) or len(set(self.names)) != len(self.names):
+            raise ValueError("names have to be different texts")
+        if len(self.names) != n_rows:
+            raise ValueError(f"there are {len(self.names)} names for {n_rows} rows")
+        columns = self.columns
+        if not len(columns) or columns[0] < 0 or columns[-1] >= n_columns or (columns[1:] <= columns[:-1]).any():
+            raise ValueError(f"columns have to ascend within the {n_columns} of the alignment")
+        if len(self.tree.tips) != n_rows:
+            raise ValueError(f"the tree has {len(self.tree.tips)} tips for {n_rows} rows")
+
+    def _check_planes(self) -> None:
+        n_branches, distinct = len(self.tree.branches()), self.distinct
+        if len(distinct) != n_branches or distinct.min() < 0 or distinct.max() >= n_branches:
+            raise ValueError(f"distinct has to hold one number for each of the {n_branches} branches")
+        first = np.unique(distinct, return_index=True)[1]
+        if len(first) != self.n_distinct or (first[1:] <= first[:-1]).any():
+            raise ValueError("distinct vectors have to be numbered by their first branch, none left out")
+        wanted = (-(-self.n_distinct // 64), len(self.columns) + self.n_empty, self.states.n_states + 1)
+        if self.planes.shape != wanted:
+            raise ValueError(f"planes are of shape {self.planes.shape}, but {wanted} is needed")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReferencePackage, tuple(getattr(self, entry.name) for entry in fields(self))
+
     @classmethod
     def read(
         cls,
         alignment: str | os.PathLike[str],
         tree: str | os.PathLike[str],
         *,
-        alphabet: Alphabet | None = None,
+        alphabet: Alphabet | str | None = None,
         gap_flags: str = "compat",
         n_threads: int = 0,
     ) -> ReferencePackage:
@@ -102,7 +143,7 @@ class ReferencePackage:
         letters: NDArray[np.uint8],
         tree: Tree | str,
         *,
-        alphabet: Alphabet | None = None,
+        alphabet: Alphabet | str | None = None,
         gap_flags: str = "compat",
         n_threads: int = 0,
         file: str = "the alignment",
@@ -116,15 +157,29 @@ class ReferencePackage:
             Judged by the letters when not given.
         n_threads
             0: as many as the process may use.
+
+        Raises
+        ------
+        InputError
+            Names that are not as many as rows, not unique or not those of the tree; no letter at all.
         """
+        names = tuple(names)
+        if not isinstance(letters, np.ndarray) or letters.ndim != 2 or letters.dtype != np.uint8:
+            raise InputError("the letters of an alignment have to be an array of bytes, a row per sequence", file=file)
+        if len(names) != len(letters):
+            raise InputError(f"{len(names)} names for {len(letters)} rows: give one name per row", file=file)
+        if len(set(names)) != len(names):
+            raise InputError("two rows have the same name: give each its own", file=file)
         if gap_flags not in GAP_FLAGS:
             raise InputError(f"gap flags {gap_flags!r} are none of {', '.join(GAP_FLAGS)}")
         tree = parse_tree(tree) if isinstance(tree, str) else tree
         row = _matched(names, tree, file)
         counts = _byte_counts(letters)
+        if isinstance(alphabet, str):
+            alphabet = alphabet_named(alphabet)
         if alphabet is None:
             alphabet = judge_counts(np.where(np.isin(np.arange(256), list(b"-._?*")), 0, counts))
-        states = NUCLEOTIDE_STATES if alphabet is NUCLEOTIDE else PROTEIN_STATES
+        states = states_of(alphabet)
         if counts[~states.known].any():
             _warn_of_unknown(names, letters, states, file)
         n_letters, n_gaps = _counts(letters, states)
@@ -194,48 +249,40 @@ class ReferencePackage:
     def save(self, path: str | os.PathLike[str] | IO[bytes]) -> None:
         """Writes it to a file that `load` reads; to a name without .npz that is added."""
         tree = {"children": self.tree.children, "lengths": self.tree.lengths.tolist(), "names": self.tree.names}
-        meta = {
-            "format": 1,
-            "names": self.names,
-            "alphabet": self.states.alphabet.name,
-            "gap_flags": self.gap_flags,
-            "tree": tree,
-        }
-        arrays = {"letters": self.letters, "columns": self.columns, "planes": self.planes, "distinct": self.distinct}
-        np.savez_compressed(path, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
+        words = {"alphabet": self.states.alphabet.name, "gap_flags": self.gap_flags}
+        write_saved(path, {"names": self.names, **words, "tree": tree}, {name: getattr(self, name) for name in ARRAYS})
 
     @staticmethod
     def is_saved(path: str | os.PathLike[str]) -> bool:
         """Whether this is a file that `save` wrote, by its first bytes."""
-        try:
-            with open(path, "rb") as file:
-                return file.read(4) == b"PK\x03\x04"
-        except OSError:
-            return False
+        return is_saved(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ReferencePackage:
-        """What `save` wrote. Raises InputError on any other file."""
+    def load(cls, path: str | os.PathLike[str], memory_bytes: int | None = None) -> ReferencePackage:
+        """What `save` wrote.
+
+        Parameters
+        ----------
+        memory_bytes
+            What it may take; a share of what is free when not given.
+
+        Raises
+        ------
+        InputError
+            Any other file, or one that was damaged: everything in it is checked.
+        ResourceError
+            More than the memory allowed.
+        """
+        meta, arrays = read_saved(path, memory_bytes)
         try:
-            with open(path, "rb") as file, np.load(io.BytesIO(file.read())) as stored:
-                meta = json.loads(stored["meta"].tobytes())
-                letters, columns, planes, distinct = (
-                    stored[name] for name in ("letters", "columns", "planes", "distinct")
-                )
-            if meta["format"] != 1:
-                raise InputError("this reference is of another version of tropalign: make it again", file=str(path))
             children, lengths, names = (meta["tree"][name] for name in ("children", "lengths", "names"))
-            tree = Tree(tuple(map(tuple, children)), np.array(lengths), tuple(names))
-            states = NUCLEOTIDE_STATES if meta["alphabet"] == NUCLEOTIDE.name else PROTEIN_STATES
-            return cls(tuple(meta["names"]), letters, tree, states, meta["gap_flags"], columns, planes, distinct)
-        except FileNotFoundError:
-            raise InputError("there is no such file", file=str(path)) from None
-        except InputError:
-            raise
-        except Exception:  # whatever a damaged archive makes of itself
-            raise InputError(
-                "this is no saved reference, or a damaged one: make it with --save-reference", file=str(path)
-            ) from None
+            tree = Tree(tuple(map(tuple, children)), np.array(lengths, np.float64), tuple(names))
+            states = states_of(alphabet_named(meta["alphabet"]))
+            return cls(tuple(meta["names"]), tree=tree, states=states, gap_flags=meta["gap_flags"], **arrays)
+        except ValueError as error:
+            raise damaged(str(path), shown(str(error))) from None
+        except (KeyError, TypeError, AttributeError, OverflowError, InputError):
+            raise damaged(str(path)) from None
 
 
 def _matched(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:
@@ -249,7 +296,7 @@ def _matched(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:
     only_tree = [tip for tip in tips if _plain(tip) not in {_plain(name) for name in names}]
     only_rows = [name for name in names if _plain(name) not in {_plain(tip) for tip in tips}]
     parts = [
-        f"{len(side)} only in the {where} ({', '.join(side[:SHOWN])}{', ...' if len(side) > SHOWN else ''})"
+        f"{len(side)} only in the {where} ({', '.join(map(shown, side[:SHOWN]))}{', ...' if len(side) > SHOWN else ''})"
         for side, where in ((only_tree, "tree"), (only_rows, "alignment"))
         if side
     ]
@@ -276,7 +323,7 @@ def _warn_of_unknown(names: tuple[str, ...], letters: NDArray[np.uint8], states:
     unknown = ~states.known[letters]
     row, column = np.argwhere(unknown)[0]
     warnings.warn(
-        f"{file}, row {names[row]!r}: {int(unknown.sum())} letters outside the {states.alphabet.name} "
+        f"{shown(file)}, row {names[row]!r}: {int(unknown.sum())} letters outside the {states.alphabet.name} "
         f"alphabet, the first {chr(letters[row, column])!r} in column {column + 1}; "
         f"read as {states.alphabet.wildcard}",
         TropalignWarning,

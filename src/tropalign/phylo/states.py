@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.errors import InputError
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet
-
-GAP_LETTERS = "-._"
-_IUPAC = {
-    **{letter: letter for letter in "ACGT"},
-    **{
-        "R": "AG",
-        "Y": "CT",
-        "S": "CG",
-        "W": "AT",
-        "K": "GT",
-        "M": "AC",
-        "B": "CGT",
-        "D": "AGT",
-        "H": "ACT",
-        "V": "ACG",
-    },
-    "U": "T",
-}
-_AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
-_AMBIGUOUS = {"B": "ND", "Z": "QE", "J": "IL", "U": "C", "O": "K"}
+from tropalign.sequences.alphabet import GAP_LETTERS
 
 
 @dataclass(frozen=True, eq=False)
 class StateAlphabet:
-    """States, and the set that each byte of a sequence stands for.
+    """States, and the set that each byte of a sequence stands for. Make one with `states_of`.
 
     Attributes
     ----------
@@ -53,24 +37,26 @@ class StateAlphabet:
         """The set of all."""
         return (1 << self.n_states) - 1
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return states_of, (self.alphabet,)
 
-def _make(alphabet: Alphabet, states: str, spelled: dict[str, str], wildcards: str) -> StateAlphabet:
-    n_states = len(states)
-    sets = np.full(256, (1 << n_states) - 1, np.uint32)
+
+@cache
+def states_of(alphabet: Alphabet) -> StateAlphabet:
+    """The states of an alphabet. Raises InputError where it has none."""
+    states = alphabet.states
+    if not states:
+        raise InputError(f"{alphabet.name} sequences have no model of evolution, which placing reads needs")
+    sets = np.full(256, (1 << len(states)) - 1, np.uint32)
     known = np.zeros(256, bool)
-    for letter, members in {**{state: state for state in states}, **spelled}.items():
+    for letter, members in {**{state: state for state in states}, **alphabet.ambiguous}.items():
         for byte in (ord(letter), ord(letter.lower())):
             sets[byte], known[byte] = sum(1 << states.index(member) for member in members), True
-    for letter in wildcards + GAP_LETTERS:
+    for letter in alphabet.any_state + GAP_LETTERS:
         known[ord(letter)] = known[ord(letter.lower())] = True
-    return StateAlphabet(alphabet, n_states, sets, known)
+    sets.flags.writeable = known.flags.writeable = False
+    return StateAlphabet(alphabet, len(states), sets, known)
 
 
-NUCLEOTIDE_STATES = _make(NUCLEOTIDE, "ACGT", _IUPAC, "N?")
-PROTEIN_STATES = _make(PROTEIN, _AMINO_ACIDS, _AMBIGUOUS, "X?*")
-
-
-def complement_sets(sets: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Sets of the complementary nucleotides."""
-    a, c, g, t = (sets >> k & 1 for k in range(4))
-    return (t | g << 1 | c << 2 | a << 3).astype(np.uint32)
+NUCLEOTIDE_STATES = states_of(NUCLEOTIDE)
+PROTEIN_STATES = states_of(PROTEIN)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,13 @@ from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import require
 from tropalign.phylo.best import Best, Ranking, joined
-from tropalign.phylo.reads import ReadBlock
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import Scorer, Scores, encoded
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.phylo.states import StateAlphabet
 from tropalign.results.placements import Placements, concatenate
+from tropalign.sequences.batch import reverse_complement
+from tropalign.sequences.blocks import SequenceBlock
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
@@ -41,6 +43,23 @@ TILE_READS = 4096
 BASE_BYTES, READ_BYTES = 64, 2_000
 #: The share of the memory that a tile's reads take; the rest is for the way back (a byte per cell, a read per thread).
 READS_SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """Some neighbouring reads.
+
+    Attributes
+    ----------
+    names : tuple of str
+    letters : uint8
+        Without gaps, as they were written.
+    offsets : int64, shape (n + 1,)
+    """
+
+    names: tuple[str, ...]
+    letters: NDArray[np.uint8]
+    offsets: Index
 
 
 class PlaceTask:
@@ -73,7 +92,7 @@ class PlaceTask:
     def __init__(
         self,
         package: ReferencePackage,
-        blocks: Callable[[], Iterator[ReadBlock]],
+        blocks: Callable[[], Iterable[SequenceBlock]],
         scoring: PlacementScoring,
         *,
         n_best: int,
@@ -131,10 +150,10 @@ class PlaceTask:
         spans = None if self._spans is None else iter([(a, b) for a, b, _ in self._spans])
         for index, reads in enumerate(_regrouped(self._blocks(), spans, self._most_reads())):
             self._warn_of_unknown(reads)
-            self.n_unusable += len(reads.names) - int(_is_usable(reads.sets(states), reads.offsets, states).sum())
+            self.n_unusable += len(reads.names) - int(_is_usable(states.sets[reads.letters], reads.offsets, states).sum())
             yield self._tile(index, reads)
 
-    def _tile(self, index: int, reads: ReadBlock) -> Tile:
+    def _tile(self, index: int, reads: Reads) -> Tile:
         cells = (len(reads.letters) + len(reads.names)) * self._base_cells
         return Tile(index, cells, self._tile_bytes(len(reads.names)), len(reads.names), reads)
 
@@ -163,7 +182,7 @@ class PlaceTask:
     def _on_gpu(self, device: Gpu, texts: list[Sets], progress: Progress | None) -> Scores:
         return self.scorer.on_gpu(texts, device, progress)
 
-    def _warn_of_unknown(self, block: ReadBlock) -> None:
+    def _warn_of_unknown(self, block: Reads) -> None:
         states = self.package.states
         unknown = ~states.known[block.letters]
         if self._is_warned or not unknown.any():
@@ -178,15 +197,16 @@ class PlaceTask:
             stacklevel=4,
         )
 
-    def _place(self, block: ReadBlock, engine: Engine, n_threads: int, progress: Progress | None) -> Placements:
+    def _place(self, block: Reads, engine: Engine, n_threads: int, progress: Progress | None) -> Placements:
         states = self.package.states
-        sets, letters = block.sets(states), block.letters
+        sets, letters = states.sets[block.letters], block.letters
         chosen = np.flatnonzero(_is_usable(sets, block.offsets, states))
         self._check_lengths(block, chosen)
         best = self._best(sets, block.offsets, chosen, engine, progress)
         strand = np.ones(len(block.names), np.int8)
         if self.both_strands:
-            other_letters, other_sets = block.reverse_complement(states)
+            other_letters = reverse_complement(block.letters, block.offsets, states.alphabet)
+            other_sets = states.sets[other_letters]
             told = progress and (lambda items: progress(len(block.names)))
             other = self._best(other_sets, block.offsets, chosen, engine, told)
             is_better = other.score > best.score
@@ -198,7 +218,7 @@ class PlaceTask:
         column = self._paths(sets, block.offsets, chosen, best, n_threads)
         return self._assembled(block, letters, chosen, best, strand, column)
 
-    def _check_lengths(self, block: ReadBlock, chosen: Index) -> None:
+    def _check_lengths(self, block: Reads, chosen: Index) -> None:
         if not self.scoring.whole_read:
             return
         lengths, n_columns = np.diff(block.offsets), len(self.package.columns)
@@ -208,7 +228,7 @@ class PlaceTask:
                 record=block.names[k],
             )
 
-    def _check_memory(self, block: ReadBlock, chosen: Index, best: Best, n_threads: int) -> None:
+    def _check_memory(self, block: Reads, chosen: Index, best: Best, n_threads: int) -> None:
         """The way back takes a byte per cell, of one read per thread."""
         cells = np.diff(block.offsets)[chosen] * np.diff(best.windows, axis=1)[:, 0].astype(np.int64)
         allowed = int((1 - READS_SHARE) * self._memory_bytes) // n_threads
@@ -256,7 +276,7 @@ class PlaceTask:
 
     def _assembled(
         self,
-        block: ReadBlock,
+        block: Reads,
         letters: NDArray[np.uint8],
         chosen: Index,
         best: Best,
@@ -285,15 +305,15 @@ def _after(progress: Progress, before: int, items: int) -> None:
     progress(before + items)
 
 
-def _part(block: ReadBlock, begin: int, end: int) -> ReadBlock:
+def _part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
     """Some neighbouring reads of a block."""
     first, last = int(block.offsets[begin]), int(block.offsets[end])
-    return ReadBlock(block.names[begin:end], block.letters[first:last], block.offsets[begin : end + 1] - first)
+    return Reads(block.names[begin:end], block.letters[first:last], block.offsets[begin : end + 1] - first)
 
 
 def _regrouped(
-    blocks: Iterator[ReadBlock], spans: Iterator[tuple[int, int]] | None, most_reads: int
-) -> Iterator[ReadBlock]:
+    blocks: Iterable[SequenceBlock], spans: Iterator[tuple[int, int]] | None, most_reads: int
+) -> Iterator[Reads]:
     """The reads of each span (begin, end); or, without spans, of each block in runs of at most `most_reads`."""
     if spans is None:
         for block in blocks:
@@ -301,7 +321,7 @@ def _regrouped(
                 yield _part(block, begin, min(begin + most_reads, len(block.names)))
         return
     before = 0  # reads of earlier blocks
-    pieces: list[ReadBlock] = []
+    pieces: list[Reads] = []
     span = next(spans, None)
     for block in blocks:
         after = before + len(block.names)
@@ -318,11 +338,11 @@ def _regrouped(
     raise InputError("the reads are fewer than they were when the run began: run it again")
 
 
-def _together(pieces: list[ReadBlock]) -> ReadBlock:
+def _together(pieces: list[Reads]) -> Reads:
     """Reads of neighbouring blocks as one."""
     if len(pieces) == 1:
         return pieces[0]
     lengths: Any = np.concatenate([np.diff(piece.offsets) for piece in pieces])
     names = tuple(name for piece in pieces for name in piece.names)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return ReadBlock(names, np.concatenate([piece.letters for piece in pieces]), offsets)
+    return Reads(names, np.concatenate([piece.letters for piece in pieces]), offsets)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning
-from tropalign.sequences import read_text
+from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.sequences.files import file_name, read_text
 
 #: Length of a branch that has none (as PaPaRa 2 takes it).
 MISSING_LENGTH = 1.0
@@ -38,6 +39,29 @@ class Tree:
     children: tuple[tuple[int, ...], ...]
     lengths: NDArray[np.float64]
     names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        n = len(self.children)
+        if len(self.lengths) != n or len(self.names) != n:
+            raise ValueError(f"a tree of {n} nodes needs as many lengths and names")
+        if self.lengths.ndim != 1 or not np.isfinite(self.lengths).all() or (self.lengths < 0).any():
+            raise ValueError("lengths of branches have to be finite numbers of 0 or more")
+        if not all(isinstance(name, str) for name in self.names):
+            raise ValueError("names of nodes have to be texts")
+        if (
+            n == 0
+            or len(self.children[0]) not in (2, 3)
+            or any(len(below) not in (0, 2) for below in self.children[1:])
+        ):
+            raise ValueError("nodes of a binary tree have two children or none, the root two or three")
+        seen = [False] * n
+        for node, below in enumerate(self.children):
+            for child in below:
+                if not isinstance(child, int) or not node < child < n or seen[child]:
+                    raise ValueError("nodes have to be numbered parents first, each the child of one")
+                seen[child] = True
+        if not all(seen[1:]):
+            raise ValueError("every node but the root has to be the child of one")
 
     @property
     def tips(self) -> list[int]:
@@ -120,26 +144,41 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
     InputError
         No such file, no Newick, several trees, fewer than three tips, or two tips of one name.
     """
-    file = str(path)
-    return parse_tree(read_text(path), file)
+    return parse_tree(read_text(path), file_name(path))
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
     """The same from text."""
     from Bio.Phylo.NewickIO import NewickError, Parser
 
+    _check_quotes(text, file)
     try:
         found = list(Parser(io.StringIO(text.strip())).parse())
     except (NewickError, ValueError) as error:
-        raise InputError(f"this is no Newick tree ({str(error).rstrip('.')}): mend the file", file=file) from None
+        raise InputError(
+            f"this is no Newick tree ({shown(str(error).rstrip('.'))}): mend the file", file=file
+        ) from None
     if len(found) != 1:
         raise InputError(f"the file holds {len(found)} trees: name one with a single tree", file=file)
     made = _Maker(file)
     made.take(found[0].root)
     for count, what in made.notes():
         if count:
-            warnings.warn(f"{file}: {what.format(count=count)}", TropalignWarning, stacklevel=3)
-    return _checked(made.tree(), file)
+            warnings.warn(f"{shown(file)}: {what.format(count=count)}", TropalignWarning, stacklevel=3)
+    _check_tips([name for name, below in zip(made.names, made.children, strict=True) if not below], file)
+    return made.tree()
+
+
+#: A quoted label or a comment, as Biopython's parser knows them; it passes over a quote that is never closed.
+_QUOTED = re.compile(r"'(?:\\'|[^'])*'|\[(?:\\\]|[^\]])*\]")
+
+
+def _check_quotes(text: str, file: str) -> None:
+    """Refuses a quote or a comment that is opened and never closed, or closed only."""
+    rest = _QUOTED.sub("", text)
+    for sign, what in (("'", "quote"), ("[", "bracket of a comment"), ("]", "bracket of a comment")):
+        if sign in rest:
+            raise InputError(f"this is no Newick tree (a {what} stands alone): mend the file", file=file)
 
 
 class _Maker:
@@ -211,8 +250,7 @@ class _Maker:
         return Tree(tuple(map(tuple, self.children)), np.array(self.lengths), tuple(self.names))
 
 
-def _checked(tree: Tree, file: str) -> Tree:
-    names = [tree.names[tip] for tip in tree.tips]
+def _check_tips(names: list[str], file: str) -> None:
     if len(names) < 3:
         raise InputError(f"the tree has {len(names)} tip{'s' * (len(names) != 1)}: three or more are needed", file=file)
     if "" in names:
@@ -220,7 +258,6 @@ def _checked(tree: Tree, file: str) -> Tree:
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two tips are called {twice!r}: give each its own name", file=file)
-    return tree
 
 
 def _quoted(name: str) -> str:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from tropalign.sequences.alphabet import COMPLEMENT_LETTERS
-
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
@@ -77,9 +75,11 @@ class Alignment:
 
     def query_text(self) -> str:
         """The query's letters on the strand that was aligned."""
-        text = self.table.queries.text(int(self.table.query_index[self.index]))
+        queries = self.table.queries
+        text = queries.text(int(self.table.query_index[self.index]))
         if self.strand < 0:
-            text = text.encode("latin-1").translate(COMPLEMENT_LETTERS)[::-1].decode("latin-1")
+            table = queries.alphabet.complement_table.tobytes()
+            text = text.encode("latin-1").translate(table)[::-1].decode("latin-1")
         return text
 
     def query_span(self) -> tuple[int, int]:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, ScoringError, TropalignWarning
-from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet
+from tropalign.errors import ScoringError, TropalignWarning, shown
+from tropalign.scoring.ncbi import known_names, read_ncbi, shipped
+from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of_letters
 from tropalign.sequences.batch import SequenceBatch
 
+#: Codes that engines know: an alphabet's letters, and padding.
 N_CODES = 32
-#: Scored like another letter where a matrix lacks them.
-STAND_INS = {"U": "C", "J": "X", "O": "X", "B": "X", "Z": "X", "*": "X"}
-
-_NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores a line)"
+#: The largest score, either way: sums of a hundred thousand residues are out of range then anyway.
+MOST = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +29,18 @@ class SubstitutionMatrix:
 
     Attributes
     ----------
+    name : str
+        As headers and messages call it.
+    alphabet : Alphabet
     scores : int32, shape (32, 32)
-        By codes of ``alphabet``; cells of letters that the matrix lacks hold its lowest score.
+        By codes of ``alphabet``, symmetric; cells of letters that the matrix lacks hold its lowest score.
     letters : str
         Letters that the matrix itself has.
+
+    Raises
+    ------
+    ScoringError
+        Scores of another shape or type, beyond 1,000,000 either way, or not symmetric.
     """
 
     name: str
@@ -38,29 +48,101 @@ class SubstitutionMatrix:
     scores: NDArray[np.int32]
     letters: str
 
-    @classmethod
-    def load(cls, name_or_path: str, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """A matrix by Biopython's name, else from a file in NCBI format."""
-        from Bio.Align import substitution_matrices
+    def __post_init__(self) -> None:
+        scores = self.scores
+        if not isinstance(self.name, str) or not isinstance(self.letters, str):
+            raise ScoringError("the name and the letters of a matrix have to be texts")
+        if not isinstance(self.alphabet, Alphabet):
+            raise ScoringError(f"the alphabet of the matrix {self.name} has to be an Alphabet, such as PROTEIN")
+        if not isinstance(scores, np.ndarray) or scores.shape != (N_CODES, N_CODES) or scores.dtype.kind not in "iu":
+            raise ScoringError(
+                f"the scores of {self.name} have to be whole numbers in an array of {N_CODES} x {N_CODES}"
+            )
+        if int(scores.min()) < -MOST or int(scores.max()) > MOST:
+            raise ScoringError(f"the matrix {self.name} has scores beyond {MOST}")
+        if not (scores == scores.T).all():
+            i, j = (int(k[0]) for k in np.nonzero(scores != scores.T))
+            raise ScoringError(f"the matrix {self.name} is not symmetric: codes {i} and {j} differ from {j} and {i}")
+        kept = np.array(scores, np.int32, order="C")
+        kept.flags.writeable = False
+        object.__setattr__(self, "scores", kept)
 
-        if name_or_path.upper() in substitution_matrices.load():
-            return cls.from_name(name_or_path, alphabet)
-        if Path(name_or_path).exists():
-            return cls.from_file(name_or_path, alphabet)
-        known = ", ".join(substitution_matrices.load())
-        raise ScoringError(f"there is no matrix and no file {name_or_path!r}; the matrices are {known}")
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SubstitutionMatrix, (self.name, self.alphabet, self.scores, self.letters)
+
+    @classmethod
+    def of(cls, source: Any, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
+        """A matrix from whatever holds one.
+
+        Parameters
+        ----------
+        source
+            A SubstitutionMatrix; the name of one of Biopython's, or a file in NCBI format; a Biopython Array; a mapping
+            of letter pairs to scores, each pair once or both ways; or letters and an array of their scores.
+        alphabet
+            That of the sequences; by the matrix's letters when not given, or when it lacks one of them.
+
+        Raises
+        ------
+        ScoringError
+            Something else, or scores that cannot be used.
+        InputError
+            A file that cannot be read.
+        """
+        if isinstance(source, SubstitutionMatrix):
+            return source
+        if isinstance(source, str | os.PathLike):
+            return cls.load(source, alphabet)
+        if isinstance(source, Mapping):
+            letters, values = _of_pairs(source)
+        elif isinstance(getattr(source, "alphabet", None), str):  # a Biopython Array
+            letters, values = source.alphabet, source
+        elif isinstance(source, tuple) and len(source) == 2 and isinstance(source[0], str):
+            letters, values = source
+        else:
+            raise ScoringError(
+                f"an object of type {type(source).__name__} is no matrix: give a name, a path, a SubstitutionMatrix, a "
+                "Biopython Array, a dict of letter pairs, or (letters, array)"
+            )
+        try:
+            array = np.asarray(values, dtype=float)
+        except (TypeError, ValueError):
+            array = np.zeros(0)
+        if array.shape != (len(letters), len(letters)) or len(set(letters.upper())) < len(letters) or not letters:
+            raise ScoringError(
+                f"{len(letters)} letters, each once, need an array of as many rows and columns of numbers"
+            )
+        return cls._from_values("custom", letters.upper(), array, alphabet)
+
+    @classmethod
+    def load(cls, name_or_path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:
+        """A matrix by Biopython's name, else from a file in NCBI format.
+
+        Raises
+        ------
+        ScoringError
+            Neither is there, or the scores cannot be used.
+        InputError
+            A file that cannot be read.
+        """
+        name = os.fspath(name_or_path)
+        if isinstance(name_or_path, str) and name.upper() in known_names():
+            return cls.from_name(name, alphabet)
+        if not isinstance(name_or_path, str) or ("\0" not in name and os.path.exists(name)):
+            return cls.from_file(name, alphabet)
+        raise ScoringError(f"there is no matrix and no file {name!r}; the matrices are {', '.join(known_names())}")
 
     @classmethod
     def from_name(cls, name: str, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """One of the matrices that Biopython ships."""
-        letters, values = _shipped(name.upper())
+        """One of the matrices that Biopython ships. Raises ScoringError when there is none of this name."""
+        letters, values = shipped(name.upper())
         return cls._from_values(name.upper(), letters, values, alphabet)
 
     @classmethod
-    def from_file(cls, path: str | Path, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
+    def from_file(cls, path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:
         """A matrix file in NCBI format. Raises InputError, with the line, when it cannot be read."""
         letters, values = read_ncbi(path)
-        return cls._from_values(Path(path).name, letters, values, alphabet)
+        return cls._from_values(shown(Path(path).name), letters, values, alphabet)
 
     @classmethod
     def _from_values(
@@ -78,8 +160,8 @@ class SubstitutionMatrix:
         if factor is None:
             raise ScoringError(f"the scores of {name} have more than three decimals: round them")
         values = np.round(factor * values)
-        if np.abs(values).max() > 1_000_000:
-            raise ScoringError(f"the matrix {name} has scores beyond {1_000_000 // factor}")
+        if np.abs(values).max() > MOST:
+            raise ScoringError(f"the matrix {name} has scores beyond {MOST // factor}")
         if factor > 1:
             warnings.warn(
                 f"the scores of {name} have decimals: they are multiplied by {factor}, so give gap costs and scores "
@@ -88,21 +170,41 @@ class SubstitutionMatrix:
                 stacklevel=4,
             )
             name = f"{name} x {factor}"
-        if alphabet is None:
-            alphabet = NUCLEOTIDE if set(letters) <= set(NUCLEOTIDE.letters + "U*") else PROTEIN
+        if alphabet is None or not alphabet.has_letters(letters):
+            alphabet = alphabet_of_letters(letters)
         if not set(letters) & set(alphabet.letters):
             raise ScoringError(f"the matrix {name} has no letter of the {alphabet.name} alphabet: choose another")
         return cls(name, alphabet, _by_code(alphabet, letters, values.astype(np.int32)), letters)
 
     @classmethod
     def match_mismatch(cls, match: int, mismatch: int, alphabet: Alphabet = NUCLEOTIDE) -> SubstitutionMatrix:
-        """``match`` for equal letters, ``mismatch`` else; a wildcard scores 0 against everything."""
+        """``match`` for equal letters, ``mismatch`` else; a wildcard scores 0 against everything.
+
+        Raises
+        ------
+        ScoringError
+            A score that is no whole number or beyond 1,000,000 either way.
+        """
+        for what, score in (("match", match), ("mismatch", mismatch)):
+            if isinstance(score, bool) or not isinstance(score, int | np.integer):
+                raise ScoringError(f"the {what} score {score!r} is no whole number")
+            if abs(int(score)) > MOST:
+                raise ScoringError(f"the {what} score {score} is beyond {MOST}, which no alignment needs")
         letters = alphabet.letters
         values = np.full((len(letters), len(letters)), mismatch, np.int32)
         np.fill_diagonal(values, match)
         wild = letters.index(alphabet.wildcard)
         values[wild, :] = values[:, wild] = 0
         return cls(f"match {match} mismatch {mismatch}", alphabet, _by_code(alphabet, letters, values), letters)
+
+    @classmethod
+    def default(cls, alphabet: Alphabet) -> SubstitutionMatrix:
+        """How an alphabet's pairs are scored where nothing is said. Raises ScoringError where it has no default."""
+        if alphabet.match_mismatch is not None:
+            return cls.match_mismatch(*alphabet.match_mismatch, alphabet)
+        if alphabet.matrix is not None:
+            return cls.from_name(alphabet.matrix, alphabet)
+        raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
 
     def check(self, batch: SequenceBatch) -> None:
         """Warns of letters scored like another one.
@@ -112,7 +214,7 @@ class SubstitutionMatrix:
         ScoringError
             The matrix is for another alphabet, or lacks a letter of the batch that has no stand-in.
         """
-        if batch.alphabet is not self.alphabet:
+        if batch.alphabet != self.alphabet:
             raise ScoringError(
                 f"{self.name} is a {self.alphabet.name} matrix but the sequences were judged {batch.alphabet.name}: "
                 "choose another matrix or say which they are with --alphabet"
@@ -122,8 +224,6 @@ class SubstitutionMatrix:
             if not counts[code] or letter in self.letters:
                 continue
             stand_in = _stand_in(self.alphabet, letter, self.letters)
-            if (letter, stand_in) == ("T", "U"):
-                continue
             if stand_in is None:
                 at = int(np.flatnonzero(batch.codes == code)[0])
                 k = int(np.searchsorted(batch.offsets, at, "right")) - 1
@@ -131,6 +231,8 @@ class SubstitutionMatrix:
                     f"the matrix {self.name} has no letter {letter}, which record {batch.names[k]!r} holds at position "
                     f"{at - int(batch.offsets[k]) + 1}: add it to the matrix or choose another"
                 )
+            if self.alphabet.synonyms.get(stand_in) == letter:
+                continue
             warnings.warn(
                 f"the matrix {self.name} has no letter {letter}: {counts[code]} are scored like {stand_in}",
                 TropalignWarning,
@@ -138,96 +240,43 @@ class SubstitutionMatrix:
             )
 
 
-@lru_cache(maxsize=8)
-def _shipped(name: str) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a matrix of Biopython's, whose reader takes longer than aligning a thousand pairs."""
-    from Bio.Align import substitution_matrices
-
+def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
+    """Letters and scores of a mapping of letter pairs."""
+    pairs = [(tuple(pair), score) for pair, score in scores.items() if isinstance(pair, str | tuple)]
+    if len(pairs) < len(scores) or any(
+        len(pair) != 2 or not all(isinstance(letter, str) and len(letter) == 1 for letter in pair) for pair, _ in pairs
+    ):
+        raise ScoringError("a matrix as a mapping has pairs of letters as its keys, such as ('A', 'R')")
+    letters = "".join(dict.fromkeys(letter for pair, _ in pairs for letter in pair))
+    values = np.full((len(letters), len(letters)), np.nan)
     try:
-        matrix = substitution_matrices.load(name)
-    except FileNotFoundError:
-        known = ", ".join(substitution_matrices.load())
-        raise ScoringError(f"there is no matrix {name!r}; there are {known}") from None
-    if not isinstance(matrix.alphabet, str):
-        raise ScoringError(f"{name} scores codons, not residues: choose another matrix")
-    return matrix.alphabet, np.asarray(matrix, dtype=float)
-
-
-def read_ncbi(path: str | Path) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a matrix file in NCBI format: a line of letters, then a letter and its scores a line.
-
-    Biopython's reader takes rows that are too short, so this one is ours. ``#`` begins a comment.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read or is no such matrix.
-    """
-    file = str(path)
-    try:
-        lines = Path(path).read_text("ascii").splitlines()
-    except OSError as error:
-        raise InputError(f"the matrix cannot be read ({error.strerror})", file=file) from None
-    except UnicodeDecodeError:
-        raise InputError(_NO_MATRIX, file=file) from None
-    letters = ""
-    rows: dict[str, list[float]] = {}
-    for number, line in enumerate(lines, 1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        if any(len(word) > 1 for word in (words if not letters else words[:1])):
-            raise InputError(_NO_MATRIX, file=file, line=number)
-        if not letters:
-            letters = "".join(words).upper()
-            if len(set(letters)) < len(letters):
-                raise InputError("the matrix has a letter twice: leave one out", file=file, line=number)
-            continue
-        letter = words[0].upper()
-        if letter not in letters or letter in rows:
-            what = "second row of" if letter in rows else "row of a letter without a column:"
-            raise InputError(f"{what} {letter}: a matrix has one row a column", file=file, line=number)
-        if len(words) - 1 != len(letters):
-            raise InputError(
-                f"the row of {letter} has {len(words) - 1} scores for {len(letters)} letters: mend it",
-                file=file,
-                line=number,
-            )
-        try:
-            rows[letter] = [float(word) for word in words[1:]]
-        except ValueError:
-            raise InputError(
-                f"the row of {letter} holds a word that is no number: mend it", file=file, line=number
-            ) from None
-    if not letters:
-        raise InputError(_NO_MATRIX, file=file)
-    if missing := [letter for letter in letters if letter not in rows]:
-        raise InputError(f"there is no row of {', '.join(missing)}: a matrix has one row a column", file=file)
-    return letters, np.array([rows[letter] for letter in letters])
+        for way in (-1, 1):  # the other way first: what was said itself holds
+            for pair, score in pairs:
+                one, other = pair[::way]
+                values[letters.index(one), letters.index(other)] = score
+    except (TypeError, ValueError):
+        raise ScoringError("a score of the matrix is no number: mend it") from None
+    if np.isnan(values).any():
+        i, j = (int(k[0]) for k in np.nonzero(np.isnan(values)))
+        raise ScoringError(f"the matrix has no score of {letters[i]} against {letters[j]}: add it")
+    return letters, values
 
 
 def _stand_in(alphabet: Alphabet, letter: str, letters: str) -> str | None:
-    if alphabet is not PROTEIN:
-        if letter == "T" and "U" in letters:
-            return "U"
-        return alphabet.wildcard if alphabet.wildcard in letters and letter not in "ACGT" else None
-    other = STAND_INS.get(letter)
-    if other is not None and other not in letters:
-        other = "X" if "X" in letters else None
-    return other
+    """The letter that a matrix of these letters scores another one like."""
+    return next((other for other in alphabet.stand_ins.get(letter, "") if other in letters), None)
 
 
 def _by_code(alphabet: Alphabet, letters: str, values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The matrix of all codes from that of some letters."""
     scores = np.full((N_CODES, N_CODES), values.min(), np.int32)
-    place = {}
+    row = {}
     for code, letter in enumerate(alphabet.letters):
-        source: str | None = letter
-        if letter not in letters:
-            source = _stand_in(alphabet, letter, letters)
+        source = letter if letter in letters else _stand_in(alphabet, letter, letters)
         if source is not None:
-            place[code] = letters.index(source)
-    codes = np.array(list(place), dtype=np.intp)
-    rows = np.array(list(place.values()), dtype=np.intp)
+            row[code] = letters.index(source)
+    codes = np.array(list(row), dtype=np.intp)
+    rows = np.array(list(row.values()), dtype=np.intp)
     if len(codes):
         scores[np.ix_(codes, codes)] = values[np.ix_(rows, rows)]
     return scores

@@ -1,19 +1,60 @@
-"""Letters and their codes."""
+"""Alphabets: everything that tropalign knows of the letters of a kind of sequence.
+
+`ALPHABETS` holds them by name. An alphabet that is added there (and described in docs/pairs.md) is known everywhere:
+to readers, matrices, options and saved files.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+from tropalign.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: The code of a byte that is no letter of the alphabet.
 UNKNOWN = 255
+#: Letters at most: native code pads with code 31.
+MOST_LETTERS = 31
+#: Letters of an alignment that stand for no residue.
+GAP_LETTERS = "-._"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """When sequences whose alphabet nobody named are taken for this one.
+
+    Parameters
+    ----------
+    plain, plain_share
+        Letters of which they hold at least this share.
+    known, known_share
+        The same for all letters that occur in the alphabet at all.
+    """
+
+    plain: str = ""
+    plain_share: float = 0.0
+    known: str = ""
+    known_share: float = 0.0
+
+    def holds(self, counts: Mapping[str, int], total: int) -> bool:
+        """Whether letters that occur so often (by upper-case letter, and in all) are of the alphabet."""
+        if not self.plain_share and not self.known_share:
+            return True
+        plain, known = (sum(counts.get(letter, 0) for letter in letters) for letters in (self.plain, self.known))
+        return total > 0 and plain >= self.plain_share * total and known >= self.known_share * total
 
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
     """Letters that a sequence may hold; a letter's code is its position.
+
+    Alphabets are equal when their names are, so that they survive pickling and copying.
 
     Parameters
     ----------
@@ -25,21 +66,82 @@ class Alphabet:
         The letter that stands for any other; unknown letters become it.
     synonyms
         Letters read as another one (``U`` as ``T``).
+    complement
+        The letter that stands on the other strand, for each upper-case letter that may be written; empty where
+        sequences have one strand.
+    stand_ins
+        For letters that a substitution matrix may lack: the letters to score them like, the first that it has.
+    match_mismatch, matrix
+        How pairs are scored where nothing is said: a match and a mismatch, or the name of a matrix.
+    gap_cost
+        (open, extend) where nothing is said: a gap of k residues costs ``open + k * extend``.
+    states, ambiguous, any_state
+        For placement: the states of the model of evolution (at most 31), the states that each ambiguous letter stands
+        for, and the further letters that stand for any of them. Without states reads cannot be placed.
+    judged
+        When sequences are taken for this alphabet; never where it is None.
     """
 
     name: str
     letters: str
     wildcard: str
-    synonyms: dict[str, str] = field(default_factory=dict)
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    complement: Mapping[str, str] = field(default_factory=dict)
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    match_mismatch: tuple[int, int] | None = None
+    matrix: str | None = None
+    gap_cost: tuple[int, int] = (10, 1)
+    states: str = ""
+    ambiguous: Mapping[str, str] = field(default_factory=dict)
+    any_state: str = ""
+    judged: Judgement | None = None
 
     def __post_init__(self) -> None:
+        if not 0 < len(self.letters) <= MOST_LETTERS or len(set(self.letters)) < len(self.letters):
+            raise ValueError(f"the letters of an alphabet are 1 to {MOST_LETTERS} different ones, not {self.letters!r}")
+        if self.letters != self.letters.upper() or not self.letters.isascii():
+            raise ValueError(f"the letters of an alphabet are upper-case ASCII letters, not {self.letters!r}")
+        if self.wildcard not in self.letters or not set(self.synonyms.values()) <= set(self.letters):
+            raise ValueError(f"the wildcard and the synonyms have to be letters of the alphabet {self.name}")
+
+    def __eq__(self, other: object) -> bool:
+        return self.name == other.name if isinstance(other, Alphabet) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _known, tuple(getattr(self, entry.name) for entry in fields(self))
+
+    @property
+    def has_strands(self) -> bool:
+        """Whether sequences have a reverse complement."""
+        return bool(self.complement)
+
+    @cached_property
+    def _codes(self) -> NDArray[np.uint8]:
+        import numpy as np
+
         table = np.full(256, UNKNOWN, np.uint8)
         spelled = {letter: code for code, letter in enumerate(self.letters)}
-        for letter, other in self.synonyms.items():
-            spelled[letter] = spelled[other]
+        spelled.update((letter, spelled[other]) for letter, other in self.synonyms.items())
         for letter, code in spelled.items():
             table[ord(letter)] = table[ord(letter.lower())] = code
-        object.__setattr__(self, "_codes", table)
+        return table
+
+    @cached_property
+    def complement_table(self) -> NDArray[np.uint8]:
+        """The byte on the other strand of each byte, uint8, shape (256,): case is kept, unknown bytes stay."""
+        import numpy as np
+
+        table = np.arange(256, dtype=np.uint8)
+        for letter, other in self.complement.items():
+            table[ord(letter)], table[ord(letter.lower())] = ord(other), ord(other.lower())
+        return table
+
+    def has_letters(self, letters: str) -> bool:
+        """Whether these are letters of the alphabet, of its synonyms, or ``*``, which any matrix may have."""
+        return set(letters) <= {*self.letters, *self.synonyms, "*"}
 
     def code(self, letter: str) -> int:
         """Code of a letter of the alphabet."""
@@ -47,7 +149,7 @@ class Alphabet:
 
     def encode(self, letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """Codes of raw bytes, case ignored, and which bytes were unknown (these get the wildcard's code)."""
-        codes = self._codes[letters]  # type: ignore[attr-defined]
+        codes = self._codes[letters]
         unknown = codes == UNKNOWN
         if unknown.any():
             codes[unknown] = self.code(self.wildcard)
@@ -55,12 +157,96 @@ class Alphabet:
 
     def decode(self, codes: NDArray[np.uint8]) -> str:
         """The upper-case letters of codes."""
+        import numpy as np
+
         return np.frombuffer(self.letters.encode(), np.uint8)[codes].tobytes().decode()
 
 
-#: The order of NCBI's matrices, then the letters that most matrices lack.
-PROTEIN = Alphabet("protein", "ARNDCQEGHILKMFPSTWYVBZX*JUO", "X")
-#: IUPAC codes; ``U`` is read as ``T``.
-NUCLEOTIDE = Alphabet("nucleotide", "ACGTRYSWKMBDHVN", "N", {"U": "T"})
+_IUPAC = {
+    "R": "AG",
+    "Y": "CT",
+    "S": "CG",
+    "W": "AT",
+    "K": "GT",
+    "M": "AC",
+    "B": "CGT",
+    "D": "AGT",
+    "H": "ACT",
+    "V": "ACG",
+}
 
-COMPLEMENT_LETTERS = bytes.maketrans(b"ACGTURYSWKMBDHVNacgturyswkmbdhvn", b"TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
+#: IUPAC codes; ``U`` is read as ``T``.
+NUCLEOTIDE = Alphabet(
+    "nucleotide",
+    "ACGTRYSWKMBDHVN",
+    "N",
+    synonyms={"U": "T"},
+    complement=dict(zip("ACGTURYSWKMBDHVN", "TGCAAYRSWMKVHDBN", strict=True)),
+    stand_ins={"T": "U", **dict.fromkeys("RYSWKMBDHV", "N")},
+    match_mismatch=(5, -4),
+    gap_cost=(10, 1),
+    states="ACGT",
+    ambiguous={**_IUPAC, "U": "T"},
+    any_state="N?",
+    judged=Judgement("ACGTUN", 0.9, "ACGTRYSWKMBDHVNUX", 0.99),
+)
+#: The order of NCBI's matrices, then the letters that most matrices lack; selenocysteine (U) is scored like cysteine.
+PROTEIN = Alphabet(
+    "protein",
+    "ARNDCQEGHILKMFPSTWYVBZX*JUO",
+    "X",
+    stand_ins={"U": "CX", "J": "X", "O": "X", "B": "X", "Z": "X", "*": "X"},
+    matrix="BLOSUM62",
+    gap_cost=(11, 1),
+    states="ARNDCQEGHILKMFPSTWYV",
+    ambiguous={"B": "ND", "Z": "QE", "J": "IL", "U": "C", "O": "K"},
+    any_state="X?*",
+    judged=Judgement(),
+)
+
+#: Every alphabet by its name. Letters are judged in this order: the first alphabet whose `judged` holds.
+ALPHABETS: dict[str, Alphabet] = {alphabet.name: alphabet for alphabet in (NUCLEOTIDE, PROTEIN)}
+
+
+def alphabet_named(name: str) -> Alphabet:
+    """The alphabet of this name. Raises InputError where there is none."""
+    if name not in ALPHABETS:
+        raise InputError(f"there is no alphabet {name!r}: name one of {', '.join(ALPHABETS)}")
+    return ALPHABETS[name]
+
+
+def _known(name: str, *rest: Any) -> Alphabet:
+    """What a pickled alphabet becomes: the one of this name, made anew only where nobody registered it."""
+    return ALPHABETS.get(name) or Alphabet(name, *rest)
+
+
+def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
+    """The alphabet of raw bytes.
+
+    Nucleotides when nine letters in ten are A, C, G, T, U or N and 99 in 100 IUPAC codes or X; else proteins.
+    """
+    return judge_counts(byte_counts(letters))
+
+
+def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
+    """The same from how often each byte occurs, int64, shape (256,)."""
+    upper = {chr(k): int(counts[k] + counts[k + 32]) for k in range(ord("A"), ord("Z") + 1)}
+    upper["*"] = int(counts[ord("*")])
+    total = sum(upper.values())
+    return next(a for a in ALPHABETS.values() if a.judged is not None and a.judged.holds(upper, total))
+
+
+def alphabet_of_letters(letters: str) -> Alphabet:
+    """The first alphabet that is judged and has all these letters; the last one judged where none has them."""
+    judged = [alphabet for alphabet in ALPHABETS.values() if alphabet.judged is not None]
+    return next((alphabet for alphabet in judged if alphabet.has_letters(letters)), judged[-1])
+
+
+def byte_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How often each byte occurs, int64, shape (256,); a piece at a time, since counting takes eight times its size."""
+    import numpy as np
+
+    counts = np.zeros(256, np.int64)
+    for begin in range(0, len(letters), 1 << 20):
+        counts += np.bincount(letters[begin : begin + (1 << 20)], minlength=256)
+    return counts

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.sequences.alphabet import COMPLEMENT_LETTERS, NUCLEOTIDE, PROTEIN, Alphabet
+from tropalign.sequences.alphabet import Alphabet, alphabet_named, judge_alphabet
+from tropalign.sequences.inputs import named_texts
+
+#: Letters whose places are computed at a time.
+PIECE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Sequence:
 
 @dataclass(frozen=True, eq=False)
 class SequenceBatch:
-    """Sequences one after another.
+    """Sequences one after another. Arrays are checked when a batch is made, and cannot be written to through it.
 
     Attributes
     ----------
@@ -50,7 +54,12 @@ class SequenceBatch:
     letters : uint8, shape (n_residues,)
         The bytes as they were read, case kept, for output.
     descriptions : tuple of str
-        What followed the name in its header.
+        What followed the name in its header; empty where nobody asked for it.
+
+    Raises
+    ------
+    ValueError
+        Arrays whose shapes, types or contents do not fit one another.
     """
 
     codes: NDArray[np.uint8]
@@ -60,36 +69,112 @@ class SequenceBatch:
     letters: NDArray[np.uint8]
     descriptions: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.alphabet, Alphabet):
+            raise ValueError(f"the alphabet of a batch is an Alphabet, not {self.alphabet!r}")
+        for name, dtype in (("codes", np.uint8), ("offsets", np.int64), ("letters", np.uint8)):
+            object.__setattr__(self, name, _fixed(name, getattr(self, name), dtype))
+        for name in ("names", "descriptions"):
+            object.__setattr__(self, name, _texts(name, getattr(self, name)))
+        codes, offsets, n = self.codes, self.offsets, len(self.names)
+        if len(offsets) != n + 1 or len(self.descriptions) not in (0, n):
+            raise ValueError(
+                f"{n} names, {len(offsets)} offsets and {len(self.descriptions)} descriptions: give n, n + 1, n"
+            )
+        if offsets[0] != 0 or offsets[-1] != len(codes) or (offsets[1:] < offsets[:-1]).any():
+            raise ValueError(f"offsets have to ascend from 0 to the {len(codes)} codes")
+        if len(self.letters) != len(codes):
+            raise ValueError(f"{len(self.letters)} letters for {len(codes)} codes: give as many")
+        if len(codes) and codes.max() >= len(self.alphabet.letters):
+            raise ValueError(
+                f"a code is {codes.max()}, but the {self.alphabet.name} alphabet has {len(self.alphabet.letters)}"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.has_residues:
+            parts = (self.codes, self.offsets, self.names, self.alphabet, self.letters, self.descriptions)
+            return SequenceBatch, parts
+        return SequenceBatch.without_residues, (self.names, self.lengths, self.alphabet)
+
+    @classmethod
+    def without_residues(
+        cls, names: Iterable[str], lengths: Iterable[int] | NDArray[np.int64], alphabet: Alphabet
+    ) -> SequenceBatch:
+        """A batch that knows names and lengths and holds no residue: enough to write tables, and no engine takes it.
+
+        Raises
+        ------
+        ValueError
+            Names and lengths that differ in number, or a negative length.
+        """
+        sizes = _fixed("lengths", np.asarray(lengths, np.int64), np.int64)
+        empty = np.zeros(0, np.uint8)
+        batch = cls(empty, np.zeros(len(sizes) + 1, np.int64), tuple(names), alphabet, empty)
+        if len(sizes) and sizes.min() < 0:
+            raise ValueError(f"a length is {sizes.min()}: lengths are 0 or more")
+        object.__setattr__(batch, "offsets", _fixed("offsets", np.concatenate([[0], np.cumsum(sizes)]), np.int64))
+        return batch
+
+    @property
+    def has_residues(self) -> bool:
+        """Whether the sequences themselves are there: see `without_residues`."""
+        return len(self.codes) == int(self.offsets[-1])
+
     @classmethod
     def from_strings(
-        cls, sequences: Iterable[str], names: PySequence[str] | None = None, alphabet: Alphabet | None = None
+        cls,
+        sequences: Iterable[Any] | Mapping[str, Any],
+        names: PySequence[str] | None = None,
+        alphabet: Alphabet | str | None = None,
     ) -> SequenceBatch:
-        """A batch of Python strings; the alphabet is judged by their letters when not given.
+        """A batch of what Python code holds; the alphabet is judged by the letters when not given.
+
+        Parameters
+        ----------
+        sequences
+            Texts, bytes, Biopython's Seq or SeqRecord, `Sequence`, or (name, sequence), in any iterable such as a list,
+            a generator or a column of a table; or a mapping of names to sequences.
+        names
+            Instead of the sequences' own. Sequences without names become sequence_1, sequence_2 ...
+        alphabet
+            One, or its name.
 
         Raises
         ------
         InputError
-            An empty sequence, duplicate names, or a letter outside the alphabet.
+            No sequence; a value that is none, such as None; an empty sequence; duplicate names, or some sequences with
+            names and some without; a letter outside the alphabet.
+
+        Examples
+        --------
+        >>> SequenceBatch.from_strings({"a": "MKVLAW", "b": b"MKILAW"}).names
+        ('a', 'b')
         """
-        texts = [str(s) for s in sequences]
-        names = tuple(names) if names is not None else tuple(f"sequence_{k + 1}" for k in range(len(texts)))
-        if len(names) != len(texts):
-            raise InputError(f"{len(texts)} sequences but {len(names)} names: give one name a sequence")
-        if len(set(names)) != len(names):
-            raise InputError("two sequences have the same name: give each its own")
+        found = list(named_texts(sequences))
+        if not found:
+            raise InputError("there is no sequence: give one or more")
+        texts = [text for _, text in found]
+        return cls._of_texts(_chosen_names([name for name, _ in found], names), texts, alphabet)
+
+    @classmethod
+    def _of_texts(cls, names: tuple[str, ...], texts: list[str], alphabet: Alphabet | str | None) -> SequenceBatch:
+        if isinstance(alphabet, str):
+            alphabet = alphabet_named(alphabet)
         for name, text in zip(names, texts, strict=True):
             if not text:
                 raise InputError("the sequence is empty: remove it", record=name)
         letters = np.frombuffer("".join(texts).encode("latin-1", "replace"), np.uint8)
-        offsets = np.concatenate([[0], np.cumsum([len(t) for t in texts], dtype=np.int64)]).astype(np.int64)
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(text) for text in texts], out=offsets[1:])
         if alphabet is None:
             alphabet = judge_alphabet(letters)
         codes, unknown = alphabet.encode(letters)
         if unknown.any():
             at = int(np.flatnonzero(unknown)[0])
             k = int(np.searchsorted(offsets, at, "right")) - 1
+            i = at - int(offsets[k])
             raise InputError(
-                f"{chr(letters[at])!r} at position {at - int(offsets[k]) + 1} is no {alphabet.name} letter",
+                f"{texts[k][i]!r} at position {i + 1} is no {alphabet.name} letter",
                 record=names[k],
             )
         return cls(codes, offsets, names, alphabet, letters)
@@ -142,13 +227,8 @@ class SequenceBatch:
         return f"<SequenceBatch: {len(self)} {self.alphabet.name} sequences, {len(self.codes):,} residues>"
 
     def reverse_complement(self) -> SequenceBatch:
-        """The other strand of every sequence. Raises InputError for proteins."""
-        if self.alphabet is not NUCLEOTIDE:
-            raise InputError("only nucleotides have another strand: use the plus strand alone for proteins")
-        table = np.frombuffer(COMPLEMENT_LETTERS, np.uint8)
-        letters = np.empty_like(self.letters)
-        for begin, end in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
-            letters[begin:end] = table[self.letters[begin:end][::-1]]
+        """The other strand of every sequence. Raises InputError for alphabets with one strand, such as proteins."""
+        letters = reverse_complement(self.letters, self.offsets, self.alphabet)
         codes, _ = self.alphabet.encode(letters)
         return SequenceBatch(codes, self.offsets, self.names, self.alphabet, letters, self.descriptions)
 
@@ -167,23 +247,75 @@ def _indices(key: PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]) -> 
     return chosen if chosen.size else chosen.astype(np.intp)
 
 
-def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
-    """Nucleotides when nine letters in ten are A, C, G, T, U or N and 99 in 100 IUPAC codes or X; else protein."""
-    return judge_counts(np.bincount(letters, minlength=256))
-
-
-def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
-    """The same from how often each byte occurs, int64, shape (256,)."""
-    upper = counts.copy()
-    upper[65:91] += counts[97:123]
-    total = int(upper[65:91].sum()) + int(counts[ord("*")])
-    plain = sum(int(upper[ord(c)]) for c in "ACGTUN")
-    known = sum(int(upper[ord(c)]) for c in NUCLEOTIDE.letters + "UX")
-    return NUCLEOTIDE if total and plain >= 0.9 * total and known >= 0.99 * total else PROTEIN
+def _fixed(name: str, array: Any, dtype: Any) -> NDArray[Any]:
+    """The array, to be read only. Raises ValueError where it is of another type or has several axes."""
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
+        is_array = isinstance(array, np.ndarray)
+        what = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}"
+        raise ValueError(f"{name} has to be an array of one axis and type {np.dtype(dtype)}, not {what}")
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def held_bytes(batch: SequenceBatch) -> int:
     """Memory that a batch takes, its Python strings included."""
     arrays = batch.codes.nbytes + batch.letters.nbytes + batch.offsets.nbytes
-    strings = sum(64 + len(name) for name in batch.names) + sum(64 + len(text) for text in batch.descriptions)
+    strings = sum(64 + len(name) for name in batch.names) + sum(64 + len(text) for text in batch.descriptions if text)
     return int(arrays) + strings
+
+
+def _texts(name: str, values: Any) -> tuple[str, ...]:
+    if isinstance(values, str) or not set(map(type, values)) <= {str, np.str_}:
+        raise ValueError(f"{name} has to be a tuple of texts")
+    return tuple(values)
+
+
+def _chosen_names(own: list[str | None], names: PySequence[str] | None) -> tuple[str, ...]:
+    """Names given for all sequences, else their own, else numbers."""
+    if names is not None:
+        chosen = tuple(str(name) for name in names)
+        if len(chosen) != len(own):
+            raise InputError(f"{len(own)} sequences but {len(chosen)} names: give one name per sequence")
+    elif None not in own:
+        chosen = tuple(name or "" for name in own)
+    elif any(name is not None for name in own):
+        raise InputError("some sequences have names and some have none: give every one a name, or none")
+    else:
+        chosen = tuple(f"sequence_{k + 1}" for k in range(len(own)))
+    if len(set(chosen)) != len(chosen):
+        raise InputError("two sequences have the same name: give each its own")
+    return chosen
+
+
+def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], alphabet: Alphabet) -> NDArray[np.uint8]:
+    """The other strand of each of several sequences, in their order and case; bytes that are no letter stay.
+
+    Parameters
+    ----------
+    letters : uint8, shape (n_letters,)
+    offsets : int64, shape (n + 1,)
+        Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
+
+    Raises
+    ------
+    InputError
+        An alphabet whose sequences have one strand.
+    """
+    if not alphabet.has_strands:
+        raise InputError(
+            f"only nucleotides have another strand: use the plus strand alone, {alphabet.name} sequences have one"
+        )
+    made = np.empty_like(letters)
+    n, begin = len(offsets) - 1, 0
+    while begin < n:  # sequences together up to a piece: an index takes eight times the room of a letter
+        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + PIECE, "right")) - 1)
+        low, high = int(offsets[begin]), int(offsets[end])
+        if end == begin + 1:
+            made[low:high] = alphabet.complement_table[letters[low:high][::-1]]
+        else:
+            ends = offsets[begin : end + 1]
+            mirrored = np.repeat(ends[:-1] + ends[1:] - 1, np.diff(ends)) - np.arange(low, high)
+            made[low:high] = alphabet.complement_table[letters[mirrored]]
+        begin = end
+    return made

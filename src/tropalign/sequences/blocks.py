@@ -1,0 +1,377 @@
+"""Sequences a block of records at a time: the one reader that every verb uses.
+
+    file -> opened (decompressed bytes) -> records_of_file (headers and letters) -> BlockReader -> SequenceBlock
+
+What one verb takes and another refuses is a `Policy`. A block lies within one file. Reads, which need not come from
+files and whose names may repeat, are `ReadBlocks`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.sequences.alphabet import GAP_LETTERS
+from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.files import Source, file_name, is_stream, size_of
+from tropalign.sequences.inputs import named_texts
+from tropalign.sequences.records import records_of_file
+
+#: Letters and records of a block.
+BLOCK_LETTERS, BLOCK_READS = 1 << 20, 4096
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a verb takes that another one refuses.
+
+    Parameters
+    ----------
+    leaves_gaps_out
+        ``-``, ``.`` and ``_`` within a sequence are left out; else they stay, as letters of no alphabet.
+    replaces_bytes
+        Bytes outside ASCII and zero bytes are read as ``?``, else they are an InputError.
+    names_records
+        A record without a name is called read_N, by its number in the file, else it is an InputError.
+    empty : {"refuse", "skip", "keep"}
+        Of sequences without a letter.
+    """
+
+    leaves_gaps_out: bool = False
+    replaces_bytes: bool = False
+    names_records: bool = False
+    empty: str = "refuse"
+
+
+#: Sets of sequences, whose names and letters have to be right.
+SEQUENCES = Policy()
+#: Reads, which come in millions and as they are.
+READS = Policy(leaves_gaps_out=True, replaces_bytes=True, names_records=True, empty="keep")
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceBlock:
+    """Some records of a file.
+
+    Attributes
+    ----------
+    names, descriptions : tuple of str
+        The header up to the first blank, and the rest.
+    letters : uint8, shape (n_letters,)
+        As they were written, blanks (and by policy gaps) left out.
+    offsets : int64, shape (n + 1,)
+        Record k is ``letters[offsets[k]:offsets[k + 1]]``.
+    numbers : int64, shape (n,)
+        Of each record in its file, from 1.
+    file
+        As messages call it.
+    """
+
+    names: tuple[str, ...]
+    descriptions: tuple[str, ...]
+    letters: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    file: str
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class BlockReader:
+    """Blocks of records of files, one after another. Iterate over it once.
+
+    Parameters
+    ----------
+    sources
+        One file or several ("-" is standard input; compressed or not), or open files or streams.
+    policy
+        What is taken, and how.
+
+    Raises
+    ------
+    InputError
+        While iterating: a file that cannot be read or is neither FASTA nor FASTQ, and what the policy refuses.
+    """
+
+    def __init__(self, sources: Source | Iterable[Source], policy: Policy = SEQUENCES) -> None:
+        self._sources = sources_of(sources)
+        self._policy = policy
+        sizes = [size_of(source) for source in self._sources]
+        self._total = None if None in sizes else sum(size or 0 for size in sizes)
+        self._read = 0
+
+    def fraction(self) -> float | None:
+        """Which part of the files has been read, 0 to 1, in bytes on the disk; None where that cannot be known."""
+        if self._total is None:
+            return None
+        return min(1.0, self._read / self._total) if self._total else 1.0
+
+    def __iter__(self) -> Iterator[SequenceBlock]:
+        for source in self._sources:
+            yield from self._of_file(source)
+
+    def _count(self, n_bytes: int) -> None:
+        self._read += n_bytes
+
+    def _of_file(self, source: Source) -> Iterator[SequenceBlock]:
+        file = file_name(source)
+        found = _Collected(self._policy, file)
+        kept = 0
+        for block in found.blocks(records_of_file(source, self._policy.replaces_bytes, self._count)):
+            kept += len(block)
+            yield block
+        if not kept:
+            what = "every sequence is empty: there is nothing to read" if found.number else "the file holds no sequence"
+            raise InputError(what, file=file)
+
+
+def sources_of(sources: Source | Iterable[Source]) -> list[Source]:
+    """A list of one source or of several. Raises InputError where there is none, or something else."""
+    found: list[Any] = [sources] if _is_source(sources) else list(sources)  # type: ignore[arg-type]
+    if not found:
+        raise InputError("no file was named: name one, or '-' for standard input")
+    for source in found:
+        if not _is_source(source):
+            raise InputError(f"{shown(repr(source)[:80])} is no file: give a path, '-' or an open file")
+    return found
+
+
+def _is_source(value: object) -> bool:
+    return isinstance(value, str | os.PathLike) or is_stream(value)
+
+
+class _Collected:
+    """Records of one file until they make a block.
+
+    Parameters
+    ----------
+    has_headers
+        Names are whole header lines, to be cut at their first blank.
+    """
+
+    def __init__(self, policy: Policy, file: str, has_headers: bool = True) -> None:
+        self._policy, self._file, self._has_headers = policy, file, has_headers
+        self.number = 0
+        left_out = b" \t" + (GAP_LETTERS.encode() if policy.leaves_gaps_out else b"")
+        self._is_left_out = np.zeros(256, bool)
+        self._is_left_out[list(left_out)] = True
+        self._clear()
+
+    def _clear(self) -> None:
+        self._headers: list[str] = []
+        self._texts: list[str] = []
+        self._size = 0
+
+    def blocks(self, records: Iterable[tuple[str, str]]) -> Iterator[SequenceBlock]:
+        """Headers and letters as blocks; none where nothing of a block is left."""
+        for header, text in records:
+            self._headers.append(header)
+            self._texts.append(text)
+            self._size += len(text)
+            if self._size >= BLOCK_LETTERS or len(self._headers) >= BLOCK_READS:
+                yield from self._block()
+        yield from self._block()
+
+    def _block(self) -> Iterator[SequenceBlock]:
+        n = len(self._headers)
+        self.number += n
+        numbers = np.arange(self.number - n + 1, self.number + 1)
+        offsets = np.zeros(n + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, self._texts), np.int64, n), out=offsets[1:])
+        letters = np.frombuffer("".join(self._texts).encode("ascii", "replace"), np.uint8)
+        headers = self._headers
+        self._clear()
+        is_left_out = self._is_left_out[letters]
+        if is_left_out.any():
+            left = np.concatenate([[0], np.cumsum(~is_left_out)])
+            letters, offsets = letters[~is_left_out], left[offsets]
+        if self._policy.empty == "skip" and not (lengths := np.diff(offsets)).all():
+            keep = np.flatnonzero(lengths)
+            headers, numbers = [headers[k] for k in keep.tolist()], numbers[keep]
+            offsets = np.concatenate([[0], np.cumsum(lengths[keep])])
+        if not headers:
+            return
+        names, descriptions = self._names(headers, numbers)
+        if self._policy.empty == "refuse" and not (lengths := np.diff(offsets)).all():
+            raise InputError(
+                "the sequence is empty: remove the record or use --skip-empty",
+                file=self._file,
+                record=names[int(np.flatnonzero(lengths == 0)[0])],
+            )
+        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file)
+
+    def _names(self, headers: list[str], numbers: NDArray[np.int64]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Headers cut at their first blank."""
+        names, descriptions = headers, ("",) * len(headers)
+        if self._has_headers:
+            if self._policy.names_records:
+                headers = [header.lstrip() for header in headers]
+            parts = [header.partition("\t" if "\t" in header.partition(" ")[0] else " ") for header in headers]
+            names, descriptions = [part[0] for part in parts], tuple(part[2].strip() for part in parts)
+        if "" in names:
+            if not self._policy.names_records:
+                raise InputError(
+                    "the header holds no name: write one right after the '>' or '@'",
+                    file=self._file,
+                    record=f"number {numbers[names.index('')]}",
+                )
+            names = [name or f"read_{number}" for name, number in zip(names, numbers.tolist(), strict=True)]
+        return tuple(names), descriptions
+
+
+class NumberedNames:
+    """Gives each name once: the second "a" becomes "a_2".
+
+    Parameters
+    ----------
+    taken
+        Names that are given already.
+
+    Warns
+    -----
+    TropalignWarning
+        The first name that was there before.
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._seen = {hash(name) for name in taken}  # hashes: names themselves would take several times the memory
+        self._counts: dict[str, int] = {}
+
+    def __call__(self, name: str) -> str:
+        """The name, or it with a number."""
+        key = hash(name)
+        if key not in self._seen:
+            self._seen.add(key)
+            return name
+        if not self._counts:
+            warnings.warn(
+                f"the name {name!r} is there already: reads of one name are numbered", TropalignWarning, stacklevel=4
+            )
+        while True:
+            self._counts[name] = self._counts.get(name, 1) + 1
+            made = f"{name}_{self._counts[name]}"
+            if hash(made) not in self._seen:
+                self._seen.add(hash(made))
+                return made
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What a pass over reads finds before any is placed.
+
+    Attributes
+    ----------
+    n_reads
+    lengths : int64, shape (n_reads,)
+        Letters of each, in input order, gaps left out.
+    sha256
+        Hash of names, letters and lengths in hexadecimal: equal for equal reads, however they are compressed or cut
+        into files.
+    """
+
+    n_reads: int
+    lengths: NDArray[np.int64]
+    sha256: str
+
+
+class ReadBlocks:
+    """Blocks of reads from whatever holds them, each name given once. Iterate over it once.
+
+    Parameters
+    ----------
+    reads
+        FASTA or FASTQ files (compressed or not, "-" for standard input, open files), a SequenceBatch, or an iterable of
+        (name, letters), SeqRecords or Sequences.
+    taken
+        Names that are given already. A read whose name was there before is numbered: the second "a" becomes "a_2".
+    policy
+        What is taken, and how.
+
+    Raises
+    ------
+    InputError
+        While iterating: a file that cannot be read.
+
+    Warns
+    -----
+    TropalignWarning
+        The first name that was there before.
+    """
+
+    def __init__(self, reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> None:
+        self._names = NumberedNames(taken)
+        self._reader: BlockReader | None = None
+        if not _is_source(reads) and not isinstance(reads, SequenceBatch):
+            reads, first = _peeked(reads)
+            if first is _NOTHING:
+                self._blocks: Iterator[SequenceBlock] = iter(())
+                return
+            if _is_source(first):
+                reads = list(reads)
+        if _is_source(reads) or isinstance(reads, list):
+            self._reader = BlockReader(reads, policy)
+            self._blocks = iter(self._reader)
+        else:
+            self._blocks = _Collected(policy, "the reads", has_headers=False).blocks(_pairs(reads))
+
+    def fraction(self) -> float | None:
+        """Which part of the files has been read, 0 to 1; None where that cannot be known."""
+        return None if self._reader is None else self._reader.fraction()
+
+    def __iter__(self) -> Iterator[SequenceBlock]:
+        for block in self._blocks:
+            yield replace(block, names=tuple(map(self._names, block.names)))
+
+
+_NOTHING = object()
+
+
+def _peeked(values: Iterable[Any]) -> tuple[Iterator[Any], Any]:
+    """The same values to be taken, and the first of them."""
+    taken = iter(values)
+    first = next(taken, _NOTHING)
+    return (iter(()) if first is _NOTHING else chain([first], taken)), first
+
+
+def _pairs(reads: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(reads, SequenceBatch):
+        return ((name, reads.text(k)) for k, name in enumerate(reads.names))
+    return ((name or "", text) for name, text in named_texts(reads))
+
+
+def blocks_of(reads: Any, taken: Iterable[str] = ()) -> ReadBlocks:
+    """Blocks of reads as they come: see `ReadBlocks`."""
+    return ReadBlocks(reads, taken)
+
+
+def survey(reads: Any) -> Survey:
+    """Counts and hashes reads in one pass, gaps left out: what a run that may be resumed has to know first.
+
+    Raises
+    ------
+    InputError
+        What `ReadBlocks` raises, and standard input or an open stream, which cannot be read a second time.
+    """
+    for source in [reads] if _is_source(reads) else reads if isinstance(reads, list | tuple) else ():
+        if is_stream(source) or source == "-":
+            raise InputError("it cannot be read twice: write the reads to a file first", file=file_name(source))
+    names, letters, lengths = hashlib.sha256(), hashlib.sha256(), [np.zeros(0, np.int64)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the reading that follows tells
+        for block in ReadBlocks(reads):
+            names.update("".join(f"{name}\0" for name in block.names).encode("utf-8", "surrogatepass"))
+            letters.update(block.letters.data)
+            lengths.append(np.diff(block.offsets))
+    of_all = np.concatenate(lengths)
+    digest = hashlib.sha256(names.digest() + letters.digest() + of_all.tobytes())
+    return Survey(len(of_all), of_all, digest.hexdigest())

@@ -1,0 +1,229 @@
+"""Files, standard input and open streams as plain bytes: decompressed by content, every fault an InputError."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from tropalign.errors import InputError, TropalignError, shown
+
+#: A file's name ("-" is standard input), or an open file or stream of bytes or text.
+Source = str | os.PathLike[str] | IO[bytes] | IO[str]
+BUFFER_BYTES = 1 << 16
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+TRUNCATED = "the compressed file is truncated: fetch or write it again"
+
+
+def is_stream(source: object) -> bool:
+    """Whether this is an open file or stream."""
+    return hasattr(source, "read")
+
+
+def file_name(source: Source) -> str:
+    """What messages call a source."""
+    if is_stream(source):
+        name = getattr(source, "name", None)
+        return name if isinstance(name, str) else "the open stream"
+    name = os.fsdecode(source)  # type: ignore[arg-type]
+    return "standard input" if name == "-" else name
+
+
+@contextmanager
+def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterator[io.BufferedReader]:
+    """A source to be read, decompressed. A stream of the caller's stays open.
+
+    Parameters
+    ----------
+    count
+        Called with the number of bytes that were read (compressed ones, where they are), as they are read.
+
+    Raises
+    ------
+    InputError
+        There, and whenever the stream is read: a file that is not there or cannot be read, or is damaged.
+    """
+    file = file_name(source)
+    with _naming(file):
+        raw, is_ours = _raw(source, file)
+    try:
+        with _naming(file):
+            stream = _decompressed(io.BufferedReader(_Counted(raw, count), BUFFER_BYTES))
+        yield io.BufferedReader(_Named(stream, file), BUFFER_BYTES)
+    finally:
+        if is_ours:
+            raw.close()
+
+
+def read_text(source: Source, most_bytes: int | None = None) -> str:
+    """The text of a file, decompressed; "-" is standard input.
+
+    Raises
+    ------
+    InputError
+        As `opened`, and when the file is empty or longer than `most_bytes`.
+    """
+    with opened(source) as stream:
+        data = stream.read() if most_bytes is None else stream.read(most_bytes + 1)
+    if most_bytes is not None and len(data) > most_bytes:
+        raise InputError(
+            f"the file holds more than {most_bytes} bytes, too many for what it should be: name another one",
+            file=file_name(source),
+        )
+    if not data.strip():
+        raise InputError("the file is empty", file=file_name(source))
+    return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_lines(source: Source) -> Iterator[bytes]:
+    """The lines of a file without their ends, decompressed as they are taken. Raises what `read_text` does."""
+    is_empty = True
+    with opened(source) as stream:
+        for line in stream:
+            if is_empty:
+                line = line.removeprefix(BYTE_ORDER_MARK)
+            is_empty = is_empty and not line.strip()
+            yield line.rstrip(b"\r\n")
+    if is_empty:
+        raise InputError("the file is empty", file=file_name(source))
+
+
+def size_of(source: Source) -> int | None:
+    """Bytes of a regular file as it lies on the disk; None of anything else."""
+    try:
+        entry = os.stat(source)  # type: ignore[arg-type]
+    except (OSError, TypeError, ValueError):
+        return None
+    return entry.st_size if os.path.isfile(source) else None  # type: ignore[arg-type]
+
+
+def _raw(source: Source, file: str) -> tuple[Any, bool]:
+    """A stream of raw bytes, and whether it is ours to close."""
+    if is_stream(source):
+        return getattr(source, "buffer", source), False
+    if os.fsdecode(source) == "-":  # type: ignore[arg-type]
+        if sys.stdin is None:
+            raise InputError("it is closed: give the program something to read, or name a file", file=file)
+        return sys.stdin.buffer, False
+    if os.path.isdir(source):  # type: ignore[arg-type]
+        raise InputError("this is a directory: name the files in it", file=file)
+    return open(source, "rb", buffering=0), True  # type: ignore[arg-type]
+
+
+@contextmanager
+def _naming(file: str) -> Iterator[None]:
+    """Turns whatever goes wrong with a file into one sentence that names it."""
+    try:
+        yield
+    except (TropalignError, MemoryError):
+        raise
+    except FileNotFoundError:
+        raise InputError("there is no such file", file=file) from None
+    except PermissionError:
+        raise InputError("no permission to read this file", file=file) from None
+    except EOFError:
+        raise InputError(TRUNCATED, file=file) from None
+    except Exception as error:  # each decompressor has errors of its own
+        text = str(error) or type(error).__name__
+        if "null byte" in text:
+            raise InputError("the file's name holds a zero byte: name another file", file=file) from None
+        if any(sign in text.lower() for sign in ("end-of-stream", "truncated", "unexpected end", "incomplete")):
+            raise InputError(TRUNCATED, file=file) from None
+        if isinstance(error, OSError) and error.errno is not None:
+            raise InputError(f"the file cannot be read ({error.strerror})", file=file) from None
+        what = shown(" ".join(text.split()))
+        raise InputError(f"the compressed file is damaged ({what}): fetch or write it again", file=file) from None
+
+
+class _Counted(io.RawIOBase):
+    """Bytes of a stream, counted; text is encoded."""
+
+    def __init__(self, stream: Any, count: Callable[[int], None] | None) -> None:
+        self._stream, self._count, self._rest = stream, count, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        read = getattr(self._stream, "readinto1", None) or getattr(self._stream, "readinto", None)
+        if read is not None:
+            size = int(read(buffer) or 0)
+        else:
+            data = self._rest or self._stream.read(len(buffer)) or b""
+            data = data.encode() if isinstance(data, str) else data
+            size = min(len(data), len(buffer))
+            buffer[:size], self._rest = data[:size], data[size:]
+        if self._count:
+            self._count(size)
+        return size
+
+
+class _Named(io.RawIOBase):
+    """A decompressed stream whose errors name the file."""
+
+    def __init__(self, stream: Any, file: str) -> None:
+        self._stream, self._file = stream, file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _naming(self._file):
+            return int(self._stream.readinto(buffer))
+
+
+def _decompressed(stream: io.BufferedReader) -> Any:
+    """The plain bytes of a stream that may be compressed, by its first bytes."""
+    import xopen
+
+    begin = stream.peek(6)[:6]
+    if begin.startswith(b"BZh"):
+        return _Members(stream, bz2.BZ2Decompressor)
+    if begin == b"\xfd7zXZ\x00":
+        return _Members(stream, lzma.LZMADecompressor)
+    return xopen.xopen(stream, "rb", threads=0)
+
+
+class _Members(io.RawIOBase):
+    """bzip2 or xz, several members one after another; Python's readers take what follows the last one for nothing."""
+
+    def __init__(self, stream: io.BufferedReader, member: Callable[[], Any]) -> None:
+        self._stream, self._new, self._member = stream, member, member()
+        self._data = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._member.eof and not self._begin_another():
+                return 0
+            if self._member.needs_input and not self._data:
+                self._data = self._stream.read1(BUFFER_BYTES)
+                if not self._data:
+                    raise EOFError
+            made = self._member.decompress(self._data, len(buffer))
+            self._data = b""
+            if made:
+                buffer[: len(made)] = made
+                return len(made)
+
+    def _begin_another(self) -> bool:
+        """Goes on with what follows a member, zero bytes of padding aside; False at the end of the file."""
+        rest = self._member.unused_data.lstrip(b"\0")
+        while not rest:
+            data = self._stream.read1(BUFFER_BYTES)
+            if not data:
+                return False
+            rest = data.lstrip(b"\0")
+        try:
+            self._new().decompress(rest, 1)
+        except (OSError, lzma.LZMAError):
+            raise ValueError("other bytes follow its end") from None
+        self._member, self._data = self._new(), rest
+        return True

@@ -1,0 +1,91 @@
+"""What Python code may give as sequences: texts, bytes, Biopython's and tropalign's objects, columns of tables, pairs.
+
+Whatever cannot be one of these is refused: ``None`` and ``nan`` spell valid proteins.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tropalign.errors import InputError, shown
+
+_KINDS = "give texts, bytes, Seq or SeqRecord objects, or pairs of name and text"
+#: Containers, which hold letters but are no sequence of their own.
+_CONTAINERS = (list, tuple, set, frozenset, Mapping, np.ndarray)
+
+
+def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
+    """Name (None where it has none) and letters of each sequence.
+
+    Parameters
+    ----------
+    sequences
+        An iterable of sequences, of (name, sequence), or a mapping of names to sequences. A sequence is a text, bytes,
+        a Seq, a SeqRecord or a `Sequence`; the last two bring their names.
+
+    Raises
+    ------
+    InputError
+        One text where many sequences belong; a value that is no sequence, such as None; a table instead of a column.
+    """
+    if isinstance(sequences, str | bytes | bytearray):
+        raise InputError(
+            "one text was given where several sequences belong: put it into a list, or name a file by Path"
+        )
+    if hasattr(sequences, "columns"):
+        raise InputError("a table was given where a column of sequences belongs: name the column")
+    if isinstance(sequences, Mapping):
+        sequences = sequences.items()
+    elif not isinstance(sequences, Iterable) or getattr(sequences, "ndim", 1) != 1:
+        raise InputError(f"{_said(sequences)} is no set of sequences: {_KINDS}, in a list")
+    elif hasattr(sequences, "seq"):
+        raise InputError("one record was given where several sequences belong: put it into a list")
+    for number, value in enumerate(sequences, 1):
+        yield _name_and_letters(value, number)
+
+
+def _name_and_letters(value: Any, number: int) -> tuple[str | None, str]:
+    name = None
+    if isinstance(value, tuple) and len(value) == 2:
+        name, value = value
+        if not isinstance(name, str):
+            raise InputError(
+                f"the name {_said(name)} is no text: give pairs of name and text", record=f"number {number}"
+            )
+        name = str(name)
+    own_name, letters = letters_of(value, f"number {number}" if name is None else name)
+    return own_name if name is None else name, letters
+
+
+def letters_of(value: Any, record: str) -> tuple[str | None, str]:
+    """Name (None where it has none) and letters of one sequence. Raises InputError, naming `record`, on all else."""
+    if isinstance(value, str):
+        return None, str(value)
+    if isinstance(value, bytes | bytearray):
+        return None, value.decode("latin-1")
+    if hasattr(value, "seq") and hasattr(value, "id"):  # Biopython's SeqRecord
+        return str(value.id), letters_of(value.seq, record)[1]
+    if hasattr(value, "letters") and hasattr(value, "name"):  # tropalign's Sequence
+        return str(value.name), letters_of(value.letters, record)[1]
+    if isinstance(value, _biopython()):
+        return None, str(value)
+    # Sequences of other libraries are text in all but their type.
+    if hasattr(value, "__len__") and not isinstance(value, _CONTAINERS) and len(str(value)) == len(value):
+        return None, str(value)
+    raise InputError(f"{_said(value)} is no sequence: {_KINDS}", record=record)
+
+
+def _biopython() -> tuple[type, ...]:
+    """The classes of sequences that Biopython has, if anybody imported it."""
+    module = sys.modules.get("Bio.Seq")
+    return () if module is None else (module.Seq, module.MutableSeq)
+
+
+def _said(value: object) -> str:
+    """A value as a message may show it, cut short."""
+    text = repr(value) if isinstance(value, int | float | None) else f"an object of type {type(value).__name__}"
+    return shown(text[:60])
