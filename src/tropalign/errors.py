@@ -12,6 +12,13 @@ The text of each is one sentence with the file, the record or line, and the reme
 from __future__ import annotations
 
 
+def shown(text: str) -> str:
+    """Text from a file, with what a terminal would obey or not show at all written as ``\\x1b``, ``\\n`` and so on."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class TropalignError(Exception):
     """Base of every error that tropalign raises on purpose."""
 

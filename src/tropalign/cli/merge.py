@@ -31,24 +31,20 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Joins."""
-    from tropalign.cli.assembly import restore
     from tropalign.cli.output import assemble, check_output, output_path, write_file, write_stream
     from tropalign.errors import InputError
     from tropalign.execution.archive import open_archives
-    from tropalign.formats.writers import WRITERS
+    from tropalign.formats.registry import restore
 
     _, assembly, parts = open_archives(options.shards)
     try:
-        name, context = restore(assembly)
-        writer = WRITERS[name]
-    except (KeyError, TypeError):
-        raise InputError(
-            "another version of tropalign wrote this shard: merge with that", file=options.shards[0]
-        ) from None
-    check_output(options, name, context.matrix_layout)
+        writer = restore(assembly)
+    except InputError as error:
+        raise InputError(str(error), file=options.shards[0]) from None
+    check_output(options, writer.name, "npz" if writer.is_binary else "")
     path = output_path(options.output)
     if path is None:
-        write_stream(options.output, writer, parts, context)
+        write_stream(options.output, writer, parts)
         return
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    write_file(path, temporary, lambda place: assemble(place, writer, parts, context))
+    write_file(path, temporary, lambda place: assemble(place, writer, parts))

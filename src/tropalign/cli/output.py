@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from tropalign.cli.assembly import describe
 from tropalign.cli.progress import progress_bar
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, ResourceError
@@ -19,7 +19,7 @@ from tropalign.execution.parts import Manifest, Parts, disk_error, recorded_mani
 from tropalign.execution.queue import run
 from tropalign.execution.shard import tiles_of_shard
 from tropalign.execution.task import Task
-from tropalign.formats.writers import Context, Writer
+from tropalign.formats.writer import Writer
 from tropalign.machine.memory import default_budget
 from tropalign.sequences import SequenceBatch
 
@@ -69,7 +69,7 @@ def memory_budget(options: argparse.Namespace) -> int:
     return default_budget() if earlier is None else earlier.memory_bytes
 
 
-def write_result(task: Task, writer: Writer, context: Context, memory_bytes: int, options: argparse.Namespace) -> None:
+def write_result(task: Task, writer: Writer, memory_bytes: int, options: argparse.Namespace) -> None:
     """Computes the task and writes it as the options say."""
     tiles = task.tiles() if options.shard is None else tiles_of_shard(task.tiles(), options.shard)
     cost_cells = sum(tile.cost_cells for tile in tiles)
@@ -78,25 +78,25 @@ def write_result(task: Task, writer: Writer, context: Context, memory_bytes: int
     with progress_bar("pairs", sum(tile.n_items for tile in tiles), options.quiet) as progress:
         if path is None:
             results = run(task, devices=devices, progress=progress)
-            write_stream(options.output, writer, (writer.encode(result, context) for _, result in results), context)
+            write_stream(options.output, writer, (writer.encode(result) for _, result in results))
             return
         manifest = Manifest(
-            task.fingerprint(), len(task.tiles()), _named_parameters(writer, context), memory_bytes, options.shard
+            task.fingerprint(), len(task.tiles()), _named_parameters(writer), memory_bytes, options.shard
         )
         with Parts(_parts_directory(path), manifest) as parts:
             try:
                 finished = {tile.index for tile in tiles if parts.has(tile.index)}
                 results = run(task, devices=devices, shard=options.shard, skip=finished, progress=progress)
                 for tile, result in results:
-                    data = writer.encode(result, context)
+                    data = writer.encode(result)
                     with _resumable():
                         parts.write(tile.index, data)
                 indices = [tile.index for tile in tiles]
                 if options.shard is not None:
-                    assembly = describe(writer, context)
+                    assembly = writer.describe()
                     write = partial(write_archive, manifest=manifest, assembly=assembly, parts=parts, indices=indices)
                 else:
-                    write = partial(assemble, writer=writer, parts=map(parts.read, indices), context=context)
+                    write = partial(assemble, writer=writer, parts=map(parts.read, indices))
                 with _resumable():
                     write_file(path, parts.temporary, write)
             except KeyboardInterrupt:
@@ -130,21 +130,21 @@ def write_file(path: Path, temporary: Path, write: Callable[[Path], None]) -> No
         temporary.unlink(missing_ok=True)
 
 
-def assemble(path: Path, writer: Writer, parts: Iterator[bytes], context: Context) -> None:
+def assemble(path: Path, writer: Writer, parts: Iterator[bytes]) -> None:
     """Makes the file of its parts."""
     with open(path, "wb") as out:
-        writer.assemble(parts, out, context)
+        writer.assemble(parts, out)
 
 
-def write_stream(output: str, writer: Writer, parts: Iterator[bytes], context: Context) -> None:
+def write_stream(output: str, writer: Writer, parts: Iterator[bytes]) -> None:
     """Writes to standard output (``-``), or to a pipe or a device by its name, as parts come."""
     try:
         if output == "-":
-            writer.assemble(parts, sys.stdout.buffer, context)
+            writer.assemble(parts, sys.stdout.buffer)
             sys.stdout.buffer.flush()
         else:
             with open(output, "wb") as out:
-                writer.assemble(parts, out, context)
+                writer.assemble(parts, out)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -155,9 +155,10 @@ def _parts_directory(path: Path) -> Path:
     return path.with_name(path.name + ".parts")
 
 
-def _named_parameters(writer: Writer, context: Context) -> dict[str, str]:
+def _named_parameters(writer: Any) -> dict[str, str]:
     """All that decides the parts, by name."""
-    words = {"version": context.version, "format": writer.name, **context.parameters}
+    context = writer.context
+    words = {"version": writer.header.version, "format": writer.name, **writer.header.parameters}
     if writer.name == "matrix":
         words |= {"matrix_values": context.matrix_values}
     words["queries"] = _summary(context.queries)

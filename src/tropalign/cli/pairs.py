@@ -21,7 +21,6 @@ EXAMPLE = """example:
 
 A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
-FORMATS = ("tsv", "paf", "sam", "srspair", "fasta", "parquet", "arrow", "feather", "matrix")
 #: Score of a match and a mismatch where only the other one is given.
 MATCH, MISMATCH = 5, -4
 
@@ -76,6 +75,8 @@ def _add_alignment_options(group: Any) -> None:
 
 
 def _add_selection_options(group: Any) -> None:
+    from tropalign.formats.registry import format_names
+
     group.add_argument(
         "--report",
         choices=("score", "ends", "alignment"),
@@ -88,7 +89,7 @@ def _add_selection_options(group: Any) -> None:
     group.add_argument(
         "--min-identity", type=fraction, metavar="F", help="only alignments with at least this fraction identical"
     )
-    group.add_argument("-f", "--format", choices=FORMATS, help="default: by the suffix of -o, else tsv")
+    group.add_argument("-f", "--format", choices=format_names("pairs"), help="default: by the suffix of -o, else tsv")
     group.add_argument(
         "--matrix-values", choices=("score", "identity", "distance"), help="what --format matrix holds (default: score)"
     )
@@ -104,14 +105,16 @@ def run(options: argparse.Namespace) -> None:
     from tropalign import __version__
     from tropalign.cli.output import check_output, memory_budget, write_result
     from tropalign.devices.registry import selected_isa
-    from tropalign.formats.writers import Context, format_for_path, writer_for
+    from tropalign.formats.header import Header
+    from tropalign.formats.pairs import PairsContext
+    from tropalign.formats.registry import check_format, format_for_path, pairs_writer
     from tropalign.machine.memory import require
     from tropalign.pairwise import PairsTask
     from tropalign.sequences import read_sequences
 
-    options.format = options.format or format_for_path(None if options.output == "-" else options.output)
+    options.format = options.format or format_for_path("pairs", options.output)
     _check_usage(options)
-    writer = writer_for(options.format, None, options.report)
+    check_format("pairs", options.format, options.report)
     check_output(options, options.format, options.matrix_layout or "")
     selected_isa()
     memory_bytes = memory_budget(options)
@@ -130,10 +133,8 @@ def run(options: argparse.Namespace) -> None:
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
     pair_options = _pair_options(options, queries.alphabet)
     task = PairsTask(queries, targets, pair_options, pairs, memory_bytes)
-    context = Context(
-        version=__version__,
-        command=command_line(options.parser, options),
-        parameters=task.parameters,
+    header = Header(__version__, command_line(options.parser, options), task.parameters)
+    context = PairsContext(
         queries=queries,
         targets=task.targets,
         report=options.report,
@@ -144,11 +145,14 @@ def run(options: argparse.Namespace) -> None:
         substitution=pair_options.matrix,
         gap=pair_options.gap,
     )
-    write_result(task, writer, context, memory_bytes, options)
+    write_result(task, pairs_writer(options.format, header, context), memory_bytes, options)
 
 
 def _check_usage(options: argparse.Namespace) -> None:
     """Refuses options that exclude each other, and settles what a matrix is made of."""
+    from tropalign.formats.pairs.matrix import LAYOUTS
+    from tropalign.formats.registry import suffix_of
+
     refuse = options.parser.error
     if options.free_ends is not None and options.mode != "semiglobal":
         refuse("--free-ends belongs to --mode semiglobal")
@@ -167,9 +171,7 @@ def _check_usage(options: argparse.Namespace) -> None:
             refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
     options.matrix_values = options.matrix_values or "score"
     options.report = "score" if options.matrix_values == "score" else "alignment"
-    suffix = options.output.rsplit(".", 1)[-1]
-    by_suffix = {"npz": "npz", "phy": "phylip", "dist": "phylip"}.get(suffix, "tsv")
-    options.matrix_layout = options.matrix_layout or by_suffix
+    options.matrix_layout = options.matrix_layout or LAYOUTS.get(suffix_of(options.output), "tsv")
     if options.matrix_layout == "phylip" and (options.targets is not None or options.matrix_values != "distance"):
         refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import pickle
 import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tropalign.cli.options import add_device_options, add_output_options, command_line, whole
 
 if TYPE_CHECKING:
-    from tropalign.formats.reference_rows import Insertions
     from tropalign.phylo import PlacementScoring, ReferencePackage
     from tropalign.results.placements import Placements
 
@@ -173,8 +172,6 @@ def _check_names(options: argparse.Namespace) -> None:
 
 
 def _scoring(options: argparse.Namespace) -> PlacementScoring:
-    from dataclasses import replace
-
     from tropalign.phylo.scoring import SCHEMES
 
     given = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name in SCORES}
@@ -205,179 +202,73 @@ class _Outputs:
 
     def __init__(self, options: argparse.Namespace, package: ReferencePackage, stack: ExitStack) -> None:
         from tropalign import __version__
+        from tropalign.formats.header import Header
+        from tropalign.formats.placed import PlacedContext
+        from tropalign.formats.registry import format_for_path, placed_writer
 
-        self.options, self.package = options, package
-        self.n_columns = package.letters.shape[1]
-        self.clades = package.tree.clades()
-        self.n_placed = self.n_unplaced = 0
-        self.alignment = stack.enter_context(_file(options.output))
-        self.reference = stack.enter_context(_file(f"{options.output}.reference")) if options.split else self.alignment
-        # Rows wait where something that comes before them is known at the end only.
-        needs_count = options.format == "phylip"
-        self.widened = _Kept(stack, self.n_columns) if options.insertions == "columns" else None
-        self.waiting = stack.enter_context(tempfile.TemporaryFile()) if needs_count else None
-        self.table = stack.enter_context(_Table.open(options, __version__)) if options.table else None
-        self.jplace = stack.enter_context(_file(options.jplace)) if options.jplace else None
-        self.width = _widest(package.names)
-        if self.jplace:
-            from tropalign.formats.jplace import jplace_frame
-
-            head, self._tail = jplace_frame(package.tree.newick(), command_line(options.parser, options))
-            self.jplace.write(head.encode())
-            self._is_first_entry = True
-        if self.widened is None and not needs_count:
-            self._write(self.reference, self._reference_rows(None))
+        header = Header(__version__, command_line(options.parser, options), {})
+        context = PlacedContext(
+            names=package.names,
+            letters=package.letters,
+            newick=package.tree.newick(),
+            clades=tuple(package.tree.clades()),
+            branch_lengths=package.tree.branch_lengths(),
+            insertions=options.insertions,
+            which="reads" if options.split else "all",
+        )
+        wanted = [(options.output, options.format, context)]
+        if options.split:
+            wanted.append((f"{options.output}.reference", options.format, replace(context, which="reference")))
+        if options.table:
+            wanted.append((options.table, format_for_path("placed/table", options.table), context))
+        if options.jplace:
+            wanted.append((options.jplace, "jplace", context))
+        self.n_unplaced = 0
+        self.outputs = [
+            (stack.enter_context(_file(path)), placed_writer(name, header, context), _Kept(stack))
+            for path, name, context in wanted
+        ]
 
     def take(self, placements: Placements) -> None:
-        """Writes a block."""
-        from tropalign.formats.jplace import jplace_entries
-        from tropalign.formats.reference_rows import fixed_rows
-
-        n_placed = int((placements.branch >= 0).sum())
-        self.n_placed, self.n_unplaced = self.n_placed + n_placed, self.n_unplaced + len(placements) - n_placed
-        if self.table:
-            self.table.take(placements, self.clades)
-        if self.jplace:
-            for entry in jplace_entries(placements, self.package.tree.branch_lengths()):
-                self.jplace.write((b"" if self._is_first_entry else b",\n") + entry.encode())
-                self._is_first_entry = False
-        self.width = max(self.width, _widest(placements.names))
-        if self.widened is not None:
-            self.widened.add(placements)
-        elif self.waiting is not None:
-            pickle.dump(list(fixed_rows(placements, self.n_columns)), self.waiting)
-        else:
-            self._write(self.alignment, fixed_rows(placements, self.n_columns))
+        """A block."""
+        self.n_unplaced += int((placements.branch < 0).sum())
+        for _, writer, kept in self.outputs:
+            kept.add(writer.encode(placements))
 
     def finish(self) -> None:
-        """Writes what waited, and says what was not placed."""
+        """Writes the files, and says what was not placed."""
         import warnings
 
         from tropalign.errors import TropalignWarning
 
-        if self.jplace:
-            self.jplace.write(self._tail.encode())
-        if self.widened is not None or self.waiting is not None:
-            self._write_late()
+        for out, writer, kept in self.outputs:
+            writer.assemble(kept, out)
         if self.n_unplaced:
             warnings.warn(
                 f"{self.n_unplaced} reads have no usable letter: they are not placed", TropalignWarning, stacklevel=2
             )
 
-    def _write_late(self) -> None:
-        insertions = None if self.widened is None else self.widened.insertions
-        n_columns = self.n_columns + (0 if insertions is None else int(insertions.widths.sum()))
-        n_rows = len(self.package.names)
-        if self.options.format == "phylip":
-            count = n_rows + (0 if self.options.split else self.n_placed)
-            self.reference.write(f"{count} {n_columns}\n".encode())
-            if self.options.split:
-                self.alignment.write(f"{self.n_placed} {n_columns}\n".encode())
-        self._write(self.reference, self._reference_rows(insertions))
-        if self.widened is not None and insertions is not None:
-            for placements in self.widened.blocks():
-                rows = (
-                    (n, insertions.place(*placements.read(k)))
-                    for k, n in enumerate(placements.names)
-                    if placements.branch[k] >= 0
-                )
-                self._write(self.alignment, rows)
-        elif self.waiting is not None:
-            for rows_of_block in _unpickled(self.waiting):
-                self._write(self.alignment, rows_of_block)
-
-    def _reference_rows(self, insertions: Insertions | None) -> Iterator[tuple[str, bytes]]:
-        for name, row in zip(self.package.names, self.package.letters, strict=True):
-            yield name, row.tobytes() if insertions is None else insertions.widen(row)
-
-    def _write(self, out: IO[bytes], rows: Iterable[tuple[str, bytes]]) -> None:
-        from tropalign.formats.reference_rows import fasta, phylip
-
-        for line in fasta(rows) if self.options.format == "fasta" else phylip(rows, self.width):
-            out.write(line)
-
-
-def _widest(names: Iterable[str]) -> int:
-    """Bytes of the longest name."""
-    return max((len(name.encode()) for name in names), default=0)
-
 
 class _Kept:
-    """Placements in a temporary file until all are known, and the new columns that they take."""
+    """Parts in a temporary file, to be gone through again and again."""
 
-    def __init__(self, stack: ExitStack, n_columns: int) -> None:
-        from tropalign.formats.reference_rows import Insertions
-
+    def __init__(self, stack: ExitStack) -> None:
         self._file = stack.enter_context(tempfile.TemporaryFile())
-        self.insertions = Insertions(n_columns)
+        self._sizes: list[int] = []
 
-    def add(self, placements: Placements) -> None:
-        """One more block."""
-        self.insertions.add(placements)
-        pickle.dump(placements, self._file)
+    def add(self, part: bytes) -> None:
+        """One more."""
+        self._file.write(part)
+        self._sizes.append(len(part))
 
-    def blocks(self) -> Iterator[Placements]:
-        """All blocks again."""
-        return _unpickled(self._file)
-
-
-def _unpickled(file: IO[bytes]) -> Iterator[Any]:
-    file.seek(0)
-    while True:
-        try:
-            yield pickle.load(file)
-        except EOFError:
-            return
-
-
-class _Table:
-    """The table, as TSV or Parquet."""
-
-    def __init__(self, path: str, out: IO[bytes], header: str) -> None:
-        self.is_parquet, self.out = path.endswith(".parquet"), out
-        self._writer: Any = None
-        if not self.is_parquet:
-            out.write(header.encode())
-
-    @classmethod
-    @contextmanager
-    def open(cls, options: argparse.Namespace, version: str) -> Iterator[_Table]:
-        """For the length of a ``with`` block."""
-        from tropalign.formats.placed_table import COLUMNS
-
-        header = (
-            f"# tropalign {version}\n# command: {command_line(options.parser, options)}\n" + "\t".join(COLUMNS) + "\n"
-        )
-        with _file(options.table) as out:
-            table = cls(options.table, out, header)
-            yield table
-            if table._writer is not None:
-                table._writer.close()
-
-    def take(self, placements: Placements, clades: list[str]) -> None:
-        """A block's rows."""
-        from tropalign.formats.placed_table import table_columns, table_rows
-
-        if not self.is_parquet:
-            self.out.write(table_rows(placements, clades).encode())
-            return
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ImportError:
-            from tropalign.errors import InputError
-
-            raise InputError(
-                "Parquet needs pyarrow: pip install 'tropalign[parquet]', or end --table in .tsv"
-            ) from None
-        rows = pyarrow.table(table_columns(placements, clades))
-        if self._writer is None:
-            self._writer = pyarrow.parquet.ParquetWriter(self.out, rows.schema)
-        self._writer.write_table(rows)
+    def __iter__(self) -> Iterator[bytes]:
+        self._file.seek(0)
+        for size in self._sizes:
+            yield self._file.read(size)
 
 
 @contextmanager
-def _file(path: str) -> Iterator[IO[bytes]]:
+def _file(path: str) -> Iterator[BinaryIO]:
     """Standard output, a pipe or device by its name, or a file that appears under its name when the block ends well."""
     from tropalign.cli.output import output_path
     from tropalign.errors import InputError
