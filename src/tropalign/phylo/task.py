@@ -23,7 +23,7 @@ from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import Scorer, Scores, encoded
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.phylo.states import StateAlphabet
-from tropalign.results.placements import Placements, concatenate
+from tropalign.results.placements import Placements, concatenate_placements
 from tropalign.sequences.batch import reverse_complement
 from tropalign.sequences.blocks import SequenceBlock
 
@@ -174,7 +174,7 @@ class PlaceTask:
 
     def join(self, tile: Tile, results: list[Placements]) -> Placements:
         """One after another."""
-        return concatenate(results)
+        return concatenate_placements(results)
 
     def _on_cpu(self, n_threads: int, texts: list[Sets], progress: Progress | None) -> Scores:
         return self.scorer.on_cpu(texts, n_threads, progress)
@@ -286,12 +286,23 @@ class PlaceTask:
         n = len(block.names)
         branch, ties = np.full(n, -1, np.int64), np.zeros(n, np.int64)
         score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
-        tied = [np.zeros(0, np.int64)] * n
+        n_tied = np.zeros(n, np.int64)
         branch[chosen], ties[chosen] = self.package.first_branch[best.row], best.ties
         score[chosen], second[chosen] = best.score, best.second
-        for k, branches in zip(chosen.tolist(), best.tied, strict=True):
-            tied[k] = branches
-        return Placements(block.names, letters, block.offsets, branch, score, second, ties, strand, tuple(tied), column)
+        n_tied[chosen] = [len(branches) for branches in best.tied]
+        return Placements(
+            names=block.names,
+            letters=letters,
+            offsets=block.offsets,
+            branch=branch,
+            score=score,
+            second_score=second,
+            ties=ties,
+            strand=strand,
+            tied_branches=np.concatenate([np.zeros(0, np.int64), *best.tied]),
+            tied_offsets=np.concatenate([[0], np.cumsum(n_tied)]).astype(np.int64),
+            column=column,
+        )
 
 
 def _is_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.bool_]:
