@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import tropalign
+
 ROOT = Path(__file__).parent.parent
 BENCH = ROOT / "bench"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "benchmarks").glob("*.md"))]
@@ -121,6 +123,23 @@ def test_lane_use_and_walk_share(pairs):
     out = pairs.run_tropalign({"set": "51", "sequences": sequences, "cases": cases, "wants_scores": True, **timing})
     assert all(out[case]["gcups"] > 0 and len(out[case]["scores"]) == 60 * 59 // 2 for case in cases)
     assert 0 < out["semiglobal-alignment"]["lane_use"] <= 1
+
+
+def test_compare_of_a_version_with_itself():
+    at = Path(tropalign.__file__).parent.parent
+    words = [BENCH / "compare.py", at, at, "--quick", "--cases", "local alignment 51", "pruned 16s"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+    assert "3 cases; results differ or are missing in: none" in done.stdout, done.stdout + done.stderr
+
+
+def test_compare_tells_which_results_differ(monkeypatch):
+    monkeypatch.syspath_prepend(BENCH)
+    from compare import line_of
+
+    times = {"old": [1.0, 2.0, 1.0], "new": [1.5, 2.0, 2.0]}
+    assert line_of("a case", {"seconds": times, "same": False}).split(None, 2)[2] == (
+        "1000.0     2000.0    1.500  (1.000-2.000)  RESULTS DIFFER"
+    )
 
 
 def test_queue_overhead():
