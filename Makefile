@@ -14,7 +14,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)/python
-	$(PIP) "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(PIP) "scikit-build-core>=1" "nanobind>=2.4" cmake ninja
 	$(PIP) --no-build-isolation -e .
 	@touch $@
 
