@@ -250,6 +250,7 @@ def line_of(case: str, result: dict[str, Any]) -> str:
 
 
 def parse() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", help="interpreter, or folder to import tropalign from")
     parser.add_argument("new", help="the same")
@@ -262,6 +263,7 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> int:
+    """Measures case by case and prints the table."""
     if sys.argv[1:] == ["--serve"]:
         serve()
         return 0

@@ -152,7 +152,7 @@ def in_process(python: str, script: Path, request: dict, arguments=(), **environ
 
 
 def measure_sets(options: argparse.Namespace) -> dict:
-    """{set: {"n", "mean", "ours": {isa: {case: ...}}, "peers": {peer: {case: ...}}}}"""
+    """All figures: {set: {"n", "mean", "ours": {isa: {case: ...}}, "peers": {peer: {case: ...}}}}."""
     timing = {"at_least": options.at_least, "rounds": options.rounds}
     results: dict[str, dict] = {}
     for name in options.lengths:
@@ -212,6 +212,8 @@ def compare(answer: dict, ours: dict | None, mode: str) -> None:
 
 
 def say(name: str, who: str, answers: dict) -> None:
+    """Prints what was measured of one aligner on one set."""
+
     def figure(answer):
         return f"{answer['gcups']:6.2f}" if "gcups" in answer else "     -"
 
@@ -246,6 +248,8 @@ def machine(options: argparse.Namespace) -> dict[str, str]:
 
 
 def parse() -> argparse.Namespace:
+    """The command line."""
+
     def listed(allowed):
         return lambda text: [item for item in allowed if item in text.split(",")]
 
@@ -289,6 +293,7 @@ def why_no_page(options: argparse.Namespace, results: dict) -> str:
 
 
 def main() -> int:
+    """Measures, prints, and writes the pages after a whole run."""
     if sys.argv[1:] == ["--child"]:
         json.dump(run_tropalign(json.load(sys.stdin)), sys.stdout)
         return 0

@@ -51,10 +51,12 @@ class Job:
     scratch: str
 
     def pairs(self):
+        """The pairs, in the order of their scores."""
         return ((a, b) for k, a in enumerate(self.sequences) for b in self.sequences[k + 1 :])
 
 
 def parasail(job: Job) -> dict[str, Run]:
+    """One profile per query; two layouts, 8 bits that widen where they must or 16 bits."""
     import parasail as library
 
     matrix = library.Matrix(ncbi_matrix(job))
@@ -82,6 +84,7 @@ def parasail(job: Job) -> dict[str, Run]:
 
 
 def pyopal(job: Job) -> dict[str, Run]:
+    """Opal: one query with a database per call."""
     import pyopal as library
     from scoring_matrices import ScoringMatrix
 
@@ -104,6 +107,7 @@ def pyopal(job: Job) -> dict[str, Run]:
 
 
 def stringzillas(job: Job) -> dict[str, Run]:
+    """All against all in one call."""
     import stringzilla
     import stringzillas as library
 
@@ -124,6 +128,7 @@ def stringzillas(job: Job) -> dict[str, Run]:
 
 
 def biopython(job: Job) -> dict[str, Run]:
+    """Its PairwiseAligner, the first alignment of each pair."""
     from Bio.Align import PairwiseAligner, substitution_matrices
 
     matrix = substitution_matrices.Array(job.letters, dims=2, data=np.array(job.matrix, float))
@@ -142,6 +147,7 @@ def biopython(job: Job) -> dict[str, Run]:
 
 
 def edlib(job: Job) -> dict[str, Run]:
+    """Edit distance, another problem: its speed is shown, its scores are not compared."""
     import edlib as library
 
     mode, task = {"global": "NW", "semiglobal": "HW"}[job.mode], {"score": "distance", "alignment": "path"}[job.report]
@@ -154,6 +160,7 @@ def edlib(job: Job) -> dict[str, Run]:
 
 
 def emboss(job: Job) -> dict[str, Run]:
+    """water and needleall."""
     program = shutil.which("water" if job.mode == "local" else "needleall")
     if program is None:
         return {}
@@ -176,6 +183,7 @@ def emboss(job: Job) -> dict[str, Run]:
 
 
 def pywfa(job: Job) -> dict[str, Run]:
+    """The wavefront algorithm (WFA2), whose time grows with the difference of a pair."""
     from pywfa import WavefrontAligner
 
     # A path's penalty is half of what all residues could score as matches less its score, twice over: whole numbers.
@@ -202,6 +210,7 @@ def pywfa(job: Job) -> dict[str, Run]:
 
 
 def ssearch36(job: Job) -> dict[str, Run]:
+    """Of the FASTA package: all against all in one process, scores alone."""
     program = shutil.which("ssearch36")
     if program is None:
         return {}

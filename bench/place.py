@@ -189,8 +189,11 @@ def with_mafft(reads: Path, folder: Path, reference: dict[str, str]) -> dict[str
 
 
 def large_reference(folder: Path) -> tuple[Path, Path]:
-    """The example's tips, each a ladder of five or six copies with 5 % of their letters changed, on branches of 0.01;
-    the first columns repeated at the end until there are LARGE_COLUMNS."""
+    """Alignment and tree of a large reference.
+
+    They are the example's tips, each a ladder of five or six copies with 5 % of their letters changed, on branches of
+    0.01; the first columns are repeated at the end until there are LARGE_COLUMNS.
+    """
     import tropalign.phylo.tree as trees
     from tropalign.formats.msa import read_alignment
 

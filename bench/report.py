@@ -69,20 +69,24 @@ def fill(page: str, lines: list[str]) -> str:
 
 
 def wrap(text: str) -> list[str]:
+    """Lines of a paragraph."""
     return textwrap.wrap(" ".join(text.split()), 118)
 
 
 def figure(answer: object) -> float | None:
+    """GCUPS of a measurement, None where there is none."""
     return answer.get("gcups") if isinstance(answer, dict) else None
 
 
 def text_of(value: float | None) -> str:
+    """A figure as the tables show it."""
     if value is None:
         return "-"
     return f"{value:.2f}" if value < 2 else f"{value:.1f}"
 
 
 def case_table(case: str, mode: str, sets: dict) -> list[str]:
+    """The table of a mode and a report: a column per set, a row per aligner."""
     names = list(sets)
     goals = dict(zip(PROTEIN_SETS, GOALS[case], strict=True))
     ours = [figure(sets[name]["ours"].get("", {}).get(case)) for name in names]
@@ -138,9 +142,8 @@ def differences(sets: dict) -> list[str]:
                 empty += answer.get("empty", 0)
                 if answer.get("different"):
                     lines.append(f"* {peer}, {case}, {name}: {answer['different']} of {answer['compared']} differ.")
-                for trouble in ("failed", "missing"):
-                    if trouble in answer:
-                        lines.append(f"* {peer}, {case}, {name}: {trouble} ({answer[trouble]}).")
+                troubles = [trouble for trouble in ("failed", "missing") if trouble in answer]
+                lines += [f"* {peer}, {case}, {name}: {trouble} ({answer[trouble]})." for trouble in troubles]
         for isa, answers in entry["ours"].items():
             if "failed" in answers:
                 lines.append(f"* tropalign {isa}, {name}: failed ({answers['failed']}).")
@@ -179,6 +182,7 @@ def extras(found: dict) -> list[str]:
 
 
 def table(headings: list[str], rows: list[list[str]]) -> list[str]:
+    """A Markdown table with its columns aligned."""
     widths = [max(len(row[k]) for row in [headings, *rows]) for k in range(len(headings))]
     padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in [headings, *rows])
     first, *others = ["| " + " | ".join(row) + " |" for row in padded]
