@@ -14,7 +14,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)/python
-	$(PIP) "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(PIP) "scikit-build-core>=1" "nanobind>=2.4" cmake ninja
 	$(PIP) --no-build-isolation -e .
 	@touch $@
 
@@ -41,11 +41,12 @@ rebuild:
 	$(PIP) --no-build-isolation -e .
 
 bench-pairs: $(VENV)/installed
-	$(PIP) parasail pyopal edlib stringzillas-cpus biopython
+	$(PIP) --no-build-isolation -e ".[bench]"
 	$(BIN)/python bench/pairs.py
 
+# PAPARA=PATH names the PaPaRa to compare with; without one the page stays as it is.
 bench-place: $(VENV)/installed
-	$(BIN)/python bench/place.py
+	$(BIN)/python bench/place.py $(if $(PAPARA),--papara $(PAPARA))
 
 # On a machine with a card; without a network there, run bench/gpu/carry.py before, elsewhere.
 bench-gpu:

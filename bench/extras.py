@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from sets import FILES
+
 LONG = 100_000
 #: A process that would take more than this is stopped by the system, not by the machine's last byte.
 LONG_LIMIT_BYTES = 6 << 30
@@ -60,18 +62,14 @@ print(json.dumps(out))
 
 def threads(options, scratch: Path) -> dict[str, float | str]:
     """Wall time of one thread over that of two (medians of five), by report; local, 459 residues."""
-    path = options.data / "proteins_len459.fasta.gz"
-    if not path.exists():
-        return {"failed": f"{path} is missing"}
+    path = options.data / FILES["459"]
     done = subprocess.run([sys.executable, "-c", THREADS, str(path)], capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.strip()[-200:]}
 
 
 def command(options, scratch: Path) -> dict[str, float | str]:
     """The whole command: all pairs of 1,000 proteins, local, CIGARs in a TSV, two threads; the median of three."""
-    path = options.data / "proteins_1000.fasta"
-    if not path.exists():
-        return {"failed": f"{path} is missing"}
+    path = options.data / FILES["100-420"]
     runs = []
     for k in range(1 if options.quick else 3):
         out = scratch / f"pairs{k}.tsv"
@@ -115,3 +113,5 @@ def start(options, scratch: Path) -> dict[str, float | str]:
 
 
 EXTRAS = {"threads": threads, "command": command, "long_pair": long_pair, "start": start}
+#: The sets of sequences that each of them reads.
+EXTRA_SETS: dict[str, list[str]] = {"threads": ["459"], "command": ["100-420"], "long_pair": [], "start": []}

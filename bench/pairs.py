@@ -5,9 +5,11 @@
                                                  and the table of README.md
     python bench/pairs.py --quick                a tenth of it, to see that it works
     python bench/pairs.py --cases local-score --lengths 257 --isas "" --no-extras
-    python bench/pairs.py --peer-python PATH     the interpreter that has the peers (pip install tropalign[bench])
+    python bench/pairs.py --peer-python PATH     the interpreter that has the peers (pip install 'tropalign[bench]')
 
-Only a whole run writes the pages; --output writes those of a part elsewhere.
+Only a whole run that compared scores with every peer of tropalign[bench] writes the pages, and the last line says why
+another did not; --output writes the page of a part elsewhere. Exit status: 0, or 1 where a whole run was asked for and
+the pages stay as they are, or 3 where data are missing.
 
 GCUPS are cells of H (the products of the lengths of all pairs) over the whole processor time of a call of the public
 Python API: encoding, planning and, with alignments, the walk back and the CIGARs included. Each figure is the median
@@ -19,8 +21,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import gzip
-import importlib.metadata
 import json
 import os
 import platform
@@ -34,55 +34,53 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from extras import EXTRAS  # noqa: E402
+from extras import EXTRA_SETS, EXTRAS  # noqa: E402
 from peers import PEERS, cells_of, median_seconds  # noqa: E402
-from report import fill, readme_table, write_report  # noqa: E402
+from report import compared_scores, fill, readme_table, write_report  # noqa: E402
+from sets import DATA, NUCLEOTIDE_SETS, SETS, load, missing  # noqa: E402
 
 FIRST, FOLLOWING = 10, 2
 MODES = ("local", "global", "semiglobal")
-CASES = [f"{mode}-{report}" for report in ("score", "alignment") for mode in MODES]
-#: Name in the tables -> file. "mixed" is the set of the EMBOSS comparison of Blazewicz et al. 2011 (100-420 residues).
-SETS = {
-    "51": "proteins_len51.fasta.gz",
-    "154": "proteins_len154.fasta.gz",
-    "257": "proteins_len257.fasta.gz",
-    "459": "proteins_len459.fasta.gz",
-    "608": "proteins_len608.fasta.gz",
-    "1103": "proteins_len1103.fasta.gz",
-    "mixed": "proteins_1000.fasta",
-    "dna": "dna_amplicons_1000.fasta.gz",
-}
+REPORTS = ("score", "alignment")
+CASES = [f"{mode}-{report}" for report in REPORTS for mode in MODES]
+ISAS = ",v3,v2"
+PART = "only a part was measured"
+PAGE = HERE.parent / "docs" / "benchmarks" / "pairs.md"
+README = HERE.parent / "README.md"
 #: What is too slow, or too different, to be measured on every set.
-PEER_SETS = {"biopython": {"257", "dna"}, "edlib": {"257", "dna"}, "emboss": {"257"}}
+PEER_SETS = {
+    "biopython": {"257", "dna"},
+    "edlib": {"257", *NUCLEOTIDE_SETS},
+    "pywfa": set(NUCLEOTIDE_SETS),
+    "ssearch36": set(SETS) - set(NUCLEOTIDE_SETS),
+    "emboss": {"257"},
+}
+#: Modes and reports that a peer has, where it has not all of them.
+PEER_CASES = {
+    "stringzillas": (("local", "global"), ("score",)),
+    "edlib": (("global", "semiglobal"), REPORTS),
+    "pywfa": (("global",), REPORTS),
+    "ssearch36": (("local",), ("score",)),
+}
 #: Cells that one call of a slower instruction set gets.
 ISA_CELLS = 6_000_000_000
 
 
-def load(data: Path, name: str) -> list[str]:
-    """Sequences in upper case with U, O and J as C, X and X; nucleotides only where they are all of A, C, G, T."""
-    path = data / SETS[name]
-    sequences: list[str] = []
-    with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as lines:
-        for line in lines:
-            if line.startswith(">"):
-                sequences.append("")
-            else:
-                sequences[-1] += line.strip().upper()
-    if name == "dna":
-        return [text for text in sequences if set(text) <= set("ACGT")]
-    return [text.translate(str.maketrans("UOJ", "CXX")) for text in sequences]
-
-
 def scoring(name: str) -> dict[str, object]:
     """Letters and scores as the peers take them: BLOSUM50, or 5/-4."""
-    if name == "dna":
+    if name in NUCLEOTIDE_SETS:
         matrix = [[5 if a == b else -4 for a in "ACGT"] for b in "ACGT"]
-        return {"letters": "ACGT", "matrix": matrix, "emboss_matrix": "EDNAFULL"}
+        return {"letters": "ACGT", "matrix": matrix, "emboss_matrix": "EDNAFULL", "ssearch_matrix": ""}
     from Bio.Align import substitution_matrices
 
     blosum = substitution_matrices.load("BLOSUM50")
     matrix = [[int(score) for score in row] for row in blosum]
-    return {"letters": "".join(blosum.alphabet), "matrix": matrix, "emboss_matrix": "EBLOSUM50"}
+    return {
+        "letters": "".join(blosum.alphabet),
+        "matrix": matrix,
+        "emboss_matrix": "EBLOSUM50",
+        "ssearch_matrix": "BL50",
+    }
 
 
 # tropalign itself, in a process of its own because the instruction set is chosen at import ---------------------------
@@ -95,7 +93,7 @@ def run_tropalign(request: dict) -> dict[str, object]:
     import tropalign
 
     name, sequences = request["set"], request["sequences"]
-    dna = name == "dna"
+    dna = name in NUCLEOTIDE_SETS
     matrix = (
         tropalign.SubstitutionMatrix.match_mismatch(5, -4)
         if dna
@@ -127,7 +125,7 @@ def shares(batch, mode, matrix, gap, report) -> dict[str, float]:
     from tropalign.pairwise import PairOptions, PairsTask
 
     task = PairsTask(batch, None, PairOptions(matrix, gap, mode, report))
-    columns = task._native(1, *task.pairs_of(task.tiles()[0]), report, None, None)
+    columns = task._native(1, *task.pairs_of(next(iter(task.tiles()))), report, None, None)
     return {
         "walk_share": columns["walk_seconds"] / max(columns["unit_seconds"], 1e-9),
         "lane_use": columns["useful_cells"] / columns["swept_cells"],
@@ -154,14 +152,11 @@ def in_process(python: str, script: Path, request: dict, arguments=(), **environ
 
 
 def measure_sets(options: argparse.Namespace) -> dict:
-    """{set: {"n", "mean", "ours": {isa: {case: ...}}, "peers": {peer: {case: ...}}}}"""
+    """All figures: {set: {"n", "mean", "ours": {isa: {case: ...}}, "peers": {peer: {case: ...}}}}."""
     timing = {"at_least": options.at_least, "rounds": options.rounds}
     results: dict[str, dict] = {}
     for name in options.lengths:
-        if not (options.data / SETS[name]).exists():
-            print(f"{name}: missing ({options.data / SETS[name]}), left out", flush=True)
-            continue
-        sequences = load(options.data, name)
+        sequences = load(name, options.data)
         if options.quick:
             sequences = sequences[:80]
         entry = {"n": len(sequences), "mean": statistics.mean(map(len, sequences)), "ours": {}, "peers": {}}
@@ -181,7 +176,7 @@ def measure_sets(options: argparse.Namespace) -> dict:
             answers = entry["peers"].setdefault(peer, {})
             for case in options.cases:
                 mode, report = case.split("-")
-                if peer == "stringzillas" and (mode == "semiglobal" or report == "alignment"):
+                if not does(peer, mode, report):
                     continue
                 job = {"mode": mode, "report": report, "sequences": sequences, "first": FIRST, "following": FOLLOWING}
                 request = {"peer": peer, "job": job | scoring(name), **timing}
@@ -192,6 +187,12 @@ def measure_sets(options: argparse.Namespace) -> dict:
             if isinstance(answer, dict):
                 answer.pop("scores", None)
     return results
+
+
+def does(peer: str, mode: str, report: str) -> bool:
+    """Whether a peer has the case."""
+    modes, reports = PEER_CASES.get(peer, (MODES, REPORTS))
+    return mode in modes and report in reports
 
 
 def compare(answer: dict, ours: dict | None, mode: str) -> None:
@@ -211,6 +212,8 @@ def compare(answer: dict, ours: dict | None, mode: str) -> None:
 
 
 def say(name: str, who: str, answers: dict) -> None:
+    """Prints what was measured of one aligner on one set."""
+
     def figure(answer):
         return f"{answer['gcups']:6.2f}" if "gcups" in answer else "     -"
 
@@ -229,30 +232,33 @@ def say(name: str, who: str, answers: dict) -> None:
 
 def machine(options: argparse.Namespace) -> dict[str, str]:
     """What the report says of processor, date and versions."""
+    import tropalign
+
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-    names = ["parasail", "pyopal", "stringzillas-cpus", "biopython", "edlib"]
-    code = "import importlib.metadata as m, sys; print(*(f'{n} {m.version(n)}' for n in sys.argv[1:]), sep=', ')"
-    peers = subprocess.run([options.peer_python, "-c", code, *names], capture_output=True, text=True).stdout
+    peers = subprocess.run(
+        [options.peer_python, HERE / "peers.py", "--versions"], capture_output=True, text=True
+    ).stdout
     return {
         "processor": f"{model}, {len(os.sched_getaffinity(0))} cores",
         "date": datetime.date.today().isoformat(),
-        "versions": f"tropalign {importlib.metadata.version('tropalign')}, Python {platform.python_version()}, "
-        + (peers.strip() or "not all peers are installed"),
+        "versions": f"tropalign {tropalign.__version__}, Python {platform.python_version()}, " + peers.strip(),
     }
 
 
 def parse() -> argparse.Namespace:
+    """The command line."""
+
     def listed(allowed):
         return lambda text: [item for item in allowed if item in text.split(",")]
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data" / "pairs")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--cases", type=listed(CASES), default=CASES, help=f"of {','.join(CASES)}")
     parser.add_argument("--lengths", type=listed(SETS), default=list(SETS), help=f"of {','.join(SETS)}")
     parser.add_argument("--peers", type=listed(PEERS), default=list(PEERS), help=f"of {','.join(PEERS)}")
-    parser.add_argument("--isas", default=",v3,v2", help="comma-separated; the empty one is what the machine chooses")
+    parser.add_argument("--isas", default=ISAS, help="comma-separated; the empty one is what the machine chooses")
     parser.add_argument("--extras", type=listed(EXTRAS), default=list(EXTRAS), help=f"of {','.join(EXTRAS)}")
     parser.add_argument("--no-extras", dest="extras", action="store_const", const=[])
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has the peers")
@@ -265,11 +271,38 @@ def parse() -> argparse.Namespace:
     return options
 
 
-def main() -> None:
+def why_no_page(options: argparse.Namespace, results: dict) -> str:
+    """Why the pages stay as they are; empty after a whole run that compared scores."""
+    if options.quick:
+        return PART
+    chosen = [options.cases, options.lengths, options.isas, options.peers, options.extras]
+    if chosen != [CASES, list(SETS), ISAS.split(","), list(PEERS), list(EXTRAS)]:
+        return PART
+    answers = [
+        (peer, answer)
+        for entry in results["sets"].values()
+        for peer, cases in entry["peers"].items()
+        for answer in cases.values()
+    ]
+    absent = sorted({peer for peer, answer in answers if "missing" in answer})
+    if absent:
+        return f"{', '.join(absent)} cannot be imported (pip install 'tropalign[bench]')"
+    if not compared_scores(results["sets"]):
+        return "no score was compared with a peer's"
+    return ""
+
+
+def main() -> int:
+    """Measures, prints, and writes the pages after a whole run."""
     if sys.argv[1:] == ["--child"]:
         json.dump(run_tropalign(json.load(sys.stdin)), sys.stdout)
-        return
+        return 0
     options = parse()
+    if absent := missing(
+        [*options.lengths, *(name for extra in options.extras for name in EXTRA_SETS[extra])], options.data
+    ):
+        print(f"the data are missing: {', '.join(map(str, dict.fromkeys(absent)))}", file=sys.stderr)
+        return 3
     begin = time.time()
     results = {"machine": machine(options), "sets": measure_sets(options), "extras": {}}
     with tempfile.TemporaryDirectory() as scratch:
@@ -281,16 +314,18 @@ def main() -> None:
     print(text)
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
-    is_whole = not options.quick and options.cases == CASES and options.lengths == list(SETS) and "" in options.isas
-    if options.output or is_whole:
-        output = options.output or HERE.parent / "docs" / "benchmarks" / "pairs.md"
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text)
-        print(f"written to {output}")
-    if is_whole and (lines := readme_table(results)):
-        readme = HERE.parent / "README.md"
-        readme.write_text(fill(readme.read_text(), lines))
+    if options.output:
+        options.output.write_text(text)
+        print(f"written to {options.output}")
+    reason = why_no_page(options, results)
+    if reason:
+        print(f"{PAGE.name} and {README.name} stay as they are: {reason}")
+        return 0 if reason == PART else 1
+    PAGE.write_text(text)
+    README.write_text(fill(README.read_text(), readme_table(results)))
+    print(f"written to {PAGE} and {README}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -9,6 +9,7 @@ Pitfalls, guarded against below:
 * parasail and pyopal score U, O and J like ``*`` or not at all: sequences come with U as C and O, J as X.
 * gap costs are those of the first and of each further residue in parasail, pyopal, Biopython and EMBOSS; stringzillas'
   `open` is the first residue's too.
+* ssearch36's -f is what a gap costs beside its residues (the first residue costs -f and -g).
 * EMBOSS needle leaves end gaps free unless told otherwise.
 * parasail's `diag` variants take no profile and are slow for pairs this short: they are left out.
 * Opal may abort in overlap mode with alignments, which is why every peer runs in a process of its own.
@@ -16,7 +17,9 @@ Pitfalls, guarded against below:
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import re
 import resource
 import shutil
 import subprocess
@@ -42,15 +45,18 @@ class Job:
     letters: str
     matrix: list[list[int]]
     emboss_matrix: str
+    ssearch_matrix: str
     first: int
     following: int
     scratch: str
 
     def pairs(self):
+        """The pairs, in the order of their scores."""
         return ((a, b) for k, a in enumerate(self.sequences) for b in self.sequences[k + 1 :])
 
 
 def parasail(job: Job) -> dict[str, Run]:
+    """One profile per query; two layouts, 8 bits that widen where they must or 16 bits."""
     import parasail as library
 
     matrix = library.Matrix(ncbi_matrix(job))
@@ -78,6 +84,7 @@ def parasail(job: Job) -> dict[str, Run]:
 
 
 def pyopal(job: Job) -> dict[str, Run]:
+    """Opal: one query with a database per call."""
     import pyopal as library
     from scoring_matrices import ScoringMatrix
 
@@ -100,6 +107,7 @@ def pyopal(job: Job) -> dict[str, Run]:
 
 
 def stringzillas(job: Job) -> dict[str, Run]:
+    """All against all in one call."""
     import stringzilla
     import stringzillas as library
 
@@ -120,6 +128,7 @@ def stringzillas(job: Job) -> dict[str, Run]:
 
 
 def biopython(job: Job) -> dict[str, Run]:
+    """Its PairwiseAligner, the first alignment of each pair."""
     from Bio.Align import PairwiseAligner, substitution_matrices
 
     matrix = substitution_matrices.Array(job.letters, dims=2, data=np.array(job.matrix, float))
@@ -138,10 +147,9 @@ def biopython(job: Job) -> dict[str, Run]:
 
 
 def edlib(job: Job) -> dict[str, Run]:
+    """Edit distance, another problem: its speed is shown, its scores are not compared."""
     import edlib as library
 
-    if job.mode == "local":
-        return {}
     mode, task = {"global": "NW", "semiglobal": "HW"}[job.mode], {"score": "distance", "alignment": "path"}[job.report]
 
     def run() -> None:
@@ -152,6 +160,7 @@ def edlib(job: Job) -> dict[str, Run]:
 
 
 def emboss(job: Job) -> dict[str, Run]:
+    """water and needleall."""
     program = shutil.which("water" if job.mode == "local" else "needleall")
     if program is None:
         return {}
@@ -173,14 +182,72 @@ def emboss(job: Job) -> dict[str, Run]:
     return {Path(program).name: run}
 
 
+def pywfa(job: Job) -> dict[str, Run]:
+    """The wavefront algorithm (WFA2), whose time grows with the difference of a pair."""
+    from pywfa import WavefrontAligner
+
+    # A path's penalty is half of what all residues could score as matches less its score, twice over: whole numbers.
+    match, mismatch = job.matrix[0][0], job.matrix[0][1]
+    scope = "score" if job.report == "score" else "full"
+    aligner = WavefrontAligner(
+        match=0,
+        mismatch=2 * (match - mismatch),
+        gap_opening=2 * (job.first - job.following),
+        gap_extension=2 * job.following + match,
+        scope=scope,
+        span="end-to-end",
+        heuristic=None,
+    )
+
+    def run() -> list[float]:
+        scores = []
+        for a, b in job.pairs():
+            aligner(b, a)
+            scores.append((match * (len(a) + len(b)) + aligner.score) / 2)
+        return scores
+
+    return {"wavefront": run}
+
+
+def ssearch36(job: Job) -> dict[str, Run]:
+    """Of the FASTA package: all against all in one process, scores alone."""
+    program = shutil.which("ssearch36")
+    if program is None:
+        return {}
+    file = Path(job.scratch) / "all.fa"
+    file.write_text("".join(f">s{n}\n{text}\n" for n, text in enumerate(job.sequences)))
+    gaps = ["-f", str(job.following - job.first), "-g", str(-job.following)]
+    # No statistics (-z -1), one thread, every score listed (-b) and no alignments (-d 0).
+    words = [program, "-q", "-H", "-s", job.ssearch_matrix, *gaps, "-z", "-1", "-T", "1", "-d", "0", "-b", "1000000"]
+
+    def run() -> str:
+        done = subprocess.run([*words, str(file), str(file)], check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def scores() -> list[float]:
+        found = [dict(SSEARCH_ROW.findall(part)) for part in run().split(">>>s")[1:]]
+        return [float(found[a][str(b)]) for a in range(len(found)) for b in range(a + 1, len(found))]
+
+    run.cells = sum(map(len, job.sequences)) ** 2
+    run.scores = scores
+    return {"farrar": run}
+
+
 PEERS = {
     "parasail": parasail,
     "pyopal": pyopal,
     "stringzillas": stringzillas,
     "biopython": biopython,
     "edlib": edlib,
+    "pywfa": pywfa,
+    "ssearch36": ssearch36,
     "emboss": emboss,
 }
+#: What they come in: Python packages (biopython is needed anyway, the others are tropalign[bench]), and programs.
+PACKAGES = ("parasail", "pyopal", "stringzillas-cpus", "biopython", "edlib", "pywfa")
+PROGRAMS = ("ssearch36", "needleall")
+#: A line of its list: the target's name, its length and the score.
+SSEARCH_ROW = re.compile(r"^s(\d+) +\( *\d+\) +(-?\d+)", re.MULTILINE)
 
 
 def ncbi_matrix(job: Job) -> str:
@@ -242,11 +309,25 @@ def measure(name: str, job: Job, at_least: float, rounds: int) -> dict[str, obje
         n = min(len(everything), 1 + int(n * min(max((at_least / seconds) ** 0.5, 1.3), 5)))
     run = variants[best]
     gcups = getattr(run, "cells", cells) / median_seconds(run, at_least, rounds) / 1e9
-    return {"gcups": gcups, "variant": best, "n_sequences": n, "scores": run()}
+    return {"gcups": gcups, "variant": best, "n_sequences": n, "scores": getattr(run, "scores", run)()}
+
+
+def versions() -> str:
+    """Which of the peers are there."""
+    found = []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"no {name}")
+    return ", ".join([*found, *(name if shutil.which(name) else f"no {name}" for name in PROGRAMS)])
 
 
 def main() -> None:
     """Reads {peer, job, at_least, rounds} from standard input and writes the measurement, both JSON."""
+    if sys.argv[1:] == ["--versions"]:
+        print(versions())
+        return
     request = json.load(sys.stdin)
     with tempfile.TemporaryDirectory() as scratch:
         job = Job(scratch=scratch, **request["job"])

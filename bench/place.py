@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Placement of reads: tropalign beside PaPaRa 2.5, hmmalign and mafft --addfragments, in one run, one thread each.
 
-    python bench/place.py                              writes docs/benchmarks/place.md
-    python bench/place.py --papara /path/to/papara     PaPaRa measured too (built from github sim82/papara_nt)
+    python bench/place.py --papara /path/to/papara     writes docs/benchmarks/place.md (PaPaRa: github sim82/papara_nt)
+    python bench/place.py                              without PaPaRa: prints the page, and leaves the file as it is
     python bench/place.py --with-mafft                 mafft --addfragments too (minutes)
+    python bench/place.py --quick                      eight reads, tropalign alone, to see that it works
 
-Reads and reference: gg1604 (802 16S sequences of 3,644 columns, 400 reads of about 100 bases) in --data, with the true
-column of every base. Scoring rates are processor time of the native call, medians of three loops of at least 0.3 s;
-commands are whole processes with -t 1, wall time, medians of three (PaPaRa, hmmalign and mafft: one).
+The page is written by a run that compared with PaPaRa, or to --output. Exit status: 0, or 3 where data are missing.
+
+Reads and reference: examples/16s (802 16S sequences of 3,644 columns, 400 reads of about 100 bases); the true column of
+every base is in bench/data/place, PaPaRa's best branches are those of the tests. Scoring rates are processor time of
+the native call, medians of three; commands are whole processes with -t 1, wall time, medians of three (PaPaRa, hmmalign
+and mafft: one).
 """
 
 from __future__ import annotations
@@ -30,6 +34,10 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PAGE = ROOT / "docs" / "benchmarks" / "place.md"
+EXAMPLE = ROOT / "examples" / "16s"
+ALIGNMENT, TREE, READS = EXAMPLE / "ref.phy.gz", EXAMPLE / "ref.nwk", EXAMPLE / "reads.fasta"
+TRUTH = HERE / "data" / "place" / "reads.truth.tsv.gz"
+PAPARA_BEST = ROOT / "tests" / "phylo" / "papara25_best.tsv"
 COMMAND = [sys.executable, "-m", "tropalign.cli.main", "place"]
 #: Tips and columns of the large reference, as those on which PaPaRa took 1.64 GB.
 LARGE_TIPS, LARGE_COLUMNS = 4397, 4655
@@ -49,20 +57,20 @@ def measure(command: list[Any], cwd: Path | None = None) -> tuple[float, float]:
     return time.perf_counter() - begin, usage.ru_maxrss / 1000
 
 
-def median_of_three(command: list[Any]) -> tuple[float, float]:
-    """Medians of `measure`."""
-    runs = [measure(command) for _ in range(3)]
+def median(command: list[Any], rounds: int) -> tuple[float, float]:
+    """Medians of `measure` over that many rounds."""
+    runs = [measure(command) for _ in range(rounds)]
     return statistics.median(seconds for seconds, _ in runs), statistics.median(memory for _, memory in runs)
 
 
-def scoring_rates(data: Path) -> dict[str, float]:
+def scoring_rates(reads: Path) -> dict[str, float]:
     """GCUPS of scores alone by instruction set, every branch scored; and with pruning, of all cells nevertheless."""
     from tropalign import ReferencePackage, _native
     from tropalign.phylo.scoring import SCHEMES
     from tropalign.phylo.scorer import encoded
 
-    package = ReferencePackage.read(data / "ref.phy.gz", data / "ref.nwk", n_threads=1)
-    texts = [package.states.sets[np.frombuffer(text.encode(), np.uint8)] for text in reads_of(data).values()]
+    package = ReferencePackage.read(ALIGNMENT, TREE, n_threads=1)
+    texts = [package.states.sets[np.frombuffer(text.encode(), np.uint8)] for text in read_records(reads).values()]
     codes, offsets, table = encoded(texts)
     cells = len(package.distinct) * len(package.columns) * len(codes)
     reference = (package.planes, package.n_distinct, package.n_empty, SCHEMES["program"].numbers())
@@ -83,15 +91,15 @@ def scoring_rates(data: Path) -> dict[str, float]:
     return rates
 
 
-def reads_of(data: Path) -> dict[str, str]:
-    """The reads by name."""
-    records = (data / "reads_400.fasta").read_text().split(">")[1:]
+def read_records(path: Path) -> dict[str, str]:
+    """Letters of a FASTA file by name."""
+    records = path.read_text().split(">")[1:]
     return {record.split(None, 1)[0]: "".join(record.split("\n")[1:]) for record in records}
 
 
-def truth_of(data: Path) -> dict[str, list[int]]:
+def truth_of() -> dict[str, list[int]]:
     """The true column of every base, -1 where it is in none."""
-    with gzip.open(data / "reads_400.truth.tsv.gz", "rt") as file:
+    with gzip.open(TRUTH, "rt") as file:
         rows = (line.rstrip("\n").split("\t") for line in file)
         return {name: list(map(int, columns.split(","))) for name, columns in rows}
 
@@ -109,12 +117,6 @@ def columns_of_rows(rows: dict[str, str], column_of: dict[int, int]) -> dict[str
     }
 
 
-def fasta_rows(path: Path) -> dict[str, str]:
-    """Rows by name."""
-    records = path.read_text().split(">")[1:]
-    return {record.split(None, 1)[0]: "".join(record.split("\n")[1:]) for record in records}
-
-
 def output_columns(rows: dict[str, str], reference: dict[str, str]) -> dict[int, int]:
     """The reference's column of each column of an alignment that holds its rows, with or without new columns."""
     column_of: dict[int, int] = {}
@@ -125,26 +127,26 @@ def output_columns(rows: dict[str, str], reference: dict[str, str]) -> dict[int,
     return column_of
 
 
-def columns_found(data: Path) -> dict[str, list[int]]:
+def columns_found(reads: Path) -> dict[str, list[int]]:
     """Of tropalign: the column of each base."""
     from tropalign import ReferencePackage, place
 
-    package = ReferencePackage.read(data / "ref.phy.gz", data / "ref.nwk")
-    (placed,) = place(package, data / "reads_400.fasta", device="cpu")
+    package = ReferencePackage.read(ALIGNMENT, TREE)
+    (placed,) = place(package, reads, device="cpu")
     return {name: placed.read(k)[1].tolist() for k, name in enumerate(placed.names)}
 
 
-def with_papara(binary: Path, data: Path, folder: Path, reference: dict[str, str]) -> dict[str, Any]:
+def with_papara(binary: Path, reads: Path, folder: Path, reference: dict[str, str]) -> dict[str, Any]:
     """Its time, memory and columns."""
     shutil.copyfile(folder / "ref.phy", folder / "papara.phy")
     words = [
         binary.resolve(),
         "-t",
-        data / "ref.nwk",
+        TREE,
         "-s",
         "papara.phy",
         "-q",
-        data / "reads_400.fasta",
+        reads,
         "-n",
         "x",
         "-f",
@@ -152,17 +154,17 @@ def with_papara(binary: Path, data: Path, folder: Path, reference: dict[str, str
     seconds, memory = measure(words, folder)
     lines = (folder / "papara_alignment.x").read_text().splitlines()[1:]
     rows = dict(line.split() for line in lines if line.strip())
-    found = columns_of_rows({name: rows[name] for name in reads_of(data)}, output_columns(rows, reference))
+    found = columns_of_rows({name: rows[name] for name in read_records(reads)}, output_columns(rows, reference))
     return {"seconds": seconds, "memory": memory, "found": found}
 
 
-def with_hmmalign(data: Path, folder: Path, reference: dict[str, str]) -> dict[str, Any]:
+def with_hmmalign(reads: Path, folder: Path, reference: dict[str, str]) -> dict[str, Any]:
     """hmmbuild and hmmalign --mapali; letters in match columns count."""
     (folder / "hmm.fasta").write_text("".join(f">{name}\n{row}\n" for name, row in reference.items()))
     one, _ = measure(["hmmbuild", "--dna", "--cpu", 1, "-o", os.devnull, folder / "x.hmm", folder / "hmm.fasta"])
     words = ["hmmalign", "--dna", "--outformat", "afa", "-o", folder / "hmm.out", "--mapali", folder / "hmm.fasta"]
-    other, memory = measure([*words, folder / "x.hmm", data / "reads_400.fasta"])
-    rows = fasta_rows(folder / "hmm.out")
+    other, memory = measure([*words, folder / "x.hmm", reads])
+    rows = read_records(folder / "hmm.out")
     column_of = output_columns(rows, reference)
     found = {
         name: [
@@ -170,32 +172,35 @@ def with_hmmalign(data: Path, folder: Path, reference: dict[str, str]) -> dict[s
             for k, letter in enumerate(rows[name])
             if letter not in "-."
         ]
-        for name in reads_of(data)
+        for name in read_records(reads)
     }
     return {"seconds": one + other, "memory": memory, "found": found}
 
 
-def with_mafft(data: Path, folder: Path, reference: dict[str, str]) -> dict[str, Any]:
+def with_mafft(reads: Path, folder: Path, reference: dict[str, str]) -> dict[str, Any]:
     """mafft --addfragments."""
     (folder / "mafft.fasta").write_text("".join(f">{name}\n{row}\n" for name, row in reference.items()))
     out = folder / "mafft.out"
-    script = f"mafft --quiet --thread 1 --addfragments {data / 'reads_400.fasta'} {folder / 'mafft.fasta'} > {out}"
+    script = f"mafft --quiet --thread 1 --addfragments {reads} {folder / 'mafft.fasta'} > {out}"
     seconds, memory = measure(["sh", "-c", script])
-    rows = fasta_rows(out)
-    found = columns_of_rows({name: rows[name] for name in reads_of(data)}, output_columns(rows, reference))
+    rows = read_records(out)
+    found = columns_of_rows({name: rows[name] for name in read_records(reads)}, output_columns(rows, reference))
     return {"seconds": seconds, "memory": memory, "found": found}
 
 
-def large_reference(data: Path, folder: Path) -> tuple[Path, Path]:
-    """The example's tips, each a ladder of five or six copies with 5 % of their letters changed, on branches of 0.01;
-    the first columns repeated at the end until there are LARGE_COLUMNS."""
+def large_reference(folder: Path) -> tuple[Path, Path]:
+    """Alignment and tree of a large reference.
+
+    They are the example's tips, each a ladder of five or six copies with 5 % of their letters changed, on branches of
+    0.01; the first columns are repeated at the end until there are LARGE_COLUMNS.
+    """
     import tropalign.phylo.tree as trees
     from tropalign.formats.msa import read_alignment
 
     rng = random.Random(1)
-    names, letters = read_alignment(data / "ref.phy.gz")
+    names, letters = read_alignment(ALIGNMENT)
     letters = np.concatenate([letters, letters[:, : LARGE_COLUMNS - letters.shape[1]]], axis=1)
-    tree = trees.read_tree(data / "ref.nwk")
+    tree = trees.read_tree(TREE)
     text = {}
     rows = []
     tips = tree.tips
@@ -219,57 +224,64 @@ def large_reference(data: Path, folder: Path) -> tuple[Path, Path]:
     return folder / "large.phy", folder / "large.nwk"
 
 
+def commands(reads: Path, folder: Path, rounds: int) -> tuple[dict[str, dict[str, Any]], float]:
+    """Time, memory and columns of tropalign with one thread; the time of two threads with every branch scored."""
+    place = [*COMMAND, "--reference", folder / "ref.phy", "--tree", TREE, reads, "-q", "--device", "cpu"]
+    place += ["-o", folder / "o.fasta", "--table", folder / "t.tsv"]
+    table: dict[str, dict[str, Any]] = {}
+    for name, words in (("tropalign", ["-t", 1]), ("tropalign, every branch scored", ["-t", 1, "--no-pruning"])):
+        seconds, memory = median([*place, *words], rounds)
+        table[name] = {"seconds": seconds, "memory": memory, "found": columns_found(reads)}
+        print(name, seconds, memory, flush=True)
+    return table, median([*place, "-t", 2, "--no-pruning"], rounds)[0]
+
+
+def equal_to_papara(table: Path) -> int:
+    """How many of the reads in tropalign's table have PaPaRa 2.5's best branch and score."""
+    best = {name: row for name, *row in (line.split("\t") for line in PAPARA_BEST.read_text().splitlines()[1:])}
+    lines = [line.split("\t") for line in table.read_text().splitlines() if not line.startswith("#")][1:]
+    return sum([row[1], row[3]] == best[row[0]] for row in lines)
+
+
+def large(reads: Path, folder: Path) -> tuple[float, float]:
+    """Time and memory of forty reads in the large reference."""
+    alignment, tree = large_reference(folder)
+    few = folder / "few.fasta"
+    few.write_text("".join(f">{name}\n{text}\n" for name, text in list(read_records(reads).items())[:40]))
+    words = ["--reference", alignment, "--tree", tree, few, "-q", "-o", folder / "l.fasta", "-t", 1, "--device", "cpu"]
+    return measure([*COMMAND, *words])
+
+
 def run(options: argparse.Namespace, folder: Path) -> list[str]:
     """Measures; returns the page."""
-    data = options.data
-    with gzip.open(data / "ref.phy.gz", "rt") as packed:
+    with gzip.open(ALIGNMENT, "rt") as packed:
         text = packed.read()
     (folder / "ref.phy").write_text(text)
     reference = dict(line.split() for line in text.splitlines()[1:] if line.strip())
-    reads, truth = data / "reads_400.fasta", truth_of(data)
-    place = [*COMMAND, "--reference", folder / "ref.phy", "--tree", data / "ref.nwk", reads, "-q", "--device", "cpu"]
-    outputs = ["-o", folder / "o.fasta", "--table", folder / "t.tsv"]
-    rates = scoring_rates(data)
+    reads = folder / "reads.fasta"
+    chosen = list(read_records(READS).items())[: 8 if options.quick else None]
+    reads.write_text("".join(f">{name}\n{letters}\n" for name, letters in chosen))
+    truth = {name: columns for name, columns in truth_of().items() if name in dict(chosen)}
+    rates = scoring_rates(reads)
     print(rates, flush=True)
-    table: dict[str, dict[str, Any]] = {}
-    for name, words in (("tropalign", ["-t", 1]), ("tropalign, every branch scored", ["-t", 1, "--no-pruning"])):
-        seconds, memory = median_of_three([*place, *outputs, *words])
-        table[name] = {"seconds": seconds, "memory": memory, "found": columns_found(data)}
-        print(name, seconds, memory, flush=True)
-    two, _ = median_of_three([*place, *outputs, "-t", 2, "--no-pruning"])
+    table, two = commands(reads, folder, 1 if options.quick else 3)
     if options.papara:
-        table["PaPaRa 2.5"] = with_papara(options.papara, data, folder, reference)
-    if shutil.which("hmmalign"):
-        table["hmmbuild, hmmalign"] = with_hmmalign(data, folder, reference)
+        table["PaPaRa 2.5"] = with_papara(options.papara, reads, folder, reference)
+    if shutil.which("hmmalign") and not options.quick:
+        table["hmmbuild, hmmalign"] = with_hmmalign(reads, folder, reference)
     if options.with_mafft and shutil.which("mafft"):
-        table["mafft --addfragments"] = with_mafft(data, folder, reference)
-    best = [line.split("\t") for line in (data / "papara25_best.tsv").read_text().splitlines()[1:]]
-    rows = [line.split("\t") for line in (folder / "t.tsv").read_text().splitlines() if not line.startswith("#")][1:]
-    equal = sum(a[0] == b[0] and a[1:] == [b[1], b[3]] for a, b in zip(best, rows, strict=True))
-    alignment, tree = large_reference(data, folder)
-    few = folder / "few.fasta"
-    few.write_text("".join(f">{name}\n{text}\n" for name, text in list(reads_of(data).items())[:40]))
-    words = [
-        *COMMAND,
-        "--reference",
-        alignment,
-        "--tree",
-        tree,
-        few,
-        "-q",
-        "-o",
-        folder / "l.fasta",
-        "-t",
-        1,
-        "--device",
-        "cpu",
-    ]
-    large_seconds, large_memory = measure(words)
-    return page(rates, table, two, truth, equal, (large_seconds, large_memory))
+        table["mafft --addfragments"] = with_mafft(reads, folder, reference)
+    equal = equal_to_papara(folder / "t.tsv")
+    return page(rates, table, two, truth, equal, None if options.quick else large(reads, folder))
 
 
 def page(
-    rates: dict[str, float], table: dict[str, Any], two: float, truth: Any, equal: int, large: tuple[float, float]
+    rates: dict[str, float],
+    table: dict[str, Any],
+    two: float,
+    truth: dict[str, list[int]],
+    equal: int,
+    large: tuple[float, float] | None,
 ) -> list[str]:
     """The page, in Markdown."""
     names = {
@@ -283,9 +295,8 @@ def page(
     lines = [
         "# Placement of reads: measured speed",
         "",
-        "802 sequences of 3,644 columns (1,601 branches), 400 reads of 100 bases: 2.3 10^11 cells. One thread,",
-        "`--device cpu`.",
-        "`make bench-place` makes this page (PaPaRa with `python bench/place.py --papara PATH`).",
+        f"802 sequences of 3,644 columns (1,601 branches), {len(truth)} reads of 100 bases. One thread,",
+        "`--device cpu`. `make bench-place PAPARA=PATH` makes this page.",
         "",
         "| scores alone | GCUPS | asked |",
         "|---|---|---|",
@@ -296,7 +307,7 @@ def page(
         f"| best, with pruning: cells stood for | {rates['pruned']:.1f} | - |",
         "",
         f"Pruning computes {rates['computed']:.0%} of the cells. Best branch and score are PaPaRa 2.5's in {equal} of "
-        "400 reads.",
+        f"{len(truth)} reads.",
         "",
         "| whole command | seconds | over PaPaRa | peak memory, MB | bases in the true column |",
         "|---|---|---|---|---|",
@@ -310,29 +321,41 @@ def page(
     lines += [
         "",
         f"Two threads, every branch scored: {two:.2f} s, {one / two:.2f}x.",
+    ]
+    if large is None:
+        return lines
+    return [
+        *lines,
         "",
         f"A reference of {LARGE_TIPS:,} tips and {LARGE_COLUMNS:,} columns (each tip of the example a ladder of five",
         "or six copies with 5 % of their letters changed; the first columns repeated at the end), 40 reads:",
         f"{large[0]:.1f} s, {large[1]:.0f} MB at most.",
     ]
-    return lines
 
 
-def main() -> None:
-    """Measures and writes the page."""
+def main() -> int:
+    """Measures, prints, and writes the page where PaPaRa was compared."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data" / "place" / "gg1604")
     parser.add_argument("--papara", type=Path)
     parser.add_argument("--with-mafft", action="store_true")
-    parser.add_argument("--output", type=Path, default=PAGE)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    if not (options.data / "reads_400.truth.tsv.gz").exists():
-        sys.exit(f"the data are missing: {options.data}")
+    absent = [path for path in (ALIGNMENT, TREE, READS, TRUTH, PAPARA_BEST) if not path.exists()]
+    if absent:
+        print(f"the data are missing: {', '.join(map(str, absent))}", file=sys.stderr)
+        return 3
     with tempfile.TemporaryDirectory() as folder:
-        lines = run(options, Path(folder))
-    options.output.write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+        text = "\n".join(run(options, Path(folder))) + "\n"
+    print(text)
+    output = options.output or (PAGE if options.papara and not options.quick else None)
+    if output is None:
+        print(f"{PAGE.name} stays as it is: {'only a part was measured' if options.quick else 'no --papara was given'}")
+        return 0
+    output.write_text(text)
+    print(f"written to {output}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

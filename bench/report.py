@@ -29,8 +29,9 @@ def write_report(results: dict) -> str:
         *wrap(
             """One thread, processor time, medians of three loops of at least 0.3 s; GCUPS are cells of H over the whole
             time of a call of the public Python API, walk back and CIGARs included. BLOSUM50 (DNA: 5/-4), first residue
-            of a gap 10, next 2. All pairs of real proteins by average length; *mixed*: 1,000 proteins of 100-420
-            residues; *dna*: 1,000 amplicons. Peers from their Python packages, the fastest variant of each; edlib knows
+            of a gap 10, next 2. All pairs of real proteins by average length (in brackets where it is no part of the
+            name); *100-420* and *30-3000*: proteins of mixed lengths; *dna*: 1,000 amplicons; *similar dna*: 60
+            sequences that differ in 1 %. Peers from their Python packages, the fastest variant of each; edlib knows
             unit costs only and takes no part in ratios. Every peer's scores were compared with tropalign's, pair by
             pair."""
         ),
@@ -68,20 +69,24 @@ def fill(page: str, lines: list[str]) -> str:
 
 
 def wrap(text: str) -> list[str]:
+    """Lines of a paragraph."""
     return textwrap.wrap(" ".join(text.split()), 118)
 
 
 def figure(answer: object) -> float | None:
+    """GCUPS of a measurement, None where there is none."""
     return answer.get("gcups") if isinstance(answer, dict) else None
 
 
 def text_of(value: float | None) -> str:
+    """A figure as the tables show it."""
     if value is None:
         return "-"
     return f"{value:.2f}" if value < 2 else f"{value:.1f}"
 
 
 def case_table(case: str, mode: str, sets: dict) -> list[str]:
+    """The table of a mode and a report: a column per set, a row per aligner."""
     names = list(sets)
     goals = dict(zip(PROTEIN_SETS, GOALS[case], strict=True))
     ours = [figure(sets[name]["ours"].get("", {}).get(case)) for name in names]
@@ -122,19 +127,23 @@ def lanes_table(sets: dict) -> list[str]:
     return ["## Where the rest goes", "", *table(["share", *sets], rows), ""] if rows else []
 
 
+def compared_scores(sets: dict) -> int:
+    """How many scores of peers were compared with tropalign's."""
+    peers = (answers for entry in sets.values() for answers in entry["peers"].values())
+    return sum(answer.get("compared", 0) for answers in peers for answer in answers.values())
+
+
 def differences(sets: dict) -> list[str]:
     """How often a peer's score is not tropalign's, and what failed."""
-    lines, compared, empty = [], 0, 0
+    lines, compared, empty = [], compared_scores(sets), 0
     for name, entry in sets.items():
         for peer, answers in entry["peers"].items():
             for case, answer in answers.items():
-                compared += answer.get("compared", 0)
                 empty += answer.get("empty", 0)
                 if answer.get("different"):
                     lines.append(f"* {peer}, {case}, {name}: {answer['different']} of {answer['compared']} differ.")
-                for trouble in ("failed", "missing"):
-                    if trouble in answer:
-                        lines.append(f"* {peer}, {case}, {name}: {trouble} ({answer[trouble]}).")
+                troubles = [trouble for trouble in ("failed", "missing") if trouble in answer]
+                lines += [f"* {peer}, {case}, {name}: {trouble} ({answer[trouble]})." for trouble in troubles]
         for isa, answers in entry["ours"].items():
             if "failed" in answers:
                 lines.append(f"* tropalign {isa}, {name}: failed ({answers['failed']}).")
@@ -143,7 +152,8 @@ def differences(sets: dict) -> list[str]:
         text += (
             f" In {empty:,} semiglobal ones the best is not to overlap at all (0), which parasail and Opal leave out."
         )
-    text += " All others are equal." if not lines else ""
+    if compared and not lines:
+        text += " All others are equal."
     return ["## Agreement", "", text, "", *lines, ""]
 
 
@@ -172,6 +182,7 @@ def extras(found: dict) -> list[str]:
 
 
 def table(headings: list[str], rows: list[list[str]]) -> list[str]:
+    """A Markdown table with its columns aligned."""
     widths = [max(len(row[k]) for row in [headings, *rows]) for k in range(len(headings))]
     padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in [headings, *rows])
     first, *others = ["| " + " | ".join(row) + " |" for row in padded]

@@ -15,6 +15,7 @@ OUT = HERE.parent / "demo-results"
 
 
 def shortened(text: str, width: int) -> str:
+    """The text, cut to a width."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 

@@ -1,24 +1,145 @@
-"""The benchmarks still run: small inputs, no figures."""
+"""The benchmarks run from a clone alone, and write pages only after a whole run that compared; no figures here."""
 
+import gzip
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).parent.parent / "bench"
+import tropalign
+
+ROOT = Path(__file__).parent.parent
+BENCH = ROOT / "bench"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "benchmarks").glob("*.md"))]
+if not BENCH.is_dir():
+    pytest.skip("the benchmarks are in a clone only, not in the sdist", allow_module_level=True)
 
 
-def test_pairs(monkeypatch):
+@pytest.fixture(autouse=True)
+def pages_stay():
+    """No benchmark that a test runs may change a page of the repository."""
+    before = {page: page.read_bytes() for page in PAGES}
+    yield
+    changed = [page for page, content in before.items() if page.read_bytes() != content]
+    for page in changed:
+        page.write_bytes(before[page])
+    assert not changed
+
+
+@pytest.fixture
+def pairs(monkeypatch, tmp_path):
+    """bench/pairs.py reduced to one case of one set of three proteins, with pages of its own."""
     monkeypatch.syspath_prepend(BENCH)
-    from pairs import run_tropalign
+    for name in ("pairs", "extras", "peers", "report", "sets"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    import pairs
+    import sets
 
+    with gzip.open(tmp_path / "few.fasta.gz", "wt") as file:
+        file.write(">a\nMKVLAAGWHHE\n>b\nMKVLAGWHHE\n>c\nGWHHEMKVLAA\n")
+    monkeypatch.setattr(sets, "FILES", {"257": "few.fasta.gz"})
+    monkeypatch.setattr(pairs, "SETS", ("257",))
+    monkeypatch.setattr(pairs, "CASES", ["local-score"])
+    monkeypatch.setattr(pairs, "EXTRAS", {})
+    monkeypatch.setattr(pairs, "ISAS", "")
+    monkeypatch.setattr(pairs, "PEERS", {"parasail": None})
+    monkeypatch.setattr(pairs, "PAGE", tmp_path / "pairs.md")
+    monkeypatch.setattr(pairs, "README", tmp_path / "README.md")
+    pairs.PAGE.write_text("as before\n")
+    pairs.README.write_text("# x\n<!-- speed: -->\nas before\n<!-- /speed -->\n")
+
+    def run(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["pairs.py", "--data", str(tmp_path), *arguments])
+        return pairs.main()
+
+    pairs.run = run
+    return pairs
+
+
+def is_untouched(pairs) -> bool:
+    return pairs.PAGE.read_text() == "as before\n" and "as before" in pairs.README.read_text()
+
+
+def test_a_whole_run_of_pairs_writes_the_pages(pairs):
+    assert pairs.run() == 0
+    page = pairs.PAGE.read_text()
+    assert "3 scores of peers were compared" in page and "All others are equal." in page
+    assert "as before" not in page + pairs.README.read_text()
+    assert "| parasail " in pairs.README.read_text()
+
+
+def test_a_quick_run_of_pairs_writes_no_page(pairs, capsys):
+    assert pairs.run("--quick") == 0
+    assert is_untouched(pairs) and "stay as they are: only a part was measured" in capsys.readouterr().out
+
+
+def test_pairs_without_peers_writes_no_page(pairs, capsys):
+    assert pairs.run("--peers", "") == 0
+    assert is_untouched(pairs)
+    assert "All others are equal" not in capsys.readouterr().out
+
+
+def test_pairs_whose_peer_is_not_installed_writes_no_page(pairs, tmp_path, capsys):
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')
+    python.chmod(0o755)
+    assert pairs.run("--peer-python", str(python)) == 1
+    out = capsys.readouterr().out
+    assert is_untouched(pairs) and "All others are equal" not in out
+
+
+def test_pairs_without_a_peer_package_names_it(pairs):
+    peers = {"parasail": {"local-score": {"missing": "parasail"}}}
+    options = type("Options", (), {"quick": False, "cases": ["local-score"], "lengths": ["257"], "isas": [""],
+                                   "peers": ["parasail"], "extras": []})  # fmt: skip
+    reason = pairs.why_no_page(options, {"sets": {"257": {"peers": peers}}})
+    assert reason == "parasail cannot be imported (pip install 'tropalign[bench]')"
+
+
+def test_pairs_without_data_writes_no_page(pairs, tmp_path, capsys):
+    (tmp_path / "few.fasta.gz").unlink()
+    assert pairs.run() == 3
+    assert is_untouched(pairs)
+    assert capsys.readouterr().err == f"the data are missing: {tmp_path / 'few.fasta.gz'}\n"
+
+
+def test_every_set_is_in_the_clone(monkeypatch):
+    monkeypatch.syspath_prepend(BENCH)
+    monkeypatch.delitem(sys.modules, "sets", raising=False)
+    import sets
+
+    assert sets.missing(list(sets.SETS)) == []
+    assert all(len(sets.load(name)) >= 60 for name in sets.SETS)
+    mixed = [len(text) for text in sets.load("30-3000")]
+    assert min(mixed) < 40 and max(mixed) > 2000
+
+
+def test_lane_use_and_walk_share(pairs):
     sequences = ["MKVLAAGWHHEMKVLAAGWHHE", "MKVLAGWHHEMKVLGWHHE", "GWHHEMKVLAA"] * 20
     cases = ["local-score", "semiglobal-alignment"]
     timing = {"at_least": 0.0, "rounds": 1}
-    out = run_tropalign({"set": "51", "sequences": sequences, "cases": cases, "wants_scores": True, **timing})
+    out = pairs.run_tropalign({"set": "51", "sequences": sequences, "cases": cases, "wants_scores": True, **timing})
     assert all(out[case]["gcups"] > 0 and len(out[case]["scores"]) == 60 * 59 // 2 for case in cases)
     assert 0 < out["semiglobal-alignment"]["lane_use"] <= 1
+
+
+def test_compare_of_a_version_with_itself():
+    at = Path(tropalign.__file__).parent.parent
+    words = [BENCH / "compare.py", at, at, "--quick", "--cases", "local alignment 51", "pruned 16s"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+    assert "3 cases; results differ or are missing in: none" in done.stdout, done.stdout + done.stderr
+
+
+def test_compare_tells_which_results_differ(monkeypatch):
+    monkeypatch.syspath_prepend(BENCH)
+    from compare import line_of
+
+    times = {"old": [1.0, 2.0, 1.0], "new": [1.5, 2.0, 2.0]}
+    assert line_of("a case", {"seconds": times, "same": False}).split(None, 2)[2] == (
+        "1000.0     2000.0    1.500  (1.000-2.000)  RESULTS DIFFER"
+    )
 
 
 def test_queue_overhead():
@@ -35,7 +156,28 @@ def test_gpu_without_a_card(script):
     assert done.returncode == 4 and done.stdout.startswith("nothing measured: ")
 
 
-def test_place_without_its_data():
-    arguments = ["--data", "nowhere"]
-    done = subprocess.run([sys.executable, BENCH / "place.py", *arguments], capture_output=True, text=True)
-    assert done.returncode == 1 and done.stderr == "the data are missing: nowhere\n"
+def test_the_page_of_gpus_refuses_a_part_of_a_run(tmp_path):
+    rows = [{"length": 257, "mode": "local", "report": "score", "how": "all-vs-all"}]
+    (tmp_path / "part.json").write_text(json.dumps({"machine": {}, "checked_pairs": 20_000, "cases": rows}))
+    done = subprocess.run(
+        [sys.executable, BENCH / "gpu" / "page.py", tmp_path / "part.json"], capture_output=True, text=True
+    )
+    assert done.returncode == 3 and done.stderr.startswith("gpu.md stays as it is: ")
+
+
+def test_a_quick_run_of_place_writes_no_page():
+    done = subprocess.run([sys.executable, BENCH / "place.py", "--quick"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Best branch and score are PaPaRa 2.5's in 8 of 8 reads." in done.stdout
+    assert done.stdout.endswith("place.md stays as it is: only a part was measured\n")
+
+
+def test_place_without_its_data(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(BENCH)
+    monkeypatch.delitem(sys.modules, "place", raising=False)
+    import place
+
+    monkeypatch.setattr(place, "TRUTH", tmp_path / "nowhere")
+    monkeypatch.setattr(sys, "argv", ["place.py", "--papara", "papara"])
+    assert place.main() == 3
+    assert capsys.readouterr().err == f"the data are missing: {tmp_path / 'nowhere'}\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Collects in bench/gpu/carried/ what run.sh needs on a machine with a card and no network: wheels and sequences.
+"""Collects in bench/gpu/carried/ what run.sh needs on a machine with a card and no network: wheels.
 
     python bench/gpu/carry.py            for Python 3.12 on x86-64 Linux
     python bench/gpu/carry.py 3.13
@@ -17,13 +17,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-DATA = ROOT.parent / "shared" / "data" / "pairs"
-SETS = ("proteins_len154.fasta.gz", "proteins_len257.fasta.gz", "proteins_len459.fasta.gz", "proteins_len1103.fasta.gz")
 PLATFORMS = ("manylinux_2_34_x86_64", "manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64")
 
 
 def main() -> None:
-    """Downloads the wheels and copies the sequences, where there are any."""
+    """Downloads the wheels."""
     python = sys.argv[1] if len(sys.argv) > 1 else "3.12"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = (
@@ -37,11 +35,6 @@ def main() -> None:
     subprocess.run(
         [sys.executable, *command, "--python-version", python, *platforms, "-d", carried, *wanted], check=True
     )
-    found = [DATA / name for name in SETS if (DATA / name).exists()]
-    for path in found:
-        shutil.copyfile(path, carried / path.name)
-    if not found:
-        print(f"no sequences in {DATA}: measure.py takes random ones")
     sizes = [path.stat().st_size for path in carried.iterdir()]
     print(f"{len(sizes)} files, {sum(sizes) >> 20} MiB, in {carried}")
 

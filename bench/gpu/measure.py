@@ -9,14 +9,13 @@ of the loops of --seconds. "whole": wall time of tropalign's queue over all tile
 order included. The limit is what the sweep's integer instructions allow (machine code of tests/gpu/machine_code.json
 and the rate of viaddmax_s16x2 measured here); the walk and memory come on top.
 
-Sequences: real proteins by average length from bench/gpu/carried or ../shared/data/pairs, repeated until they make
---pairs pairs; random ones where neither is there (the table says so).
+Sequences: the proteins of bench/data by average length, repeated until they make --pairs pairs. Exit status: 0, 1 where
+something differs from the processor's results, 3 where data are missing, 4 where the device cannot work.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import math
 import statistics
@@ -38,11 +37,14 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-FOLDERS = (HERE / "carried", ROOT.parent / "shared" / "data" / "pairs")
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+from sets import load, missing  # noqa: E402
+
 LENGTHS = (154, 257, 459, 1103)
 MODES = ("local", "global", "semiglobal")
+REPORTS = ("score", "alignment")
+WAYS = ("all-vs-all", "one-to-many")
 
 
 class TimedGpu:
@@ -83,19 +85,6 @@ class _TimedProgram:
         self._device.seconds[kernel] += time.perf_counter() - begin
 
 
-def load(length: int) -> tuple[list[str], str]:
-    """Proteins of about that length, and where they are from."""
-    for folder in FOLDERS:
-        path = folder / f"proteins_len{length}.fasta.gz"
-        if path.exists():
-            with gzip.open(path, "rt") as file:
-                records = file.read().split(">")[1:]
-            return ["".join(record.split("\n")[1:]) for record in records], "real"
-    rng = np.random.default_rng(length)
-    sizes = rng.normal(length, length / 8, 300).clip(20).astype(int)
-    return ["".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), n)) for n in sizes], "random"
-
-
 def batch(texts: list[str], count: int) -> tropalign.SequenceBatch:
     """That many of them, repeated as often as it takes."""
     return tropalign.SequenceBatch.from_strings((texts * (count // len(texts) + 1))[:count], alphabet=tropalign.PROTEIN)
@@ -111,11 +100,11 @@ def make_task(texts: list[str], mode: str, report: str, how: str, n_pairs: int) 
 
 def check(gpu: Gpu, n_pairs: int) -> list[str]:
     """What differs between the device and the processor, by case: nothing, if all is well."""
-    texts, _ = load(257)
+    texts = load("257")
     wrong = []
     for mode in MODES:
-        for report in ("score", "alignment"):
-            for how in ("all-vs-all", "one-to-many"):
+        for report in REPORTS:
+            for how in WAYS:
                 task = make_task(texts, mode, report, how, n_pairs)
                 for tile in task.tiles():
                     got, wanted = task.on_gpu(tile, gpu), task.on_cpu(tile, resolve_threads(0))
@@ -131,7 +120,7 @@ def measure_case(
 ) -> dict[str, Any]:
     """Times of one case."""
     task = make_task(texts, mode, report, how, options.pairs)
-    timed, tile = TimedGpu(gpu), task.tiles()[0]
+    timed, tile = TimedGpu(gpu), next(iter(task.tiles()))
     task.on_gpu(tile, timed)  # compiles, and the sequences go to the device
     loops: list[dict[str, float]] = []
     begin = time.perf_counter()
@@ -160,7 +149,7 @@ def limits(machine: dict[str, Any]) -> dict[tuple[str, str, str], float]:
     table = json.loads((ROOT / "tests" / "gpu" / "machine_code.json").read_text())
     out = {}
     for mode in MODES:
-        for report in ("score", "alignment"):
+        for report in REPORTS:
             for how, suffix in (("all-vs-all", ""), ("one-to-many", ", one query")):
                 row = table.get(f"{'local' if mode == 'local' else 'global'} {report}{suffix}, sm_90")
                 if row:
@@ -211,6 +200,9 @@ def main() -> int:
     parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    if absent := missing([*map(str, options.lengths), "257"]):
+        print(f"the data are missing: {', '.join(map(str, absent))}", file=sys.stderr)
+        return 3
     try:
         gpu = open_gpu(options.device)
     except TropalignError as error:
@@ -218,20 +210,21 @@ def main() -> int:
         return 4
     begin = time.time()
     results: dict[str, Any] = {"machine": machine_of(options.device, gpu), "cases": []}
+    results["checked_pairs"] = options.checked_pairs
     print(json.dumps(results["machine"], indent=1), flush=True)
     results["differs"] = check(gpu, options.checked_pairs)
     print(f"differs from the processor: {', '.join(results['differs']) or 'nothing'}", flush=True)
     for length in options.lengths:
-        texts, results["sequences"] = load(length)
-        for report in ("score", "alignment"):
+        texts = load(str(length))
+        for report in REPORTS:
             for mode in MODES:
-                for how in ("all-vs-all", "one-to-many"):
+                for how in WAYS:
                     row = measure_case(gpu, texts, mode, report, how, options)
                     results["cases"].append({"length": length, **row})
         if options.output:
             options.output.write_text(json.dumps({**results, "seconds": round(time.time() - begin)}, indent=1) + "\n")
     print_table(results)
-    print(f"{results['sequences']} sequences; {time.time() - begin:.0f} s")
+    print(f"{time.time() - begin:.0f} s")
     return 1 if results["differs"] else 0
 
 

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """docs/benchmarks/gpu.md from what measure.py wrote on a machine with a card, and from the machine code.
 
-python bench/gpu/page.py results/gpu.json      after a run on a card
-python bench/gpu/page.py                       as long as none has been seen
+python bench/gpu/page.py results/gpu.json      after a whole run on a card; a part of one is refused (exit status 3)
+python bench/gpu/page.py                       machine code and bounds anew; what was measured stays as it is
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+from measure import LENGTHS, MODES, REPORTS, WAYS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "gpu.md"
@@ -29,14 +32,23 @@ BOUND = {
 }
 
 
-def measured(results: dict[str, Any] | None) -> list[str]:
-    """The table of the last run on a card."""
-    if results is None:
-        return ["No card has been seen yet: `bash bench/gpu/run.sh` on a machine with one makes this table.", ""]
+def is_whole(results: dict[str, Any]) -> bool:
+    """Whether every case was measured on every length, after a comparison with the processor."""
+    names = ("length", "mode", "report", "how")
+    found = {tuple(row[name] for name in names) for row in results.get("cases", [])}
+    return found >= set(product(LENGTHS, MODES, REPORTS, WAYS)) and bool(results.get("checked_pairs"))
+
+
+def kept() -> list[str]:
+    """What the page says of the last run on a card."""
+    text = PAGE.read_text()
+    return text[text.index("## Measured") : text.index("## Machine code")].splitlines()[2:]
+
+
+def measured(results: dict[str, Any]) -> list[str]:
+    """The table of a run on a card."""
     machine = results["machine"]
-    lines = [
-        f"{machine['name']}, {machine['driver']}; {results['sequences']} sequences; {results['seconds']} s in all."
-    ]
+    lines = [f"{machine['name']}, {machine['driver']}; {results['seconds']} s in all."]
     differs = ", ".join(results["differs"]) or "nothing"
     lines += [f"What differs from the processor's results: {differs}.", ""]
     if "rates" in machine:
@@ -77,10 +89,14 @@ def bounds() -> list[str]:
     return lines
 
 
-def main() -> None:
+def main() -> int:
     """Writes the page."""
     results = json.loads(Path(sys.argv[1]).read_text()) if len(sys.argv) > 1 else None
-    text = ["# Alignment and placement on GPUs", "", "## Measured", "", *measured(results)]
+    if results is not None and not is_whole(results):
+        print(f"{PAGE.name} stays as it is: {sys.argv[1]} holds a part of a run", file=sys.stderr)
+        return 3
+    table = kept() if results is None else measured(results)
+    text = ["# Alignment and placement on GPUs", "", "## Measured", "", *table]
     text += [
         "## Machine code",
         "",
@@ -100,7 +116,8 @@ def main() -> None:
         "",
     ]
     PAGE.write_text("\n".join(text))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

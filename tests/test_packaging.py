@@ -1,0 +1,54 @@
+"""The version stands in one place, and the sdist holds what builds and nothing else."""
+
+import importlib.metadata
+import tarfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+import tropalign
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    """The sdist's files by name."""
+    backend = pytest.importorskip("scikit_build_core.build")
+    folder = tmp_path_factory.mktemp("sdist")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        name = backend.build_sdist(str(folder))
+    with tarfile.open(folder / name) as archive:
+        files = (member for member in archive if member.isfile())
+        return {member.name.split("/", 1)[1]: archive.extractfile(member).read() for member in files}
+
+
+def test_the_sdist_has_the_version_of_the_package(sdist):
+    assert Parser().parsestr(sdist["PKG-INFO"].decode())["Version"] == tropalign.__version__
+
+
+def test_the_installed_version_is_the_version_of_the_package():
+    try:
+        installed = importlib.metadata.version("tropalign")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("tropalign is imported from its sources")
+    assert installed == tropalign.__version__
+
+
+def test_no_other_file_tells_the_version():
+    assert "\nversion" not in (ROOT / "CITATION.cff").read_text()
+    assert "\nversion =" not in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_changelog_has_the_version_and_what_follows_it():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert text.index("## [Unreleased]") < text.index(f"## [{tropalign.__version__}]")
+
+
+def test_the_sdist_holds_what_builds(sdist):
+    folders = {name.split("/")[0] for name in sdist if "/" in name}
+    assert folders == {"native", "src"}
+    assert {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml"} <= set(sdist)
+    assert not [name for name in sdist if name.endswith((".so", ".fasta", ".gz"))]
