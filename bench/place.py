@@ -66,8 +66,8 @@ def median(command: list[Any], rounds: int) -> tuple[float, float]:
 def scoring_rates(reads: Path) -> dict[str, float]:
     """GCUPS of scores alone by instruction set, every branch scored; and with pruning, of all cells nevertheless."""
     from tropalign import ReferencePackage, _native
-    from tropalign.phylo.scoring import SCHEMES
     from tropalign.phylo.scorer import encoded
+    from tropalign.phylo.scoring import SCHEMES
 
     package = ReferencePackage.read(ALIGNMENT, TREE, n_threads=1)
     texts = [package.states.sets[np.frombuffer(text.encode(), np.uint8)] for text in read_records(reads).values()]

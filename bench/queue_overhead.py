@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from tropalign.execution.queue import run
+
 from tropalign.execution.task import Tile
 
 

@@ -27,12 +27,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tropalign.execution.queue import run
 
 import tropalign
 from tropalign.devices.gpu import Gpu, Memory, Program
 from tropalign.devices.registry import GpuDevice, find_gpus, open_gpu
 from tropalign.errors import TropalignError
-from tropalign.execution.queue import run
 from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask

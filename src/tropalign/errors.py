@@ -13,12 +13,12 @@ from __future__ import annotations
 
 
 def shown(name: str) -> str:
-    """A name as a message may show it: what would move the cursor, end the line or colour a terminal is escaped.
+    r"""A name as a message may show it: what would move the cursor, end the line or colour a terminal is escaped.
 
     Examples
     --------
-    >>> shown("read 1"), shown("a\\x1b[31mb\\n")
-    ('read 1', 'a\\\\x1b[31mb\\\\n')
+    >>> shown("read 1"), shown("a\x1b[31mb\n")
+    ('read 1', 'a\\x1b[31mb\\n')
     """
     if name.isprintable():
         return name

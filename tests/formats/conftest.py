@@ -2,10 +2,10 @@ import io
 import itertools
 
 import pytest
-
-from formats.tables import GAP, matrix_for, random_table
 from tropalign.formats.context import Context
 from tropalign.formats.writers import WRITERS
+
+from formats.tables import GAP, matrix_for, random_table
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
 

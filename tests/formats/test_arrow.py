@@ -3,10 +3,10 @@ import io
 
 import nanoarrow as na
 import pytest
+from tropalign.formats.writers import writer_for
 
 from formats.tables import random_table, reduced
 from tropalign.errors import InputError
-from tropalign.formats.writers import writer_for
 
 NOTES = {
     b"tropalign": b"1.2.3",

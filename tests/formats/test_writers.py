@@ -2,11 +2,11 @@ import pickle
 from pathlib import Path
 
 import pytest
+from tropalign.formats.writers import WRITERS, format_for_path, writer_for
 
 from formats.conftest import context_for
 from formats.tables import random_table
 from tropalign.errors import InputError
-from tropalign.formats.writers import WRITERS, format_for_path, writer_for
 from tropalign.sequences import NUCLEOTIDE
 
 GOLDEN = Path(__file__).parent / "golden"

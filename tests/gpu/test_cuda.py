@@ -8,12 +8,12 @@ import pytest
 from gpu.cases import MIDDLE, check, proteins, random_proteins, task
 from gpu.fake_cuda import CUresult, FakeDriver
 from gpu.host_device import HostDevice
+from tropalign.execution.queue import run
 
 import tropalign
 from tropalign.devices import cuda
 from tropalign.devices.registry import CpuDevice, GpuDevice, find_gpus, open_devices
 from tropalign.errors import DeviceError, TropalignWarning
-from tropalign.execution.queue import run
 from tropalign.pairwise.self_test import check_gpu
 
 

@@ -8,11 +8,11 @@ from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, proteins, random_prote
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tropalign.execution.queue import run
 
 import tropalign
 from tropalign.devices.registry import GpuDevice
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.execution.queue import run
 from tropalign.pairwise import gpu_plan
 from tropalign.pairwise.options import FREE_ENDS
 

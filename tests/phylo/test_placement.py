@@ -12,8 +12,8 @@ from phylo.cases import newick, reads, reference, vector_of
 import tropalign as ta
 from tropalign import _native
 from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, TropalignWarning
-from tropalign.phylo.scoring import SCHEMES
 from tropalign.phylo.scorer import encoded
+from tropalign.phylo.scoring import SCHEMES
 
 SCHEMES_HERE = {
     "program": SCHEMES["program"],

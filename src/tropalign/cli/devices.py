@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _self_test(name: str) -> str:
-    """ "ok", or why the device does not compute what the processor does."""
+    """Says "ok", or why the device does not compute what the processor does."""
     from tropalign.devices.registry import open_gpu
     from tropalign.errors import TropalignError
     from tropalign.pairwise.self_test import check_gpu

@@ -20,7 +20,7 @@ RUN_OPTIONS = ("output", "threads", "memory", "device", "shard", "quiet")
 
 #: What numbers of options may be at most: kernels compute with 32 bits.
 MOST = 2**31 - 1
-MOST_THREADS = 4096
+MOST_THREADS = 1024
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,7 +79,12 @@ def add_output_options(group: Any) -> None:
 def add_device_options(group: Any) -> None:
     """What computes: threads and device."""
     group.add_argument(
-        "-t", "--threads", type=whole(0, MOST_THREADS), default=0, metavar="N", help="threads; 0 (default) for all there are"
+        "-t",
+        "--threads",
+        type=whole(0, MOST_THREADS),
+        default=0,
+        metavar="N",
+        help="threads; 0 (default) for all there are",
     )
     group.add_argument(
         "--device",

@@ -220,7 +220,9 @@ def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writ
         substitution=task.options.matrix,
         gap=task.options.gap,
     )
-    writer = pairs_writer(asked.format, Header(__version__, command_line(options.parser, options), task.parameters), context)
+    writer = pairs_writer(
+        asked.format, Header(__version__, command_line(options.parser, options), task.parameters), context
+    )
     if writer.is_binary:
         check_terminal(asked.matrix_layout if asked.format == "matrix" else asked.format, options.output)
     return writer

@@ -262,9 +262,13 @@ def _outputs(options: argparse.Namespace, package: ReferencePackage) -> list[Out
         )
 
     rows = options.format or format_for_path("placed/rows", options.output)
-    outputs = [Output("alignment", options.output, placed_writer(rows, header, context("reads" if options.split else "all")))]
+    outputs = [
+        Output("alignment", options.output, placed_writer(rows, header, context("reads" if options.split else "all")))
+    ]
     if options.split:
-        outputs.append(Output("reference", f"{options.output}.reference", placed_writer(rows, header, context("reference"))))
+        outputs.append(
+            Output("reference", f"{options.output}.reference", placed_writer(rows, header, context("reference")))
+        )
     for role, kind, path in (("table", "table", options.table), ("jplace", "branches", options.jplace)):
         if path is not None:
             writer = placed_writer(format_for_path(f"placed/{kind}", path), header, context("all"))

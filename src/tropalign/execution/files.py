@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError
 
@@ -96,7 +96,7 @@ def check_terminal(what: str, output: str) -> None:
 
 
 @contextmanager
-def written(path: Path, temporary: Path | None = None) -> Iterator[IO[bytes]]:
+def written(path: Path, temporary: Path | None = None) -> Iterator[BinaryIO]:
     """A file that appears under its name, whole and on the disk, when the block ends well; compressed by its suffix.
 
     Parameters
@@ -134,7 +134,7 @@ def made(path: Path, temporary: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _compressed(path: Path, making: Path) -> Iterator[IO[bytes]]:
+def _compressed(path: Path, making: Path) -> Iterator[BinaryIO]:
     """The file to be made, compressed as the suffix of its name says; equal bytes make equal files."""
     suffix = path.suffix.lower()
     with open(making, "wb") as raw:
@@ -156,7 +156,7 @@ def _compressed(path: Path, making: Path) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def write_stream(output: str, write: Callable[[IO[bytes]], None]) -> None:
+def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:
     """Lets `write` have standard output ("-"), or a pipe or a device by its name."""
     try:
         if output == "-":

@@ -102,7 +102,7 @@ def _is_count(value: object) -> bool:
 def _is_shard(value: object) -> bool:
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(_is_count(k) for k in value):
         return False
-    return 1 <= value[0] <= value[1] <= MOST_SHARDS
+    return bool(1 <= value[0] <= value[1] <= MOST_SHARDS)
 
 
 def _shard_text(shard: tuple[int, int] | None) -> str:

@@ -5,7 +5,7 @@ A part is what one tile leaves behind: a section of bytes for each output. Its f
     tropart2 | number of sections | length and BLAKE2b of each | the sections one after another
     8 bytes  | 4 bytes            | 8 + 16 bytes               |
 
-It is on the disk before it gets its name. So a part that a power cut or a bad disk damaged is found, and computed again.
+It is on the disk before it gets its name. A part that a power cut or a bad disk damaged is found, and computed again.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ class Parts:
                 self.path(index).unlink(missing_ok=True)
                 damaged.append(index)
         if damaged:
-            which = f"part {damaged[0]} is" if len(damaged) == 1 else f"{len(damaged)} parts, the first {damaged[0]}, are"
+            which = (
+                f"part {damaged[0]} is" if len(damaged) == 1 else f"{len(damaged)} parts, the first {damaged[0]}, are"
+            )
             warnings.warn(f"{self.directory}: {which} damaged and computed again", TropalignWarning, stacklevel=2)
         return found
 

@@ -1,8 +1,8 @@
 """A run, whatever its job: from a task to its files, with resume, shards and progress.
 
-    task --tiles--> scheduler --results--> writers --sections--> parts --> the files, each whole or not there
-                                                                   |
-                                                     a kill leaves them: the same command goes on
+task --tiles--> scheduler --results--> writers --sections--> parts --> the files, each whole or not there
+|
+a kill leaves them: the same command goes on
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from tropalign.errors import ResourceError, UsageError
 from tropalign.execution.archive import Description, write_archive
@@ -36,12 +37,13 @@ class PartWriter(Protocol):
     """
 
     @property
-    def needs_all(self) -> bool: ...
+    def needs_all(self) -> bool:
+        """Whether `assemble` has to have every part."""
 
     def encode(self, result: Any) -> bytes:
         """What one tile leaves behind."""
 
-    def assemble(self, parts: Iterable[bytes], out: IO[bytes]) -> None:
+    def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
         """The file of all parts, in order."""
 
     def describe(self) -> dict[str, Any]:
@@ -179,7 +181,8 @@ class _Resumable:
                         with made(path, parts.temporary):
                             write_archive(parts.temporary, self.manifest, described, parts, indices)
                     else:
-                        write_outputs(outputs, lambda output: _of(parts, indices, outputs.index(output)), parts.temporary)
+                        found = [Sections(partial(_read, parts, number), indices) for number in range(len(outputs))]
+                        write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary)
             except KeyboardInterrupt:
                 if parts.is_empty():
                     raise
@@ -199,8 +202,8 @@ def _n_items(tiles: Sequence[Tile]) -> int:
     return sum(tile.n_items for tile in tiles)
 
 
-def _of(parts: Parts, indices: Sequence[int], section: int) -> Sections:
-    return Sections(lambda index: parts.read(index, section), indices)
+def _read(parts: Parts, section: int, index: int) -> bytes:
+    return parts.read(index, section)
 
 
 def write_outputs(outputs: Sequence[Output], sections: Any, temporary: Path | None = None) -> None:

@@ -28,8 +28,8 @@ from tropalign.errors import DeviceError, ResourceError, TropalignError, Tropali
 from tropalign.execution.jobs import Job, naming
 from tropalign.execution.task import Device, FoldingTask, Progress, SplittableTask, Task, Tile
 
-#: Tiles that are known ahead per worker; where a run has fewer, they are split, as long as a piece has LEAST_CELLS (some
-#: milliseconds of work: what handing a tile over costs is then below one per cent, bench/queue_overhead.py).
+#: Tiles that are known ahead per worker. Where a run has fewer, they are split, as long as a piece has LEAST_CELLS:
+#: some milliseconds of work, of which handing a tile over takes less than one per cent (bench/queue_overhead.py).
 WINDOW = 6
 LEAST_CELLS = 200_000_000
 #: Tiles per worker that may be done before the next one to be handed over: what lies ready takes memory.

@@ -19,9 +19,11 @@ class Costed(Protocol):
 
     n: int
 
-    def cost_before(self, position: int) -> float: ...
+    def cost_before(self, position: int) -> float:
+        """Cells of all items before that position."""
 
-    def position_at(self, cost: float) -> int: ...
+    def position_at(self, cost: float) -> int:
+        """The position before which the items cost about `cost`."""
 
 
 class CostList:
@@ -57,7 +59,9 @@ def parse_shard(text: str) -> Shard:
     return int(match[1]), int(match[2])
 
 
-def share(items: Costed, shard: Shard | None, snap: Callable[[int], int] = lambda position: position) -> tuple[int, int]:
+def share(
+    items: Costed, shard: Shard | None, snap: Callable[[int], int] = lambda position: position
+) -> tuple[int, int]:
     """Begin and end of the shard's items: shard i of n has those between the costs (i - 1) / n and i / n of the whole.
 
     Parameters
@@ -86,7 +90,7 @@ def cuts(
     end: int,
     most_items: int,
     cost: float,
-    snap: Callable[[int], int] = lambda position: position,
+    snap: Callable[[int], int] = int,
 ) -> list[int]:
     """Boundaries of the tiles of a share: each tile has `most_items` at the most, and costs about `cost`.
 

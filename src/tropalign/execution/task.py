@@ -71,19 +71,16 @@ class FoldingTask(Protocol):
 class Device(Protocol):
     """What takes tiles and computes them.
 
-    Attributes
-    ----------
-    name
-        As ``--device`` calls it; "cpu" is the processor, which computes what other devices fail at.
-    n_workers
-        Tiles that it takes at a time.
+    The one called "cpu" is the processor, which computes what other devices fail at.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """As ``--device`` calls it."""
 
     @property
-    def n_workers(self) -> int: ...
+    def n_workers(self) -> int:
+        """Tiles that it takes at a time."""
 
     def compute(self, task: Any, tile: Tile, progress: Progress | None = None) -> Any:
         """The tile's result. Each call of `progress` is a sign of life."""

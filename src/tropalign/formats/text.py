@@ -16,8 +16,7 @@ def concatenated(
     def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: Any) -> None:
         if header_text is not None:
             out.write(header_text(header, context))
-        for part in parts:
-            out.write(part)
+        out.writelines(parts)
         out.write(footer)
 
     return assemble

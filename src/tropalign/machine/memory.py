@@ -98,5 +98,7 @@ def left_for_job(allowed_bytes: int, held_bytes: int) -> int:
         The process and its input take all of it.
     """
     taken = PROCESS_BYTES + held_bytes
-    require(taken + (1 << 20), allowed_bytes, "tropalign with this input", "allow more with --memory, or split the input")
+    require(
+        taken + (1 << 20), allowed_bytes, "tropalign with this input", "allow more with --memory, or split the input"
+    )
     return allowed_bytes - taken

@@ -22,8 +22,8 @@ from tropalign.execution.shard import CostList
 Index = NDArray[np.int64]
 Costs = NDArray[np.float64]
 
-#: What a pair costs beside its cells, in cells: pairs of short peptides take longer than their cells say (0.2 microseconds
-#: each, at some 20 cells per nanosecond).
+#: What a pair costs beside its cells, in cells: pairs of short peptides take longer than their cells say, some 0.2
+#: microseconds each, at 20 cells per nanosecond.
 PAIR_CELLS = 4_000
 
 

@@ -34,8 +34,8 @@ DEPTHS = {"score": 0, "ends": 1, "alignment": 2}
 ROW_BYTES = {"score": 140, "ends": 240, "alignment": 340}
 #: Bytes of a path per residue of the shorter sequence, a cautious mean: its operations (twice) and its CIGAR.
 PATH_BYTES = 8.0
-#: A tile's cost, in cells, and the most pairs it has. A kill loses the tiles that run: these are some seconds of work at
-#: the 4 billion cells per second of a slow core, and a tenth of a second on a large machine.
+#: A tile's cost, in cells, and the most pairs it has. A kill loses the tiles that run: some seconds of work at the 4
+#: billion cells per second of a slow core, and a tenth of a second on a large machine.
 TILE_CELLS = 15_000_000_000
 TILE_PAIRS = 600_000
 #: The share of the memory left that a tile's rows take; what kernels need is taken from the rest.
@@ -162,7 +162,9 @@ class PairsTask:
         Both come from the inputs and the allowance alone, so that a run that is taken up again is cut as it was.
         """
         batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
-        copies = sum(2 * len(batch.codes) for batch in batches if batch is not None)  # with margins, as kernels want them
+        copies = sum(
+            2 * len(batch.codes) for batch in batches if batch is not None
+        )  # with margins, as kernels want them
         least = copies + 2 * LEAST_SCRATCH_BYTES
         require(least, self.memory_bytes, "this run", "allow more with --memory, or split the sequences")
         left = self.memory_bytes - copies

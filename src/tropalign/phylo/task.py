@@ -150,7 +150,9 @@ class PlaceTask:
         spans = None if self._spans is None else iter([(a, b) for a, b, _ in self._spans])
         for index, reads in enumerate(_regrouped(self._blocks(), spans, self._most_reads())):
             self._warn_of_unknown(reads)
-            self.n_unusable += len(reads.names) - int(_is_usable(states.sets[reads.letters], reads.offsets, states).sum())
+            self.n_unusable += len(reads.names) - int(
+                _is_usable(states.sets[reads.letters], reads.offsets, states).sum()
+            )
             yield self._tile(index, reads)
 
     def _tile(self, index: int, reads: Reads) -> Tile:
@@ -235,7 +237,9 @@ class PlaceTask:
         if len(cells) and int(cells.max()) > allowed:
             k = int(chosen[cells.argmax()])
             what = f"the alignment of read {block.names[k]!r}, of {int(np.diff(block.offsets)[k])} letters,"
-            require(int(cells.max()), allowed, what, "leave this read out, use fewer threads or allow more with --memory")
+            require(
+                int(cells.max()), allowed, what, "leave this read out, use fewer threads or allow more with --memory"
+            )
 
     def _best(self, sets: Sets, offsets: Index, chosen: Index, engine: Engine, progress: Progress | None) -> Best:
         """Of the chosen reads; equal ones are scored once, and those whose words are equally wide together."""

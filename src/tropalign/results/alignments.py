@@ -378,7 +378,11 @@ class Alignment:
         """The query's letters on the strand that was aligned."""
         text = self.table.queries.text(int(self.table.query_index[self.index]))
         if self.strand < 0:
-            text = text.encode("latin-1").translate(self.table.queries.alphabet.complement_table.tobytes())[::-1].decode("latin-1")
+            text = (
+                text.encode("latin-1")
+                .translate(self.table.queries.alphabet.complement_table.tobytes())[::-1]
+                .decode("latin-1")
+            )
         return text
 
     def query_span(self) -> tuple[int, int]:

@@ -26,9 +26,13 @@ class Named(Protocol):
     """What has names and lengths: a SequenceBatch, or what is known of one where its letters are not."""
 
     @property
-    def names(self) -> tuple[str, ...]: ...
+    def names(self) -> tuple[str, ...]:
+        """One per sequence."""
+
     @property
-    def lengths(self) -> NDArray[np.int64]: ...
+    def lengths(self) -> NDArray[np.int64]:
+        """Residues of each."""
+
     def __len__(self) -> int: ...
 
 
