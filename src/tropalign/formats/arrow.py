@@ -1,14 +1,19 @@
-"""Arrow IPC: streams by nanoarrow; files (Feather) and Parquet through pyarrow, which is an extra."""
+"""What the Arrow formats share: parts are IPC streams; files and Parquet are written by pyarrow, which is an extra."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from tropalign.errors import InputError
-from tropalign.formats.context import Context
+from tropalign.formats.header import Header
+from tropalign.formats.pairs import PairsContext
 from tropalign.results.alignments import AlignmentTable, empty_table
+from tropalign.sequences import PROTEIN, SequenceBatch
 
 
 def require_pyarrow() -> None:
@@ -21,7 +26,7 @@ def require_pyarrow() -> None:
         ) from None
 
 
-def encode(table: AlignmentTable, context: Context) -> bytes:
+def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """An Arrow IPC stream of the table."""
     from nanoarrow.ipc import StreamWriter
 
@@ -31,53 +36,61 @@ def encode(table: AlignmentTable, context: Context) -> bytes:
     return sink.getvalue()
 
 
-def notes(context: Context) -> dict[str, str]:
-    """Version, command and parameters, for the metadata of a schema."""
-    return {"tropalign": context.version, "command": context.command, **dict(sorted(context.parameters.items()))}
+def without_rows(context: PairsContext) -> AlignmentTable:
+    """A table with the columns of this context, for the schema."""
+    none = SequenceBatch(np.zeros(0, np.uint8), np.zeros(1, np.int64), (), PROTEIN, np.zeros(0, np.uint8))
+    return empty_table(none, none, context.report, context.both_strands)
 
 
-def _empty(context: Context) -> AlignmentTable:
-    return empty_table(context.queries, context.targets, context.report, context.both_strands)
+def pyarrow_schema(header: Header, context: PairsContext) -> Any:
+    """The same as pyarrow's schema, with the header as metadata."""
+    import pyarrow as pa
+
+    return pa.RecordBatchReader.from_stream(without_rows(context)).schema.with_metadata(header.notes())
 
 
-def assemble_stream(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
+class _Sink(io.RawIOBase):
+    """A file that remembers why it could not be written: nanoarrow raises its own exception in place of that."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        try:
+            return self._out.write(data)
+        except OSError as error:
+            self.error = error
+            raise
+
+
+@contextmanager
+def stream_to(out: BinaryIO) -> Iterator[Any]:
+    """A nanoarrow StreamWriter whose failed writes are OSErrors: a full disk, or a pipe that nobody reads any more."""
+    from nanoarrow.ipc import StreamWriter
+
+    sink = _Sink(out)
+    try:
+        with StreamWriter.from_writable(sink) as stream:
+            yield stream
+    except Exception:
+        if sink.error is not None:
+            raise sink.error from None
+        raise
+
+
+def write_stream(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PairsContext) -> None:
     """One IPC stream of all parts' batches; the schema's metadata tells how it was made."""
     import nanoarrow as na
     from nanoarrow.c_array_stream import CArrayStream
-    from nanoarrow.ipc import StreamWriter
 
-    plain = na.c_array_stream(_empty(context)).get_schema()
-    schema = plain.modify(metadata={key.encode(): value.encode() for key, value in notes(context).items()})
-    with StreamWriter.from_writable(out) as stream:
+    plain = na.c_array_stream(without_rows(context)).get_schema()
+    schema = plain.modify(metadata={key.encode(): value.encode() for key, value in header.notes().items()})
+    with stream_to(out) as stream:
         stream.write_stream(CArrayStream.from_c_arrays([], schema, validate=False))
         for part in parts:
             with na.ArrayStream.from_readable(part) as batches:
                 stream.write_stream(batches, write_schema=False)
-
-
-def assemble_file(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
-    """An IPC file (Feather, version 2), a record batch a part."""
-    require_pyarrow()
-    import pyarrow as pa
-
-    schema = pa.RecordBatchReader.from_stream(_empty(context)).schema.with_metadata(notes(context))
-    with pa.ipc.new_file(out, schema) as writer:
-        for part in parts:
-            with pa.ipc.open_stream(part) as stream:
-                for batch in stream:
-                    writer.write_batch(batch.replace_schema_metadata(schema.metadata))
-
-
-def assemble_parquet(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
-    """Parquet, a row group a part."""
-    require_pyarrow()
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = pa.RecordBatchReader.from_stream(_empty(context)).schema.with_metadata(notes(context))
-    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-        for part in parts:
-            with pa.ipc.open_stream(part) as stream:
-                table = stream.read_all()
-            if len(table):
-                writer.write_table(table.replace_schema_metadata(schema.metadata))

@@ -1,4 +1,4 @@
-"""The table of placed reads."""
+"""The table of placed reads, a row per read."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.formats.placed import PlacedContext
 from tropalign.results.placements import Placements
 
-COLUMNS = (
-    "read", "branch", "clade", "score", "second_score", "ties", "strand", "start", "end", "inserted", "unaligned",
-)  # fmt: skip
+#: Names of the columns and what they hold.
+COLUMNS: dict[str, type] = {
+    "read": str, "branch": np.int64, "clade": str, "score": np.int32, "second_score": np.int32, "ties": np.int64,
+    "strand": str, "start": np.int64, "end": np.int64, "inserted": np.int64, "unaligned": np.int64,
+}  # fmt: skip
 
 
-def table_columns(placements: Placements, clades: list[str]) -> dict[str, list[Any] | NDArray[Any]]:
-    """The table's columns by name; a read that was not placed has branch -1 and no clade."""
+def table_columns(placements: Placements, context: PlacedContext) -> dict[str, list[str] | NDArray[Any]]:
+    """The columns by name, text and numbers; a read that was not placed has branch -1 and the clade ``*``."""
     start, end, inserted, unaligned = placements.spans()
-    return {
+    clades = (*context.clades, "*")  # the last one is that of branch -1
+    found: dict[str, list[str] | NDArray[Any]] = {
         "read": list(placements.names),
         "branch": placements.branch,
-        "clade": [clades[branch] if branch >= 0 else "*" for branch in placements.branch.tolist()],
+        "clade": [clades[branch] for branch in placements.branch.tolist()],
         "score": placements.score,
         "second_score": placements.second_score,
         "ties": placements.ties,
@@ -30,12 +34,4 @@ def table_columns(placements: Placements, clades: list[str]) -> dict[str, list[A
         "inserted": inserted,
         "unaligned": unaligned,
     }
-
-
-def table_rows(placements: Placements, clades: list[str]) -> str:
-    """The rows of the TSV."""
-    columns = [
-        map(str, column.tolist()) if isinstance(column, np.ndarray) else column
-        for column in table_columns(placements, clades).values()
-    ]
-    return "".join("\t".join(row) + "\n" for row in zip(*columns, strict=True))
+    return {name: found[name] for name in COLUMNS}

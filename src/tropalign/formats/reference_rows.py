@@ -1,40 +1,57 @@
-"""Placed reads as rows of the reference alignment: FASTA and PHYLIP, and new columns for insertions."""
+"""Placed reads as rows of the reference alignment, and new columns for inserted letters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import io
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.errors import InputError
+from tropalign.formats.placed import PlacedContext
+from tropalign.results import rows
 from tropalign.results.placements import Int64, Placements
 
 GAP = ord("-")
+#: A row's name and its letters, gaps included.
+Row = tuple[str, bytes]
 
 
-def fixed_rows(placements: Placements, n_columns: int) -> Iterator[tuple[str, bytes]]:
-    """Names and rows of the reference's width; inserted letters are left out, and reads that were not placed."""
-    for k, name in enumerate(placements.names):
-        if placements.branch[k] < 0:
-            continue
-        letters, columns = placements.read(k)
-        row = np.full(n_columns, GAP, np.uint8)
-        row[columns[columns >= 0]] = letters[columns >= 0]
-        yield name, row.tobytes()
+def fixed_row(letters: NDArray[np.uint8], columns: NDArray[np.int32], n_columns: int) -> bytes:
+    """A read's row of the reference's width; inserted letters are left out."""
+    row = np.full(n_columns, GAP, np.uint8)
+    placed = columns >= 0
+    row[columns[placed]] = letters[placed]
+    return row.tobytes()
+
+
+def fixed_rows(placements: Placements, n_columns: int) -> Iterator[Row]:
+    """Names and rows of the reads that were placed."""
+    for k in np.flatnonzero(placements.branch >= 0).tolist():
+        yield placements.names[k], fixed_row(*placements.read(k), n_columns)
 
 
 class Insertions:
-    """New columns for inserted letters: before each of the reference's and after the last, as many as reads need."""
+    """New columns for inserted letters: before each of the reference's and after the last, as many as reads need.
+
+    ::
+
+        reference       A C G T            widths = [2, 0, 1, 0, 3]: new columns before columns 0, 1, 2, 3, and after 3
+        its row     - - A C - G T - - -    what hangs over on the left stands right, next to its read; everything else
+        a read      - t A C t G T a - -    stands left in the new columns
+    """
 
     def __init__(self, n_columns: int) -> None:
         self.widths = np.zeros(n_columns + 1, np.int64)
 
     def add(self, placements: Placements) -> None:
         """Makes room for these reads."""
-        for k in range(len(placements)):
-            if placements.branch[k] >= 0:
-                _, before, _ = self._slots(placements.read(k)[1])
-                np.maximum.at(self.widths, *np.unique(before, return_counts=True))
+        for k in np.flatnonzero(placements.branch >= 0).tolist():
+            _, before, _ = self._slots(placements.read(k)[1])
+            np.maximum.at(self.widths, *np.unique(before, return_counts=True))
 
     def _slots(self, columns: NDArray[np.int32]) -> tuple[NDArray[np.bool_], Int64, int]:
         """Which letters are inserted, the column before which each of them is, and how many hang over on the left.
@@ -50,7 +67,7 @@ class Insertions:
 
     def place(self, letters: NDArray[np.uint8], columns: NDArray[np.int32]) -> bytes:
         """A read's row: inserted letters stand left in the new columns, those that hang over on the left right."""
-        shift = np.cumsum(self.widths)  # of each column: new columns before it
+        shift = np.cumsum(self.widths)  # new columns before each column
         row = np.full(len(self.widths) - 1 + int(shift[-1]), GAP, np.uint8)
         placed = columns >= 0
         row[columns[placed] + shift[columns[placed]]] = letters[placed]
@@ -68,13 +85,122 @@ class Insertions:
         return out.tobytes()
 
 
-def fasta(rows: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
-    """Records of one line each."""
-    for name, row in rows:
-        yield b">" + name.encode() + b"\n" + row + b"\n"
+# Where the number of rows, the longest name or the new columns stand before the first row, nothing can be written until
+# every read is known. A part then keeps what the rows are made of, and what its reads ask of the others' rows.
 
 
-def phylip(rows: Iterable[tuple[str, bytes]], width: int) -> Iterator[bytes]:
-    """Relaxed PHYLIP rows, names padded to that width."""
-    for name, row in rows:
-        yield name.encode().ljust(width) + b" " + row + b"\n"
+def late_part(placements: Placements, context: PlacedContext) -> bytes:
+    """Names, letters and columns of the placed reads, and their number, longest name and new columns, as .npz.
+
+    Without reads in the output, the latter alone.
+    """
+    rows.check_names(placements.names)
+    placed = placements.take(placements.branch >= 0)
+    insertions = Insertions(context.letters.shape[1])
+    if context.insertions == "columns":
+        insertions.add(placed)
+    widened = np.flatnonzero(insertions.widths)
+    arrays: dict[str, Any] = {
+        "n_rows": np.int64(len(placed)),
+        "widest": np.int64(widest(placements.names)),
+        "widened": widened,
+        "widths": insertions.widths[widened],
+    }
+    if context.which != "reference":
+        arrays["names"], arrays["name_offsets"] = rows.encoded(placed.names)
+        arrays |= {"letters": placed.letters, "offsets": placed.offsets, "column": placed.column}
+    sink = io.BytesIO()
+    np.savez(sink, allow_pickle=False, **arrays)
+    return sink.getvalue()
+
+
+def widest(names: Iterable[str]) -> int:
+    """Bytes of the longest name; 0 without names."""
+    return max((len(name.encode()) for name in names), default=0)
+
+
+class LateRows:
+    """The rows of an alignment out of its parts, which are gone through twice: for the frame, and for the rows.
+
+    Attributes
+    ----------
+    n_reads, widest
+        How many reads were placed; bytes of the longest name of all, the reference's too.
+    n_columns
+        Of a row, new ones included.
+    """
+
+    def __init__(self, parts: Iterable[bytes], context: PlacedContext) -> None:
+        self.n_reads, self.widest = 0, widest(context.names)
+        self._parts, self._context = parts, context
+        self._insertions = Insertions(context.letters.shape[1])
+        for part in parts:
+            with _Opened(part) as arrays:
+                self.n_reads += int(arrays["n_rows"])
+                self.widest = max(self.widest, int(arrays["widest"]))
+                np.maximum.at(self._insertions.widths, arrays["widened"], arrays["widths"])
+        self.n_columns = len(self._insertions.widths) - 1 + int(self._insertions.widths.sum())
+
+    def reference(self) -> Iterator[Row]:
+        """Rows of the reference."""
+        for name, row in zip(self._context.names, self._context.letters, strict=True):
+            yield name, self._insertions.widen(row)
+
+    def reads(self) -> Iterator[Row]:
+        """Rows of the reads."""
+        n_columns = self._context.letters.shape[1]
+        for part in self._parts:
+            with _Opened(part) as arrays:
+                names, letters, column = arrays["names"].tobytes(), arrays["letters"], arrays["column"]
+                begins = zip(arrays["name_offsets"].tolist(), arrays["offsets"].tolist(), strict=True)
+                name_begin, begin = next(begins)
+                for name_end, end in begins:
+                    read = (letters[begin:end], column[begin:end])
+                    row = (
+                        self._insertions.place(*read)
+                        if self._context.insertions == "columns"
+                        else fixed_row(*read, n_columns)
+                    )
+                    yield names[name_begin:name_end].decode(), row
+                    name_begin, begin = name_end, end
+
+
+class _Opened:
+    """The arrays of a part, for a ``with`` block; what is wrong with them is an InputError."""
+
+    def __init__(self, part: bytes) -> None:
+        self._part = part
+
+    def __enter__(self) -> Any:
+        try:
+            return np.load(io.BytesIO(self._part), allow_pickle=False)
+        except (OSError, EOFError, ValueError, zipfile.BadZipFile):
+            raise _damaged() from None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: object) -> None:
+        if isinstance(error, IndexError | KeyError | StopIteration | TypeError | ValueError | zipfile.BadZipFile):
+            raise _damaged() from None
+
+
+def _damaged() -> InputError:
+    return InputError("a finished part of the alignment is damaged: remove the parts, or write the shard again")
+
+
+def write_rows(
+    parts: Iterable[bytes], out: BinaryIO, context: PlacedContext, begin: Callable[[LateRows, int], bytes], line: Any
+) -> None:
+    """Writes an alignment whose parts are late_part()'s.
+
+    Parameters
+    ----------
+    begin
+        (rows, number of them) -> what stands before the first one.
+    line
+        (name, letters, bytes of the longest name) -> a row as the format writes it.
+    """
+    late = LateRows(parts, context)
+    has_reads, has_reference = context.which != "reference", context.which != "reads"
+    out.write(begin(late, late.n_reads * has_reads + len(context.names) * has_reference))
+    for of_one in (late.reference() if has_reference else (), late.reads() if has_reads else ()):
+        for name, row in of_one:
+            out.write(line(name, row, late.widest))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO
 
-from tropalign.formats.context import Context
+from tropalign.formats.header import Header
 
 
 def concatenated(
-    header: Callable[[Context], bytes] | None = None, footer: bytes = b""
-) -> Callable[[Iterator[bytes], BinaryIO, Context], None]:
+    header_text: Callable[[Header, Any], bytes] | None = None, footer: bytes = b""
+) -> Callable[[Iterable[bytes], BinaryIO, Header, Any], None]:
     """Writes header, parts and footer."""
 
-    def assemble(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
-        if header is not None:
-            out.write(header(context))
+    def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: Any) -> None:
+        if header_text is not None:
+            out.write(header_text(header, context))
         for part in parts:
             out.write(part)
         out.write(footer)

@@ -291,7 +291,11 @@ class PlaceTask:
         score[chosen], second[chosen] = best.score, best.second
         for k, branches in zip(chosen.tolist(), best.tied, strict=True):
             tied[k] = branches
-        return Placements(block.names, letters, block.offsets, branch, score, second, ties, strand, tuple(tied), column)
+        listed = np.concatenate([np.zeros(0, np.int64), *tied])
+        offsets = np.concatenate([[0], np.cumsum([len(branches) for branches in tied])]).astype(np.int64)
+        return Placements(
+            block.names, letters, block.offsets, branch, score, second, ties, strand, listed, offsets, column
+        )
 
 
 def _is_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.bool_]:

@@ -1,39 +1,97 @@
-"""The result of aligning pairs: columns, a row a pair."""
+"""The result of aligning pairs: columns, a row per pair."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import rows
-from tropalign.results.alignment import DELETION, DIFFERENT, EQUAL, INSERTION, Alignment
+from tropalign.results import display, export, ragged, rows
+from tropalign.results.cigar import cigar_text, gapped
 from tropalign.sequences import SequenceBatch
-
-INDEX_COLUMNS = ("query_index", "target_index")
-END_COLUMNS = ("query_start", "query_end", "target_start", "target_end")
-COUNT_COLUMNS = ("n_identical", "n_similar", "n_gaps", "n_columns")
-#: What each depth has beside indices, score and strand; all int32.
-DEPTH_COLUMNS = {"score": (), "ends": END_COLUMNS, "alignment": (*END_COLUMNS, *COUNT_COLUMNS)}
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-#: Rows that a table shows of itself.
-SHOWN_ROWS = 10
-#: Rows of a batch of the Arrow stream.
-ARROW_ROWS = 1 << 20
+#: How much of an alignment is computed, from less to more.
+DEPTHS = ("score", "ends", "alignment")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers of an AlignmentTable, and what outputs make of it.
+
+    Attributes
+    ----------
+    name
+        The table's attribute.
+    dtype
+        Of its items.
+    depth : {"score", "ends", "alignment"}
+        The least depth that has it.
+    output
+        Its name in files and in other libraries; None for what is not shown by itself.
+    form : {"number", "fraction", "strand"}
+        How text shows it: as it is, with four decimals, as ``+`` or ``-``.
+    is_derived
+        Computed from the others when it is asked for.
+    """
+
+    name: str
+    dtype: type
+    depth: str
+    output: str | None
+    form: str = "number"
+    is_derived: bool = False
+
+
+#: Every column of numbers, in the order of the outputs; an engine returns those that are not derived. In outputs the
+#: names of query and target come before them, the CIGAR after them. ``strand`` is there with both strands only.
+COLUMNS = (
+    Column("strand", np.int8, "score", "strand", "strand"),
+    Column("score", np.int32, "score", "score"),
+    Column("query_start", np.int32, "ends", "query_start"),
+    Column("query_end", np.int32, "ends", "query_end"),
+    Column("target_start", np.int32, "ends", "target_start"),
+    Column("target_end", np.int32, "ends", "target_end"),
+    Column("n_identical", np.int32, "alignment", None),
+    Column("n_similar", np.int32, "alignment", None),
+    Column("identity", np.float64, "alignment", "identity", "fraction", is_derived=True),
+    Column("similarity", np.float64, "alignment", "similarity", "fraction", is_derived=True),
+    Column("n_gaps", np.int32, "alignment", "gaps"),
+    Column("n_columns", np.int32, "alignment", "columns"),
+)
+INDEX_COLUMNS = ("query_index", "target_index")
+#: What a table keeps, indices and paths aside.
+_KEPT = tuple(column for column in COLUMNS if not column.is_derived)
+END_COLUMNS = tuple(column.name for column in _KEPT if column.depth == "ends")
+COUNT_COLUMNS = tuple(column.name for column in _KEPT if column.depth == "alignment")
+#: What each depth has beside indices, score and strand.
+DEPTH_COLUMNS = {"score": (), "ends": END_COLUMNS, "alignment": (*END_COLUMNS, *COUNT_COLUMNS)}
 _ABSENT: Any = None
+
+
+def output_columns(depth: str, has_strand: bool) -> list[Column]:
+    """The columns of numbers that an output of that depth shows, in order."""
+    return [
+        column
+        for column in COLUMNS
+        if column.output is not None
+        and DEPTHS.index(column.depth) <= DEPTHS.index(depth)
+        and (has_strand or column.name != "strand")
+    ]
 
 
 @dataclass(eq=False, repr=False)
 class AlignmentTable:
-    """Alignments of pairs, a row a pair.
+    """Alignments of pairs, a row per pair.
+
+    ``table[k]`` is one Alignment; a slice, a mask or indices give the table of those rows. ``len``, iteration, pandas,
+    polars and everything that takes an Arrow C stream work on it.
 
     Attributes
     ----------
@@ -80,23 +138,23 @@ class AlignmentTable:
     cigar_offsets: Int64 = _ABSENT
 
     def __post_init__(self) -> None:
-        if self.depth not in DEPTH_COLUMNS:
-            raise ValueError(f"depth {self.depth!r} is none of {', '.join(DEPTH_COLUMNS)}")
+        if self.depth not in DEPTHS:
+            raise ValueError(f"depth {self.depth!r} is none of {', '.join(DEPTHS)}")
+        self._check("score", np.int32, None)
         n = len(self.score)
         for name in INDEX_COLUMNS:
             self._check(name, np.int64, n)
-        for name in ("score", *DEPTH_COLUMNS[self.depth]):
-            self._check(name, np.int32, n)
-        if self.strand is not None:
-            self._check("strand", np.int8, n)
+        for column in _KEPT:
+            is_there = DEPTHS.index(column.depth) <= DEPTHS.index(self.depth)
+            if is_there and (column.name != "strand" or self.strand is not None):
+                self._check(column.name, column.dtype, n)
         for index, batch in ((self.query_index, self.queries), (self.target_index, self.targets)):
             if n and not 0 <= int(index.min()) <= int(index.max()) < len(batch):
                 raise ValueError(f"an index points outside a batch of {len(batch)} sequences")
         if self.depth == "alignment":
             self._check("cigar_ops", np.uint32, None)
             self._check("cigar_offsets", np.int64, n + 1)
-            if self.cigar_offsets[0] != 0 or self.cigar_offsets[-1] != len(self.cigar_ops):
-                raise ValueError("cigar_offsets have to begin with 0 and end with the number of cigar_ops")
+            ragged.check_offsets(self.cigar_offsets, "cigar_offsets", self.cigar_ops, "cigar_ops")
 
     def _check(self, name: str, dtype: type, length: int | None) -> None:
         values = getattr(self, name)
@@ -113,12 +171,17 @@ class AlignmentTable:
     @property
     def identity(self) -> NDArray[np.float64]:
         """Identical columns over all columns; 0 for an empty alignment."""
-        return self.n_identical / np.maximum(self.n_columns, 1)
+        return self._share(self.n_identical, "identity")
 
     @property
     def similarity(self) -> NDArray[np.float64]:
         """Columns whose letters score above 0, over all columns; 0 for an empty alignment."""
-        return self.n_similar / np.maximum(self.n_columns, 1)
+        return self._share(self.n_similar, "similarity")
+
+    def _share(self, counts: Int32, name: str) -> NDArray[np.float64]:
+        if counts is None:
+            raise AttributeError(f"AlignmentTable.{name} was not computed: ask for report 'alignment'")
+        return counts / np.maximum(self.n_columns, 1)
 
     def cigar(self, k: int) -> str:
         """CIGAR of row k with ``=XID``; ``*`` when the alignment is empty."""
@@ -126,28 +189,37 @@ class AlignmentTable:
 
     def cigars(self) -> list[str]:
         """CIGARs of all rows."""
-        text, offsets = self._cigar_column()
-        whole, places = text.decode("ascii"), offsets.tolist()
-        return [whole[begin:end] for begin, end in pairwise(places)]
-
-    def _cigar_column(self) -> tuple[bytes, Int64]:
-        return rows.column_text(rows.cigars(self), len(self))
+        text, offsets = rows.column_text(rows.cigars(self), len(self))
+        whole, begins = text.decode("ascii"), offsets.tolist()
+        return [whole[begin:end] for begin, end in pairwise(begins)]
 
     def row(self, k: int) -> Alignment:
-        """Row k by itself."""
+        """Row k by itself; from the end where k is negative. Raises IndexError where there is none."""
         if not -len(self) <= k < len(self):
             raise IndexError(f"row {k} of {len(self)}")
         return Alignment(self, k % len(self))
 
-    def __getitem__(self, k: int) -> Alignment:
-        return self.row(k)
+    @overload
+    def __getitem__(self, key: int) -> Alignment: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> AlignmentTable: ...
+    def __getitem__(self, key: int | slice | Sequence[int] | NDArray[Any]) -> Alignment | AlignmentTable:
+        """One row by its index; by a slice, indices or a mask the table of those rows."""
+        if isinstance(key, int | np.integer):
+            return self.row(int(key))
+        if isinstance(key, slice):
+            begin, end, step = key.indices(len(self))
+            return self.slice(begin, end) if step == 1 else self.take(np.arange(begin, end, step))
+        return self.take(np.asarray(key))
 
     def __iter__(self) -> Iterator[Alignment]:
         return (self.row(k) for k in range(len(self)))
 
     def slice(self, begin: int, end: int) -> AlignmentTable:
-        """Rows [begin, end), without a copy of the columns."""
-        columns = {name: _part(getattr(self, name), begin, end) for name in _row_columns()}
+        """Rows [begin, end) as Python's slices count them, without a copy of the columns."""
+        begin, end, _ = slice(begin, end).indices(len(self))
+        end = max(begin, end)
+        columns = {name: values[begin:end] for name, values in self._row_columns().items()}
         if self.cigar_ops is not None:
             offsets = self.cigar_offsets[begin : end + 1]
             columns["cigar_ops"] = self.cigar_ops[offsets[0] : offsets[-1]]
@@ -155,75 +227,37 @@ class AlignmentTable:
         return AlignmentTable(self.queries, self.targets, self.depth, **columns)
 
     def take(self, rows: NDArray[Any]) -> AlignmentTable:
-        """The rows at these indices (int64) or where this mask (bool) is true, in that order."""
-        rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        columns: dict[str, Any] = {}
-        for name in _row_columns():
-            values = getattr(self, name)
-            columns[name] = None if values is None else values[rows]
+        """The rows at these indices (whole numbers) or where this mask (bool) is true, in that order.
+
+        Raises
+        ------
+        IndexError
+            A row that there is not, or a mask of another length.
+        """
+        rows = ragged.wanted_rows(rows, len(self))
+        columns = {name: values[rows] for name, values in self._row_columns().items()}
         if self.cigar_ops is not None:
-            lengths = np.diff(self.cigar_offsets)[rows]
-            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-            starts = np.repeat(self.cigar_offsets[:-1][rows] - offsets[:-1], lengths)
-            columns["cigar_ops"] = self.cigar_ops[starts + np.arange(offsets[-1])]
-            columns["cigar_offsets"] = offsets
+            columns["cigar_offsets"], places = ragged.chosen(self.cigar_offsets, rows)
+            columns["cigar_ops"] = self.cigar_ops[places]
         return AlignmentTable(self.queries, self.targets, self.depth, **columns)
 
-    def _numbers(self) -> dict[str, NDArray[Any]]:
+    def _row_columns(self) -> dict[str, NDArray[Any]]:
+        """The columns that are there and have an item per row."""
+        names = (*INDEX_COLUMNS, *(column.name for column in _KEPT))
+        return {name: values for name in names if (values := getattr(self, name)) is not None}
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
         """The columns of numbers, by the names that they have in output."""
-        out: dict[str, NDArray[Any]] = {}
-        if self.strand is not None:
-            out["strand"] = self.strand
-        out["score"] = self.score
-        for name in END_COLUMNS if self.depth != "score" else ():
-            out[name] = getattr(self, name)
-        if self.depth == "alignment":
-            out["identity"], out["similarity"] = self.identity, self.similarity
-            out["gaps"], out["columns"] = self.n_gaps, self.n_columns
-        return out
+        shown = output_columns(self.depth, self.strand is not None)
+        return {str(column.output): getattr(self, column.name) for column in shown}
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Every column by name, as other libraries take them: names, numbers and CIGAR strings."""
-        out: dict[str, NDArray[Any]] = {
-            "query": np.array(self.queries.names, dtype=object)[self.query_index],
-            "target": np.array(self.targets.names, dtype=object)[self.target_index],
-            **self._numbers(),
-        }
-        if self.depth == "alignment":
-            out["cigar"] = np.array(self.cigars(), dtype=object)
-        return out
+        """Every column by the name that it has in output, as other libraries take them: names, numbers and CIGARs."""
+        return export.column_arrays(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The Arrow C stream, which polars, pandas, duckdb and pyarrow read without a copy of the numbers."""
-        from nanoarrow.c_array_stream import CArrayStream
-
-        batches = [
-            self.slice(begin, min(begin + ARROW_ROWS, len(self)))._arrow_batch()
-            for begin in range(0, len(self), ARROW_ROWS)
-        ]
-        schema = (batches[0] if batches else self._arrow_batch()).schema
-        stream = CArrayStream.from_c_arrays(batches, schema, validate=False)
-        return stream.__arrow_c_stream__(requested_schema)
-
-    def _arrow_batch(self) -> Any:
-        import nanoarrow as na
-
-        types = {"i1": na.int8(), "i4": na.int32(), "f8": na.float64()}
-        fields: dict[str, Any] = {}
-        arrays: list[Any] = []
-
-        def add_text(name: str, text: bytes, offsets: Int64) -> None:
-            fields[name] = na.large_string()
-            arrays.append(na.c_array_from_buffers(fields[name], len(self), [None, offsets, text]))
-
-        add_text("query", *rows.column_text(rows.names(self.queries, self.query_index), len(self)))
-        add_text("target", *rows.column_text(rows.names(self.targets, self.target_index), len(self)))
-        for name, values in self._numbers().items():
-            fields[name] = types[values.dtype.str[1:]]
-            arrays.append(na.c_array_from_buffers(fields[name], len(self), [None, np.ascontiguousarray(values)]))
-        if self.depth == "alignment":
-            add_text("cigar", *self._cigar_column())
-        return na.c_array_from_buffers(na.struct(fields), len(self), [None], children=arrays)
+        return export.arrow_stream(self, requested_schema)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame; the numbers are not copied."""
@@ -237,63 +271,143 @@ class AlignmentTable:
 
         return polars.DataFrame(self)
 
-    def _shown(self) -> list[list[str]]:
-        """Names of the columns, then the first rows as text."""
-        part = self.slice(0, min(SHOWN_ROWS, len(self)))
-        columns = part.columns()
-        if "cigar" in columns:
-            short = [text if len(text) < 24 else text[:20] + " ..." for text in columns["cigar"]]
-            columns["cigar"] = np.array(short, object)
-        for name in ("identity", "similarity"):
-            if name in columns:
-                columns[name] = np.array([f"{value:.4f}" for value in columns[name]], object)
-        return [list(columns), *([str(column[k]) for column in columns.values()] for k in range(len(part)))]
-
-    def _title(self) -> str:
-        one, many = len(self.queries), len(self.targets)
-        of = f"{one:,} sequences" if self.queries is self.targets else f"{one:,} queries and {many:,} targets"
-        return f"AlignmentTable: {len(self):,} rows, pairs of {of}, depth {self.depth}"
-
     def __repr__(self) -> str:
-        shown = self._shown()
-        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-        lines = [f"<{self._title()}>"]
-        for row in shown:
-            cells = [
-                cell.ljust(width) if name in ("query", "target", "cigar") else cell.rjust(width)
-                for name, cell, width in zip(shown[0], row, widths, strict=True)
-            ]
-            lines.append("  ".join(cells).rstrip())
-        if len(self) > SHOWN_ROWS:
-            lines.append(f"... and {len(self) - SHOWN_ROWS:,} more")
-        return "\n".join(lines)
+        return display.table_text(self)
 
     def _repr_html_(self) -> str:
-        shown = self._shown()
-        cells = ["".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) for tag, row in _tagged(shown)]
-        more = f"<p>... and {len(self) - SHOWN_ROWS:,} more</p>" if len(self) > SHOWN_ROWS else ""
-        table = f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
-        details = ""
-        if self.depth == "alignment":
-            details = "".join(
-                f"<details><summary>{html.escape(repr(row))}</summary>"
-                f"<pre style='line-height:1.25'>{row.html()}</pre></details>"
-                for row in (self.row(k) for k in range(len(shown) - 1))
+        return display.table_html(self)
+
+
+class _Cell:
+    """A number of an alignment: its row's item of the table's column of the same name."""
+
+    def __init__(self, meaning: str) -> None:
+        self.__doc__ = meaning
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, row: None, owner: type) -> _Cell: ...
+    @overload
+    def __get__(self, row: Alignment, owner: type) -> int: ...
+    def __get__(self, row: Alignment | None, owner: type) -> _Cell | int:
+        if row is None:
+            return self
+        values = getattr(row.table, self.name)
+        if values is None:
+            raise AttributeError(
+                f"Alignment.{self.name} was not computed: ask for a deeper report than {row.table.depth!r}"
             )
-        return f"<p>{html.escape(self._title())}</p>{table}{more}{details}"
+        return int(values[row.index])
 
 
-def _tagged(shown: list[list[str]]) -> Iterator[tuple[str, list[str]]]:
-    for k, row in enumerate(shown):
-        yield ("td" if k else "th"), row
+@dataclass(frozen=True, eq=False, repr=False)
+class Alignment:
+    """One row of an AlignmentTable: ``print`` shows it as an alignment, a notebook in colour.
 
+    Parameters
+    ----------
+    table
+        Where it stands.
+    index
+        In which row, from 0.
 
-def _row_columns() -> tuple[str, ...]:
-    return (*INDEX_COLUMNS, "score", "strand", *END_COLUMNS, *COUNT_COLUMNS)
+    Raises
+    ------
+    AttributeError
+        What is asked for is not part of the table's depth.
+    """
 
+    table: AlignmentTable
+    index: int
 
-def _part(values: Any, begin: int, end: int) -> Any:
-    return None if values is None else values[begin:end]
+    score = _Cell("The score, in units of the matrix.")
+    query_start = _Cell("Where the aligned part of the query begins, 0-based, on its original strand.")
+    query_end = _Cell("One past the end of the aligned part of the query.")
+    target_start = _Cell("Where the aligned part of the target begins, 0-based.")
+    target_end = _Cell("One past the end of the aligned part of the target.")
+    n_identical = _Cell("Columns of equal letters.")
+    n_similar = _Cell("Columns of letters that score above 0.")
+    n_gaps = _Cell("Residues that stand against a gap.")
+    n_columns = _Cell("All columns.")
+
+    @property
+    def query(self) -> str:
+        """Name of the query."""
+        return self.table.queries.names[int(self.table.query_index[self.index])]
+
+    @property
+    def target(self) -> str:
+        """Name of the target."""
+        return self.table.targets.names[int(self.table.target_index[self.index])]
+
+    @property
+    def strand(self) -> int:
+        """1, or -1 where the query was reverse-complemented."""
+        return 1 if self.table.strand is None else int(self.table.strand[self.index])
+
+    @property
+    def identity(self) -> float:
+        """Identical columns over all columns; 0 for an empty alignment."""
+        return self.n_identical / max(self.n_columns, 1)
+
+    @property
+    def similarity(self) -> float:
+        """Columns whose letters score above 0, over all columns; 0 for an empty alignment."""
+        return self.n_similar / max(self.n_columns, 1)
+
+    @property
+    def cigar(self) -> str:
+        """CIGAR with ``=XID``; ``*`` when the alignment is empty."""
+        self._require_path("cigar")
+        return self.table.cigar(self.index)
+
+    def _require_path(self, name: str) -> None:
+        if self.table.depth != "alignment":
+            raise AttributeError(f"Alignment.{name} was not computed: ask for report 'alignment'")
+
+    def operations(self) -> list[tuple[int, int]]:
+        """(BAM operation, length) from the first column to the last."""
+        self._require_path("operations")
+        table = self.table
+        ops = table.cigar_ops[table.cigar_offsets[self.index] : table.cigar_offsets[self.index + 1]]
+        return [(op & 15, op >> 4) for op in ops.tolist()]
+
+    def query_text(self) -> str:
+        """The query's letters on the strand that was aligned."""
+        queries = self.table.queries
+        text = queries.text(int(self.table.query_index[self.index]))
+        if self.strand < 0:
+            complement = queries.alphabet.complement_table.tobytes()
+            text = text.encode("latin-1").translate(complement)[::-1].decode("latin-1")
+        return text
+
+    def query_span(self) -> tuple[int, int]:
+        """Begin and end of the aligned part within ``query_text()``."""
+        begin, end = self.query_start, self.query_end
+        if self.strand < 0:
+            length = int(self.table.queries.lengths[self.table.query_index[self.index]])
+            begin, end = length - end, length - begin
+        return begin, end
+
+    def aligned(self) -> tuple[str, str, str]:
+        """Gapped query, midline (``|`` equal, ``.`` different, a space beside a gap) and gapped target."""
+        target = self.table.targets.text(int(self.table.target_index[self.index]))
+        return gapped(self.query_text(), self.query_span()[0], target, self.target_start, self.operations())
+
+    def html(self) -> str:
+        """The alignment alone, coloured, as lines for a ``<pre>``; empty for lesser depths than "alignment"."""
+        return display.coloured(self)
+
+    def __repr__(self) -> str:
+        return display.alignment_title(self)
+
+    def __str__(self) -> str:
+        return display.alignment_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.alignment_html(self)
 
 
 def empty_table(queries: SequenceBatch, targets: SequenceBatch, depth: str, has_strand: bool = False) -> AlignmentTable:
@@ -322,42 +436,9 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
             raise ValueError("tables of other sequences or another depth cannot be concatenated")
         if (table.strand is None) != (first.strand is None):
             raise ValueError("tables with and without strands cannot be concatenated")
-    columns: dict[str, Any] = {}
-    for name in (*_row_columns(), "cigar_ops"):
-        values = [getattr(table, name) for table in tables]
-        columns[name] = None if values[0] is None else np.concatenate(values)
+    pieces = [table._row_columns() for table in tables]
+    columns: dict[str, Any] = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     if first.cigar_ops is not None:
-        lengths = np.concatenate([np.diff(table.cigar_offsets) for table in tables])
-        columns["cigar_offsets"] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        columns["cigar_ops"] = np.concatenate([table.cigar_ops for table in tables])
+        columns["cigar_offsets"] = ragged.joined([table.cigar_offsets for table in tables])
     return AlignmentTable(first.queries, first.targets, first.depth, **columns)
-
-
-def cigar_text(ops: NDArray[np.uint32]) -> str:
-    """BAM-coded operations as text; ``*`` when there are none."""
-    return "".join(f"{op >> 4}{'MIDNSHP=X'[op & 15]}" for op in ops.tolist()) or "*"
-
-
-def cigar_operations(text: str) -> NDArray[np.uint32]:
-    """The BAM-coded operations of a CIGAR; none for ``*``. Raises ValueError for another text."""
-    import re
-
-    if text == "*":
-        return np.zeros(0, np.uint32)
-    if not re.fullmatch(r"(?:[0-9]+[MIDNSHP=X])+", text):
-        raise ValueError(f"{text!r} is no CIGAR")
-    pieces = re.findall(r"([0-9]+)(.)", text)
-    return np.array([int(length) << 4 | "MIDNSHP=X".index(letter) for length, letter in pieces], np.uint32)
-
-
-__all__ = [
-    "DELETION",
-    "DIFFERENT",
-    "EQUAL",
-    "INSERTION",
-    "Alignment",
-    "AlignmentTable",
-    "cigar_operations",
-    "cigar_text",
-    "concatenate",
-    "empty_table",
-]

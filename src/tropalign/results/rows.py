@@ -6,7 +6,7 @@ A column is a tuple of its kind, its arrays, and last a prefix that stands befor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 Column = tuple[Any, ...]
 Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
-_names: WeakKeyDictionary[SequenceBatch, Texts] = WeakKeyDictionary()
+
+class Named(Protocol):
+    """What has names and lengths: a SequenceBatch, or what is known of one where its letters are not."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def lengths(self) -> NDArray[np.int64]: ...
+    def __len__(self) -> int: ...
+
+
+_names: WeakKeyDictionary[Named, Texts] = WeakKeyDictionary()
 
 
 def encoded(words: Sequence[str]) -> Texts:
@@ -32,14 +43,19 @@ def encoded(words: Sequence[str]) -> Texts:
     return np.frombuffer(b"".join(pieces), np.uint8), offsets
 
 
-def encoded_names(batch: SequenceBatch) -> Texts:
+def encoded_names(batch: Named) -> Texts:
     """Names of a batch; raises InputError for one that would break a line or a column."""
     if batch not in _names:
-        for name in batch.names:
-            if "\t" in name or "\n" in name or "\r" in name:
-                raise InputError("the name holds a tab or a line break: rename the sequence", record=name)
+        check_names(batch.names)
         _names[batch] = encoded(batch.names)
     return _names[batch]
+
+
+def check_names(words: Sequence[str]) -> None:
+    """Raises InputError for a name that would break a line or a column."""
+    for name in words:
+        if "\t" in name or "\n" in name or "\r" in name:
+            raise InputError("the name holds a tab or a line break: rename the sequence", record=name)
 
 
 def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:
@@ -70,9 +86,14 @@ def fractions(values: NDArray[Any], prefix: str = "") -> Column:
     return ("real", np.ascontiguousarray(values, np.float64), 4, prefix)
 
 
-def choices(values: NDArray[Any], words: Sequence[str], prefix: str = "") -> Column:
-    """For each value the word at that place."""
-    return ("text", *encoded(words), np.ascontiguousarray(values, np.int64), prefix)
+def words(texts: Sequence[str], prefix: str = "") -> Column:
+    """The text of each row."""
+    return ("text", *encoded(texts), None, prefix)
+
+
+def choices(values: NDArray[Any], choice: Sequence[str], prefix: str = "") -> Column:
+    """For each value the word of that number."""
+    return ("text", *encoded(choice), np.ascontiguousarray(values, np.int64), prefix)
 
 
 def each(values: NDArray[Any], form: str, zero: str, prefix: str = "") -> Column:

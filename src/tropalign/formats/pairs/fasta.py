@@ -1,10 +1,11 @@
-"""Aligned FASTA: two gapped records a pair, a blank line after them."""
+"""Aligned FASTA: two gapped records per pair, a blank line after them."""
 
 from __future__ import annotations
 
 from tropalign.formats import gapped
-from tropalign.formats.context import Context
+from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
+from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
 
@@ -12,7 +13,7 @@ from tropalign.results.alignments import AlignmentTable
 ROWS_AT_ONCE = 4096
 
 
-def encode(table: AlignmentTable, context: Context) -> bytes:
+def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Headers say where the letters lie (0-based half-open); a pair without an aligned column is left out."""
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
@@ -37,4 +38,4 @@ def _records(table: AlignmentTable) -> bytes:
     return rows.join(columns, len(table), separator="", terminator="\n\n")
 
 
-assemble = concatenated()
+FORMAT = Format((".fa", ".fasta"), encode, concatenated(), depths=("alignment",))

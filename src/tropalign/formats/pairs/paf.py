@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from tropalign.formats.context import Context
+from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
+from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
 
 MAPPING_QUALITY_UNKNOWN = "255"
 
 
-def encode(table: AlignmentTable, context: Context) -> bytes:
-    """A line a pair; a pair without an aligned column has none, as PAF lists what maps."""
+def encode(table: AlignmentTable, context: PairsContext) -> bytes:
+    """A line per pair; a pair without an aligned column has none, as PAF lists what maps."""
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
     return rows.join(
@@ -35,4 +36,4 @@ def encode(table: AlignmentTable, context: Context) -> bytes:
     )
 
 
-assemble = concatenated()
+FORMAT = Format((".paf",), encode, concatenated(), depths=("alignment",))

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
-from tropalign.formats.context import Context
+from tropalign.errors import InputError, shown
+from tropalign.formats.header import Header
+from tropalign.formats.pairs import PairsContext
+from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
 
 Matrix = NDArray[np.float64]
+#: The layout that a suffix tells.
+LAYOUTS = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}
 
 
-def encode(table: AlignmentTable, context: Context) -> bytes:
+def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """The indices and the values wanted, as .npz."""
-    _check_layout(context)
     values = table.score if context.matrix_values == "score" else table.identity
     sink = io.BytesIO()
     np.savez(sink, query=table.query_index, target=table.target_index, value=values)
     return sink.getvalue()
 
 
-def assemble(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
+def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PairsContext) -> None:
     """Puts the values in their places (both triangles for the pairs of a set) and writes them.
 
     Distance is 1 - identity. For a set, the diagonal holds identity 1, distance 0 and no score (nan in .npz, an empty
@@ -35,9 +38,8 @@ def assemble(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
     Raises
     ------
     InputError
-        A pair is missing, or the layout cannot hold the values.
+        A pair is missing.
     """
-    _check_layout(context)
     matrix = np.full((len(context.queries), len(context.targets)), np.nan)
     for part in parts:
         columns = np.load(io.BytesIO(part))
@@ -49,46 +51,47 @@ def assemble(parts: Iterator[bytes], out: BinaryIO, context: Context) -> None:
         np.fill_diagonal(missing, False)
     if missing.any():
         query, target = (int(k) for k in np.argwhere(missing)[0])
+        names = f"{shown(context.queries.names[query])} with {shown(context.targets.names[target])}"
         raise InputError(
             f"a matrix needs every pair, and {int(missing.sum())} of its cells have none (the first is "
-            f"{context.queries.names[query]} with {context.targets.names[target]}): leave out what selects pairs, or "
-            "choose format tsv"
+            f"{names}): leave out what selects pairs, or choose format tsv"
         )
     if context.matrix_values != "score":
         if context.is_triangle:
             np.fill_diagonal(matrix, 1.0)
         if context.matrix_values == "distance":
             matrix = 1.0 - matrix
-    {"tsv": _tsv, "phylip": _phylip, "npz": _npz}[context.matrix_layout](matrix, out, context)
+    {"tsv": _tsv, "phylip": _phylip, "npz": _npz}[context.matrix_layout](matrix, out, header, context)
 
 
-def _check_layout(context: Context) -> None:
+def check_layout(context: PairsContext) -> None:
+    """Raises InputError where the layout cannot hold the values."""
     if context.matrix_layout == "phylip" and (not context.is_triangle or context.matrix_values != "distance"):
         raise InputError("PHYLIP holds the distances of one set: ask for distances of a single file, or another layout")
 
 
-def _rows(matrix: Matrix, context: Context, form: str, separator: str) -> Iterator[str]:
+def _rows(matrix: Matrix, form: str, separator: str) -> Iterator[str]:
     for row in matrix.tolist():
         yield separator.join("" if value != value else form.format(value) for value in row)
 
 
-def _tsv(matrix: Matrix, out: BinaryIO, context: Context) -> None:
+def _tsv(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -> None:
     rows.encoded_names(context.queries)
     form = "{:.0f}" if context.matrix_values == "score" else "{:.6f}"
-    lines = [*context.comment_lines(), f"# values: {context.matrix_values}", "\t".join(["", *context.targets.names])]
+    lines = [*header.comment_lines(), f"# values: {context.matrix_values}", "\t".join(["", *context.targets.names])]
     out.write(("\n".join(lines) + "\n").encode())
-    for name, row in zip(context.queries.names, _rows(matrix, context, form, "\t"), strict=True):
+    for name, row in zip(context.queries.names, _rows(matrix, form, "\t"), strict=True):
         out.write(f"{name}\t{row}\n".encode())
 
 
-def _phylip(matrix: Matrix, out: BinaryIO, context: Context) -> None:
+def _phylip(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -> None:
     """Relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them."""
     out.write(f"{len(matrix)}\n".encode())
-    for name, row in zip(context.queries.names, _rows(matrix, context, "{:.6f}", " "), strict=True):
+    for name, row in zip(context.queries.names, _rows(matrix, "{:.6f}", " "), strict=True):
         out.write(f"{'_'.join(name.split()):<10} {row}\n".encode())
 
 
-def _npz(matrix: Matrix, out: BinaryIO, context: Context) -> None:
+def _npz(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -> None:
     sink = io.BytesIO()
     np.savez_compressed(
         sink,
@@ -98,3 +101,14 @@ def _npz(matrix: Matrix, out: BinaryIO, context: Context) -> None:
         targets=np.array(context.targets.names),
     )
     out.write(sink.getvalue())
+
+
+FORMAT = Format(
+    tuple(LAYOUTS),
+    encode,
+    assemble,
+    assembled_with=("queries", "targets", "is_triangle", "matrix_values", "matrix_layout"),
+    is_binary=lambda context: context.matrix_layout == "npz",
+    needs_all=lambda context: True,
+    check=check_layout,
+)

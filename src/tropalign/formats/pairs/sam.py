@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.formats.context import Context
 from tropalign.formats.gapped import aligned_queries, query_starts
+from tropalign.formats.header import Header, one_line
+from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
+from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
 
 UNMAPPED, REVERSED = 4, 16
 
 
-def header(context: Context) -> bytes:
+def header_text(header: Header, context: PairsContext) -> bytes:
     """Targets as ``@SQ``, the command as ``@PG`` with the parameters."""
     rows.encoded_names(context.targets)
     lines = ["@HD\tVN:1.6\tSO:unknown"]
     targets = zip(context.targets.names, context.targets.lengths.tolist(), strict=True)
     lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in targets]
-    command = " ".join(context.command.split())
-    notes = "; ".join(f"{name}: {value}" for name, value in sorted(context.parameters.items()))
-    lines.append(f"@PG\tID:tropalign\tPN:tropalign\tVN:{context.version}\tCL:{command}\tDS:{' '.join(notes.split())}")
+    command = one_line(header.command)
+    notes = one_line("; ".join(f"{name}: {value}" for name, value in header.parameters.items()))
+    lines.append(f"@PG\tID:tropalign\tPN:tropalign\tVN:{header.version}\tCL:{command}\tDS:{notes}")
     return ("\n".join(lines) + "\n").encode()
 
 
-def encode(table: AlignmentTable, context: Context) -> bytes:
-    """A line a pair: what hangs over is soft-clipped, and a pair without an aligned column is an unmapped read."""
+def encode(table: AlignmentTable, context: PairsContext) -> bytes:
+    """A line per pair: what hangs over is soft-clipped, and a pair without an aligned column is an unmapped read."""
     letters, _, offsets, index = aligned_queries(table)
     begin = query_starts(table)
     after = table.queries.lengths[table.query_index] - begin - (table.query_end - table.query_start)
@@ -50,4 +52,4 @@ def encode(table: AlignmentTable, context: Context) -> bytes:
     return rows.join(columns, len(table), separator="")
 
 
-assemble = concatenated(header)
+FORMAT = Format((".sam",), encode, concatenated(header_text), assembled_with=("targets",), depths=("alignment",))

@@ -10,21 +10,24 @@ from __future__ import annotations
 from typing import Any
 
 from tropalign.formats import gapped
-from tropalign.formats.context import Context
+from tropalign.formats.header import Header
+from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
+from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
 
 RULE = "#" * 40
 
 
-def header(context: Context) -> bytes:
+def header_text(header: Header, context: PairsContext) -> bytes:
     """The program, in EMBOSS's frame."""
-    lines = [RULE, "# Program: tropalign", *context.comment_lines(), "# Align_format: srspair", RULE, "", ""]
+    made = [f"# {line}" for line in (f"Version: {header.version}", *header.description_lines())]
+    lines = [RULE, "# Program: tropalign", *made, "# Align_format: srspair", RULE, "", ""]
     return "\n".join(lines).encode()
 
 
-def _scoring(context: Context) -> str:
+def _scoring(context: PairsContext) -> str:
     """Lines of matrix and gap costs; as in EMBOSS, the penalty is that of a gap's first residue."""
     lines = "" if context.substitution is None else f"# Matrix: {context.substitution.name}\n"
     if context.gap is not None:
@@ -33,8 +36,8 @@ def _scoring(context: Context) -> str:
     return lines
 
 
-def encode(table: AlignmentTable, context: Context) -> bytes:
-    """A record a pair; a pair without an aligned column is left out."""
+def encode(table: AlignmentTable, context: PairsContext) -> bytes:
+    """A record per pair; a pair without an aligned column is left out."""
     from tropalign import _native
 
     query_names, query_name_offsets = rows.encoded_names(table.queries)
@@ -59,4 +62,9 @@ def encode(table: AlignmentTable, context: Context) -> bytes:
     return text
 
 
-assemble = concatenated(header, b"#---------------------------------------\n#---------------------------------------\n")
+FORMAT = Format(
+    (".srspair", ".needle", ".water"),
+    encode,
+    concatenated(header_text, 2 * (b"#" + b"-" * 39 + b"\n")),
+    depths=("alignment",),
+)

@@ -1,0 +1,65 @@
+"""What an output says of its making."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tropalign.errors import shown
+
+
+@dataclass(frozen=True)
+class Header:
+    """Version, command and parameters.
+
+    Text that is no UTF-8 (file names may hold any byte) has the bytes as ``\\xff``, so that every format can write it.
+    """
+
+    version: str
+    command: str
+    parameters: dict[str, str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "version", _utf8(self.version))
+        object.__setattr__(self, "command", _utf8(self.command))
+        cleaned = {_utf8(name): _utf8(value) for name, value in sorted(self.parameters.items())}
+        object.__setattr__(self, "parameters", cleaned)
+
+    def comment_lines(self, mark: str = "# ") -> list[str]:
+        """Version, command, then the parameters by name; each on one line."""
+        return [mark + line for line in (f"tropalign {self.version}", *self.description_lines())]
+
+    def description_lines(self) -> list[str]:
+        """The command, then the parameters by name; each on one line."""
+        lines = [f"command: {self.command}"]
+        lines += [f"{name}: {value}" for name, value in self.parameters.items()]
+        return [one_line(line) for line in lines]
+
+    def notes(self) -> dict[str, str]:
+        """The same by name, for the metadata of a schema."""
+        return {"tropalign": self.version, "command": self.command, **self.parameters}
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    @classmethod
+    def restore(cls, entries: Any) -> Header:
+        """From JSON. Raises ValueError, KeyError or TypeError when it is no header."""
+        version, command, parameters = (entries[name] for name in ("version", "command", "parameters"))
+        words = [version, command, *parameters.keys(), *parameters.values()]
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError("a header holds text")
+        return cls(version, command, parameters)
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks, and without what a terminal would obey."""
+    return shown(" ".join(text.split()))
+
+
+def _utf8(text: str) -> str:
+    """Text of bytes that the system's encoding did not know: read as UTF-8 where they are that."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

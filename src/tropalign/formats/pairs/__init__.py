@@ -1,0 +1,101 @@
+"""Formats of aligned pairs, a module each, and what they need beside the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.results.alignments import DEPTHS
+from tropalign.results.rows import Named
+
+MATRIX_VALUES = ("score", "identity", "distance")
+MATRIX_LAYOUTS = ("tsv", "phylip", "npz")
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Names and lengths of sequences whose letters are not at hand."""
+
+    names: tuple[str, ...] = ()
+    lengths: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class PairsContext:
+    """What a format needs beside the tables: the sequences, and how they were scored.
+
+    Attributes
+    ----------
+    queries, targets
+        What the tables' indices point into; batches, or Labels where nothing is encoded any more.
+    report
+        Depth of the tables.
+    both_strands
+        Whether the tables have a strand column.
+    is_triangle
+        All pairs of one set, each once.
+    matrix_values : {"score", "identity", "distance"}
+    matrix_layout : {"tsv", "phylip", "npz"}
+    substitution, gap
+        The SubstitutionMatrix and Gap, where the format shows them; None when unknown.
+    """
+
+    queries: Named = field(default_factory=Labels)
+    targets: Named = field(default_factory=Labels)
+    report: str = "alignment"
+    both_strands: bool = False
+    is_triangle: bool = False
+    matrix_values: str = "score"
+    matrix_layout: str = "tsv"
+    substitution: Any = None
+    gap: Any = None
+
+    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
+        """These fields as JSON; of sequences the names and lengths, and None for targets that are the queries."""
+        entries: dict[str, Any] = {}
+        for name in fields:
+            value = getattr(self, name)
+            if name == "targets" and "queries" in fields and value is self.queries:
+                entries[name] = None
+            elif name in ("queries", "targets"):
+                entries[name] = {"names": list(value.names), "lengths": value.lengths.tolist()}
+            else:
+                entries[name] = value
+        return entries
+
+    @classmethod
+    def restore(cls, entries: Any) -> PairsContext:
+        """From JSON, other fields as by default. Raises ValueError, KeyError or TypeError when it is no context."""
+        known: dict[str, Any] = {}
+        allowed: dict[str, tuple[Any, ...]] = {
+            "report": DEPTHS,
+            "both_strands": (False, True),
+            "is_triangle": (False, True),
+            "matrix_values": MATRIX_VALUES,
+            "matrix_layout": MATRIX_LAYOUTS,
+        }
+        for name, value in entries.items():
+            if name in ("queries", "targets"):
+                known[name] = known["queries"] if name == "targets" and value is None else _labels(value)
+            elif value in allowed[name]:
+                known[name] = value
+            else:
+                raise ValueError(f"{name} cannot be {value!r}")
+        return cls(**known)
+
+
+def _labels(entries: Any) -> Labels:
+    names, lengths = entries["names"], np.asarray(entries["lengths"])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError("names are a list of text")
+    for name in names:
+        name.encode()
+    if lengths.shape != (len(names),) or (len(names) and lengths.dtype != np.int64) or (lengths < 0).any():
+        raise ValueError("lengths are whole numbers, one per name")
+    return Labels(tuple(names), lengths.astype(np.int64))

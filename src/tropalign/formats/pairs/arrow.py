@@ -1,0 +1,14 @@
+"""Arrow's IPC stream, written by nanoarrow."""
+
+from __future__ import annotations
+
+from tropalign.formats.arrow import encode, write_stream
+from tropalign.formats.writer import Format
+
+FORMAT = Format(
+    (".arrow", ".arrows"),
+    encode,
+    write_stream,
+    assembled_with=("report", "both_strands"),
+    is_binary=lambda context: True,
+)

@@ -1,0 +1,1 @@
+"""Formats of the best branches of each read."""

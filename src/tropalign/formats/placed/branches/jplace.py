@@ -1,0 +1,46 @@
+"""jplace (Matsen et al. 2012): the best branches of each read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from tropalign.formats.header import Header
+from tropalign.formats.placed import PlacedContext
+from tropalign.formats.writer import Format
+from tropalign.results.placements import Placements
+
+FIELDS = ("edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length")
+SEPARATOR = b",\n"
+
+
+def encode(placements: Placements, context: PlacedContext) -> bytes:
+    """An entry per placed read: its best branches, which share all of its weight, each at its middle."""
+    entries = []
+    distal = [float(f"{length / 2:.10g}") for length in context.branch_lengths.tolist()]
+    begins = placements.tied_offsets.tolist()
+    for k, name in enumerate(placements.names):
+        listed = placements.tied_branches[begins[k] : begins[k + 1]].tolist()
+        if placements.branch[k] < 0 or not listed:
+            continue
+        score, weight = float(placements.score[k]), 1.0 / len(listed)
+        branches = [[branch, score, weight, distal[branch], 0.0] for branch in listed]
+        entries.append(json.dumps({"p": branches, "nm": [[name, 1]]}).encode())
+    return SEPARATOR.join(entries)
+
+
+def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PlacedContext) -> None:
+    """The tree, the entries, the end."""
+    meta = {"invocation": header.command, "likelihood": "the alignment score"}
+    frame = {"version": 3, "tree": context.newick, "fields": FIELDS, "metadata": meta}
+    out.write(json.dumps(frame, indent=0)[:-2].encode() + b',\n"placements": [\n')
+    is_first = True
+    for part in parts:
+        if part:
+            out.write(part if is_first else SEPARATOR + part)
+            is_first = False
+    out.write(b"\n]}\n")
+
+
+FORMAT = Format((".jplace",), encode, assemble, assembled_with=("newick",))

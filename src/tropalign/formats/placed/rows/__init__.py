@@ -1,0 +1,1 @@
+"""Formats of the reference alignment with the reads in it."""

@@ -1,0 +1,177 @@
+"""Which formats there are: a folder per kind of results, in it a module per format.
+
+A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
+(the alignment), ``placed/table`` and ``placed/branches``. Adding a format is adding a module. Names are read from the
+files, so that a command line can list them before anything is imported.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+from tropalign.errors import InputError, UsageError
+from tropalign.formats.header import Header
+from tropalign.formats.writer import LAYOUT, BoundWriter, Format, Writer
+
+if TYPE_CHECKING:
+    from tropalign.formats.pairs import PairsContext
+    from tropalign.formats.placed import PlacedContext
+
+#: The format of each kind where no suffix tells one.
+DEFAULTS = {
+    "pairs": "tsv",
+    "placed": "fasta",
+    "placed/rows": "fasta",
+    "placed/table": "tsv",
+    "placed/branches": "jplace",
+}
+SHARD = ".shard"
+COMPRESSED = {".gz": "gz", ".zst": "zst", ".bz2": "bz2", ".xz": "xz"}
+
+
+@cache
+def _modules(kind: str) -> dict[str, str]:
+    """Modules of a kind by the names of their formats; none is imported."""
+    found: dict[str, str] = {}
+    for module in iter_modules([str(Path(__file__).parent / kind)]):
+        if module.ispkg:
+            found |= _modules(f"{kind}/{module.name}")
+        else:
+            found[module.name] = f"{__package__}.{kind.replace('/', '.')}.{module.name}"
+    return found
+
+
+def format_names(kind: str) -> tuple[str, ...]:
+    """The formats of a kind, the default first, the others by the alphabet; read from the names of the files."""
+    default = DEFAULTS[kind]
+    return (default, *sorted(name for name in _modules(kind) if name != default))
+
+
+def format_of(kind: str, name: str) -> Format[Any]:
+    """The format itself. Raises UsageError where there is none of this name."""
+    modules = _modules(kind)
+    if name not in modules:
+        raise UsageError(f"format {name!r} is none of {', '.join(format_names(kind))}")
+    found: Format[Any] = import_module(modules[name]).FORMAT
+    return found
+
+
+def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
+    """Name of the format that a path's suffix tells, which may be followed by that of a compression.
+
+    Without a path, for ``-``, a device or a pipe, and for a name without a suffix it is the default of the kind.
+
+    Raises
+    ------
+    UsageError
+        A suffix that no format has.
+    """
+    suffix = suffix_of(path)
+    if not suffix:
+        return DEFAULTS[kind]
+    known = {known_suffix: name for name in format_names(kind) for known_suffix in format_of(kind, name).suffixes}
+    if suffix not in known:
+        raise UsageError(
+            f"{path}: no format has the suffix {suffix!r}: end the name in one of {' '.join(sorted(known))} (and "
+            f"{' '.join(COMPRESSED)} to compress), or choose the format by its option"
+        )
+    return known[suffix]
+
+
+def suffix_of(path: str | os.PathLike[str] | None) -> str:
+    """The suffix that tells a format, in lower case; empty where the name tells none.
+
+    Those of a compression and of a shard are left out before: of ``x.paf.gz`` and ``1.paf.shard`` it is ``.paf``.
+    """
+    suffix = _last_suffix(path)
+    return _last_suffix(Path(str(path)).with_suffix("")) if suffix in (*COMPRESSED, SHARD) else suffix
+
+
+def compression_for_path(path: str | os.PathLike[str] | None) -> str | None:
+    """The compression that a path's last suffix tells: "gz", "zst", "bz2" or "xz"; None for none."""
+    return COMPRESSED.get(_last_suffix(path))
+
+
+def _last_suffix(path: str | os.PathLike[str] | None) -> str:
+    """Empty for standard output, devices and pipes, whose names tell nothing of what goes there."""
+    named = Path("-" if path is None else path)
+    is_file = named.is_file() or not named.exists()
+    return named.suffix.lower() if is_file and named.parts[:2] != ("/", "dev") else ""
+
+
+def check_format(kind: str, name: str, depth: str | None = None) -> None:
+    """Finds what is wrong with a choice before anything is read or computed.
+
+    Raises
+    ------
+    UsageError
+        There is no such format.
+    InputError
+        It cannot show that report, or lacks a package.
+    """
+    chosen = format_of(kind, name)
+    if depth is not None and chosen.depths and depth not in chosen.depths:
+        raise InputError(f"format {name} shows alignments: use --report alignment, or format tsv for report {depth}")
+    chosen.require()
+
+
+def pairs_writer(name: str, header: Header, context: PairsContext) -> Writer:
+    """A writer of alignment tables.
+
+    Raises
+    ------
+    UsageError
+        There is no such format.
+    InputError
+        The format cannot show what is asked for, or lacks a package.
+    """
+    check_format("pairs", name, context.report)
+    return _bound("pairs", name, header, context)
+
+
+def placed_writer(name: str, header: Header, context: PlacedContext) -> Writer:
+    """A writer of placements: the alignment, the table or the best branches. Raises what `pairs_writer` does."""
+    check_format("placed", name)
+    return _bound("placed", name, header, context)
+
+
+def _bound(kind: str, name: str, header: Header, context: PairsContext | PlacedContext) -> Writer:
+    chosen = format_of(kind, name)
+    chosen.check(context)
+    return BoundWriter(kind, name, chosen, header, context)
+
+
+def restore(description: Any) -> Writer:
+    """The writer that `Writer.describe` told of; it assembles but does not encode, as it knows no letters.
+
+    Parameters
+    ----------
+    description
+        From a file, which may hold anything.
+
+    Raises
+    ------
+    InputError
+        It is not what this version writes, or damaged; a package is missing.
+    """
+    from tropalign.formats.pairs import PairsContext
+    from tropalign.formats.placed import PlacedContext
+
+    contexts: dict[str, type[PairsContext] | type[PlacedContext]] = {"pairs": PairsContext, "placed": PlacedContext}
+    try:
+        layout, kind, name = (description[key] for key in ("layout", "kind", "format"))
+        if layout != LAYOUT or kind not in contexts or name not in format_names(kind):
+            raise ValueError("unknown layout, kind or format")
+        header = Header.restore(description["header"])
+        context = contexts[kind].restore(description["context"])
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
+        raise InputError(
+            "another version of tropalign wrote this, or it is damaged: merge with that version, or write it again"
+        ) from None
+    format_of(kind, name).require()
+    return _bound(kind, name, header, context)

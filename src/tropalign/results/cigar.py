@@ -1,0 +1,41 @@
+"""CIGARs: how an alignment runs, as BAM codes its operations (``length << 4 | operation``)."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: A residue of the query only, of the target only, of both and equal, of both and different.
+INSERTION, DELETION, EQUAL, DIFFERENT = 1, 2, 7, 8
+#: Letters of the operations, by their codes.
+LETTERS = "MIDNSHP=X"
+
+
+def cigar_text(ops: NDArray[np.uint32]) -> str:
+    """BAM-coded operations as text; ``*`` when there are none."""
+    return "".join(f"{op >> 4}{LETTERS[op & 15]}" for op in ops.tolist()) or "*"
+
+
+def cigar_operations(text: str) -> NDArray[np.uint32]:
+    """The BAM-coded operations of a CIGAR; none for ``*``. Raises ValueError for another text."""
+    if text == "*":
+        return np.zeros(0, np.uint32)
+    if not re.fullmatch(rf"(?:[0-9]+[{LETTERS}])+", text):
+        raise ValueError(f"{text!r} is no CIGAR")
+    pieces = re.findall(r"([0-9]+)(.)", text)
+    return np.array([int(length) << 4 | LETTERS.index(letter) for length, letter in pieces], np.uint32)
+
+
+def gapped(query: str, i: int, target: str, j: int, operations: list[tuple[int, int]]) -> tuple[str, str, str]:
+    """The letters of both from positions i and j on with their gaps, and the midline between them."""
+    lines: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for operation, length in operations:
+        takes_query, takes_target = operation != DELETION, operation != INSERTION
+        lines[0].append(query[i : i + length] if takes_query else "-" * length)
+        lines[1].append({EQUAL: "|", DIFFERENT: "."}.get(operation, " ") * length)
+        lines[2].append(target[j : j + length] if takes_target else "-" * length)
+        i += length * takes_query
+        j += length * takes_target
+    return "".join(lines[0]), "".join(lines[1]), "".join(lines[2])

@@ -1,0 +1,51 @@
+"""Rows of different lengths, one after another in one array: row k is ``values[offsets[k]:offsets[k + 1]]``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+
+
+def check_offsets(offsets: Int64, name: str, values: NDArray[Any], values_name: str) -> None:
+    """Raises ValueError when these offsets do not cut the values into rows."""
+    if offsets[0] != 0 or offsets[-1] != len(values):
+        raise ValueError(f"{name} have to begin with 0 and end with the number of {values_name}")
+    if (offsets[1:] < offsets[:-1]).any():
+        raise ValueError(f"{name} have to ascend")
+
+
+def offsets_of(lengths: NDArray[Any]) -> Int64:
+    """Where each row begins, and the end: int64, shape (n + 1,)."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def chosen(offsets: Int64, rows: NDArray[Any]) -> tuple[Int64, Int64]:
+    """Offsets of these rows one after another, and where in the old values each of their values lies."""
+    lengths = np.diff(offsets)[rows]
+    new = offsets_of(lengths)
+    return new, np.arange(new[-1]) + np.repeat(offsets[:-1][rows] - new[:-1], lengths)
+
+
+def joined(pieces: Sequence[Int64]) -> Int64:
+    """Offsets of the rows of several arrays one after another."""
+    return offsets_of(np.concatenate([np.diff(offsets) for offsets in pieces]))
+
+
+def wanted_rows(rows: NDArray[Any], n_rows: int) -> NDArray[Any]:
+    """Indices of rows from indices or from a mask. Raises IndexError for a mask of another length or other numbers."""
+    if rows.dtype == np.bool_:
+        if rows.shape != (n_rows,):
+            raise IndexError(f"a mask of shape {rows.shape} for {n_rows} rows: give one value per row")
+        return np.flatnonzero(rows)
+    if not len(rows):
+        return rows.astype(np.int64)
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise IndexError("rows are chosen by whole numbers, by a slice or by a mask")
+    return rows
