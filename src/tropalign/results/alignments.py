@@ -322,6 +322,8 @@ class Alignment:
     table: AlignmentTable
     index: int
 
+    query_index = _Cell("Which of the table's queries it is.")
+    target_index = _Cell("Which of the table's targets it is.")
     score = _Cell("The score, in units of the matrix.")
     query_start = _Cell("Where the aligned part of the query begins, 0-based, on its original strand.")
     query_end = _Cell("One past the end of the aligned part of the query.")
