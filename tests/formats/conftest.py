@@ -2,11 +2,14 @@ import io
 import itertools
 
 import pytest
-from tropalign.formats.context import Context
-from tropalign.formats.writers import WRITERS
 
 from formats.tables import GAP, matrix_for, random_table
+from tropalign.formats.header import Header
+from tropalign.formats.pairs import PairsContext
+from tropalign.formats.registry import pairs_writer
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
+
+HEADER = Header("1.2.3", "tropalign pairs a.fa", {"mode": "local", "gap_cost": "8 + 2 * residues"})
 
 
 @pytest.fixture(params=range(3))
@@ -26,29 +29,22 @@ def any_table(request):
 
 
 def context_for(table, **more):
-    return Context(
-        "1.2.3",
-        "tropalign pairs a.fa",
-        {"mode": "local", "gap_cost": "8 + 2 * residues"},
-        table.queries,
-        table.targets,
-        table.depth,
-        table.strand is not None,
-        substitution=matrix_for(table.queries.alphabet),
-        gap=GAP,
-        **more,
-    )
+    words = {"substitution": matrix_for(table.queries.alphabet), "gap": GAP, **more}
+    return PairsContext(table.queries, table.targets, table.depth, table.strand is not None, **words)
+
+
+def parts_of(writer, table, cuts=()):
+    """The table cut into parts at these places."""
+    return [writer.encode(table.slice(a, b)) for a, b in itertools.pairwise([0, *cuts, len(table)])]
 
 
 @pytest.fixture
 def write():
-    """Bytes of a table in a format, cut into parts at random places."""
+    """Bytes of a table in a format, cut into parts."""
 
     def written(name, table, cuts=(), **more):
-        context, writer, out = context_for(table, **more), WRITERS[name], io.BytesIO()
-        bounds = [0, *cuts, len(table)]
-        parts = [writer.encode(table.slice(a, b), context) for a, b in itertools.pairwise(bounds)]
-        writer.assemble(iter(parts), out, context)
+        writer, out = pairs_writer(name, HEADER, context_for(table, **more)), io.BytesIO()
+        writer.assemble(iter(parts_of(writer, table, cuts)), out)
         return out.getvalue()
 
     return written

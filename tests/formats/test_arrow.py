@@ -3,10 +3,10 @@ import io
 
 import nanoarrow as na
 import pytest
-from tropalign.formats.writers import writer_for
 
 from formats.tables import random_table, reduced
 from tropalign.errors import InputError
+from tropalign.formats.registry import check_format
 
 NOTES = {
     b"tropalign": b"1.2.3",
@@ -57,7 +57,7 @@ def test_says_what_is_missing(monkeypatch, name):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError) as caught:
-        writer_for(name, None, "alignment")
+        check_format("pairs", name, "alignment")
     assert str(caught.value) == (
         "Parquet and Feather need pyarrow: pip install 'tropalign[parquet]', or choose another --format"
     )

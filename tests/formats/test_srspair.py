@@ -3,12 +3,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from Bio import AlignIO
+from Bio import Align, AlignIO
 
 import tropalign
 from formats.conftest import context_for
 from formats.tables import GAP, matrix_for, random_table
-from tropalign.formats import srspair
+from tropalign.formats.pairs import srspair
 from tropalign.sequences import PROTEIN, SequenceBatch
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -30,9 +30,18 @@ def test_biopython_reads_it(write, any_table):
         }
 
 
+def test_biopythons_newer_parser_reads_it(write, proteins):
+    """Of one strand: the line that tells the strand is none that it knows."""
+    mapped = [row for row in proteins if row.n_columns]
+    read = list(Align.parse(io.StringIO(write("srspair", proteins).decode()), "emboss"))
+    assert [(a.annotations["Score"], a.annotations["Identity"]) for a in read] == [
+        (row.score, row.n_identical) for row in mapped
+    ]
+
+
 def test_frame(write, strands):
     text = write("srspair", strands).decode()
-    assert text.startswith("#" * 40 + "\n# Program: tropalign\n# tropalign 1.2.3\n# command: tropalign pairs a.fa\n")
+    assert text.startswith("#" * 40 + "\n# Program: tropalign\n# Version: 1.2.3\n# command: tropalign pairs a.fa\n")
     assert text.endswith("\n\n\n#---------------------------------------\n#---------------------------------------\n")
     assert "# Gap_penalty: 10.0\n# Extend_penalty: 2.0\n" in text and "# Strand: -\n" in text
 
@@ -61,9 +70,6 @@ def test_is_byte_for_byte_that_of_emboss():
 
 @pytest.mark.parametrize("known", [True, False])
 def test_without_a_matrix(proteins, known):
-    context = context_for(proteins)
-    if not known:
-        object.__setattr__(context, "substitution", None)
-        object.__setattr__(context, "gap", None)
+    context = context_for(proteins) if known else context_for(proteins, substitution=None, gap=None)
     text = srspair.encode(proteins, context).decode()
     assert ("# Matrix: BLOSUM50" in text) == known == ("Gap_penalty" in text)

@@ -1,11 +1,13 @@
 import itertools
+import re
+from dataclasses import fields
 
 import numpy as np
 import pytest
 from formats.tables import matrix_for, random_table, reduced
 
 from tropalign.formats import gapped
-from tropalign.results.alignments import AlignmentTable, concatenate, empty_table
+from tropalign.results.alignments import COLUMNS, Alignment, AlignmentTable, concatenate, empty_table
 
 
 def same(a, b):
@@ -46,12 +48,62 @@ def test_concatenate_refuses(any_table):
         ({"target_index": np.full(12, 4)}, "outside a batch of 4"),
         ({"query_index": np.full(12, -1)}, "outside a batch of 5"),
         ({"cigar_offsets": np.zeros(13, np.int64)}, "end with the number of cigar_ops"),
+        ({"cigar_offsets": np.array([0, 9, 5, *[None] * 9, None])}, "array of int64"),
+        ({"score": [3] * 12}, "array of int32"),
         ({"strand": np.zeros(12, np.int32)}, "array of int8"),
     ],
 )
 def test_columns_are_checked(change, words):
     with pytest.raises(ValueError, match=words):
         AlignmentTable(**{**vars(random_table(0)), **change})
+
+
+def test_offsets_ascend():
+    table = random_table(0)
+    offsets = table.cigar_offsets.copy()
+    offsets[1], offsets[2] = offsets[2] + 1, offsets[1]
+    with pytest.raises(ValueError, match="cigar_offsets have to ascend"):
+        AlignmentTable(**{**vars(table), "cigar_offsets": offsets})
+
+
+def test_the_list_of_columns_is_that_of_the_table(any_table):
+    """A column is a field of the table, a cell of the alignment and a line of COLUMNS."""
+    kept = [column.name for column in COLUMNS if not column.is_derived]
+    names = [field.name for field in fields(AlignmentTable)]
+    others = {"queries", "targets", "depth", "query_index", "target_index", "cigar_ops", "cigar_offsets"}
+    assert set(kept) == set(names) - others
+    for column in COLUMNS:
+        values = getattr(any_table, column.name)
+        assert column.name in dir(Alignment) and getattr(Alignment, column.name).__doc__
+        assert values is None or values.dtype == column.dtype
+        if values is not None:
+            assert [getattr(row, column.name) for row in any_table] == values.tolist()
+
+
+def test_rows_by_slice_mask_and_indices(any_table):
+    same(any_table[2:4], any_table.take(np.array([2, 3])))
+    same(any_table[::-3], any_table.take(np.arange(29, -1, -3)))
+    same(any_table[-4:], any_table.slice(26, 30))
+    same(any_table[any_table.score > 100], any_table.take(any_table.score > 100))
+    same(any_table[[3, -1]], any_table.take(np.array([3, 29])))
+    assert len(any_table[[]]) == len(any_table[7:3]) == len(any_table.slice(9, 2)) == len(any_table.slice(40, 50)) == 0
+    assert any_table[np.int64(4)].index == 4 and any_table[-1].index == 29
+    for wrong in ([30], [True, False], [1.5], "ab", [[1]]):
+        with pytest.raises(IndexError):
+            any_table[wrong]
+
+
+def test_what_an_alignment_has_not(any_table):
+    with pytest.raises(AttributeError, match="'Alignment' object has no attribute 'scoer'"):
+        _ = any_table[0].scoer
+    shallow = reduced(any_table, "ends")
+    for name in ("cigar", "n_gaps", "identity"):
+        with pytest.raises(AttributeError, match=r"Alignment\.\w+ was not computed: ask for"):
+            getattr(shallow[0], name)
+    with pytest.raises(AttributeError, match=r"AlignmentTable.similarity was not computed"):
+        _ = shallow.similarity
+    assert not hasattr(shallow[0], "cigar") and shallow[0].query_end == shallow.query_end[0]
+    assert {"score", "query_start", "n_columns", "identity", "cigar"} < set(dir(any_table[0]))
 
 
 def test_native_lines_are_those_of_a_row(any_table):
@@ -95,16 +147,35 @@ def test_shown(any_table):
     text, page = repr(any_table), any_table._repr_html_()
     assert "30 rows" in text and "and 20 more" in text and any_table.cigars()[0][:15] in text
     assert page.count("<tr>") == 11 and "<details>" in page and "<span style" in page
-    assert len({len(line) for line in text.splitlines()[2:3]}) == 1
+    _, *lines, _ = text.splitlines()
+    cells = [[match.span() for match in re.finditer(r"\S+(?: \S+)*", line)] for line in lines]
+    assert len(lines) == 11 and {len(row) for row in cells} == {len(any_table.columns())}
+    for name, spans in zip(any_table.columns(), zip(*cells, strict=True), strict=True):
+        begins, ends = zip(*spans, strict=True)
+        assert len(set(begins if name in ("query", "target", "cigar") else ends)) == 1, name
     for depth in ("score", "ends"):
         assert "30 rows" in repr(reduced(any_table, depth)) and "<table>" in reduced(any_table, depth)._repr_html_()
 
 
 def test_names_are_escaped():
     table = random_table(1)
-    names = tuple(f"<b>{name}&" for name in table.queries.names)
+    names = tuple(f"<b>{name}&\x1b[2J\x9b\u202e\n" for name in table.queries.names)
     object.__setattr__(table.queries, "names", names)
     assert "<b>" not in table._repr_html_() and "&lt;b&gt;" in table._repr_html_()
+    assert "<b>" not in table[0]._repr_html_() and "&lt;b&gt;" in table[0]._repr_html_()
+    for text in (repr(table), repr(table[0]), str(table[0]), table._repr_html_(), table[0]._repr_html_()):
+        assert not {"\x1b", "\x9b", "\u202e"} & set(text) and r"&\x1b[2J\x9b\u202e\n" in text.replace("&amp;", "&")
+
+
+def test_letters_that_are_none_are_not_shown():
+    table = random_table(2, empties=False)
+    object.__setattr__(table.queries, "letters", np.full_like(table.queries.letters, 27))
+    assert "\x1b" not in str(table[0]) + table[0]._repr_html_() and "???" in str(table[0])
+
+
+def test_notebooks_show_letters_below_each_other(any_table):
+    style = "<pre style='font-family:monospace;white-space:pre;"
+    assert any_table[0]._repr_html_().startswith(style) and any_table._repr_html_().count(style) == 10
 
 
 def test_empty(any_table):
@@ -126,7 +197,7 @@ def test_arrow_stream(any_table):
 def test_arrow_stream_in_batches(any_table, monkeypatch):
     pa = pytest.importorskip("pyarrow")
     whole = pa.table(any_table)
-    monkeypatch.setattr("tropalign.results.alignments.ARROW_ROWS", 7)
+    monkeypatch.setattr("tropalign.results.export.ARROW_ROWS", 7)
     assert pa.RecordBatchReader.from_stream(any_table).read_all().equals(whole)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.results import rows
-from tropalign.results.alignments import cigar_operations
+from tropalign.results.cigar import cigar_operations
 from tropalign.sequences import SequenceBatch
 
 lengths = st.one_of(st.integers(0, 30), st.integers(0, 2**28 - 1))

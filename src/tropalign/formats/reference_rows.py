@@ -202,4 +202,5 @@ def write_rows(
     has_reads, has_reference = context.which != "reference", context.which != "reads"
     out.write(begin(late, late.n_reads * has_reads + len(context.names) * has_reference))
     for of_one in (late.reference() if has_reference else (), late.reads() if has_reads else ()):
-        out.writelines(line(name, row, late.widest) for name, row in of_one)
+        for name, row in of_one:
+            out.write(line(name, row, late.widest))

@@ -16,7 +16,8 @@ def concatenated(
     def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: Any) -> None:
         if header_text is not None:
             out.write(header_text(header, context))
-        out.writelines(parts)
+        for part in parts:
+            out.write(part)
         out.write(footer)
 
     return assemble

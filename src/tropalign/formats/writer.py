@@ -34,20 +34,13 @@ class Writer(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """The format."""
-
+    def name(self) -> str: ...
     @property
-    def kind(self) -> str:
-        """Which results it takes."""
-
+    def kind(self) -> str: ...
     @property
-    def is_binary(self) -> bool:
-        """Whether the file is no text for a terminal."""
-
+    def is_binary(self) -> bool: ...
     @property
-    def needs_all(self) -> bool:
-        """Whether `assemble` has to have every part."""
+    def needs_all(self) -> bool: ...
 
     def encode(self, result: Any) -> bytes:
         """The part that the result of one tile leaves behind."""

@@ -322,6 +322,8 @@ class Alignment:
     table: AlignmentTable
     index: int
 
+    query_index = _Cell("Which of the table's queries it is.")
+    target_index = _Cell("Which of the table's targets it is.")
     score = _Cell("The score, in units of the matrix.")
     query_start = _Cell("Where the aligned part of the query begins, 0-based, on its original strand.")
     query_end = _Cell("One past the end of the aligned part of the query.")
@@ -376,13 +378,11 @@ class Alignment:
 
     def query_text(self) -> str:
         """The query's letters on the strand that was aligned."""
-        text = self.table.queries.text(int(self.table.query_index[self.index]))
+        queries = self.table.queries
+        text = queries.text(int(self.table.query_index[self.index]))
         if self.strand < 0:
-            text = (
-                text.encode("latin-1")
-                .translate(self.table.queries.alphabet.complement_table.tobytes())[::-1]
-                .decode("latin-1")
-            )
+            complement = queries.alphabet.complement_table.tobytes()
+            text = text.encode("latin-1").translate(complement)[::-1].decode("latin-1")
         return text
 
     def query_span(self) -> tuple[int, int]:

@@ -44,8 +44,6 @@ def wanted_rows(rows: NDArray[Any], n_rows: int) -> NDArray[Any]:
         if rows.shape != (n_rows,):
             raise IndexError(f"a mask of shape {rows.shape} for {n_rows} rows: give one value per row")
         return np.flatnonzero(rows)
-    if not len(rows):
-        return rows.astype(np.int64)
-    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
         raise IndexError("rows are chosen by whole numbers, by a slice or by a mask")
-    return rows
+    return rows.astype(np.int64)

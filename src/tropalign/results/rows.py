@@ -26,13 +26,9 @@ class Named(Protocol):
     """What has names and lengths: a SequenceBatch, or what is known of one where its letters are not."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One per sequence."""
-
+    def names(self) -> tuple[str, ...]: ...
     @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Residues of each."""
-
+    def lengths(self) -> NDArray[np.int64]: ...
     def __len__(self) -> int: ...
 
 

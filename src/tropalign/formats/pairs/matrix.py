@@ -80,18 +80,15 @@ def _tsv(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -
     form = "{:.0f}" if context.matrix_values == "score" else "{:.6f}"
     lines = [*header.comment_lines(), f"# values: {context.matrix_values}", "\t".join(["", *context.targets.names])]
     out.write(("\n".join(lines) + "\n").encode())
-    out.writelines(
-        f"{name}\t{row}\n".encode() for name, row in zip(context.queries.names, _rows(matrix, form, "\t"), strict=True)
-    )
+    for name, row in zip(context.queries.names, _rows(matrix, form, "\t"), strict=True):
+        out.write(f"{name}\t{row}\n".encode())
 
 
 def _phylip(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -> None:
     """Relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them."""
     out.write(f"{len(matrix)}\n".encode())
-    out.writelines(
-        f"{'_'.join(name.split()):<10} {row}\n".encode()
-        for name, row in zip(context.queries.names, _rows(matrix, "{:.6f}", " "), strict=True)
-    )
+    for name, row in zip(context.queries.names, _rows(matrix, "{:.6f}", " "), strict=True):
+        out.write(f"{'_'.join(name.split()):<10} {row}\n".encode())
 
 
 def _npz(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -> None:

@@ -39,8 +39,10 @@ def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: Pla
         write_rows(parts, out, context, lambda late, n_rows: b"", record)
         return
     if context.which != "reads":
-        out.writelines(record(name, row.tobytes()) for name, row in zip(context.names, context.letters, strict=True))
-    out.writelines(parts)
+        for name, row in zip(context.names, context.letters, strict=True):
+            out.write(record(name, row.tobytes()))
+    for part in parts:
+        out.write(part)
 
 
 FORMAT = Format(

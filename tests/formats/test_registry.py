@@ -1,0 +1,225 @@
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from formats.conftest import HEADER, context_for, parts_of
+from formats.tables import random_table
+from tropalign.errors import InputError, UsageError
+from tropalign.formats.header import Header
+from tropalign.formats.registry import (
+    check_format,
+    compression_for_path,
+    format_for_path,
+    format_names,
+    format_of,
+    pairs_writer,
+    restore,
+    suffix_of,
+)
+from tropalign.sequences import NUCLEOTIDE
+
+GOLDEN = Path(__file__).parent / "golden"
+DOCS = Path(__file__).parent.parent.parent / "docs"
+PAIRS = format_names("pairs")
+TEXTS = ("tsv", "paf", "sam", "fasta", "srspair")
+
+
+def test_the_folder_is_the_list():
+    assert PAIRS == ("tsv", "arrow", "fasta", "feather", "matrix", "paf", "parquet", "sam", "srspair")
+    assert format_names("placed/rows") == ("fasta", "phylip")
+    assert format_names("placed/table") == ("tsv", "parquet")
+    assert set(format_names("placed")) == {"fasta", "phylip", "tsv", "parquet", "jplace"}
+
+
+def test_names_are_known_before_anything_is_imported():
+    code = "import sys; from tropalign.formats.registry import format_names; format_names('pairs'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "numpy" not in loaded and "tropalign.formats.pairs" not in loaded
+
+
+@pytest.mark.parametrize(("page", "kind"), [("pairs.md", "pairs"), ("place.md", "placed")])
+def test_the_documentation_names_every_format_and_suffix(page, kind):
+    text = re.sub(r"```.*?```", "", (DOCS / page).read_text(), flags=re.DOTALL)
+    words = set(re.findall(r"`([^`]+)`", text))
+    for name in format_names(kind):
+        assert name in words, name
+        assert words.issuperset(format_of(kind, name).suffixes), name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a.tsv", "tsv"), ("a.PAF", "paf"), ("a.sam", "sam"), ("a.fasta", "fasta"), ("a.fa", "fasta"),
+        ("x/a.srspair", "srspair"), ("a.needle", "srspair"), ("a.arrows", "arrow"), ("a.feather", "feather"),
+        ("a.parquet", "parquet"), ("a.npz", "matrix"), ("a.phy", "matrix"), ("a", "tsv"), (None, "tsv"), ("-", "tsv"),
+        ("/dev/stdout", "tsv"), ("/dev/fd/63.x", "tsv"), ("x.d/a", "tsv"), ("a.tsv.gz", "tsv"), ("a.paf.ZST", "paf"),
+        ("a.gz", "tsv"), ("1.paf.shard", "paf"), ("1.shard", "tsv"),
+    ],
+)  # fmt: skip
+def test_suffixes(path, name):
+    assert format_for_path("pairs", path) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("a.tsv", "tsv"), ("a.parquet", "parquet"), ("a.tsv.xz", "tsv"), (None, "tsv")]
+)
+def test_suffixes_of_the_table(path, name):
+    assert format_for_path("placed/table", path) == name
+
+
+def test_a_pipe_has_no_suffix(tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "a.docx")
+    assert format_for_path("pairs", tmp_path / "a.docx") == "tsv" and suffix_of(tmp_path / "a.docx") == ""
+
+
+@pytest.mark.parametrize("path", ["a.docx", "a.m8", "a.docx.gz", "a.tsv.zip", "x.y/a.b"])
+def test_unknown_suffixes(path):
+    with pytest.raises(UsageError) as caught:
+        format_for_path("pairs", path)
+    text = str(caught.value)
+    assert text.startswith(f"{path}: no format has the suffix ") and " .paf .parquet " in text and ".zst" in text
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "compression"),
+    [
+        ("a.tsv.gz", "gz"),
+        ("a.zst", "zst"),
+        ("a.TSV.BZ2", "bz2"),
+        ("a.xz", "xz"),
+        ("a.tsv", None),
+        ("-", None),
+        (None, None),
+    ],
+)
+def test_compressions(path, compression):
+    assert compression_for_path(path) == compression
+
+
+@pytest.mark.parametrize("kind", ["pairs", "placed/rows", "placed/table", "placed/branches", "placed"])
+def test_each_suffix_has_one_format(kind):
+    suffixes = [suffix for name in format_names(kind) for suffix in format_of(kind, name).suffixes]
+    if kind == "placed":  # its outputs have an option each
+        assert len(suffixes) == len(set(suffixes))
+    assert all(re.fullmatch(r"\.[a-z0-9]+", suffix) for suffix in suffixes)
+
+
+@pytest.mark.parametrize("name", ["paf", "sam", "fasta", "srspair"])
+def test_formats_of_alignments(name):
+    for depth in ("score", "ends"):
+        with pytest.raises(InputError, match=f"format {name} shows alignments: use --report alignment"):
+            check_format("pairs", name, depth)
+    check_format("pairs", name, "alignment")
+
+
+def test_no_such_format(any_table):
+    with pytest.raises(UsageError, match=r"format 'docx' is none of tsv, arrow, fasta"):
+        pairs_writer("docx", HEADER, context_for(any_table))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("kind", ["proteins", "strands"])
+def test_golden_files(write, name, kind):
+    """Every byte of small files; look at the difference, then write them anew, when a format changes on purpose."""
+    table = random_table(11, 6) if kind == "proteins" else random_table(12, 6, NUCLEOTIDE, has_strand=True)
+    assert write(name, table).decode() == (GOLDEN / f"{kind}.{name}").read_text()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_same_bytes_however_cut(write, any_table, name):
+    assert write(name, any_table, (1, 7, 7, 20)) == write(name, any_table)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_restored_writer_makes_the_same_file(any_table, name):
+    """What a shard carries is enough, and it is JSON."""
+    table = every_pair(any_table) if name == "matrix" else any_table
+    writer = pairs_writer(name, HEADER, context_for(table))
+    again = restore(json.loads(json.dumps(writer.describe())))
+    assert (again.name, again.kind, again.is_binary, again.needs_all) == (
+        name, "pairs", name in ("arrow", "feather", "parquet"), name == "matrix",
+    )  # fmt: skip
+    parts = parts_of(writer, table, (1, 5))
+    files = io.BytesIO(), io.BytesIO()
+    for made_by, out in zip((writer, again), files, strict=True):
+        made_by.assemble(parts, out)
+    assert files[0].getvalue() == files[1].getvalue()
+
+
+def every_pair(table):
+    """The rows of a table, its indices those of all pairs of the first queries and targets."""
+    import numpy as np
+
+    from tropalign.results.alignments import AlignmentTable
+
+    query, target = (a.ravel().astype(np.int64) for a in np.indices((len(table.queries), len(table.targets))))
+    part = table.slice(0, len(query))
+    return AlignmentTable(**{**vars(part), "query_index": query, "target_index": target})
+
+
+def test_layouts_of_a_matrix_that_are_text(any_table):
+    for layout in ("tsv", "npz"):
+        writer = pairs_writer("matrix", HEADER, context_for(any_table, matrix_layout=layout))
+        assert writer.is_binary == (layout == "npz")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"layout": 0}, {"layout": "1"}, {"kind": "hits"}, {"kind": ["pairs"]}, {"kind": "pairs/../../cli"},
+        {"format": "os"}, {"format": None}, {"format": "../sam"}, {"header": None}, {"header": {}},
+        {"header": {"version": "1", "command": 3, "parameters": {}}}, {"context": None}, {"context": []},
+        {"header": {"version": "1", "command": "\udfff", "parameters": {}}},
+        {"context": {"targets": None}}, {"context": {"targets": {"names": "ab", "lengths": [1, 2]}}},
+        {"context": {"targets": {"names": ["a"], "lengths": [1, 2]}}},
+        {"context": {"targets": {"names": ["a"], "lengths": [-1]}}},
+        {"context": {"targets": {"names": ["a"], "lengths": ["1"]}}},
+        {"context": {"targets": {"names": ["a"], "lengths": [1.5]}}},
+        {"context": {"targets": {"names": ["a"], "lengths": [10**30]}}},
+        {"context": {"targets": {"names": [3], "lengths": [1]}}},
+        {"context": {"targets": {"names": ["\ud800"], "lengths": [1]}}},
+        {"context": {"targets": {"names": ["a"], "lengths": [[1]]}}},
+        {"context": {"report": "deep"}}, {"context": {"gap": 3}}, {"context": {"both_strands": "yes"}},
+        {"context": {"matrix_layout": ["tsv"]}},
+    ],
+)  # fmt: skip
+def test_damaged_descriptions(any_table, change):
+    description = {**pairs_writer("sam", HEADER, context_for(any_table)).describe(), **change}
+    with pytest.raises(InputError, match="another version of tropalign wrote this, or it is damaged"):
+        restore(description)
+
+
+@pytest.mark.parametrize("description", [None, [], "sam", {}, {"layout": 1}, 7])
+def test_what_is_no_description(description):
+    with pytest.raises(InputError, match="another version of tropalign wrote this"):
+        restore(description)
+
+
+def test_headers_are_safe_to_show():
+    header = Header("1", "pairs 'a\x1b[2J\n.fa'", {"b": "x\ty", "a": "\x07"})
+    assert header.comment_lines() == ["# tropalign 1", r"# command: pairs 'a\x1b[2J .fa'", r"# a: \x07", "# b: x y"]
+
+
+def test_headers_of_other_encodings():
+    """What the system could not decode is UTF-8 where it can be that, and written as bytes where not."""
+    name = "é".encode().decode("ascii", "surrogateescape") + b"\xff".decode("utf-8", "surrogateescape")
+    assert Header("1", name, {}).command == "é\\xff"
+    assert Header("1", "é", {"ü": "ß"}).notes() == {"tropalign": "1", "command": "é", "ü": "ß"}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_format_writes_any_command(any_table, name):
+    table = every_pair(any_table) if name == "matrix" else any_table
+    header = Header("1", "pairs \udcff\x1b.fa", {"matrix": "\udcff"})
+    out = io.BytesIO()
+    writer = pairs_writer(name, header, context_for(table))
+    writer.assemble(parts_of(writer, table), out)
+    assert (b"\x1b" not in out.getvalue()) or writer.is_binary

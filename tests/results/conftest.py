@@ -1,0 +1,1 @@
+from formats.conftest import any_table  # noqa: F401
