@@ -1,25 +1,30 @@
+import json
 import zipfile
 from dataclasses import replace
 
 import pytest
 
 from tropalign.errors import InputError
-from tropalign.execution.archive import open_archives, write_archive
-from tropalign.execution.parts import Manifest, Parts
+from tropalign.execution.archive import Description, Shards, write_archive
+from tropalign.execution.manifest import Manifest
+from tropalign.execution.parts import Parts
 
-RUN = Manifest("f00d", 5, {"mode": "local"}, 1 << 30)
+RUN = Manifest("f00d", "cut", 5, {"mode": "local"}, 1 << 30)
+#: The values of each shard's parts.
 SHARES = {1: [0, 1], 2: [], 3: [2, 3, 4]}
 
 
-def part(index):
-    return bytes([index]) * (1000 + index)
+def part(value):
+    return bytes([value]) * (1000 + value)
 
 
-def write(path, manifest, indices):
+def write(path, manifest, values):
+    manifest = replace(manifest, n_tiles=len(values), cut=str(values))
     with Parts(path.with_suffix(".parts"), manifest) as parts:
-        for index in indices:
-            parts.write(index, part(index))
-        write_archive(path, manifest, {"format": "x"}, parts, indices)
+        for index, value in enumerate(values):
+            parts.write(index, [part(value), b"%d" % value])
+        outputs = [Description(role, {"format": "x"}) for role in ("main", "table")]
+        write_archive(path, manifest, outputs, parts, range(len(values)))
         parts.finish()
     return str(path)
 
@@ -31,9 +36,10 @@ def shards(tmp_path):
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
 def test_shards_become_the_run_in_any_order(shards, order):
-    manifest, assembly, parts = open_archives([shards[k] for k in order])
-    assert (manifest.fingerprint, manifest.parameters, assembly) == ("f00d", {"mode": "local"}, {"format": "x"})
-    assert list(parts) == [part(k) for k in range(5)]
+    found = Shards([shards[k] for k in order])
+    assert found.outputs == [Description("main", {"format": "x"}), Description("table", {"format": "x"})]
+    assert list(found.sections(0)) == list(found.sections(0)) == [part(k) for k in range(5)]
+    assert list(found.sections(1)) == [b"0", b"1", b"2", b"3", b"4"]
 
 
 def test_a_shard_is_a_plain_stored_zip_and_always_the_same(shards, tmp_path):
@@ -47,7 +53,7 @@ def test_a_shard_is_a_plain_stored_zip_and_always_the_same(shards, tmp_path):
 
 def refusal(paths):
     with pytest.raises(InputError) as caught:
-        list(open_archives(paths)[2])
+        list(Shards(paths).sections(0))
     return str(caught.value)
 
 
@@ -64,8 +70,7 @@ def test_a_shard_given_twice(shards):
     ("other", "text"),
     [
         (replace(RUN, shard=(2, 3), parameters={"mode": "global"}), "mode was 'local' and is 'global'"),
-        (replace(RUN, shard=(2, 3), fingerprint="beef"), "the sequences or the way they are cut into tiles differ"),
-        (replace(RUN, shard=(2, 3), fingerprint="beef", memory_bytes=5), "are cut to 5"),
+        (replace(RUN, shard=(2, 3), fingerprint="beef"), "the inputs differ"),
         (replace(RUN, shard=(2, 4)), "shard was '1/3' and is '1/4'"),
     ],
 )
@@ -75,9 +80,41 @@ def test_shards_of_different_runs(shards, tmp_path, other, text):
     assert message.startswith(f"{path}: this is a shard of another run than {shards[0]} (") and text in message
 
 
-def test_a_tile_that_no_shard_holds(shards, tmp_path):
-    path = write(tmp_path / "short.shard", replace(RUN, shard=(3, 3)), [2, 4])
-    assert refusal([*shards[:2], path]) == "no shard holds tile 3: write the shards again"
+def test_shards_cut_to_other_amounts_of_memory_are_shards_of_one_run(shards, tmp_path):
+    other = write(tmp_path / "other.shard", replace(RUN, shard=(2, 3), memory_bytes=5), [9])
+    assert list(Shards([shards[0], other, shards[2]]).sections(1)) == [b"0", b"1", b"9", b"2", b"3", b"4"]
+
+
+def rewritten(path, to, **changes):
+    """The shard with other entries in its manifest."""
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(to, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "manifest.json":
+                data = json.dumps({**json.loads(data), **changes})
+            new.writestr(name, data)
+    return str(to)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"shard": [1]}, "this is no shard"),
+        ({"shard": [1, 10**9]}, "this is no shard"),
+        ({"shard": [1, 1_000_000]}, "of 1000000 shards number 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... is missing"),
+        ({"shard": ["a", "b"]}, "this is no shard"),
+        ({"n_tiles": 10**15}, "tiles of this shard are missing"),
+        ({"n_tiles": -1}, "this is no shard"),
+        ({"n_tiles": 1}, "tiles of this shard are missing"),
+        ({"parameters": {"a": [1]}}, "this is no shard"),
+        ({"layout": 1}, "this is no shard"),
+        ({"outputs": 3}, "this is no shard"),
+        ({"outputs": []}, "this is no shard"),
+    ],
+)
+def test_manifests_that_somebody_wrote(shards, tmp_path, changes, text):
+    path = rewritten(shards[0], tmp_path / "edited.shard", **changes)
+    assert text in refusal([path])
 
 
 def test_files_that_are_no_shards(shards, tmp_path):
@@ -92,7 +129,7 @@ def test_files_that_are_no_shards(shards, tmp_path):
     for path in (text, cut, plain, str(tmp_path)):
         assert refusal([path]) == f"{path}: this is no shard that --shard wrote, or not all of it"
     whole_run = write(tmp_path / "whole.zip", RUN, range(5))
-    assert refusal([whole_run]) == f"{whole_run}: this is no shard that --shard wrote"
+    assert refusal([whole_run]) == f"{whole_run}: this is no shard that --shard wrote, or not all of it"
 
 
 def test_damage_in_a_part_is_found(shards):
@@ -100,4 +137,4 @@ def test_damage_in_a_part_is_found(shards):
         data = file.read()
         file.seek(data.index(part(3)) + 500)
         file.write(b"!")
-    assert refusal(shards) == f"{shards[2]}: tile 3 in it is damaged: write this shard again"
+    assert refusal(shards) == f"{shards[2]}: tile 1 in it is damaged: write this shard again"

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from tropalign.errors import InputError, ResourceError
-from tropalign.execution.parts import Manifest, Parts, recorded_manifest
+from tropalign.errors import InputError, ResourceError, TropalignWarning
+from tropalign.execution.manifest import Manifest
+from tropalign.execution.parts import Parts, Sections, Spool, packed, recorded_manifest
 
-RUN = Manifest("f00d", 4, {"mode": "local", "matrix": "BLOSUM62"}, 1 << 30)
+RUN = Manifest("f00d", "cut", 4, {"mode": "local", "matrix": "BLOSUM62"}, 1 << 30)
 
 
 @pytest.fixture
@@ -24,11 +25,11 @@ def names(directory):
 
 def test_parts_outlive_the_run(directory):
     with Parts(directory, RUN) as parts:
-        assert not parts.has(2)
-        parts.write(2, b"two")
+        assert parts.finished(range(4), 1) == set()
+        parts.write(2, [b"two", b"more"])
     with Parts(directory, RUN) as again:
-        assert again.has(2) and not again.has(1)
-        assert again.read(2) == b"two"
+        assert again.finished(range(4), 2) == {2}
+        assert again.read(2, 0) == b"two" and again.read(2, 1) == b"more"
         again.finish()
     assert not directory.exists()
 
@@ -45,16 +46,17 @@ def test_manifest_goes_through_json():
         (replace(RUN, parameters={"matrix": "BLOSUM62"}), "mode was 'local' and is None"),
         (replace(RUN, parameters={**RUN.parameters, "top": "5"}), "top was None and is '5'"),
         (replace(RUN, shard=(1, 2)), "shard was 'none' and is '1/2'"),
-        (replace(RUN, fingerprint="beef"), "the sequences or the way they are cut into tiles differ"),
+        (replace(RUN, fingerprint="beef"), "the inputs differ"),
+        (replace(RUN, cut="other"), "the work is cut into other tiles"),
         (
-            replace(RUN, fingerprint="beef", memory_bytes=99),
+            replace(RUN, cut="other", memory_bytes=99),
             "tiles were cut to --memory 1073741824 and are cut to 99",
         ),
     ],
 )
 def test_parts_of_another_run_are_refused(directory, other, difference):
     with Parts(directory, RUN) as parts:
-        parts.write(0, b"x")
+        parts.write(0, [b"x"])
     with pytest.raises(InputError) as caught:
         Parts(directory, other)
     assert str(caught.value) == (
@@ -62,7 +64,7 @@ def test_parts_of_another_run_are_refused(directory, other, difference):
         "the directory"
     )
     with Parts(directory, RUN) as parts:
-        assert parts.read(0) == b"x"
+        assert parts.read(0, 0) == b"x"
 
 
 def test_without_a_part_there_is_nothing_to_refuse(directory):
@@ -70,7 +72,7 @@ def test_without_a_part_there_is_nothing_to_refuse(directory):
     Parts(directory, RUN).close()  # as a kill leaves it
     assert names(directory) == ["manifest.json"]
     with Parts(directory, other) as parts:
-        parts.write(0, b"x")
+        parts.write(0, [b"x"])
     assert recorded_manifest(directory) == other
     with pytest.raises(InputError, match="finished parts of another run"):
         Parts(directory, RUN)
@@ -100,7 +102,7 @@ def test_parts_without_a_manifest_are_not_trusted(directory):
     for name in ("part000001", "part000002.tmp", "manifest.json.tmp", "out.tmp"):
         (directory / name).write_bytes(b"?")
     with Parts(directory, RUN) as parts:
-        assert not parts.has(1)
+        assert parts.finished([1], 1) == set()
         assert names(directory) == ["manifest.json"]
 
 
@@ -113,7 +115,9 @@ def test_a_directory_of_other_things_is_left_alone(directory):
     assert names(directory) == ["part000001", "thesis.tex"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"fingerprint": "a"}', "\0\0\0"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"fingerprint": "a"}', "\0\0\0", "[" * 100_000, RUN.to_json().replace("4", "-4")]
+)
 def test_a_damaged_manifest(directory, text):
     directory.mkdir()
     (directory / "manifest.json").write_text(text)
@@ -130,30 +134,32 @@ def test_a_file_in_the_place_of_the_directory(directory):
 def test_a_full_disk(directory, monkeypatch):
     resource = pytest.importorskip("resource")
     with Parts(directory, RUN) as parts:
-        parts.write(0, b"zero")
+        parts.write(0, [b"zero"])
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
         try:
             with pytest.raises(ResourceError) as caught:
-                parts.write(1, b"x" * 200_000)
+                parts.write(1, [b"x" * 200_000])
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert str(caught.value) == (
-            f"{directory / 'part000001'}: the disk is full or the file too large (200000 bytes were to be written): "
+            f"{directory / 'part000001'}: the disk is full or the file too large (200036 bytes were to be written): "
             "free space, or write elsewhere with -o"
         )
-        assert caught.value.needed_bytes == 200_000
+        assert caught.value.needed_bytes == 200_036
     assert names(directory) == ["manifest.json", "part000000"]
 
 
 WRITER = """
 import sys
 from pathlib import Path
-from tropalign.execution.parts import Manifest, Parts
-with Parts(Path(sys.argv[1]), Manifest("f00d", 9999, {}, 1)) as parts:
+from tropalign.execution.manifest import Manifest
+from tropalign.execution.parts import Parts
+with Parts(Path(sys.argv[1]), Manifest("f00d", "cut", 9999, {}, 1)) as parts:
+    finished = parts.finished(range(9999), 1)
     for k in range(9999):
-        if not parts.has(k):
-            parts.write(k, bytes([k % 251]) * (100_000 + k))
+        if k not in finished:
+            parts.write(k, [bytes([k % 251]) * (100_000 + k)])
 """
 
 
@@ -168,8 +174,44 @@ def test_killed_at_any_moment_only_whole_parts_are_there(directory):
         time.sleep(moment)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        with Parts(directory, Manifest("f00d", 9999, {}, 1)) as parts:  # the lock went with the process
-            n_done = next(k for k in range(9999) if not parts.has(k))
+        with Parts(directory, Manifest("f00d", "cut", 9999, {}, 1)) as parts:  # the lock went with the process
+            finished = parts.finished(range(9999), 1)
+            n_done = next(k for k in range(9999) if k not in finished)
             assert n_done > 3
             for k in range(n_done):
-                assert parts.read(k) == bytes([k % 251]) * (100_000 + k)
+                assert parts.read(k, 0) == bytes([k % 251]) * (100_000 + k)
+
+
+def damaged(data):
+    """Ways in which a part may not be what was written."""
+    yield "cut short", data[: len(data) // 2]
+    yield "empty", b""
+    yield "longer", data + b"?"
+    for at in (0, 9, 12, 20, len(data) - 1):
+        yield f"byte {at}", data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+@pytest.mark.parametrize("way", range(8))
+def test_a_damaged_part_is_computed_again(directory, way):
+    with Parts(directory, RUN) as parts:
+        parts.write(0, [b"good", b"too"])
+        parts.write(1, [b"bad" * 99, b"too"])
+        path = parts.path(1)
+        path.write_bytes(list(damaged(path.read_bytes()))[way][1])
+        if way != 2:  # of what follows the sections nothing is read
+            with pytest.raises(InputError, match=r"part000001: this part is damaged"):
+                [parts.read(1, number) for number in (0, 1)]
+    with Parts(directory, RUN) as again, pytest.warns(TropalignWarning, match=r"part 1 is damaged and computed again"):
+        assert again.finished(range(4), 2) == {0}
+    assert not path.exists()
+
+
+def test_sections_can_be_gone_through_again(tmp_path):
+    with Spool(tmp_path) as spool:
+        for k in range(3):
+            spool.write([b"a" * k, b"%d" % k])
+        sections = spool.sections(1)
+        assert list(sections) == list(sections) == [b"0", b"1", b"2"]
+        assert list(spool.sections(0)) == [b"", b"a", b"aa"]
+    assert os.listdir(tmp_path) == []
+    assert list(Sections(lambda k: packed([b"x"] * k), [0, 1])) == [packed([]), packed([b"x"])]

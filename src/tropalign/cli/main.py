@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from tropalign import __version__
 from tropalign.errors import TropalignError
@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"tropalign {__version__}")
         return 0
+    _end_cleanly_on_signals()
     try:
         with warnings.catch_warnings():
             return _run(arguments)
@@ -51,6 +52,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{type(error).__name__}: {error}: this is a defect of tropalign; TROPALIGN_TRACEBACK=1 shows where",
             EXIT_DEFECT,
         )
+
+
+def _end_cleanly_on_signals() -> None:
+    """The end that a batch system or a closed terminal asks for leaves no half files behind, too."""
+    import signal
+    import threading
+
+    def end(number: int, frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
+                signal.signal(getattr(signal, name), end)
 
 
 def _run(arguments: list[str]) -> int:

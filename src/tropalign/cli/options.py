@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.devices.names import check_device_name
@@ -139,12 +140,39 @@ def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequenc
     return no_progress if options.quiet else progress_bar
 
 
-def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace) -> str:
-    """The command in one fixed form, for headers: what was asked for, less RUN_OPTIONS, which change no result."""
+class Choices:
+    """Words that an option may have, learnt from what knows them only when they are needed.
+
+    Parameters
+    ----------
+    module, name
+        Where the words stand: keys of a dict, or a sequence.
+    more
+        Words beside those.
+    """
+
+    def __init__(self, module: str, name: str, *more: str) -> None:
+        self._module, self._name, self._more = module, name, more
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._more, *getattr(import_module(self._module), self._name)))
+
+    def __contains__(self, word: object) -> bool:
+        return word in tuple(self)
+
+
+def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace, **settled: str | None) -> str:
+    """The command in one fixed form, for headers: what was asked for, less RUN_OPTIONS, which change no result.
+
+    Parameters
+    ----------
+    settled
+        Values of options that follow from others, like the format from a suffix.
+    """
     files: list[str] = []
     words: list[str] = []
     for action in parser._actions:
-        value = getattr(options, action.dest, None)
+        value = settled.get(action.dest, getattr(options, action.dest, None))
         if value is None or value == action.default or action.dest in RUN_OPTIONS:
             continue
         if not action.option_strings:

@@ -6,10 +6,8 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_run_options, command_line, fraction, started, whole
+from tropalign.cli.options import Choices, add_run_options, command_line, fraction, started, whole
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
-from tropalign.pairwise.options import MODES, REPORTS, STRANDS
-from tropalign.sequences.alphabet import ALPHABETS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +24,8 @@ EXAMPLE = """example:
 
 A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+#: Where the words of options stand.
+OPTIONS = "tropalign.pairwise.options"
 #: Score of a match and a mismatch where only the other one is given.
 MATCH, MISMATCH = 5, -4
 
@@ -49,7 +49,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 
 def _add_alignment_options(group: Any) -> None:
-    group.add_argument("--mode", choices=tuple(MODES), default="local", help="(default: local)")
+    group.add_argument("--mode", choices=Choices(OPTIONS, "MODES"), default="local", help="(default: local)")
     group.add_argument(
         "--free-ends",
         metavar="LIST",
@@ -69,9 +69,17 @@ def _add_alignment_options(group: Any) -> None:
     group.add_argument(
         "--gap-extend", type=whole(), metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
     )
-    group.add_argument("--strand", choices=STRANDS, default="plus", help="both: the better of the query's two strands")
     group.add_argument(
-        "--alphabet", choices=("auto", *ALPHABETS), default="auto", help="(default: judged by the letters)"
+        "--strand",
+        choices=Choices(OPTIONS, "STRANDS"),
+        default="plus",
+        help="both: the better of the query's two strands",
+    )
+    group.add_argument(
+        "--alphabet",
+        choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
+        default="auto",
+        help="(default: judged by the letters)",
     )
     group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
     group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
@@ -80,7 +88,7 @@ def _add_alignment_options(group: Any) -> None:
 def _add_selection_options(group: Any) -> None:
     group.add_argument(
         "--report",
-        choices=REPORTS,
+        choices=Choices(OPTIONS, "REPORTS"),
         default="alignment",
         help="scores, with start and end, or whole alignments (default); only what is asked for is computed",
     )
@@ -191,6 +199,7 @@ def _sequences(options: argparse.Namespace) -> tuple[SequenceBatch, SequenceBatc
     """Queries and targets."""
     from tropalign.pairwise.options import check_same_alphabet
     from tropalign.sequences import read_sequences
+    from tropalign.sequences.alphabet import ALPHABETS
 
     reading: dict[str, Any] = {"skip_empty": options.skip_empty, "strict": options.strict}
     alphabet = ALPHABETS.get(options.alphabet)  # None for "auto"

@@ -6,9 +6,8 @@ import argparse
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_run_options, command_line, started, whole
+from tropalign.cli.options import Choices, add_run_options, command_line, started, whole
 from tropalign.formats.registry import format_names
-from tropalign.sequences.alphabet import ALPHABETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +55,11 @@ def _add_reference_options(group: Any) -> None:
         help="alignment (PHYLIP, FASTA, Stockholm), or what --save-reference made",
     )
     group.add_argument("--tree", metavar="FILE", help="its tree in Newick format")
-    group.add_argument("--alphabet", choices=("auto", *ALPHABETS), help="(default: by the letters)")
+    group.add_argument(
+        "--alphabet",
+        choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
+        help="(default: by the letters)",
+    )
     group.add_argument(
         "--gap-flags",
         choices=("compat", "exact", "discrete"),
@@ -171,6 +174,7 @@ def _scoring(options: argparse.Namespace) -> PlacementScoring:
 
 def _package(options: argparse.Namespace) -> ReferencePackage:
     from tropalign.phylo import ReferencePackage
+    from tropalign.sequences.alphabet import ALPHABETS
 
     if ReferencePackage.is_saved(options.reference):
         for name in ("tree", "alphabet", "gap_flags"):
@@ -248,7 +252,9 @@ def _outputs(options: argparse.Namespace, package: ReferencePackage) -> list[Out
     from tropalign.formats.placed import PlacedContext
     from tropalign.formats.registry import format_for_path, placed_writer
 
-    header = Header(__version__, command_line(options.parser, options), {})
+    rows = options.format or format_for_path("placed/rows", options.output)
+    settled = None if rows == "fasta" else rows  # the default is not said
+    header = Header(__version__, command_line(options.parser, options, format=settled), {})
 
     def context(which: str) -> PlacedContext:
         return PlacedContext(

@@ -156,4 +156,4 @@ class _Shard:
 
 
 def _no_shard(path: str) -> InputError:
-    return InputError("this is no shard that --shard of this version of tropalign wrote, or not all of it", file=path)
+    return InputError("this is no shard that --shard wrote, or not all of it", file=path)

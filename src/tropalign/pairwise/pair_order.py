@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.shard import CostList
+from tropalign.execution.cut import CostList
 
 Index = NDArray[np.int64]
 Costs = NDArray[np.float64]

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning
-from tropalign.execution.shard import CostList, Shard, cuts, share
+from tropalign.execution.cut import CostList, cuts, share
+from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import require
@@ -23,7 +24,7 @@ from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import Scorer, Scores, encoded
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.phylo.states import StateAlphabet
-from tropalign.results.placements import Placements, concatenate_placements
+from tropalign.results.placements import Placements, concatenate
 from tropalign.sequences.batch import reverse_complement
 from tropalign.sequences.blocks import SequenceBlock
 
@@ -176,7 +177,7 @@ class PlaceTask:
 
     def join(self, tile: Tile, results: list[Placements]) -> Placements:
         """One after another."""
-        return concatenate_placements(results)
+        return concatenate(results)
 
     def _on_cpu(self, n_threads: int, texts: list[Sets], progress: Progress | None) -> Scores:
         return self.scorer.on_cpu(texts, n_threads, progress)
