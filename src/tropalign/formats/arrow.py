@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def pyarrow_schema(header: Header, context: PairsContext) -> Any:
 class _Sink(io.RawIOBase):
     """A file that remembers why it could not be written: nanoarrow raises its own exception in place of that."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: IO[bytes]) -> None:
         self._out = out
         self.error: OSError | None = None
 
@@ -68,7 +68,7 @@ class _Sink(io.RawIOBase):
 
 
 @contextmanager
-def stream_to(out: BinaryIO) -> Iterator[Any]:
+def stream_to(out: IO[bytes]) -> Iterator[Any]:
     """A nanoarrow StreamWriter whose failed writes are OSErrors: a full disk, or a pipe that nobody reads any more."""
     from nanoarrow.ipc import StreamWriter
 
@@ -82,7 +82,7 @@ def stream_to(out: BinaryIO) -> Iterator[Any]:
         raise
 
 
-def write_stream(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PairsContext) -> None:
+def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
     """One IPC stream of all parts' batches; the schema's metadata tells how it was made."""
     import nanoarrow as na
     from nanoarrow.c_array_stream import CArrayStream

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,7 +187,7 @@ def _damaged() -> InputError:
 
 
 def write_rows(
-    parts: Iterable[bytes], out: BinaryIO, context: PlacedContext, begin: Callable[[LateRows, int], bytes], line: Any
+    parts: Iterable[bytes], out: IO[bytes], context: PlacedContext, begin: Callable[[LateRows, int], bytes], line: Any
 ) -> None:
     """Writes an alignment whose parts are late_part()'s.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Generic, Protocol, TypeVar
+from typing import IO, Any, Generic, Protocol, TypeVar
 
 from tropalign.formats.header import Header
 
@@ -45,7 +45,7 @@ class Writer(Protocol):
     def encode(self, result: Any) -> bytes:
         """The part that the result of one tile leaves behind."""
 
-    def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
+    def assemble(self, parts: Iterable[bytes], out: IO[bytes]) -> None:
         """Writes the file; with ``needs_all`` the parts have to be iterable again and again."""
 
     def describe(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Format(Generic[C]):
 
     suffixes: tuple[str, ...]
     encode: Callable[[Any, C], bytes]
-    assemble: Callable[[Iterable[bytes], BinaryIO, Header, C], None]
+    assemble: Callable[[Iterable[bytes], IO[bytes], Header, C], None]
     assembled_with: tuple[str, ...] = ()
     depths: tuple[str, ...] = ()
     is_binary: Callable[[C], bool] = _never
@@ -129,7 +129,7 @@ class BoundWriter(Generic[C]):
         """The part that the result of one tile leaves behind."""
         return self.format.encode(result, self.context)
 
-    def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
+    def assemble(self, parts: Iterable[bytes], out: IO[bytes]) -> None:
         """Writes header, parts in order and footer."""
         self.format.assemble(parts, out, self.header, self.context)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import BinaryIO
+from typing import IO
 
 from tropalign.formats.arrow import encode, pyarrow_schema, require_pyarrow
 from tropalign.formats.header import Header
@@ -11,7 +11,7 @@ from tropalign.formats.pairs import PairsContext
 from tropalign.formats.writer import Format
 
 
-def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PairsContext) -> None:
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
     """The batches of all parts, then the footer that tells where each lies."""
     import pyarrow as pa
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     return sink.getvalue()
 
 
-def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PairsContext) -> None:
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
     """Puts the values in their places (both triangles for the pairs of a set) and writes them.
 
     Distance is 1 - identity. For a set, the diagonal holds identity 1, distance 0 and no score (nan in .npz, an empty
@@ -75,7 +75,7 @@ def _rows(matrix: Matrix, form: str, separator: str) -> Iterator[str]:
         yield separator.join("" if value != value else form.format(value) for value in row)
 
 
-def _tsv(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -> None:
+def _tsv(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
     rows.encoded_names(context.queries)
     form = "{:.0f}" if context.matrix_values == "score" else "{:.6f}"
     lines = [*header.comment_lines(), f"# values: {context.matrix_values}", "\t".join(["", *context.targets.names])]
@@ -84,14 +84,14 @@ def _tsv(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -
         out.write(f"{name}\t{row}\n".encode())
 
 
-def _phylip(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -> None:
+def _phylip(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
     """Relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them."""
     out.write(f"{len(matrix)}\n".encode())
     for name, row in zip(context.queries.names, _rows(matrix, "{:.6f}", " "), strict=True):
         out.write(f"{'_'.join(name.split()):<10} {row}\n".encode())
 
 
-def _npz(matrix: Matrix, out: BinaryIO, header: Header, context: PairsContext) -> None:
+def _npz(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
     sink = io.BytesIO()
     np.savez_compressed(
         sink,

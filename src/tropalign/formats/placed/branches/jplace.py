@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import BinaryIO
+from typing import IO
 
 from tropalign.formats.header import Header
 from tropalign.formats.placed import PlacedContext
@@ -30,7 +30,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
     return SEPARATOR.join(entries)
 
 
-def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PlacedContext) -> None:
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
     """The tree, the entries, the end."""
     meta = {"invocation": header.command, "likelihood": "the alignment score"}
     frame = {"version": 3, "tree": context.newick, "fields": FIELDS, "metadata": meta}

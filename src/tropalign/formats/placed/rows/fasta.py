@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import BinaryIO
+from typing import IO
 
 from tropalign.formats.header import Header
 from tropalign.formats.placed import PlacedContext
@@ -33,7 +33,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
     return b"".join(record(name, row) for name, row in fixed_rows(placements, context.letters.shape[1]))
 
 
-def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PlacedContext) -> None:
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
     """The reference, then the reads."""
     if is_late(context):
         write_rows(parts, out, context, lambda late, n_rows: b"", record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import BinaryIO
+from typing import IO
 
 from tropalign.formats.header import Header
 from tropalign.formats.placed import PlacedContext
@@ -16,7 +16,7 @@ def line(name: str, row: bytes, widest: int) -> bytes:
     return name.encode().ljust(widest) + b" " + row + b"\n"
 
 
-def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PlacedContext) -> None:
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
     """Numbers of rows and columns, the reference, then the reads."""
     write_rows(parts, out, context, lambda late, n_rows: f"{n_rows} {late.n_columns}\n".encode(), line)
 

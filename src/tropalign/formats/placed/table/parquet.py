@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
     return sink.getvalue()
 
 
-def assemble(parts: Iterable[bytes], out: BinaryIO, header: Header, context: PlacedContext) -> None:
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
     """The tables of all parts, less those without a row."""
     import pyarrow as pa
     import pyarrow.parquet as pq
