@@ -121,6 +121,11 @@ def test_polytomies_are_resolved():
         ("(a:1,:1,c:1);", "a tip has no name"),
         ("(a:1,b:1e400,c:1);", "a branch of length inf: lengths are numbers"),
         ("", "the file holds 0 trees: name one with a single tree"),
+        ("('a:1,b:1,c:1);", r"this is no Newick tree \(a quote stands alone\): mend the file"),
+        ("(a':1,b:1,c:1);", r"this is no Newick tree \(a quote stands alone\): mend the file"),
+        ("('a':1,'b:1,'c':1);", r"this is no Newick tree \(a quote stands alone\): mend the file"),
+        ("(a[x:1,b:1,c:1);", r"this is no Newick tree \(a bracket of a comment stands alone\): mend the file"),
+        ("(a]:1,b:1,c:1);", r"this is no Newick tree \(a bracket of a comment stands alone\): mend the file"),
     ],
 )
 def test_no_trees(text, words):

@@ -1,4 +1,8 @@
+import copy
+import gzip
+import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,3 +181,127 @@ def test_match_and_mismatch():
     assert np.array_equal(matrix.scores[0, :4], [5, -4, -4, -4])
     wild = ta.NUCLEOTIDE.code("N")
     assert not matrix.scores[wild, :15].any() and not matrix.scores[:15, wild].any()
+
+
+GOOD = ta.SubstitutionMatrix.from_name("BLOSUM62")
+
+
+def changed(row, column, value, dtype=np.int64):
+    scores = GOOD.scores.astype(dtype)
+    scores[row, column] = value
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"scores": GOOD.scores[:24, :24]}, "the scores of BLOSUM62 have to be whole numbers in an array of 32 x 32"),
+        ({"scores": GOOD.scores.astype(float)}, "have to be whole numbers"),
+        ({"scores": GOOD.scores.tolist()}, "have to be whole numbers"),
+        ({"scores": None}, "have to be whole numbers"),
+        ({"scores": changed(0, 1, 7)}, "the matrix BLOSUM62 is not symmetric: codes 0 and 1 differ from 1 and 0"),
+        ({"scores": changed(0, 0, -(2**31))}, "the matrix BLOSUM62 has scores beyond 1000000"),
+        ({"scores": changed(0, 0, 2**31 - 1)}, "the matrix BLOSUM62 has scores beyond 1000000"),
+        ({"scores": changed(0, 0, 2**40)}, "the matrix BLOSUM62 has scores beyond 1000000"),
+        ({"scores": changed(31, 31, -(2**31), np.int32)}, "the matrix BLOSUM62 has scores beyond 1000000"),
+        ({"alphabet": "protein"}, "the alphabet of the matrix BLOSUM62 has to be an Alphabet"),
+        ({"name": None}, "the name and the letters of a matrix have to be texts"),
+        ({"letters": 5}, "the name and the letters of a matrix have to be texts"),
+    ],
+)
+def test_arrays_that_make_no_matrix(changes, words):
+    with pytest.raises(ta.ScoringError, match=words):
+        replace(GOOD, **changes)
+
+
+def test_scores_are_kept_as_they_were_given():
+    scores = GOOD.scores.astype(np.int64)
+    matrix = replace(GOOD, scores=scores)
+    scores[0, 0] = 99
+    assert (matrix.scores == GOOD.scores).all() and matrix.scores.dtype == np.int32
+    with pytest.raises(ValueError, match="read-only"):
+        matrix.scores[0, 0] = 1
+
+
+def test_matrices_survive_copying():
+    batch = ta.SequenceBatch.from_strings(["MKVLAW", "MKILAW"])
+    for made in (pickle.loads(pickle.dumps(GOOD)), copy.deepcopy(GOOD)):
+        assert (made.scores == GOOD.scores).all() and made.alphabet is ta.PROTEIN and not made.scores.flags.writeable
+        (table,) = ta.align_all(batch, matrix=made)
+        assert table.score.tolist() == [32]
+
+
+def test_whatever_holds_a_matrix(tmp_path):
+    theirs = substitution_matrices.load("BLOSUM62")
+    path = tmp_path / "b.mat.gz"
+    path.write_bytes(gzip.compress(str(theirs).encode()))
+    letters = theirs.alphabet
+    both = {(a, b): theirs[a, b] for a in letters for b in letters}
+    once = {pair: score for pair, score in both.items() if letters.index(pair[0]) <= letters.index(pair[1])}
+    for source in (
+        GOOD, "BLOSUM62", "blosum62", path, str(path), theirs, (letters, np.asarray(theirs)),
+        (letters.lower(), np.asarray(theirs).tolist()), both, once, {"".join(pair): both[pair] for pair in both},
+    ):  # fmt: skip
+        assert (ta.SubstitutionMatrix.of(source).scores == GOOD.scores).all()
+        assert ta.align("MKVLAW", "MKILAW", matrix=source).score == 32
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (5, "an object of type int is no matrix: give a name, a path, a SubstitutionMatrix, a Biopython Array"),
+        (np.zeros((4, 4)), "an object of type ndarray is no matrix"),
+        (["BLOSUM62"], "an object of type list is no matrix"),
+        ({}, "0 letters, each once"),
+        ({"A": {"R": 1}}, "a matrix as a mapping has pairs of letters as its keys, such as ('A', 'R')"),
+        ({("A", 1): 1}, "a matrix as a mapping has pairs of letters"),
+        ({5: 1}, "a matrix as a mapping has pairs of letters"),
+        ({("A", "A"): 1, ("R", "R"): 1}, "the matrix has no score of A against R: add it"),
+        ({("A", "A"): "x"}, "a score of the matrix is no number: mend it"),
+        ({("A", "A"): 1, ("R", "R"): 1, ("A", "R"): 2, ("R", "A"): 3}, "the matrix custom is not symmetric"),
+        (("AR", np.zeros((3, 3))), "2 letters, each once, need an array"),
+        (("AA", np.zeros((2, 2))), "2 letters, each once, need an array"),
+        (("AR", "xy"), "2 letters, each once, need an array"),
+        (("AR", [[1, np.nan], [np.nan, 1]]), "the matrix custom has a score that is no number: mend it"),
+        ("a\0b", "there is no matrix and no file 'a\\x00b'"),
+    ],
+)
+def test_what_holds_no_matrix(source, sentence):
+    with pytest.raises(ta.ScoringError) as error:
+        ta.SubstitutionMatrix.of(source)
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("scores", "sentence"),
+    [
+        ((99999999999, -4), "the match score 99999999999 is beyond 1000000, which no alignment needs"),
+        ((5, -2147483649), "the mismatch score -2147483649 is beyond 1000000"),
+        ((1_000_001, 0), "the match score 1000001 is beyond 1000000"),
+        ((1.5, 0), "the match score 1.5 is no whole number"),
+        ((True, 0), "the match score True is no whole number"),
+        (("5", 0), "the match score '5' is no whole number"),
+        ((5, None), "the mismatch score None is no whole number"),
+    ],
+)
+def test_matches_that_cannot_be(scores, sentence):
+    with pytest.raises(ta.ScoringError) as error:
+        ta.SubstitutionMatrix.match_mismatch(*scores)
+    assert str(error.value).startswith(sentence)
+
+
+def test_a_protein_matrix_is_none_for_nucleotides():
+    dna = ta.SequenceBatch.from_strings(["ACGT", "ACGA"])
+    for alphabet in (None, ta.NUCLEOTIDE):
+        with pytest.raises(ta.ScoringError, match="BLOSUM62 is a protein matrix but the sequences were judged"):
+            ta.SubstitutionMatrix.load("BLOSUM62", alphabet).check(dna)
+    assert ta.SubstitutionMatrix.load("NUC.4.4").alphabet is ta.NUCLEOTIDE
+
+
+def test_a_file_without_an_end_is_refused(tmp_path):
+    with pytest.raises(ta.InputError, match="/dev/full: the file holds more than 1048576 bytes, too many for what it"):
+        ta.SubstitutionMatrix.load("/dev/full")
+    bomb = tmp_path / "bomb.gz"
+    bomb.write_bytes(gzip.compress(b" " * (1 << 26)))
+    with pytest.raises(ta.InputError, match="the file holds more than 1048576 bytes"):
+        ta.SubstitutionMatrix.load(bomb)

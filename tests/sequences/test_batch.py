@@ -1,9 +1,16 @@
+import copy
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tropalign as ta
+from tropalign.sequences.batch import reverse_complement
 
 TEXTS = ["MKVlag", "WW", "X*", "mkv"]
 
@@ -94,3 +101,105 @@ def test_fingerprint_sees_everything_that_results_depend_on(batch):
     assert len({batch.fingerprint(), *(other.fingerprint() for other in others)}) == 5
     dna, protein = (ta.SequenceBatch.from_strings(["ACGT"], alphabet=a) for a in (ta.NUCLEOTIDE, ta.PROTEIN))
     assert dna.fingerprint() != protein.fingerprint()
+
+
+@given(
+    st.lists(st.text("ACGTRYSWKMBDHVNUacgtryswkmbdhvnu-?X*", max_size=9), max_size=12),
+    st.integers(1, 12),
+)
+def test_other_strands_in_pieces(texts, piece):
+    letters = np.frombuffer("".join(texts).encode(), np.uint8)
+    offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)]).astype(np.int64)
+    table = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tropalign.sequences.batch.PIECE", piece)
+        made = reverse_complement(letters, offsets, ta.NUCLEOTIDE)
+    assert made.tobytes().decode() == "".join(text.translate(table)[::-1] for text in texts)
+
+
+def copies(value):
+    return [pickle.loads(pickle.dumps(value)), copy.deepcopy(value), copy.copy(value)]
+
+
+def test_batches_survive_copying(batch):
+    dna = ta.SequenceBatch.from_strings(["ACGTT", "ACTT"], ["x", "y"])
+    batch.lengths, batch[::2], dna.lengths  # cached values are no part of a batch
+    (wanted,) = ta.align_all(batch)
+    for made in copies(batch):
+        assert made.fingerprint() == batch.fingerprint() and not made.codes.flags.writeable
+        (table,) = ta.align_all(made)
+        assert table.score.tolist() == wanted.score.tolist()
+    for made in copies(dna):
+        assert made.reverse_complement().fingerprint() == dna.reverse_complement().fingerprint()
+        assert next(ta.align_all(made, dna, strand="both")).row(0).score == 25
+
+
+def scores_of(batch):
+    (table,) = ta.align_all(batch)
+    return table.score.tolist()
+
+
+def test_batches_go_to_other_processes(batch):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(scores_of, batch).result() == scores_of(batch)
+
+
+def test_arrays_cannot_be_written_to(batch):
+    for array in (batch.codes, batch.offsets, batch.letters, batch[1:].codes, batch[[0]].offsets):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+CODES, OFFSETS = np.zeros(13, np.uint8), np.array([0, 6, 8, 10, 13])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"codes": np.zeros(12, np.uint8)}, "offsets have to ascend from 0 to the 12 codes"),
+        (
+            {"codes": np.zeros((13, 1), np.uint8)},
+            r"codes has to be an array of one axis and type uint8, not uint8 of shape",
+        ),
+        ({"codes": CODES.astype(np.int64)}, "codes has to be an array of one axis and type uint8, not int64"),
+        ({"codes": [0] * 13}, "codes has to be an array of one axis and type uint8, not a list"),
+        ({"codes": np.full(13, 255, np.uint8)}, "a code is 255, but the protein alphabet has 27 letters"),
+        ({"codes": np.full(13, 27, np.uint8)}, "a code is 27, but the protein alphabet has 27 letters"),
+        ({"alphabet": ta.NUCLEOTIDE, "codes": np.full(13, 15, np.uint8)}, "the nucleotide alphabet has 15 letters"),
+        ({"offsets": np.array([0, 6, 8, 10, 3000])}, "offsets have to ascend from 0 to the 13 codes"),
+        ({"offsets": np.array([0, 8, 6, 10, 13])}, "offsets have to ascend"),
+        ({"offsets": np.array([-1, 6, 8, 10, 13])}, "offsets have to ascend"),
+        ({"offsets": np.array([1, 6, 8, 10, 13])}, "offsets have to ascend"),
+        ({"offsets": np.array([0, 6, 8, 13])}, "4 names, 4 offsets and 4 descriptions|4 names, 4 offsets"),
+        ({"offsets": OFFSETS.astype(np.int32)}, "offsets has to be an array of one axis and type int64, not int32"),
+        ({"offsets": np.zeros(0, np.int64)}, "4 names, 0 offsets"),
+        ({"letters": CODES[:12]}, "12 letters for 13 codes: give as many"),
+        ({"names": ("a", "b", "c")}, "3 names, 5 offsets"),
+        ({"names": "abcd"}, "names has to be a tuple of texts"),
+        ({"names": ("a", "b", "c", None)}, "names has to be a tuple of texts"),
+        ({"descriptions": ("x",)}, "1 descriptions"),
+        ({"alphabet": "protein"}, "the alphabet of a batch is an Alphabet, not 'protein'"),
+    ],
+)
+def test_arrays_that_make_no_batch(batch, changes, words):
+    with pytest.raises(ValueError, match=words):
+        replace(batch, **changes)
+
+
+def test_arrays_in_strides_are_taken(batch):
+    wide = np.zeros((13, 2), np.uint8)
+    made = replace(batch, codes=wide[:, 0])
+    assert made.codes.flags.c_contiguous and scores_of(made)
+
+
+def test_names_and_lengths_alone(batch):
+    bare = ta.SequenceBatch.without_residues(batch.names, batch.lengths, batch.alphabet)
+    for made in (bare, *copies(bare)):
+        assert made.names == batch.names and made.lengths.tolist() == [6, 2, 2, 3] and not made.has_residues
+    assert batch.has_residues and batch[0:0].has_residues
+    with pytest.raises(ta.InputError, match="the batch knows names and lengths only: read the sequences again"):
+        ta.align_all(bare)
+    with pytest.raises(ValueError, match="a length is -1"):
+        ta.SequenceBatch.without_residues(("a",), [-1], ta.PROTEIN)
+    with pytest.raises(ValueError, match="2 names, 2 offsets"):
+        ta.SequenceBatch.without_residues(("a", "b"), [1], ta.PROTEIN)

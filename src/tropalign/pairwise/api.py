@@ -110,7 +110,7 @@ def align_all(
     --------
     >>> for table in align_all({"a": "MKVLAW", "b": "MKILAW", "c": "KVLAW"}):
     ...     print(table.score.tolist())
-    [26, 24, 21]
+    [32, 28, 27]
     """
     batch = _batch(queries, alphabet)
     others = None if targets is None else _batch(targets, alphabet)

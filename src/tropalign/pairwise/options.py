@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -109,7 +109,7 @@ class PairOptions:
         ):
             if value not in allowed:
                 raise UsageError(f"{name} {value!r} is none of {', '.join(allowed)}")
-        if isinstance(self.free_ends, str):
+        if isinstance(self.free_ends, str) or not isinstance(self.free_ends, Iterable):
             raise UsageError(f"free ends {self.free_ends!r}: give a list of them")
         unknown = sorted(set(map(str, self.free_ends)) - set(FREE_ENDS))
         if unknown:
@@ -203,7 +203,7 @@ def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int6
     try:
         given = np.asarray(pairs)
     except ValueError:  # rows of several lengths
-        given = np.zeros((1, 0))
+        given = np.zeros((1, 1))
     if not given.size and given.ndim < 3:
         return np.zeros((0, 2), np.int64)
     if given.ndim != 2 or given.shape[1] != 2:

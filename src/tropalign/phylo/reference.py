@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.formats.msa import read_alignment
 from tropalign.machine.threads import resolve_threads
-from tropalign.phylo import transitions
+from tropalign.phylo.branches import branch_maker
 from tropalign.phylo.saved import ARRAYS, damaged, is_saved, read_saved, write_saved
 from tropalign.phylo.states import StateAlphabet, states_of
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
@@ -24,7 +24,7 @@ from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import alphabet_named, judge_counts
 
 if TYPE_CHECKING:
-    from tropalign._native import BranchBounds, BranchMaker
+    from tropalign._native import BranchBounds
 
 GAP_FLAGS = ("compat", "exact", "discrete")
 #: Names shown of each side where tree and alignment differ.
@@ -85,6 +85,8 @@ class ReferencePackage:
         n_rows, n_columns = self.letters.shape
         if not all(isinstance(name, str) for name in self.names) or len(set(self.names)) != len(self.names):
             raise ValueError("names have to be different texts")
+        if any("\n" in name or "\r" in name for name in self.names):
+            raise ValueError("names have to be of one line")
         if len(self.names) != n_rows:
             raise ValueError(f"there are {len(self.names)} names for {n_rows} rows")
         columns = self.columns
@@ -187,7 +189,7 @@ class ReferencePackage:
         if not len(columns):
             raise InputError("no column of the alignment holds a letter", file=file)
         share = int(n_gaps[columns].sum()) / (len(names) * len(columns))
-        maker = _maker(tree, letters, row, columns, states, gap_flags, share, resolve_threads(n_threads))
+        maker = branch_maker(tree, letters, row, columns, states, gap_flags, share, resolve_threads(n_threads))
         distinct, first = _distinct(maker.hashes())
         return cls(names, letters, tree, states, gap_flags, columns, maker.planes(first), distinct)
 
@@ -341,83 +343,8 @@ def _counts(letters: NDArray[np.uint8], states: StateAlphabet) -> tuple[NDArray[
     return n_letters, n_gaps
 
 
-def _maker(
-    tree: Tree,
-    letters: NDArray[np.uint8],
-    row: list[int],
-    columns: NDArray[np.int64],
-    states: StateAlphabet,
-    gap_flags: str,
-    share: float,
-    n_threads: int,
-) -> BranchMaker:
-    """What makes vectors of branches, from two directional ones each: what is below it, and all the rest."""
-    from tropalign import _native
-
-    plan = _Plan(tree)
-    lengths = np.array(plan.lengths)
-    table = transitions.exact(share, lengths) if gap_flags == "exact" else transitions.compatible(share, lengths)
-    joints, branches = np.array(plan.joints, np.int32).reshape(-1, 5), np.array(plan.branches, np.int32)
-    alignment = (np.ascontiguousarray(letters), np.array(row, np.int64), columns, states.sets, states.n_states)
-    return _native.BranchMaker(*alignment, joints, branches, table, gap_flags == "discrete", n_threads)
-
-
-class _Plan:
-    """Which directional vector comes from which, as native code takes it."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree, self.joints, self.branches = tree, list[tuple[int, ...]](), list[tuple[int, int, int]]()
-        self.lengths: list[float] = []
-        self._of_length: dict[float, int] = {}
-        tips = tree.tips
-        self.n_vectors = len(tips)
-        self._below = {tip: k for k, tip in enumerate(tips)}
-        self._above: dict[int, int] = {}
-        for node in range(len(tree.children) - 1, 0, -1):
-            if tree.children[node]:
-                one, other = tree.children[node]
-                self._below[node] = self._join(one, self._below[one], other, self._below[other])
-        self._from_the_root()
-        for node in range(1, len(tree.children)):
-            if tree.children[node]:
-                one, other = tree.children[node]
-                self._above[one] = self._join(node, self._above[node], other, self._below[other])
-                self._above[other] = self._join(node, self._above[node], one, self._below[one])
-        for node, length in zip(tree.branches(), tree.branch_lengths().tolist(), strict=True):
-            self.branches.append((self._below[node], self._above[node], self._transition(length)))
-
-    def _from_the_root(self) -> None:
-        root = self.tree.children[0]
-        if len(root) == 2:
-            one, other = root
-            self._above[one], self._above[other] = self._below[other], self._below[one]
-            return
-        for k, child in enumerate(root):
-            one, other = (node for j, node in enumerate(root) if j != k)
-            self._above[child] = self._join(one, self._below[one], other, self._below[other])
-
-    def _join(self, one: int, of_one: int, other: int, of_other: int) -> int:
-        """A vector from those at the far ends of the branches above two nodes."""
-        self.joints.append((self.n_vectors, of_one, self._above_node(one), of_other, self._above_node(other)))
-        self.n_vectors += 1
-        return self.n_vectors - 1
-
-    def _above_node(self, node: int) -> int:
-        length = float(self.tree.lengths[node])
-        root = self.tree.children[0]
-        if len(root) == 2 and node in root:
-            length = float(self.tree.lengths[root[0]] + self.tree.lengths[root[1]])
-        return self._transition(length)
-
-    def _transition(self, length: float) -> int:
-        if length not in self._of_length:
-            self._of_length[length] = len(self.lengths)
-            self.lengths.append(length)
-        return self._of_length[length]
-
-
 def _distinct(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of each row among the different ones, by first appearance; and the first row of each."""
-    place: dict[tuple[int, int], int] = {}
-    distinct = np.array([place.setdefault((a, b), len(place)) for a, b in hashes.tolist()], np.int64)
+    number_of: dict[tuple[int, int], int] = {}
+    distinct = np.array([number_of.setdefault((a, b), len(number_of)) for a, b in hashes.tolist()], np.int64)
     return distinct, np.unique(distinct, return_index=True)[1]

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.sequences.files import file_name, read_text
 
+#: Bytes of a Newick file at most: some million tips.
+MOST_BYTES = 1 << 28
 #: Length of a branch that has none (as PaPaRa 2 takes it).
 MISSING_LENGTH = 1.0
 
@@ -144,7 +146,7 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
     InputError
         No such file, no Newick, several trees, fewer than three tips, or two tips of one name.
     """
-    return parse_tree(read_text(path), file_name(path))
+    return parse_tree(read_text(path, MOST_BYTES), file_name(path))
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:

@@ -86,9 +86,8 @@ class SequenceBatch:
         if len(self.letters) != len(codes):
             raise ValueError(f"{len(self.letters)} letters for {len(codes)} codes: give as many")
         if len(codes) and codes.max() >= len(self.alphabet.letters):
-            raise ValueError(
-                f"a code is {codes.max()}, but the {self.alphabet.name} alphabet has {len(self.alphabet.letters)}"
-            )
+            n_letters = len(self.alphabet.letters)
+            raise ValueError(f"a code is {codes.max()}, but the {self.alphabet.name} alphabet has {n_letters} letters")
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.has_residues:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -162,9 +162,7 @@ class _Collected:
     def __init__(self, policy: Policy, file: str, has_headers: bool = True) -> None:
         self._policy, self._file, self._has_headers = policy, file, has_headers
         self.number = 0
-        left_out = b" \t" + (GAP_LETTERS.encode() if policy.leaves_gaps_out else b"")
-        self._is_left_out = np.zeros(256, bool)
-        self._is_left_out[list(left_out)] = True
+        self._left_out = b" \t" + (GAP_LETTERS.encode() if policy.leaves_gaps_out else b"")
         self._clear()
 
     def _clear(self) -> None:
@@ -188,13 +186,14 @@ class _Collected:
         numbers = np.arange(self.number - n + 1, self.number + 1)
         offsets = np.zeros(n + 1, np.int64)
         np.cumsum(np.fromiter(map(len, self._texts), np.int64, n), out=offsets[1:])
-        letters = np.frombuffer("".join(self._texts).encode("ascii", "replace"), np.uint8)
+        data = "".join(self._texts).encode("ascii", "replace")
         headers = self._headers
         self._clear()
-        is_left_out = self._is_left_out[letters]
-        if is_left_out.any():
-            left = np.concatenate([[0], np.cumsum(~is_left_out)])
-            letters, offsets = letters[~is_left_out], left[offsets]
+        letters = np.frombuffer(data, np.uint8)
+        if any(sign in data for sign in self._left_out):
+            stays = ~np.isin(letters, np.frombuffer(self._left_out, np.uint8))
+            offsets = np.concatenate([[0], np.cumsum(stays)])[offsets]
+            letters = letters[stays]
         if self._policy.empty == "skip" and not (lengths := np.diff(offsets)).all():
             keep = np.flatnonzero(lengths)
             headers, numbers = [headers[k] for k in keep.tolist()], numbers[keep]
@@ -311,6 +310,8 @@ class ReadBlocks:
     def __init__(self, reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> None:
         self._names = NumberedNames(taken)
         self._reader: BlockReader | None = None
+        if isinstance(reads, Mapping):
+            reads = reads.items()
         if not _is_source(reads) and not isinstance(reads, SequenceBatch):
             reads, first = _peeked(reads)
             if first is _NOTHING:

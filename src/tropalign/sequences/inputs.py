@@ -32,18 +32,14 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
     InputError
         One text where many sequences belong; a value that is no sequence, such as None; a table instead of a column.
     """
-    if isinstance(sequences, str | bytes | bytearray):
-        raise InputError(
-            "one text was given where several sequences belong: put it into a list, or name a file by Path"
-        )
+    if isinstance(sequences, str | bytes | bytearray) or hasattr(sequences, "seq") or _is_spelled(sequences):
+        raise InputError("one sequence was given where several belong: put it into a list, or give a file's Path")
     if hasattr(sequences, "columns"):
         raise InputError("a table was given where a column of sequences belongs: name the column")
     if isinstance(sequences, Mapping):
         sequences = sequences.items()
     elif not isinstance(sequences, Iterable) or getattr(sequences, "ndim", 1) != 1:
         raise InputError(f"{_said(sequences)} is no set of sequences: {_KINDS}, in a list")
-    elif hasattr(sequences, "seq"):
-        raise InputError("one record was given where several sequences belong: put it into a list")
     for number, value in enumerate(sequences, 1):
         yield _name_and_letters(value, number)
 
@@ -71,12 +67,18 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
         return str(value.id), letters_of(value.seq, record)[1]
     if hasattr(value, "letters") and hasattr(value, "name"):  # tropalign's Sequence
         return str(value.name), letters_of(value.letters, record)[1]
-    if isinstance(value, _biopython()):
-        return None, str(value)
-    # Sequences of other libraries are text in all but their type.
-    if hasattr(value, "__len__") and not isinstance(value, _CONTAINERS) and len(str(value)) == len(value):
+    if _is_spelled(value):
         return None, str(value)
     raise InputError(f"{_said(value)} is no sequence: {_KINDS}", record=record)
+
+
+def _is_spelled(value: Any) -> bool:
+    """Whether this is a Seq, or a sequence of another library: text in all but its type."""
+    if isinstance(value, _biopython()):
+        return True
+    if not hasattr(value, "__len__") or hasattr(value, "dtype") or isinstance(value, _CONTAINERS):
+        return False
+    return len(str(value)) == len(value) > 0
 
 
 def _biopython() -> tuple[type, ...]:

@@ -85,7 +85,7 @@ def read_sequences(
         warnings.warn(
             f"{shown(file)}, record {name!r}: {what}; read as {alphabet.wildcard}", TropalignWarning, stacklevel=2
         )
-    return SequenceBatch(codes, offsets, tuple(found.names), alphabet, letters, tuple(found.descriptions))
+    return SequenceBatch(codes, offsets, tuple(found.names), alphabet, letters, found.descriptions())
 
 
 def _encoded(letters: NDArray[np.uint8], alphabet: Alphabet) -> tuple[NDArray[np.uint8], int, int]:
@@ -106,22 +106,30 @@ class _Whole:
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.descriptions: list[str] = []
+        self._descriptions: list[str] = []
         self.letters = bytearray()
         self.offsets = [np.zeros(1, np.int64)]
-        self.numbers: list[NDArray[np.int64]] = []
+        self._numbers: list[NDArray[np.int64] | range] = []
         self.files: list[str] = []
         self._ends: list[int] = []  # of each block, records up to its end
 
     def add(self, block: SequenceBlock) -> None:
         """One more block."""
+        if self._descriptions or any(block.descriptions):
+            self._descriptions += [""] * (len(self.names) - len(self._descriptions))
+            self._descriptions += block.descriptions
         self.names += block.names
-        self.descriptions += block.descriptions
         self.offsets.append(block.offsets[1:] + len(self.letters))
         self.letters += block.letters.data
-        self.numbers.append(block.numbers)
+        first, last = int(block.numbers[0]), int(block.numbers[-1])
+        is_run = last - first + 1 == len(block)
+        self._numbers.append(range(first, last + 1) if is_run else block.numbers)
         self.files.append(block.file)
         self._ends.append(len(self.names))
+
+    def descriptions(self) -> tuple[str, ...]:
+        """What followed each name in its header."""
+        return tuple(self._descriptions) if self._descriptions else ("",) * len(self.names)
 
     def file_of(self, k: int) -> str:
         """The file that record k was read from."""
@@ -130,7 +138,7 @@ class _Whole:
     def number_of(self, k: int) -> int:
         """The number of record k in its file, from 1."""
         block = bisect_right(self._ends, k)
-        return int(self.numbers[block][k - self._ends[block]])
+        return int(self._numbers[block][k - self._ends[block]])
 
     def check_names(self) -> None:
         """Refuses two records of one name. Their hashes are compared first, which take far less than a set of names."""

@@ -95,11 +95,8 @@ class _Text(io.RawIOBase):
         return len(data)
 
     def _refuse(self, data: bytes) -> None:
-        for what, at in (("a zero byte", data.find(b"\0")), ("a byte outside ASCII", _first_beyond_ascii(data))):
-            if at >= 0:
-                line = self._lines + data.count(b"\n", 0, at) + 1
-                raise InputError(f"{what} {_NO_TEXT}", file=self._file, line=line)
-
-
-def _first_beyond_ascii(data: bytes) -> int:
-    return -1 if data.isascii() else int(np.argmax(np.frombuffer(data, np.uint8) >= 128))
+        found = np.frombuffer(data, np.uint8)
+        at = int(np.argmax((found == 0) | (found >= 128)))
+        what = "a byte outside ASCII" if data[at] else "a zero byte"
+        line = self._lines + data.count(b"\n", 0, at) + 1
+        raise InputError(f"{what} {_NO_TEXT}", file=self._file, line=line)
