@@ -48,12 +48,12 @@ def task(queries, targets=None, mode="local", gap=(11, 1), report="alignment", m
     return PairsTask(queries, targets, chosen, pairs)
 
 
-def check(device, job, shape=SMALL):
+def check(device, job, shape=SMALL, progress=None):
     """The device's table is the processor's, column by column."""
     (tile,) = job.tiles()
     wanted = job.on_cpu(tile, 2)
     job.gpu_shape = shape
-    got = job.on_gpu(tile, device)
+    got = job.on_gpu(tile, device, progress)
     for name in ("query_index", "target_index", *REPORT_COLUMNS[job.options.report]):
         np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name), err_msg=name)
     if job.options.strand == "both":

@@ -288,6 +288,10 @@ class CudaMemory:
             )
         return array
 
+    def wait(self) -> None:
+        """Until all that was queued is done."""
+        self._device.stream.wait()
+
     def release(self) -> None:
         """Frees the buffers, after whatever still uses them."""
         for buffer in self._buffers:

@@ -172,6 +172,10 @@ class OpenClMemory:
             self._device._cl.enqueue_copy(self._device._queue, array, buffer)
         return array
 
+    def wait(self) -> None:
+        """Until all that was queued is done."""
+        self._device._queue.finish()
+
     def release(self) -> None:
         """Frees the buffers, after whatever still uses them."""
         try:
