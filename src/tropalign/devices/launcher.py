@@ -66,7 +66,7 @@ class Programs:
         constants
             Compiled into the kernels.
         alive
-            Called every BEAT_SECONDS while the program is being made; what it raises ends the wait.
+            Called at once, and every BEAT_SECONDS while the program is being made; what it raises ends the wait.
 
         Raises
         ------
@@ -79,11 +79,11 @@ class Programs:
             if build is None:
                 build = self._builds[key] = Future()
                 threading.Thread(target=self._build, args=(key, dict(constants), build), daemon=True).start()
-        while not build.done():
+        while True:
             if alive:
                 alive()
-            wait([build], timeout=BEAT_SECONDS)
-        return build.result()
+            if wait([build], timeout=BEAT_SECONDS).done:
+                return build.result()
 
     def _build(self, key: Hashable, constants: dict[str, int], build: Future[Program]) -> None:
         try:
