@@ -42,7 +42,7 @@ def test_kernels_define_none_of_the_shared_numbers(files, prefix, numbers):
     defined = set(re.findall(r"#define (\w+)", text))
     shared = {f"{prefix}_{name}" for name in numbers}
     assert not defined & shared
-    used = set(re.findall(rf"\b{prefix}_\w+", re.sub(r"/\*.*?\*/", "", text, flags=re.S)))
+    used = set(re.findall(rf"\b{prefix}_\w+", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)))
     assert used & shared >= shared - {f"{prefix}_SOURCE_SHARED_ROW"}
 
 

@@ -129,7 +129,7 @@ class Context:
         checked(self.driver.cuCtxSetCurrent(self._handle), f"{self.name}: entering it")
         answer = getattr(self.driver, function)(*arguments)
         if _name(answer[0]) in LASTING:
-            kernels = sorted(set(list(self.running.values())))  # the list at once: other threads launch
+            kernels = sorted(set(self.running.copy().values()))  # other threads launch meanwhile
             ran = f" while {' and '.join(kernels)} ran" if kernels else ""
             lost = "this process can compute nothing more on it"
             self._fault = self._fault or f"{self.name}: {function} failed ({_text(answer[0])}){ran}: {lost}"

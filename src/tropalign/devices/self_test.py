@@ -13,7 +13,7 @@ Check = Callable[[Gpu], None]
 
 
 def verdict(name: str, checks: Mapping[str, Check]) -> str:
-    """ "ok", or "fails: " and why the device does not open, or which jobs' kernels are wrong on it and why.
+    """Says "ok", or "fails: " and why the device does not open, or which jobs' kernels are wrong on it and why.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-from tropalign.results.alignment import DELETION, DIFFERENT, EQUAL, INSERTION
+from tropalign.results.cigar import DELETION, DIFFERENT, EQUAL, INSERTION
 
 #: Columns of a block.
 COLUMNS = 8

@@ -216,8 +216,10 @@ class ScoresOnGpu:
         before: int,
         progress: Callable[[int], None] | None,
     ) -> None:
-        """Scores of couples, into `result`, in runs of units (a couple and a group of branches) that fit the device's
-        memory and take it a short time.
+        """Scores of couples, into `result`.
+
+        They are computed in runs of units (a couple and a group of branches) that fit the device's memory and take it a
+        short time.
         """
         group, n_groups, sides = self.shape.group, result.shape[1], couples.reads.shape[1]
         chosen = constants(self.scoring, group, couples.height, word_bits)

@@ -8,8 +8,8 @@ from tropalign.devices.gpu import Gpu
 from tropalign.errors import DeviceError
 from tropalign.phylo.gpu import ScoresOnGpu
 from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scorer import Scorer
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
-from tropalign.phylo.task import Scorer
 from tropalign.sequences import NUCLEOTIDE
 
 #: Tips (so that branches make two work-groups), columns, and reads of the reference that is made up.
