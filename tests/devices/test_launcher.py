@@ -77,6 +77,16 @@ def test_a_failed_program_is_tried_again():
     assert len(device.built) == 3
 
 
+def test_without_threads_the_caller_compiles(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    device = Device()
+    device.may_compile.set()
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert Programs(device, "source").get({"SIZE": 1}) is not None
+
+
 def test_the_pace_is_the_rate_measured_last(monkeypatch):
     now = iter([0.0, 2.0, 10.0, 10.0])
     monkeypatch.setattr(launcher.time, "perf_counter", lambda: next(now))

@@ -6,6 +6,7 @@ import numpy as np
 
 import tropalign
 from tropalign import _native
+from tropalign.execution.scheduler import Scheduler
 from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
@@ -46,6 +47,11 @@ def task(queries, targets=None, mode="local", gap=(11, 1), report="alignment", m
     pairs = options.pop("pairs", None)
     chosen = PairOptions(matrix or blosum62(), tropalign.Gap(*gap), mode, report, frozenset(free), **options)
     return PairsTask(queries, targets, chosen, pairs)
+
+
+def run(job, devices):
+    """The job's results, tile by tile."""
+    return [result.value for result in Scheduler(devices).run([job])]
 
 
 def check(device, job, shape=SMALL, progress=None):

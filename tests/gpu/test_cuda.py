@@ -5,10 +5,9 @@ import sys
 
 import numpy as np
 import pytest
-from gpu.cases import MIDDLE, check, proteins, random_proteins, task
+from gpu.cases import MIDDLE, check, proteins, random_proteins, run, task
 from gpu.fake_cuda import CUresult, FakeDriver
 from gpu.host_device import HostDevice
-from tropalign.execution.queue import run
 
 import tropalign
 from tropalign.devices import cuda, nvrtc
@@ -145,8 +144,8 @@ def test_two_threads_have_a_stream_each(driver, monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
     job = task(proteins(random_proteins(5, 24, 40)))
     assert len(job.tiles()) > 4
-    wanted = [table for _, table in run(job, devices=[CpuDevice(1)])]
-    got = [table for _, table in run(job, devices=[GpuDevice(cuda.CudaDevice("cuda:0"))])]
+    wanted = run(job, [CpuDevice(1)])
+    got = run(job, [GpuDevice(cuda.CudaDevice("cuda:0"))])
     for table, other in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(table.score, other.score)
         np.testing.assert_array_equal(table.cigar_ops, other.cigar_ops)

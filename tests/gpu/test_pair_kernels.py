@@ -4,11 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, proteins, random_proteins, task
+from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, proteins, random_proteins, run, task
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tropalign.execution.queue import run
 
 import tropalign
 from tropalign.devices.registry import GpuDevice
@@ -179,7 +178,7 @@ def test_a_kernel_is_compiled_once_for_all_threads(monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
     device = HostDevice(16)
     device.n_streams = 2
-    list(run(task(proteins(random_proteins(10, 24, 40)), report="score"), devices=[GpuDevice(device)]))
+    run(task(proteins(random_proteins(10, 24, 40)), report="score"), [GpuDevice(device)])
     assert len(device.built) == len({tuple(built.items()) for built in device.built})
 
 

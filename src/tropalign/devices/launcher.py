@@ -73,12 +73,17 @@ class Programs:
         DeviceError
             The kernels do not compile. The next call tries again.
         """
-        key = tuple(sorted(constants.items()))
+        key, builder = tuple(sorted(constants.items())), None
         with self._lock:
             build = self._builds.get(key)
             if build is None:
                 build = self._builds[key] = Future()
-                threading.Thread(target=self._build, args=(key, dict(constants), build), daemon=True).start()
+                builder = threading.Thread(target=self._build, args=(key, dict(constants), build), daemon=True)
+        if builder is not None:
+            try:
+                builder.start()
+            except RuntimeError:  # the system allows no more threads
+                builder.run()
         while True:
             if alive:
                 alive()
