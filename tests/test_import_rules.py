@@ -14,7 +14,7 @@ ALLOWED = {
     "machine": {"errors"},
     "results": {"errors", "sequences", "scoring"},
     "execution": {"errors", "machine", "devices"},
-    "devices": {"errors", "machine", "execution", "pairwise"},
+    "devices": {"errors", "machine", "execution"},
     "formats": {"errors", "sequences", "scoring", "results"},
     "pairwise": BASE,
     "phylo": BASE,

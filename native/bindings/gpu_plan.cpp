@@ -59,6 +59,23 @@ void place_runs(Column<uint32_t> runs, Column<int64_t> begin, Column<int64_t> pl
     }
 }
 
+/// What the plan and the kernels agree on, by the names of tropalign.pairwise.gpu_layout.
+nb::dict gpu_constants() {
+    nb::dict out;
+    out["COLUMNS"] = kGpuBlockColumns;
+    out["UNIT_INTS"] = kGpuUnitInts;
+    out["LANE_INTS"] = kGpuLaneInts;
+    out["SOURCE_SHARED_ROWS"] = static_cast<int>(RowSource::shared_rows);
+    out["SOURCE_SHARED_ROW"] = static_cast<int>(RowSource::shared_row);
+    out["SOURCE_OWN_ROWS"] = static_cast<int>(RowSource::own_rows);
+    out["FREE_ROWS_BEGIN"] = static_cast<int>(kGpuFreeRowsBegin);
+    out["FREE_COLUMNS_BEGIN"] = 2 * kGpuFreeRowsBegin;
+    out["FREE_ROWS_END"] = static_cast<int>(kGpuFreeRowsEnd);
+    out["FREE_COLUMNS_END"] = 2 * kGpuFreeRowsEnd;
+    out["MIRRORED"] = static_cast<int>(kGpuMirrored);
+    return out;
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -66,6 +83,8 @@ void bind_gpu_plan(nb::module_ &m) {
     m.def("plan_gpu", &tropalign::plan, "query"_a, "target"_a, "length"_a, "rank"_a, "bound"_a, "wide_from"_a,
           "extend"_a, "strip_cells"_a, "free_ends"_a, "word_bits"_a, "group"_a, "rows"_a,
           "Units of work-groups for each kernel; see tropalign.pairwise.gpu_plan.");
+    m.def("gpu_constants", &tropalign::gpu_constants,
+          "Numbers that the plan and the kernels agree on, by the names of tropalign.pairwise.gpu_layout.");
     m.def("place_values", &tropalign::place_values, "values"_a, "place"_a, "out"_a,
           "Column k of `values` becomes column place[k] of `out`.");
     m.def("place_runs", &tropalign::place_runs, "runs"_a, "begin"_a, "place"_a, "offsets"_a, "out"_a,

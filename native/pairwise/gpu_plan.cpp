@@ -7,10 +7,6 @@
 namespace tropalign {
 namespace {
 
-// Of a unit's flags (P_FREE_*, P_ROWS_ARE_SHORT in sweep.k).
-constexpr uint8_t kFreeBegin = 1, kFreeEnd = 4, kRowsAreShort = 16;  // of rows; those of columns are twice as much
-constexpr int kFlagValues = 32;
-
 struct Pair {
     int32_t index, row, column;
     uint8_t flags;
@@ -110,7 +106,7 @@ class Planner {
         const auto &rank = request_.rank;
         sort_by(pairs_, spare_, request_.n_sequences, [&](const Pair &p) { return rank[p.column]; });
         sort_by(pairs_, spare_, request_.n_sequences, [&](const Pair &p) { return rank[p.row]; });
-        sort_by(pairs_, spare_, kFlagValues, [&](const Pair &p) { return p.flags; });
+        sort_by(pairs_, spare_, kGpuFlagValues, [&](const Pair &p) { return p.flags; });
         Builder couples(request_, RowSource::shared_rows, false, word_bits_);
         Builder singles(request_, RowSource::shared_row, false, word_bits_);
         std::vector<Range> shared;
@@ -258,9 +254,10 @@ Pair orient(const GpuPlanRequest &request, const std::vector<int32_t> &counts, i
                                 : counts[target] > 2 * counts[query] ? false
                                                                      : query_is_long;
     const auto &free = request.free_ends;
-    const uint8_t of_query = free[0] * kFreeBegin | free[1] * kFreeEnd, of_target = free[2] * kFreeBegin | free[3] * kFreeEnd;
+    const uint8_t of_query = free[0] * kGpuFreeRowsBegin | free[1] * kGpuFreeRowsEnd;
+    const uint8_t of_target = free[2] * kGpuFreeRowsBegin | free[3] * kGpuFreeRowsEnd;
     const uint8_t flags = (rows_are_query ? of_query | 2 * of_target : of_target | 2 * of_query) |
-                          (rows_are_query != query_is_long ? kRowsAreShort : 0);
+                          (rows_are_query != query_is_long ? kGpuMirrored : 0);
     const auto row = static_cast<int32_t>(rows_are_query ? query : target);
     return {static_cast<int32_t>(k), row, static_cast<int32_t>(rows_are_query ? target : query), flags, rows_are_query};
 }

@@ -6,10 +6,16 @@
 
 namespace tropalign {
 
-/// What `units` and `lanes` hold of a unit and of a lane (P_UNIT_*, P_LANE_* in sweep.k), and the columns of a block.
+// The numbers below are those of src/tropalign/pairwise/gpu_layout.py; a test compares them (`gpu_constants`).
+
+/// Numbers of a unit and of a lane in `units` and `lanes`, and columns of a block.
 constexpr int kGpuUnitInts = 5, kGpuLaneInts = 4, kGpuBlockColumns = 8;
 
-/// Where scores come from (P_SOURCE in sweep.k).
+/// Of a unit's flags. A free begin or end of columns has twice the value of that of rows.
+constexpr uint8_t kGpuFreeRowsBegin = 1, kGpuFreeRowsEnd = 4, kGpuMirrored = 16;
+constexpr int kGpuFlagValues = 32;
+
+/// Where scores come from (PAIRS_SOURCE in sweep.k).
 enum class RowSource { shared_rows = 0, shared_row = 1, own_rows = 2 };
 
 struct GpuPlanRequest {

@@ -10,10 +10,10 @@ from tropalign.cli.main import main
 
 
 @pytest.mark.parametrize("arguments", [[], ["--mode", "semiglobal", "--report", "score"]])
-def test_any_mix_of_devices_writes_the_same(few, tmp_path, capsys, arguments, monkeypatch):
+def test_any_mix_of_devices_writes_the_same(few, tmp_path, capsys, arguments, monkeypatch, opencl_name):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
     written = []
-    for k, names in enumerate((["cpu"], ["opencl:0.0"], ["opencl:0.0", "cpu"])):
+    for k, names in enumerate((["cpu"], [opencl_name], [opencl_name, "cpu"])):
         path = tmp_path / f"{k}.tsv"
         chosen = [word for name in names for word in ("--device", name)]
         assert main(["pairs", str(few), *arguments, *chosen, "-o", str(path)]) == 0
@@ -24,12 +24,12 @@ def test_any_mix_of_devices_writes_the_same(few, tmp_path, capsys, arguments, mo
     assert capsys.readouterr().err.count("failed") == 0
 
 
-def test_placements_on_any_mix_of_devices(tmp_path, capsys):
+def test_placements_on_any_mix_of_devices(tmp_path, capsys, opencl_name):
     examples = Path(__file__).parent.parent.parent / "examples" / "16s"
     reads = tmp_path / "reads.fa"
     reads.write_text("".join((examples / "reads.fasta").read_text().splitlines(keepends=True)[:12]))
     written = []
-    for k, names in enumerate((["cpu"], ["opencl:0.0"], ["opencl:0.0", "cpu"])):
+    for k, names in enumerate((["cpu"], [opencl_name], [opencl_name, "cpu"])):
         chosen = [word for name in names for word in ("--device", name)]
         words = ["--reference", examples / "ref.phy.gz", "--tree", examples / "ref.nwk", reads, *chosen]
         outputs = ["-o", tmp_path / f"{k}.fasta", "--table", tmp_path / f"{k}.tsv"]
@@ -47,3 +47,29 @@ def test_a_run_on_the_processor_loads_no_gpu_library(few):
     )
     done = subprocess.run([sys.executable, "-c", code, few, f"{few}.tsv"], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
+    """On the host's kernels: as they are, and with numbers changed on their way back."""
+    from gpu.host_device import HostDevice
+
+    from tropalign.devices.gpu import GpuInfo
+
+    class Wrong(HostDevice):
+        def download(self, buffer, dtype, count):
+            return super().download(buffer, dtype, count) ^ 1
+
+    def found():
+        return [GpuInfo(name, "model", "driver", 1 << 30, None, True, False, "") for name in ("host:0", "host:1")], []
+
+    monkeypatch.setattr("tropalign.devices.registry.find_gpus", found)
+    monkeypatch.setattr(
+        "tropalign.devices.self_test.open_gpu", lambda name: HostDevice() if name == "host:0" else Wrong()
+    )
+    assert main(["devices"]) == 0
+    lines = [line.split(None, 1)[1] for line in capsys.readouterr().out.splitlines() if "self-test" in line]
+    assert lines == [
+        "ok (pairs, place)",
+        "fails: pairs: host: its local alignments are not those of the processor; "
+        "place: host: its scores of reads are not those of the processor",
+    ]

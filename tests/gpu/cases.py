@@ -6,6 +6,7 @@ import numpy as np
 
 import tropalign
 from tropalign import _native
+from tropalign.execution.scheduler import Scheduler
 from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
@@ -48,12 +49,17 @@ def task(queries, targets=None, mode="local", gap=(11, 1), report="alignment", m
     return PairsTask(queries, targets, chosen, pairs)
 
 
-def check(device, job, shape=SMALL):
+def run(job, devices):
+    """The job's results, tile by tile."""
+    return [result.value for result in Scheduler(devices).run([job])]
+
+
+def check(device, job, shape=SMALL, progress=None):
     """The device's table is the processor's, column by column."""
     (tile,) = job.tiles()
     wanted = job.on_cpu(tile, 2)
     job.gpu_shape = shape
-    got = job.on_gpu(tile, device)
+    got = job.on_gpu(tile, device, progress)
     for name in ("query_index", "target_index", *REPORT_COLUMNS[job.options.report]):
         np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name), err_msg=name)
     if job.options.strand == "both":

@@ -2,12 +2,6 @@ import pytest
 from gpu.host_device import HostDevice
 
 
-def opencl_device():
-    from tropalign.devices.opencl import OpenClDevice
-
-    return OpenClDevice("opencl:0.0")
-
-
 def real_gpus():
     """Names of CUDA devices, where there are any."""
     from tropalign.devices import cuda
@@ -24,7 +18,7 @@ def make(name):
 
     if name.startswith("host"):
         return HostDevice(int(name[4:]))
-    return opencl_device() if name == "opencl" else open_gpu(name)
+    return open_gpu(name)
 
 
 @pytest.fixture(scope="session", params=["host16", "host32", *real_gpus()])
@@ -36,7 +30,7 @@ def device(request):
 @pytest.fixture(scope="session", params=["host16", "opencl", *real_gpus()])
 def vendor_device(request):
     """The host, and every driver there is."""
-    return make(request.param)
+    return make(request.getfixturevalue("opencl_name") if request.param == "opencl" else request.param)
 
 
 @pytest.fixture(scope="session")

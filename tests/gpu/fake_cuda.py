@@ -17,12 +17,18 @@ class CUresult(IntEnum):
     CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_NO_DEVICE = 100
     CUDA_ERROR_INVALID_CONTEXT = 201
+    CUDA_ERROR_ILLEGAL_ADDRESS = 700
 
 
 class CUdevice_attribute(IntEnum):
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
     CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16
+    CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115
+
+
+class CUctx_flags(IntEnum):
+    CU_CTX_SCHED_BLOCKING_SYNC = 4
 
 
 class CUmemPool_attribute(IntEnum):
@@ -32,16 +38,20 @@ class CUmemPool_attribute(IntEnum):
 
 
 class FakeDriver:
-    """`memory_bytes` of device memory; `compiled` is set by the test's compiler before a module is loaded."""
+    """`memory_bytes` of device memory; `compiled` is set by the test's compiler before a module is loaded.
+
+    `has_pools` False: a device without memory pools. `flags`: how waits behave, as set before the context was made.
+    """
 
     CUresult, CUdevice_attribute, CUmemPool_attribute = CUresult, CUdevice_attribute, CUmemPool_attribute
-    cuuint64_t = int
+    CUctx_flags, cuuint64_t = CUctx_flags, int
 
-    def __init__(self, capability=90, memory_bytes=1 << 28, count=1):
+    def __init__(self, capability=90, memory_bytes=1 << 28, count=1, version=13010, has_pools=True):
         self.capability, self.memory_bytes, self.count = capability, memory_bytes, count
+        self.version, self.has_pools, self.flags = version, has_pools, 0
         self.blocks, self.pinned, self.streams, self.compiled = {}, {}, set(), None
         self.contexts = self.modules = self.n_streams = self.cached = 0
-        self.launched = []
+        self.launched, self.is_idle = [], True
         self._thread = threading.local()
 
     def _in_context(self):
@@ -51,7 +61,7 @@ class FakeDriver:
         return (CUresult.CUDA_SUCCESS if self.count else CUresult.CUDA_ERROR_NO_DEVICE,)
 
     def cuDriverGetVersion(self):
-        return 0, 13010
+        return 0, self.version
 
     def cuDeviceGetCount(self):
         return 0, self.count
@@ -66,8 +76,16 @@ class FakeDriver:
         return 0, self.memory_bytes
 
     def cuDeviceGetAttribute(self, attribute, device):
-        values = {75: self.capability // 10, 76: self.capability % 10, 16: 1}
+        values = {75: self.capability // 10, 76: self.capability % 10, 16: 1, 115: int(self.has_pools)}
         return 0, values[attribute.value]
+
+    def cuDevicePrimaryCtxGetState(self, device):
+        return 0, self.flags, int(self.contexts > 0)
+
+    def cuDevicePrimaryCtxSetFlags(self, device, flags):
+        assert self.contexts == 0
+        self.flags = flags
+        return (0,)
 
     def cuDevicePrimaryCtxRetain(self, device):
         self.contexts += 1
@@ -79,6 +97,7 @@ class FakeDriver:
         return (0,)
 
     def cuDeviceGetDefaultMemPool(self, device):
+        assert self.has_pools
         return 0, "pool"
 
     def cuMemPoolSetAttribute(self, pool, attribute, value):
@@ -109,6 +128,7 @@ class FakeDriver:
         return (0,)
 
     def cuStreamSynchronize(self, stream):
+        self.is_idle = True
         return (0,)
 
     def cuMemGetInfo(self):
@@ -116,9 +136,21 @@ class FakeDriver:
         used = sum(block.nbytes for block in self.blocks.values())
         return 0, self.memory_bytes - used - self.cached, self.memory_bytes
 
+    def cuMemAlloc(self, n_bytes):
+        assert self._in_context()
+        return self._allocate(n_bytes)
+
+    def cuMemFree(self, address):
+        assert self._in_context() and self.is_idle
+        del self.blocks[int(address)]
+        return (0,)
+
     def cuMemAllocAsync(self, n_bytes, stream):
+        assert stream in self.streams and self.has_pools
+        return self._allocate(n_bytes)
+
+    def _allocate(self, n_bytes):
         assert n_bytes > 0
-        assert stream in self.streams
         if n_bytes > self.cuMemGetInfo()[1] + self.cached:
             return CUresult.CUDA_ERROR_OUT_OF_MEMORY, 0
         self.cached = max(self.cached - n_bytes, 0)
@@ -127,7 +159,7 @@ class FakeDriver:
         return 0, block.ctypes.data
 
     def cuMemFreeAsync(self, address, stream):
-        assert stream in self.streams and self._in_context()
+        assert stream in self.streams and self.has_pools and self._in_context()
         self.cached += self.blocks.pop(int(address)).nbytes
         return (0,)
 
@@ -171,4 +203,5 @@ class FakeDriver:
         with ONE_AT_A_TIME:
             function(gx, bx, *(kind(value) for value, kind in zip(values, types, strict=True)))
         self.launched.append(stream)
+        self.is_idle = False
         return (0,)

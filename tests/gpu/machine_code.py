@@ -45,12 +45,13 @@ def nvdisasm():
 
 
 def compile_placement(capability):
-    from tropalign.devices.cuda import DPX_CAPABILITY, compile_cubin
+    from tropalign.devices.cuda import DPX_CAPABILITY
+    from tropalign.devices.nvrtc import compile_for
     from tropalign.phylo.gpu import COLUMNS, Scoring, Shape, constants, source
 
     shape, scoring = Shape(), Scoring.of((2, 0, -3, 3, 1, 3, 1, 0))
     chosen = constants(scoring, shape.group, shape.rows[0], 16 if capability >= DPX_CAPABILITY else 32)
-    return compile_cubin(source(), chosen, capability), chosen["P_ROWS"] * COLUMNS
+    return compile_for(source(), chosen, f"sm_{capability}"), chosen["PLACE_ROWS"] * COLUMNS
 
 
 def compile_variant(name, capability):
@@ -60,15 +61,17 @@ def compile_variant(name, capability):
 
     from gpu.cases import blosum62
 
-    from tropalign.devices.cuda import DPX_CAPABILITY, compile_cubin
-    from tropalign.pairwise.gpu import Scheme, constants, source
+    from tropalign.devices.cuda import DPX_CAPABILITY
+    from tropalign.devices.nvrtc import compile_for
+    from tropalign.pairwise.gpu import source
     from tropalign.pairwise.gpu_plan import Shape
+    from tropalign.pairwise.gpu_scheme import Scheme, constants
 
     local, traced, scores, strips = VARIANTS[name]
     word_bits = 16 if capability >= DPX_CAPABILITY and not strips else 32
     scheme = Scheme(blosum62().scores, 11, 1, local, (False,) * 4, traced)
     chosen = constants(scheme, Shape(), scores, strips, word_bits)
-    return compile_cubin(source(), chosen, capability), chosen["P_ROWS"] * 8
+    return compile_for(source(), chosen, f"sm_{capability}"), chosen["PAIRS_ROWS"] * 8
 
 
 def instructions(cubin, kernel):

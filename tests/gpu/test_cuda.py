@@ -5,13 +5,12 @@ import sys
 
 import numpy as np
 import pytest
-from gpu.cases import MIDDLE, check, proteins, random_proteins, task
+from gpu.cases import MIDDLE, check, proteins, random_proteins, run, task
 from gpu.fake_cuda import CUresult, FakeDriver
 from gpu.host_device import HostDevice
-from tropalign.execution.queue import run
 
 import tropalign
-from tropalign.devices import cuda
+from tropalign.devices import cuda, nvrtc
 from tropalign.devices.registry import CpuDevice, GpuDevice, find_gpus, open_devices
 from tropalign.errors import DeviceError, TropalignWarning
 from tropalign.pairwise.self_test import check_gpu
@@ -24,13 +23,14 @@ def driver(monkeypatch):
 
 
 def install(monkeypatch, fake):
-    def compile_for_host(source, constants, capability):
-        assert capability == fake.capability
+    def compile_for_host(source, constants, architecture):
+        assert architecture == f"sm_{fake.capability}"
         fake.compiled = HostDevice(16).build(source, constants).compiled
         return b"machine code"
 
-    monkeypatch.setattr(cuda, "_driver", lambda: fake)
-    monkeypatch.setattr(cuda, "cached_cubin", compile_for_host)
+    monkeypatch.setattr(cuda, "load_driver", lambda: fake)
+    monkeypatch.setattr(nvrtc, "compiled", compile_for_host)
+    monkeypatch.setattr(nvrtc, "architecture_for", lambda name, capability, driver_version: f"sm_{capability}")
     monkeypatch.setattr("tropalign.devices.registry._is_installed", lambda library: True)
     return fake
 
@@ -77,6 +77,56 @@ def test_a_full_card_leaves_the_others(monkeypatch):
         assert open_devices(["auto"], 1, 10**13)[-1].name == "cpu"
 
 
+def test_a_card_that_fills_while_it_is_opened(monkeypatch):
+    class Filling(FakeDriver):
+        def cuMemGetInfo(self):
+            return CUresult.CUDA_ERROR_OUT_OF_MEMORY, 0, 0
+
+    install(monkeypatch, Filling())
+    monkeypatch.setitem(sys.modules, "pyopencl", None)
+    ((info,), _) = find_gpus()
+    assert info.free_bytes is None
+    with pytest.raises(DeviceError, match=r"^cuda:0 cannot be opened: cuda:0: cuMemGetInfo failed \(out of memory\)$"):
+        cuda.CudaDevice("cuda:0")
+
+
+def test_waits_sleep_unless_another_library_has_chosen(monkeypatch):
+    driver = install(monkeypatch, FakeDriver())
+    first = cuda.CudaDevice("cuda:0")
+    assert driver.flags == driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC
+    driver.flags = 1
+    second = cuda.CudaDevice("cuda:0")  # the context is active
+    assert driver.flags == 1 and first.n_multiprocessors == second.n_multiprocessors
+
+
+def test_a_device_without_memory_pools(monkeypatch):
+    driver = install(monkeypatch, FakeDriver(has_pools=False))
+    device = cuda.CudaDevice("cuda:0")
+    assert device.free_bytes() == driver.memory_bytes
+    check(device, task(proteins(random_proteins(1, 30, 60))), MIDDLE)
+    gc.collect()
+    assert not driver.blocks and driver.launched
+
+
+def test_an_error_that_lasts_names_the_kernel(driver, monkeypatch):
+    """Whichever call finds it, and whichever calls come later."""
+    device = cuda.CudaDevice("cuda:0")
+    monkeypatch.setattr(
+        driver,
+        "cuStreamSynchronize",
+        lambda stream: (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,) if driver.launched else (0,),
+    )
+    job = task(proteins(random_proteins(1, 30, 60)), report="score")
+    words = (
+        r"^cuda:0: cuStreamSynchronize failed \(illegal address\) while finish ran: this process can compute nothing"
+    )
+    with pytest.raises(DeviceError, match=words):
+        job.on_gpu(job.tiles()[0], device)
+    monkeypatch.setattr(driver, "cuMemAllocAsync", lambda n_bytes, stream: (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, 0))
+    with pytest.raises(DeviceError, match=words):
+        device.upload(np.zeros(1))
+
+
 def test_little_memory_makes_chunks(monkeypatch):
     driver = install(monkeypatch, FakeDriver(memory_bytes=4_000_000))
     check(cuda.CudaDevice("cuda:0"), task(proteins(random_proteins(3, 60, 60))), MIDDLE)
@@ -94,8 +144,8 @@ def test_two_threads_have_a_stream_each(driver, monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
     job = task(proteins(random_proteins(5, 24, 40)))
     assert len(job.tiles()) > 4
-    wanted = [table for _, table in run(job, devices=[CpuDevice(1)])]
-    got = [table for _, table in run(job, devices=[GpuDevice(cuda.CudaDevice("cuda:0"))])]
+    wanted = run(job, [CpuDevice(1)])
+    got = run(job, [GpuDevice(cuda.CudaDevice("cuda:0"))])
     for table, other in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(table.score, other.score)
         np.testing.assert_array_equal(table.cigar_ops, other.cigar_ops)
@@ -135,18 +185,3 @@ def test_no_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     with pytest.raises(DeviceError, match=r"CUDA devices need cuda-bindings: pip install 'tropalign\[cuda\]'"):
         cuda.find()
-
-
-def test_machine_code_is_cached(monkeypatch, tmp_path):
-    pytest.importorskip("cuda.bindings.nvrtc")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    source = 'extern "C" __global__ void nothing() { static_assert(SIZE > 0); }'
-    first = cuda.cached_cubin(source, {"SIZE": 1}, 90)
-    (path,) = (tmp_path / "tropalign").iterdir()
-    path.write_bytes(b"from the cache")
-    assert first.startswith(b"\x7fELF") and cuda.cached_cubin(source, {"SIZE": 1}, 90) == b"from the cache"
-    cuda.cached_cubin(source, {"SIZE": 2}, 90)
-    cuda.cached_cubin(source, {"SIZE": 1}, 80)
-    assert len(list((tmp_path / "tropalign").iterdir())) == 3
-    with pytest.raises(DeviceError, match=r"(?s)kernels do not compile for sm_90: .*static"):
-        cuda.cached_cubin(source, {"SIZE": 0}, 90)

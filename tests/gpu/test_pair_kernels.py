@@ -4,11 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, proteins, random_proteins, task
+from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, proteins, random_proteins, run, task
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tropalign.execution.queue import run
 
 import tropalign
 from tropalign.devices.registry import GpuDevice
@@ -83,6 +82,31 @@ def test_pairs_by_strips(device, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_long_pairs_are_swept_in_launches_of_bounded_time(device, mode, monkeypatch):
+    """A launch per strip (8 tiles of 4 rows) on a slow device: the same alignments, and a sign of life after each."""
+    batch, n_signs = proteins(random_proteins(4, 6, 150)), {}
+    monkeypatch.setattr("tropalign.devices.launcher.LAUNCH_SECONDS", 0)  # the pace never rises
+    monkeypatch.setattr("tropalign.devices.launcher.BEAT_SECONDS", 1000)  # no signs of compiling
+    for report in ("score", "alignment"):
+        for first_cells in (1, 10**9):
+            monkeypatch.setattr("tropalign.pairwise.gpu.FIRST_STRIP_CELLS", first_cells)
+            signs = []
+            check(device, task(batch, mode=mode, report=report, pairs=np.array([[0, 1]])), STRIPS, signs.append)
+            n_signs[first_cells] = len(signs)
+        n_strips = -(-int(max(batch.lengths[:2])) // (8 * 4))
+        assert n_strips >= 3 and n_signs[1] == n_signs[10**9] + n_strips - 1
+
+
+def test_a_pair_whose_strips_take_too_long(host, monkeypatch):
+    monkeypatch.setattr("tropalign.pairwise.gpu.MOST_STRIP_CELLS", 3000)
+    job = task(proteins(random_proteins(4, 6, 150)))
+    job.gpu_shape = STRIPS
+    words = r"^host: a pair of some 1\d\d by \d+ residues would keep it for minutes .*: it is computed on the CPU only$"
+    with pytest.raises(DeviceError, match=words):
+        job.on_gpu(job.tiles()[0], host)
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_scores_beyond_16_bits(host, mode):
     """Doubled scores of 1,400 tryptophans pass 32,767; those of the other pairs do not."""
     batch = proteins(["W" * 1400, "W" * 1390 + "A", *random_proteins(5, 6, 90)])
@@ -140,7 +164,7 @@ def test_pairs_that_fill_the_memory_get_a_group_each():
     """Side by side, traced, a group of 8 such pairs needs 2 x 8 x 90,000 bytes; a pair of its own 2 x 90,000."""
     device = HostDevice(16, budget=1_200_000)
     check(device, task(proteins(random_proteins(8, 9, 300))))
-    assert any(built["P_STRIPS"] for built in device.built)
+    assert any(built["PAIRS_STRIPS"] for built in device.built)
 
 
 def test_more_pairs_than_a_plan_holds(host, monkeypatch):
@@ -154,7 +178,7 @@ def test_a_kernel_is_compiled_once_for_all_threads(monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
     device = HostDevice(16)
     device.n_streams = 2
-    list(run(task(proteins(random_proteins(10, 24, 40)), report="score"), devices=[GpuDevice(device)]))
+    run(task(proteins(random_proteins(10, 24, 40)), report="score"), [GpuDevice(device)])
     assert len(device.built) == len({tuple(built.items()) for built in device.built})
 
 

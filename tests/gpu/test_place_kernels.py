@@ -121,7 +121,7 @@ def test_a_slow_device_is_given_less(host):
     vectors, codes, offsets = random_places(5, 9, 30, 8, 40, 0.2, 0)
     scores = ScoresOnGpu(host, vectors, PAPARA, SMALL)
     wanted = scores.scores(codes, offsets)
-    told, scores._chunk_cells = [], 1
+    told, scores.pace.cells = [], 1
     np.testing.assert_array_equal(scores.scores(codes, offsets, told.append), wanted)
     assert told[0] < len(offsets) - 1 == told[-1]
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tropalign.pairwise.gpu_plan import OWN_ROWS, ROWS_ARE_SHORT, SHARED_ROW, SHARED_ROWS, Shape, Width, plan
+from tropalign.pairwise.gpu_layout import COLUMNS, Flag, Lane, Source, Unit
+from tropalign.pairwise.gpu_plan import Shape, Width, plan
 
 NOTHING_FREE = (False,) * 4
 
@@ -29,20 +30,20 @@ def check_launch(launch, query, target, lengths, shape):
     group, rows = shape.group, shape.rows[launch.source]
     assert (np.diff(launch.where // 2) >= 0).all()
     unit, lane, half = launch.where // (4 * group), launch.where // 4 % group, launch.where // 2 % 2
-    if launch.source == OWN_ROWS:
-        row = launch.lanes[unit, lane, half]
+    if launch.source == Source.OWN_ROWS:
+        row = launch.lanes[unit, lane, Lane.ROW + half]
     else:
-        row = launch.units[unit, half if launch.source == SHARED_ROWS else 0]
-    column = launch.lanes[unit, lane, 2 + half]
+        row = launch.units[unit, Unit.ROW_LO + half if launch.source == Source.SHARED_ROWS else 0]
+    column = launch.lanes[unit, lane, Lane.COLUMN + half]
     rows_are_query = launch.where & 1 != 0
     np.testing.assert_array_equal(np.where(rows_are_query, row, column), query[launch.pair])
     np.testing.assert_array_equal(np.where(rows_are_query, column, row), target[launch.pair])
-    assert (launch.units[unit, 2] * rows >= lengths[row]).all()
-    assert (launch.units[unit, 3] * 8 >= lengths[column]).all()
-    is_short = launch.units[unit, 4] & ROWS_ARE_SHORT != 0
+    assert (launch.units[unit, Unit.TILES] * rows >= lengths[row]).all()
+    assert (launch.units[unit, Unit.BLOCKS] * COLUMNS >= lengths[column]).all()
+    is_short = launch.units[unit, Unit.FLAGS] & Flag.MIRRORED != 0
     query_is_long = lengths[query[launch.pair]] >= lengths[target[launch.pair]]
     np.testing.assert_array_equal(is_short, rows_are_query != query_is_long)
-    cost = launch.units[:, 2].astype(int) * launch.units[:, 3]
+    cost = launch.units[:, Unit.TILES].astype(int) * launch.units[:, Unit.BLOCKS]
     assert (np.diff(cost) <= 0).all()
     if launch.word_bits == 32:
         assert not half.any()
@@ -53,21 +54,22 @@ def test_all_pairs_of_a_set_share_profiles(word_bits):
     rng = np.random.default_rng(1)
     query, target = np.triu_indices(100, 1)
     made = launches_of(query, target, rng.integers(100, 300, 100), word_bits)
-    shared = sum(len(launch.pair) for launch in made if launch.source == SHARED_ROWS)
+    shared = sum(len(launch.pair) for launch in made if launch.source == Source.SHARED_ROWS)
     assert shared > 0.9 * len(query)
     if word_bits == 16:  # two pairs in most lanes
-        used = sum((launch.lanes[:, :, 2:] >= 0).any(axis=2).sum() for launch in made if launch.source == SHARED_ROWS)
+        couples = [launch for launch in made if launch.source == Source.SHARED_ROWS]
+        used = sum((launch.lanes[:, :, Lane.COLUMN :] >= 0).any(axis=2).sum() for launch in couples)
         assert shared / used > 1.7
 
 
 def test_one_query_shares_its_profile():
     (launch,) = launches_of(np.zeros(200), np.arange(1, 201), np.full(201, 50))
-    assert launch.source == SHARED_ROW and len(launch.units) == 7  # 200 pairs, two a lane of 16
+    assert launch.source == Source.SHARED_ROW and len(launch.units) == 7  # 200 pairs, two a lane of 16
 
 
 def test_unrelated_pairs_have_rows_of_their_own():
     (launch,) = launches_of(np.arange(50), np.arange(50, 100), np.full(100, 50))
-    assert launch.source == OWN_ROWS and len(launch.units) == 2
+    assert launch.source == Source.OWN_ROWS and len(launch.units) == 2
 
 
 def test_long_pairs_have_a_group_each():

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import json
 from typing import Any
+
+#: The folder of each verb whose job has kernels, and in it a module self_test.
+JOBS = {"pairs": "pairwise", "place": "phylo"}
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -25,11 +29,13 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Prints the table."""
     from tropalign.devices.registry import cpu_info, find_gpus
+    from tropalign.devices.self_test import verdict
     from tropalign.machine.memory import human
 
     info = cpu_info()
     gpus, reasons = find_gpus()
-    checks = {gpu.name: _self_test(gpu.name) for gpu in gpus}
+    tests = {verb: importlib.import_module(f"tropalign.{folder}.self_test").check_gpu for verb, folder in JOBS.items()}
+    checks = {gpu.name: verdict(gpu.name, tests) for gpu in gpus}
     if options.json:
         entries = [{**dataclasses.asdict(gpu), "self_test": checks[gpu.name]} for gpu in gpus]
         print(json.dumps({"cpu": dataclasses.asdict(info), "gpus": entries, "not_available": reasons}, indent=1))
@@ -46,19 +52,7 @@ def run(options: argparse.Namespace) -> None:
         free = "" if gpu.free_bytes is None else f", {human(gpu.free_bytes)} free"
         print(f"     memory            {human(gpu.memory_bytes)}{free}")
         print(f"     lanes exchange by {gpu.shuffles}; DPX instructions: {'yes' if gpu.has_dpx else 'no'}")
-        print(f"     self-test         {checks[gpu.name]}")
+        verbs = f" ({', '.join(JOBS)})" if checks[gpu.name] == "ok" else ""
+        print(f"     self-test         {checks[gpu.name]}{verbs}")
     for reason in reasons:
         print(f"not available: {reason}")
-
-
-def _self_test(name: str) -> str:
-    """Says "ok", or why the device does not compute what the processor does."""
-    from tropalign.devices.registry import open_gpu
-    from tropalign.errors import TropalignError
-    from tropalign.pairwise.self_test import check_gpu
-
-    try:
-        check_gpu(open_gpu(name))
-    except (TropalignError, MemoryError) as error:
-        return f"fails: {str(error).splitlines()[0]}"
-    return "ok"

@@ -32,6 +32,9 @@ class Memory(Protocol):
     def download(self, buffer: Buffer, dtype: type[np.generic], count: int) -> NDArray[Any]:
         """The first items of a buffer, once all that was queued before is done."""
 
+    def wait(self) -> None:
+        """Until all that was queued is done."""
+
 
 class Gpu(Protocol):
     """One device.

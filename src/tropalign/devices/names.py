@@ -1,19 +1,48 @@
-"""How devices are called."""
+"""How devices are called, and the kinds of them: a kind is a module of this folder (docs/gpu.md, "Adding a device")."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from tropalign.errors import UsageError
 
 _NUMBER = "(0|[1-9][0-9]*)"
 
 
+@dataclass(frozen=True)
+class Kind:
+    """A kind of GPU.
+
+    Attributes
+    ----------
+    library
+        The module that it needs, which an extra of the same name as the kind installs.
+    number
+        Regular expression of what follows ``KIND:`` in a name.
+    example
+        A name.
+    """
+
+    library: str
+    number: str
+    example: str
+
+
+#: By the module ``tropalign.devices.KIND``, which has `find()` and `open_device(name)`. `auto` prefers the first ones.
+KINDS = {
+    "cuda": Kind("cuda.bindings", _NUMBER, "cuda:0"),
+    "opencl": Kind("pyopencl", rf"{_NUMBER}\.{_NUMBER}", "opencl:0.0"),
+}
+
+
 def check_device_name(name: str) -> str:
     """The name as it is. Raises ValueError on what cannot be one."""
-    if not re.fullmatch(rf"auto|cpu|cuda:{_NUMBER}|opencl:{_NUMBER}\.{_NUMBER}", name):
-        raise ValueError(f"{name!r} is no device: write auto, cpu, cuda:0 or opencl:0.0 (tropalign devices lists them)")
+    patterns = ["auto", "cpu", *(f"{kind}:{entry.number}" for kind, entry in KINDS.items())]
+    if not re.fullmatch("|".join(patterns), name):
+        *examples, last = ["auto", "cpu", *(entry.example for entry in KINDS.values())]
+        raise ValueError(f"{name!r} is no device: write {', '.join(examples)} or {last} (tropalign devices lists them)")
     return name
 
 

@@ -17,6 +17,8 @@ from tropalign.machine.memory import free_bytes
 
 #: The share of a device's memory that tiles may take.
 MEMORY_SHARE = 0.8
+#: The least that a driver has to compile.
+PROBE = "__kernel void probe(__global int *out) { out[get_global_id(0)] = 1; }"
 
 
 def _library() -> Any:
@@ -62,6 +64,11 @@ def find() -> list[GpuInfo]:
     ]
 
 
+def open_device(name: str) -> OpenClDevice:
+    """The device of that name. Raises DeviceError when there is none, or when it cannot be used."""
+    return OpenClDevice(name)
+
+
 def _shuffles(extensions: str) -> str:
     known = {"cl_khr_subgroup_shuffle": "sub-groups", "cl_intel_subgroups": "Intel sub-groups"}
     return next((how for extension, how in known.items() if extension in extensions), "local memory")
@@ -73,7 +80,7 @@ class OpenClDevice:
     Raises
     ------
     DeviceError
-        There is no such device, or it cannot be opened.
+        There is no such device, it cannot be opened, or its driver compiles no kernel.
     """
 
     word_bits = 16
@@ -91,6 +98,18 @@ class OpenClDevice:
             raise DeviceError(f"{name} cannot be opened ({error})") from None
         self.n_multiprocessors = int(self._device.max_compute_units)
         self._own = threading.local()
+        self._try_compiler()
+
+    def _try_compiler(self) -> None:
+        """Some drivers list a device that their compiler does not know: better found now than at the first tile."""
+        try:
+            self.build(PROBE, {})
+        except DeviceError as error:
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            why = next((line for line in lines if "error:" in line), lines[-1])
+            raise DeviceError(
+                f"{self.name}: its driver compiles no kernel ({why}): update it or install another OpenCL driver"
+            ) from None
 
     @property
     def _queue(self) -> Any:
@@ -172,6 +191,10 @@ class OpenClMemory:
             self._device._cl.enqueue_copy(self._device._queue, array, buffer)
         return array
 
+    def wait(self) -> None:
+        """Until all that was queued is done."""
+        self._device._queue.finish()
+
     def release(self) -> None:
         """Frees the buffers, after whatever still uses them."""
         try:
@@ -190,7 +213,7 @@ class OpenClProgram:
     def launch(self, kernel: str, groups: int, group_size: int, *arguments: Buffer | int) -> None:
         """Queues a kernel; whole numbers are passed as int32."""
         passed = [np.int32(a) if isinstance(a, int) else a for a in arguments]
-        entry = self._device._cl.Kernel(self._program, kernel)  # one object a call: arguments are its state
+        entry = self._device._cl.Kernel(self._program, kernel)  # one object per call: arguments are its state
         entry(self._device._queue, (groups * group_size,), (group_size,), *passed)
 
 

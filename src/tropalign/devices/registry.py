@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from tropalign.devices.gpu import Gpu, GpuInfo
+from tropalign.devices.names import KINDS
 from tropalign.errors import DeviceError, TropalignWarning
 from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads
 
-#: Cells below which no GPU is looked for by itself: a processor has them before a driver has started.
+#: Cells (of a local score, or as much work) below which `auto` looks for no GPU: the processor is done before a driver
+#: has started.
 AUTO_GPU_CELLS = 100_000_000_000
-#: Module of each kind of GPU, and the library that it needs.
-GPU_KINDS = {"cuda": "cuda.bindings", "opencl": "pyopencl"}
 
 
 @runtime_checkable
@@ -112,23 +112,26 @@ def find_gpus() -> tuple[list[GpuInfo], list[str]]:
     """All GPUs and other OpenCL devices, and a sentence for each kind that cannot be used."""
     infos: list[GpuInfo] = []
     reasons: list[str] = []
-    for kind in GPU_KINDS:
+    for kind in KINDS:
         try:
-            infos += importlib.import_module(f"tropalign.devices.{kind}").find()
+            infos += _module(kind).find()
         except DeviceError as error:
             reasons.append(str(error))
     return infos, reasons
 
 
 def open_gpu(name: str) -> Gpu:
-    """The device of that name. Raises DeviceError when there is none."""
-    if name.startswith("cuda:"):
-        from tropalign.devices.cuda import CudaDevice
+    """The device of that name. Raises DeviceError when there is none, or when it cannot be used."""
+    kind = name.partition(":")[0]
+    if kind not in KINDS:
+        raise DeviceError(f"there is no kind of GPU that {name!r} could be: the kinds are {', '.join(KINDS)}")
+    gpu: Gpu = _module(kind).open_device(name)
+    return gpu
 
-        return CudaDevice(name)
-    from tropalign.devices.opencl import OpenClDevice
 
-    return OpenClDevice(name)
+def _module(kind: str) -> Any:
+    """The module of a kind of GPU, imported by the first that asks for one."""
+    return importlib.import_module(f"tropalign.devices.{kind}")
 
 
 def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[Device]:
@@ -160,7 +163,7 @@ def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[
 
 def _auto_gpus(cost_cells: int) -> list[Device]:
     """GPUs of this machine, each once; what fails to open is left out with a warning."""
-    if cost_cells < AUTO_GPU_CELLS or not any(_is_installed(library) for library in GPU_KINDS.values()):
+    if cost_cells < AUTO_GPU_CELLS or not any(_is_installed(kind.library) for kind in KINDS.values()):
         return []
     found = [info for info in find_gpus()[0] if info.is_gpu]
     has_cuda = any(info.name.startswith("cuda:") for info in found)

@@ -2,110 +2,29 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.gpu import Buffer, Gpu, Program
+from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
+from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.machine.memory import human
-from tropalign.pairwise import gpu_plan
-from tropalign.pairwise.gpu_plan import COLUMNS, LANE_INTS, Ints, Launch, Shape, Width, plan
-from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS
+from tropalign.pairwise import gpu_layout, gpu_plan
+from tropalign.pairwise.gpu_layout import COLUMNS, FOUND, LANE_INTS, PAD, Unit
+from tropalign.pairwise.gpu_plan import Ints, Launch, Shape, plan
+from tropalign.pairwise.gpu_scheme import Scheme, constants
 
-#: Quantities of `found` (P_FOUND_* in finish.k), in order; the last is the number of runs.
-FOUND = ("score", *END_COLUMNS, *COUNT_COLUMNS, "n_runs")
-PAD = 31
-#: Seconds that a device is given work for at a time, and cells as long as its rate is not known.
-CHUNK_SECONDS, FIRST_CELLS = 0.5, 1_000_000_000
+#: Cells that a device is given before its rate is known: at once, and (a hundredth of its rate) to a single group.
+FIRST_CELLS, FIRST_STRIP_CELLS = 1_000_000_000, 100_000_000
+#: Cells of one strip, the least that a group sweeps per launch, beyond which a pair is left to the processor: a group
+#: has 10^9 per second or so, and a device that is silent for two minutes is given up.
+MOST_STRIP_CELLS = 20_000_000_000
 #: Groups that keep a multiprocessor busy: a warp for each of its four schedulers.
-GROUPS_A_MULTIPROCESSOR = 2
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """What kernels compute: mode, depth and scores, and what number formats hold it.
-
-    Parameters
-    ----------
-    matrix : int32, shape (32, 32)
-    free
-        Query start, query end, target start, target end; all False in local mode.
-    """
-
-    matrix: NDArray[np.int32]
-    gap_open: int
-    gap_extend: int
-    local: bool
-    free: tuple[bool, bool, bool, bool]
-    traced: bool
-
-    @cached_property
-    def clipped(self) -> NDArray[np.int32]:
-        """The matrix; scores that two gaps always better, raised to just below that: no result changes."""
-        return np.maximum(self.matrix, -2 * (self.gap_open + self.gap_extend) - 1).astype(np.int32)
-
-    @property
-    def scale(self) -> int:
-        """Traced values are doubled, for the tag."""
-        return 2 if self.traced else 1
-
-    @property
-    def most_up(self) -> int:
-        """How much H can rise from a cell to its right or lower neighbour."""
-        return max(int(self.clipped.max()), 0) + self.gap_open + self.gap_extend
-
-    @property
-    def level_bits(self) -> int:
-        """Bits of H that tell neighbours apart: 7 or 15; 0 where neither does."""
-        spread = self.most_up - int(self.clipped.min()) + self.gap_open + self.gap_extend
-        return 7 if spread < 1 << 7 else 15 if spread < 1 << 15 else 0
-
-    def steps(self) -> NDArray[np.int32]:
-        """What a diagonal step adds to H', padding included: int32, shape (4, 32, 32), by the free begins (flags)."""
-        steps = np.empty((4, 32, 32), np.int64)
-        steps[:] = self.clipped.astype(np.int64) + 2 * self.gap_extend
-        for flags in range(4):
-            # Along a border that is free H' grows by e a residue; along one that is not, a gap is better than padding.
-            rows_free, columns_free = flags & gpu_plan.FREE_ROWS_BEGIN, flags & gpu_plan.FREE_COLUMNS_BEGIN
-            steps[flags, :, PAD] = self.gap_extend if rows_free else -self.gap_open
-            steps[flags, PAD, :] = self.gap_extend if columns_free else -self.gap_open
-            steps[flags, PAD, PAD] = 0
-        return (self.scale * steps).astype(np.int32)
-
-    def fits(self, word_bits: int, n_rows: int) -> bool:
-        """Whether words of that many bits hold this scoring at all."""
-        steps = int(np.abs(self.steps()).max()) // self.scale
-        lowest = 4 * (self.gap_open + 1) + steps + self._frame(n_rows)
-        return self.scale * lowest < 1 << (word_bits - 1) and self._wide_from(word_bits, n_rows) >= 64
-
-    def width(self, word_bits: int, n_rows: int, codes: NDArray[np.uint8], offsets: Ints) -> Width:
-        """Which pairs of these sequences pass words of that many bits.
-
-        H is at most the sum of the best scores of either sequence's letters; a global H' is greater by e a row and a
-        column, which is e a residue of that sequence, with its best scores, and e a residue of the other.
-        """
-        best = np.maximum(self.clipped.max(axis=1), 0).astype(np.int64) + (0 if self.local else self.gap_extend)
-        sums = np.concatenate([[0], np.cumsum(best[codes])])
-        bound = sums[offsets[1:]] - sums[offsets[:-1]]
-        extend = 0 if self.local else self.gap_extend
-        return Width(word_bits, bound, self._wide_from(word_bits, n_rows), extend)
-
-    def _frame(self, n_rows: int) -> int:
-        """What a local H' is greater than H, at most."""
-        return self.gap_extend * (n_rows + COLUMNS + 2)
-
-    def _wide_from(self, word_bits: int, n_rows: int) -> int:
-        """The least bound that words of that many bits may not hold."""
-        step = self.most_up + 2 * self.gap_extend + (self._frame(n_rows) if self.local else 0)
-        return (1 << (word_bits - 1)) // self.scale - step
+GROUPS_PER_MULTIPROCESSOR = 2
 
 
 class Sequences:
@@ -130,30 +49,9 @@ class Sequences:
         self.length = device.upload(self.lengths.astype(np.int32))
 
 
-@cache
 def source() -> str:
-    """The kernels as one text."""
-    here = Path(__file__).parent
-    return "".join(
-        path.read_text() for path in (here.parent / "devices" / "simt.h", here / "sweep.k", here / "finish.k")
-    )
-
-
-def constants(scheme: Scheme, shape: Shape, launch_source: int, strips: bool, word_bits: int) -> dict[str, int]:
-    """What the kernels of a launch are compiled with."""
-    return {
-        "SIMT_WORD": word_bits,
-        "P_GROUP": shape.group,
-        "P_ROWS": shape.rows[launch_source],
-        "P_LOCAL": int(scheme.local),
-        "P_TRACED": int(scheme.traced),
-        "P_SOURCE": launch_source,
-        "P_STRIPS": int(strips),
-        "P_OPEN": scheme.gap_open,
-        "P_EXTEND": scheme.gap_extend,
-        "P_LEVEL_BITS": scheme.level_bits or 7,
-        "P_MOST_UP": scheme.most_up,
-    }
+    """The kernels as one text, with the numbers that they share with the plan."""
+    return with_constants(kernel_source(Path(__file__).parent, "sweep.k", "finish.k"), "PAIRS", gpu_layout.numbers())
 
 
 class PairsOnGpu:
@@ -177,110 +75,125 @@ class PairsOnGpu:
             raise DeviceError(f"{device.name}: scores this large are computed on the CPU only")
         self._steps = device.upload(scheme.steps())
         self._matrix = device.upload(scheme.clipped)
-        self._programs: dict[tuple[int, bool, int], Program] = {}
-        self._building = threading.Lock()
-        self._chunk_cells = FIRST_CELLS
+        self._programs = Programs(device, source())
+        #: Of the device at once, and of one group that sweeps strips.
+        self.pace, self.strip_pace = Pace(FIRST_CELLS), Pace(FIRST_STRIP_CELLS)
 
-    def align(self, query: Ints, target: Ints, told: Callable[[int], None] | None = None) -> dict[str, Any]:
+    def align(self, query: Ints, target: Ints, progress: Callable[[int], None] | None = None) -> dict[str, Any]:
         """Columns of the pairs (indices into the sequences), by the names of AlignmentTable.
+
+        Parameters
+        ----------
+        progress
+            Called now and then with how many pairs are done: after each launch, and while kernels compile.
 
         Raises
         ------
         ResourceError
             A unit of pairs does not fit the device's memory.
         DeviceError, MemoryError
-            What the device says.
+            What the device says, and of a pair that would keep it too long.
         """
         result, done = _Result(len(query), self.scheme.traced), 0
+
+        def alive() -> None:
+            if progress:
+                progress(done)
+
         for begin in range(0, len(query), gpu_plan.MOST_PAIRS):
             some = slice(begin, begin + gpu_plan.MOST_PAIRS)
             for launch in self._plan(query[some], target[some]):
-                program = self._program(launch)
+                program = self._programs.get(self._constants(launch), alive)
                 for chunk in self._chunks(launch):
-                    self._compute(launch, program, chunk, result.after(begin))
+                    self._compute(launch, program, chunk, result.after(begin), alive)
                     done += len(chunk.pair)
-                    if told:
-                        told(done)
+                    alive()
         return result.columns()
+
+    @property
+    def _groups_at_once(self) -> int:
+        return GROUPS_PER_MULTIPROCESSOR * self.device.n_multiprocessors
 
     def _plan(self, query: Ints, target: Ints) -> list[Launch]:
         """Pairs as long as that fewer groups than the device runs at a time would find memory get one each."""
         shape, sequences = self.shape, self.sequences
         if self.scheme.traced:
             cell_bytes = 2 if self.scheme.level_bits == 7 else 4  # of both halves
-            at_a_time = GROUPS_A_MULTIPROCESSOR * self.device.n_multiprocessors
-            most = self.device.budget_bytes() // (cell_bytes * shape.group * at_a_time)
+            most = self.device.budget_bytes() // (cell_bytes * shape.group * self._groups_at_once)
             shape = replace(shape, strips_cells=min(shape.strips_cells, max(most, 1)))
         return plan(query, target, sequences.lengths, sequences.rank, self.scheme.free, self._width, shape)
 
-    def _program(self, launch: Launch) -> Program:
-        key = (launch.source, launch.strips, launch.word_bits)
-        with self._building:
-            if key not in self._programs:
-                self._programs[key] = self.device.build(source(), constants(self.scheme, self.shape, *key))
-            return self._programs[key]
+    def _constants(self, launch: Launch) -> dict[str, int]:
+        return constants(self.scheme, self.shape, launch.source, launch.strips, launch.word_bits)
 
     def _chunks(self, launch: Launch) -> Iterator[_Chunk]:
         """Units in runs that fit the device's memory and take it a short time, so that a run can be stopped.
 
-        Raises ResourceError when one alone does not fit.
+        Raises ResourceError when one alone does not fit, and DeviceError when one strip alone takes too long.
         """
         scheme, group, n_rows = self.scheme, self.shape.group, self.shape.rows[launch.source]
-        tiles, columns = launch.units[:, 2].astype(np.int64), launch.units[:, 3].astype(np.int64) * COLUMNS
+        tiles = launch.units[:, Unit.TILES].astype(np.int64)
+        columns = launch.units[:, Unit.BLOCKS].astype(np.int64) * COLUMNS
         arrays = 3 if scheme.local and scheme.traced else 2
         edge = (arrays * columns + (0 if scheme.local else tiles * n_rows)) * (1 if launch.strips else group)
         level = np.zeros_like(edge)
         if scheme.traced:
             strips = -(-tiles // group) if launch.strips else tiles
             level = strips * columns * (n_rows // 2 if scheme.level_bits == 7 else n_rows) * group
-        unit_of_pair = launch.where.astype(np.int64) // (4 * group)
+        unit_of_pair = launch.unit_of_pair()
         first_pair = np.searchsorted(unit_of_pair, np.arange(len(edge) + 1))
         rooms = (tiles * n_rows + columns) * int(scheme.traced)  # for the runs of a pair
         n_pairs = np.diff(first_pair)
-        sums = np.concatenate([[0], np.cumsum(edge + level + (LANE_INTS + 1) * group + (rooms + 24) * n_pairs)])
+        words = _sums(edge + level + (LANE_INTS + 1) * group + (rooms + 24) * n_pairs)
         budget = self.device.budget_bytes() // 4
-        most = int(np.diff(sums).max())
-        if most > budget:
-            raise ResourceError(
-                f"{self.device.name}: {group} pairs side by side need {human(4 * most)} of its memory and "
-                f"{human(4 * budget)} are free: add --device cpu",
-                needed_bytes=4 * most,
-                allowed_bytes=4 * budget,
-            )
+        require_room(self.device, 4 * int(np.diff(words).max()), 4 * budget, f"{group} pairs")
         lanes = 1 if launch.strips else group * 32 // launch.word_bits
-        cells = np.concatenate([[0], np.cumsum(tiles * n_rows * columns * lanes)])
+        cells = _sums(tiles * n_rows * columns * lanes)
+        if launch.strips:
+            self._require_short_strips(tiles, columns, n_rows)
         begin = 0
         while begin < len(edge):
-            allowed = ((sums, budget), (cells, self._chunk_cells))
-            end = min(int(np.searchsorted(ends, ends[begin] + most, "right")) for ends, most in allowed)
-            end = max(begin + 1, end - 1)
+            # Strips are cut in time (`_sweep`): of them, as many units as the device runs side by side.
+            most_units = begin + self._groups_at_once if launch.strips else _last_within(cells, begin, self.pace.cells)
+            end = max(begin + 1, min(_last_within(words, begin, budget), most_units, len(edge)))
             units, pairs = slice(begin, end), slice(int(first_pair[begin]), int(first_pair[end]))
             yield _Chunk(
                 units,
                 launch.pair[pairs],
                 launch.where[pairs] - np.int32(4 * group * begin),
-                np.stack([np.cumsum(words) - words for words in (edge[units], level[units])], 1),
+                np.stack([_sums(sizes[units])[:-1] for sizes in (edge, level)], 1),
                 int(edge[units].sum()),
                 int(level[units].sum()),
                 np.cumsum(rooms[unit_of_pair[pairs]]),
-                int(cells[end] - cells[begin]),
+                int(np.diff(cells)[units].max() if launch.strips else cells[end] - cells[begin]),
             )
             begin = end
 
-    def _compute(self, launch: Launch, program: Program, chunk: _Chunk, result: _Result) -> None:
+    def _require_short_strips(self, tiles: Ints, columns: Ints, n_rows: int) -> None:
+        strip_cells = np.minimum(tiles, self.shape.group) * n_rows * columns
+        worst = int(np.argmax(strip_cells))
+        if strip_cells[worst] > MOST_STRIP_CELLS:
+            raise DeviceError(
+                f"{self.device.name}: a pair of some {tiles[worst] * n_rows:,} by {columns[worst]:,} residues would "
+                "keep it for minutes without a word: it is computed on the CPU only"
+            )
+
+    def _compute(
+        self, launch: Launch, program: Program, chunk: _Chunk, result: _Result, alive: Callable[[], None]
+    ) -> None:
         """Computes a chunk."""
         sequences, scheme, group = self.sequences, self.scheme, self.shape.group
         units, n_pairs = launch.units[chunk.units], len(chunk.pair)
         groups = -(-n_pairs // group)
         n_found = len(FOUND) if scheme.traced else 1
         begin, path = np.zeros(n_pairs + 1, np.int64), None
-        began = time.perf_counter()
-        with self.device.scope() as memory:
+        pace = self.strip_pace if launch.strips else self.pace
+        with pace.measured(chunk.cells), self.device.scope() as memory:
             of_sequences: tuple[Buffer, ...] = (sequences.letters, sequences.first_block, sequences.length)
             of_units = [memory.upload(numbers) for numbers in (units, launch.lanes[chunk.units], chunk.places)]
             sizes = (chunk.edge_words, chunk.level_words, len(units) * group)
             swept = [memory.allocate(4 * max(n_words, 1)) for n_words in sizes]
-            program.launch("sweep", len(units), group, *of_sequences, self._steps, *of_units, *swept)
+            self._sweep(launch, program, units, (*of_sequences, self._steps, *of_units, *swept), memory, alive)
             runs_end, where = memory.upload(chunk.runs_end), memory.upload(chunk.where)
             runs = memory.allocate(4 * max(int(chunk.runs_end[-1]), 1))
             found = memory.allocate(4 * n_found * n_pairs)
@@ -292,8 +205,39 @@ class PairsOnGpu:
                 packed = memory.allocate(4 * max(int(begin[-1]), 1))
                 program.launch("gather", groups, group, runs, runs_end, memory.upload(begin), n_pairs, packed)
                 path = memory.download(packed, np.uint32, int(begin[-1]))
-        self._chunk_cells = int(CHUNK_SECONDS * chunk.cells / max(time.perf_counter() - began, 1e-6)) + 1
         result.take(chunk.pair, values, begin, path)
+
+    def _sweep(
+        self,
+        launch: Launch,
+        program: Program,
+        units: NDArray[np.int32],
+        arguments: tuple[Buffer, ...],
+        memory: Memory,
+        alive: Callable[[], None],
+    ) -> None:
+        """Sweeps units: in one launch, or strip after strip, by launches that one group finishes in a short time."""
+        group, n_tiles = self.shape.group, int(units[:, Unit.TILES].max())
+        strip_cells = group * self.shape.rows[launch.source] * COLUMNS * int(units[:, Unit.BLOCKS].max())
+        begin = 0
+        while launch.strips and n_tiles - begin > (step := group * max(1, self.strip_pace.cells // strip_cells)):
+            with self.strip_pace.measured(strip_cells * step // group):
+                program.launch("sweep", len(units), group, *arguments, begin, begin + step)
+                memory.wait()
+            alive()
+            begin += step
+        program.launch("sweep", len(units), group, *arguments, begin, n_tiles)
+
+
+def _sums(numbers: Ints) -> Ints:
+    """Sums of the numbers before each, and of all."""
+    sums: Ints = np.concatenate([[0], np.cumsum(numbers)])
+    return sums
+
+
+def _last_within(sums: Ints, begin: int, most: int) -> int:
+    """The end of the longest run from `begin` whose numbers add up to `most` at most."""
+    return int(np.searchsorted(sums, sums[begin] + most, "right")) - 1
 
 
 @dataclass(frozen=True)
@@ -305,7 +249,7 @@ class _Chunk:
     units
         Of the launch.
     pair, where
-        As the launch's; `where` counts from the chunk's first unit.
+        As in the launch; `where` counts from the chunk's first unit.
     places : int64, shape (n_units, 2)
         Where each unit's boundary and levels begin, in words.
     edge_words, level_words
@@ -313,7 +257,7 @@ class _Chunk:
     runs_end : int64
         Where each pair's room for its runs ends.
     cells
-        Padding included.
+        Padding included; with strips those of the longest pair, since all of them are swept side by side.
     """
 
     units: slice
@@ -340,7 +284,7 @@ class _Result:
         return self
 
     def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
-        """Values (a row a quantity) of these pairs, and their runs: those of the k-th from begin[k] to begin[k + 1]."""
+        """Values (a row per quantity) of these pairs, and their runs: of the k-th from begin[k] to begin[k + 1]."""
         from tropalign import _native
 
         pair = pair + self._before

@@ -9,13 +9,6 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-#: Columns of a block (P_COLUMNS in sweep.k), and numbers of a lane in `lanes` (P_LANE_INTS).
-COLUMNS, LANE_INTS = 8, 4
-#: Of a unit's flags.
-FREE_ROWS_BEGIN, FREE_COLUMNS_BEGIN, FREE_ROWS_END, FREE_COLUMNS_END = 1, 2, 4, 8
-ROWS_ARE_SHORT = 16
-#: Where scores come from (P_SOURCE in sweep.k).
-SHARED_ROWS, SHARED_ROW, OWN_ROWS = 0, 1, 2
 #: Pairs that one plan holds at the most.
 MOST_PAIRS = 4_000_000
 #: Cells from which a pair gets a work-group of its own.
@@ -24,7 +17,7 @@ STRIPS_CELLS = 1 << 24
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of the kernels: work-items of a group, and rows of a work-item's tile by source of scores."""
+    """Sizes of the kernels: work-items per group, and rows of a work-item's tile by source of scores."""
 
     group: int = 64
     rows_shared: int = 32
@@ -33,13 +26,13 @@ class Shape:
 
     @property
     def rows(self) -> tuple[int, int, int]:
-        """Rows of a tile: SHARED_ROWS, SHARED_ROW, OWN_ROWS."""
+        """Rows of a tile, by `gpu_layout.Source`."""
         return self.rows_shared, self.rows_shared, self.rows_own
 
 
 @dataclass(frozen=True)
 class Width:
-    """Which pairs need 32 bits: those whose sequences' lesser `bound` and `extend` a residue reach `wide_from`.
+    """Which pairs need 32 bits: those whose sequences' lesser `bound` and `extend` per residue reach `wide_from`.
 
     Attributes
     ----------
@@ -64,14 +57,14 @@ class Launch:
     Attributes
     ----------
     source, strips, word_bits
-        Which kernel (P_SOURCE, P_STRIPS and SIMT_WORD).
-    units : int32, shape (n_units, 5)
-        P_UNIT_* in sweep.k; the costliest first.
+        Which kernel (PAIRS_SOURCE, PAIRS_STRIPS and SIMT_WORD).
+    units : int32, shape (n_units, UNIT_INTS)
+        By `gpu_layout.Unit`; the costliest first.
     lanes : int32, shape (n_units, group, LANE_INTS)
     pair : int64
-        Places of the pairs in the caller's list, unit by unit ...
+        The pairs as indices into the caller's list, unit by unit ...
     where : int32
-        ... and of each ``4 * (unit * group + lane) + 2 * half + rows_are_query``.
+        ... and for each of them ``4 * (unit * group + lane) + 2 * half + rows_are_query``.
     """
 
     source: int
@@ -81,6 +74,11 @@ class Launch:
     lanes: NDArray[np.int32]
     pair: Ints
     where: NDArray[np.int32]
+
+    def unit_of_pair(self) -> Ints:
+        """For each of `pair`, its unit."""
+        units: Ints = self.where.astype(np.int64) // (4 * self.lanes.shape[1])
+        return units
 
 
 def plan(
@@ -96,7 +94,7 @@ def plan(
 
     The rows of a pair are the sequence that has many more pairs than the other, else the longer one. Pairs whose row
     sequence has enough columns share its profile: with a second row sequence of nearly the same columns in the other
-    half of the words, else with two columns a lane. The others bring rows and columns of their own.
+    half of the words, else with two columns per lane. The others bring rows and columns of their own.
 
     Parameters
     ----------

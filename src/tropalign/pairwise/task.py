@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.devices.launcher import DeviceCache
 from tropalign.errors import InputError
 from tropalign.execution.cut import cuts, share
 from tropalign.execution.shard import Shard
@@ -27,7 +27,7 @@ from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
-    from tropalign.pairwise.gpu import PairsOnGpu, Sequences
+    from tropalign.pairwise.gpu import PairsOnGpu
     from tropalign.pairwise.gpu_plan import Shape
 
 DEPTHS = {"score": 0, "ends": 1, "alignment": 2}
@@ -126,10 +126,7 @@ class PairsTask:
         self._order = self._ordered()
         self._most_pairs, self._scratch_bytes = self._room()
         self._tiles = self._cut(shard)
-        self._opening = threading.Lock()
-        self._locks: dict[Gpu, threading.Lock] = {}
-        self._sequences: dict[Gpu, Sequences] = {}
-        self._aligners: dict[tuple[Gpu, bool], PairsOnGpu] = {}
+        self._on_devices = DeviceCache()
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     @property
@@ -313,28 +310,22 @@ class PairsTask:
 
     def _aligner(self, device: Gpu, traced: bool) -> PairsOnGpu:
         """What aligns on that device, with the sequences there: made by the first tile."""
-        from tropalign.pairwise.gpu import PairsOnGpu, Scheme, Sequences
+        from tropalign.pairwise.gpu import PairsOnGpu, Sequences
+        from tropalign.pairwise.gpu_scheme import Scheme
 
-        with self._opening:
-            lock = self._locks.setdefault(device, threading.Lock())
-        with lock:
-            if device not in self._sequences:
-                batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
-                parts = [(batch.codes, batch.offsets) for batch in batches if batch is not None]
-                self._sequences[device] = Sequences(device, parts)
-            key = (device, traced)
-            if key not in self._aligners:
-                options = self.options
-                scheme = Scheme(
-                    np.ascontiguousarray(options.matrix.scores, np.int32),
-                    options.gap.open,
-                    options.gap.extend,
-                    options.is_local,
-                    options.freed(),
-                    traced,
-                )
-                self._aligners[key] = PairsOnGpu(device, self._sequences[device], scheme, self.gpu_shape)
-            return self._aligners[key]
+        def upload() -> Sequences:
+            batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
+            return Sequences(device, [(batch.codes, batch.offsets) for batch in batches if batch is not None])
+
+        sequences = self._on_devices.get(device, "sequences", upload)
+
+        def make() -> PairsOnGpu:
+            options = self.options
+            matrix = np.ascontiguousarray(options.matrix.scores, np.int32)
+            scheme = Scheme(matrix, options.gap.open, options.gap.extend, options.is_local, options.freed(), traced)
+            return PairsOnGpu(device, sequences, scheme, self.gpu_shape)
+
+        return self._on_devices.get(device, ("aligner", traced), make)
 
 
 def _after(progress: Progress, before: int, most: int, items: int) -> None:

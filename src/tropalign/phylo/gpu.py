@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from enum import IntEnum
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.gpu import Gpu, Program
-from tropalign.errors import DeviceError, ResourceError
-from tropalign.machine.memory import human
+from tropalign.devices.gpu import Gpu
+from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.errors import DeviceError
 
 Ints = NDArray[np.int64]
 
-#: As in place.k: columns of a word, column codes, the code of padding, the gap flag.
+#: Columns whose codes make a word, column codes, the code of padding, and the flag in the other codes.
 COLUMNS, CODES, PAD, FLAG = 6, 33, 32, 16
 #: What a tile costs beside its cells, in rows: its boundary.
 TILE_ROWS = 4
-#: Seconds that a device is given work for at a time, and cells as long as its rate is not known.
-CHUNK_SECONDS, FIRST_CELLS = 0.5, 10_000_000_000
+#: Cells that a device is given at once before its rate is known.
+FIRST_CELLS = 10_000_000_000
+
+
+class Couple(IntEnum):
+    """Numbers of a couple of reads, in `couples`."""
+
+    #: Where its rows begin.
+    ROW = 0
+    #: Tiles of rows.
+    TILES = 1
+    #: Lengths of both reads.
+    LENGTH = 2
+
+
+COUPLE_INTS = 4
+#: What place.k and this file agree on, by the names that the kernel knows (less their prefix PLACE).
+NUMBERS = {
+    "COLUMNS": COLUMNS,
+    "CODES": CODES,
+    "PAD": PAD,
+    "FLAG": FLAG,
+    "COUPLE_INTS": COUPLE_INTS,
+    **{f"COUPLE_{number.name}": number.value for number in Couple},
+}
 
 
 @dataclass(frozen=True)
@@ -99,23 +121,21 @@ class Scoring:
         return -2 * (self.gap_open + self.insert_open) - abs(int(self.cells().min()))
 
 
-@cache
 def source() -> str:
-    """The kernel as one text."""
-    here = Path(__file__).parent
-    return "".join(path.read_text() for path in (here.parent / "devices" / "simt.h", here / "place.k"))
+    """The kernel as one text, with the numbers that it shares with this file."""
+    return with_constants(kernel_source(Path(__file__).parent, "place.k"), "PLACE", NUMBERS)
 
 
 def constants(scoring: Scoring, group: int, rows: int, word_bits: int) -> dict[str, int]:
-    """What the kernel is compiled with."""
+    """What the kernel is compiled with, beside NUMBERS."""
     return {
         "SIMT_WORD": word_bits,
-        "P_GROUP": group,
-        "P_ROWS": rows,
-        "P_GAP_OPEN": scoring.gap_open - scoring.gap_extend,
-        "P_GAP_EXTEND": scoring.gap_extend,
-        "P_INSERT_OPEN": scoring.insert_open - scoring.insert_extend,
-        "P_INSERT_EXTEND": scoring.insert_extend,
+        "PLACE_GROUP": group,
+        "PLACE_ROWS": rows,
+        "PLACE_GAP_OPEN": scoring.gap_open - scoring.gap_extend,
+        "PLACE_GAP_EXTEND": scoring.gap_extend,
+        "PLACE_INSERT_OPEN": scoring.insert_open - scoring.insert_extend,
+        "PLACE_INSERT_EXTEND": scoring.insert_extend,
     }
 
 
@@ -149,12 +169,10 @@ class ScoresOnGpu:
             raise DeviceError(f"{device.name}: scores this large are computed on the CPU only")
         self._columns = device.upload(packed_columns(vectors, self.shape.group))
         self._steps = device.upload(self.scoring.steps())
-        self._programs: dict[tuple[int, int], Program] = {}
-        self._building = threading.Lock()
-        self._chunk_cells = FIRST_CELLS
+        self._programs, self.pace = Programs(device, source()), Pace(FIRST_CELLS)
 
     def scores(
-        self, codes: NDArray[np.uint8], offsets: Ints, told: Callable[[int], None] | None = None
+        self, codes: NDArray[np.uint8], offsets: Ints, progress: Callable[[int], None] | None = None
     ) -> NDArray[np.int32]:
         """Scores of reads: int32, shape (n_reads, n_vectors).
 
@@ -163,8 +181,8 @@ class ScoresOnGpu:
         codes
             State sets 1 to 15 of all reads' bases.
         offsets : shape (n_reads + 1,)
-        told
-            Called now and then with how many reads are done.
+        progress
+            Called now and then with how many reads are done: after each launch, and while kernels compile.
 
         Raises
         ------
@@ -186,7 +204,7 @@ class ScoresOnGpu:
         result, done = np.zeros((len(lengths), n_groups, self.shape.group), np.int32), 0
         for word_bits, some in ((32, order[:n_wide]), (16, order[n_wide:])):
             if len(some):
-                self._score(word_bits, _Couples(some, codes, offsets, word_bits, self.shape), result, done, told)
+                self._score(word_bits, _Couples(some, codes, offsets, word_bits, self.shape), result, done, progress)
                 done += len(some)
         return result.reshape(len(lengths), n_groups * self.shape.group)[:, : len(self.vectors)]
 
@@ -196,57 +214,45 @@ class ScoresOnGpu:
         couples: _Couples,
         result: NDArray[np.int32],
         before: int,
-        told: Callable[[int], None] | None,
+        progress: Callable[[int], None] | None,
     ) -> None:
-        """Scores of couples, into `result`, in runs of units (a couple and a group of branches) that fit the device's
-        memory and take it a short time.
+        """Scores of couples, into `result`.
+
+        They are computed in runs of units (a couple and a group of branches) that fit the device's memory and take it a
+        short time.
         """
-        group, n_groups = self.shape.group, result.shape[1]
-        program = self._program(couples.height, word_bits)
+        group, n_groups, sides = self.shape.group, result.shape[1], couples.reads.shape[1]
+        chosen = constants(self.scoring, group, couples.height, word_bits)
+        program = self._programs.get(chosen, progress and partial(progress, before))
         n_blocks = -(-self.vectors.shape[1] // COLUMNS)
         n_units, begin = len(couples.reads) * n_groups, 0
         while begin < n_units:
             first = begin // n_groups
-            rows = int(couples.numbers[first, 1]) * couples.height  # no later couple has more
+            rows = int(couples.numbers[first, Couple.TILES]) * couples.height  # no later couple has more
             edge = 2 * n_blocks * COLUMNS * group if rows > couples.height else 1
             unit_bytes, budget = 4 * (edge + 2 * group) + 2 * rows + 16, self.device.budget_bytes()
-            if unit_bytes > budget:
-                raise ResourceError(
-                    f"{self.device.name}: {group} branches side by side need {human(unit_bytes)} of its memory and "
-                    f"{human(budget)} are free: add --device cpu",
-                    needed_bytes=unit_bytes,
-                    allowed_bytes=budget,
-                )
+            require_room(self.device, unit_bytes, budget, f"{group} branches")
             cells = max(rows, 1) * n_blocks * COLUMNS * group * (32 // word_bits)
-            end = min(n_units, begin + min(budget // unit_bytes, max(self._chunk_cells // cells, 1)))
-            units, began = np.arange(begin, end), time.perf_counter()
+            end = min(n_units, begin + min(budget // unit_bytes, max(self.pace.cells // cells, 1)))
+            units = np.arange(begin, end)
             letters, numbers = couples.some(first, (end - 1) // n_groups + 1)
-            with self.device.scope() as memory:
+            with self.pace.measured(cells * len(units)), self.device.scope() as memory:
                 arrays = (memory.upload(letters), memory.upload(numbers))
                 layout = (begin - first * n_groups, n_groups, n_blocks, n_blocks * COLUMNS - self.vectors.shape[1])
                 boundary, found = memory.allocate(4 * edge * len(units)), memory.allocate(8 * group * len(units))
-                program.launch(
-                    "place", len(units), group, self._columns, self._steps, *arrays, *layout, boundary, found
-                )
+                arguments = (self._columns, self._steps, *arrays, *layout, boundary, found)
+                program.launch("place", len(units), group, *arguments)
                 scores = memory.download(found, np.int32, 2 * group * len(units)).reshape(-1, 2, group)
-            self._chunk_cells = int(CHUNK_SECONDS * cells * len(units) / max(time.perf_counter() - began, 1e-6)) + 1
-            for side in range(couples.reads.shape[1]):
+            for side in range(sides):
                 read = couples.reads[units // n_groups, side]
                 result[read[read >= 0], units[read >= 0] % n_groups] = scores[read >= 0, side]
             begin = end
-            if told:
-                told(before + min(end // n_groups * couples.reads.shape[1], couples.n_reads))
-
-    def _program(self, rows: int, word_bits: int) -> Program:
-        with self._building:
-            if (rows, word_bits) not in self._programs:
-                chosen = constants(self.scoring, self.shape.group, rows, word_bits)
-                self._programs[rows, word_bits] = self.device.build(source(), chosen)
-            return self._programs[rows, word_bits]
+            if progress:
+                progress(before + min(end // n_groups * sides, couples.n_reads))
 
 
 def packed_columns(vectors: NDArray[np.uint8], group: int) -> NDArray[np.uint32]:
-    """Column codes of 5 bits, 6 a word: uint32, shape (n_groups, n_blocks, group), padded in front."""
+    """Column codes of 5 bits, 6 per word: uint32, shape (n_groups, n_blocks, group), padded in front."""
     n_vectors, n_columns = vectors.shape
     n_groups, n_blocks = -(-n_vectors // group), -(-n_columns // COLUMNS)
     words = np.zeros((n_groups, n_blocks, group), np.uint32)
@@ -260,7 +266,7 @@ def packed_columns(vectors: NDArray[np.uint8], group: int) -> NDArray[np.uint32]
 
 
 class _Couples:
-    """Reads side by side, longest first: two a word of two halves, else one.
+    """Reads side by side, longest first: two per word of two halves, else one.
 
     Attributes
     ----------
@@ -270,8 +276,8 @@ class _Couples:
         Rows of a tile.
     letters : uint8, shape (n_rows, 2)
         Of both reads' rows, padded in front to whole tiles (0).
-    numbers : int64, shape (n, 4)
-        Where its rows begin, how many tiles they are, and both lengths (P_COUPLE_* in place.k).
+    numbers : int64, shape (n, COUPLE_INTS)
+        By `Couple`.
     """
 
     def __init__(self, order: Ints, codes: NDArray[np.uint8], offsets: Ints, word_bits: int, shape: Shape) -> None:
@@ -296,6 +302,7 @@ class _Couples:
     def some(self, begin: int, end: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
         """Letters and numbers of a run of couples, whose rows count from its first."""
         numbers = self.numbers[begin:end].copy()
-        first, last = int(numbers[0, 0]), int(numbers[-1, 0] + numbers[-1, 1] * self.height)
-        numbers[:, 0] -= first
+        first = int(numbers[0, Couple.ROW])
+        last = int(numbers[-1, Couple.ROW] + numbers[-1, Couple.TILES] * self.height)
+        numbers[:, Couple.ROW] -= first
         return self.letters[first:last], numbers.astype(np.int32)

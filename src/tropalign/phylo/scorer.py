@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.task import Progress
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import PlacementScoring
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
-    from tropalign.phylo.gpu import ScoresOnGpu
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Scorer:
         self.package, self.numbers, self.n_best = package, scoring.numbers(), n_best
         self.cells = 0
         self._lock = threading.Lock()
-        self._on_gpu: dict[Gpu, ScoresOnGpu] = {}
+        self._on_devices = DeviceCache()
 
     def word_bits(self, n_letters: int) -> int:
         """Bits that hold every score of a read of that length."""
@@ -74,12 +74,12 @@ class Scorer:
         """The same on a GPU."""
         from tropalign.phylo.gpu import ScoresOnGpu
 
-        with self._lock:
-            if device not in self._on_gpu:
-                self._on_gpu[device] = ScoresOnGpu(device, self.package.vectors(), self.numbers)
+        on_device = self._on_devices.get(
+            device, "scores", lambda: ScoresOnGpu(device, self.package.vectors(), self.numbers)
+        )
         codes = np.concatenate(texts).astype(np.uint8)
         offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
-        scores = self._on_gpu[device].scores(codes, offsets, progress)
+        scores = on_device.scores(codes, offsets, progress)
         with self._lock:
             self.cells += len(codes) * self.package.n_distinct * len(self.package.columns)
         n_columns = len(self.package.columns)

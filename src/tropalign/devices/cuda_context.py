@@ -1,0 +1,203 @@
+"""CUDA's driver: its calls and their errors, a device's context, streams."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Any
+
+from tropalign.devices import nvrtc
+from tropalign.errors import DeviceError
+
+#: Pinned memory through which results come back.
+STAGING_BYTES = 8 << 20
+#: Errors of a kernel after which every call of the process fails on that device (CUDA_ERROR_...).
+LASTING = {
+    "ASSERT",
+    "ECC_UNCORRECTABLE",
+    "HARDWARE_STACK_ERROR",
+    "ILLEGAL_ADDRESS",
+    "ILLEGAL_INSTRUCTION",
+    "INVALID_ADDRESS_SPACE",
+    "INVALID_PC",
+    "LAUNCH_FAILED",
+    "LAUNCH_TIMEOUT",
+    "MISALIGNED_ADDRESS",
+}
+
+
+def load_driver() -> Any:
+    """The driver, initialised. Raises DeviceError when it is missing."""
+    try:
+        from cuda.bindings import driver
+    except ImportError:
+        raise DeviceError(f"CUDA devices need cuda-bindings: {nvrtc.REMEDY}") from None
+    try:
+        (status,) = driver.cuInit(0)
+    except (RuntimeError, OSError):  # the driver's library is not there
+        raise DeviceError("there is no NVIDIA driver on this machine") from None
+    if status == driver.CUresult.CUDA_ERROR_NO_DEVICE:
+        raise DeviceError("the NVIDIA driver sees no device")
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise DeviceError(f"the NVIDIA driver does not start ({_text(status)})")
+    return driver
+
+
+def _name(status: Any) -> str:
+    return str(getattr(status, "name", status)).removeprefix("CUDA_ERROR_")
+
+
+def _text(status: Any) -> str:
+    return _name(status).replace("_", " ").lower()
+
+
+def checked(answer: tuple[Any, ...], what: str) -> Any:
+    """What a driver's function returned beside its status. Raises MemoryError or DeviceError."""
+    status, *values = answer
+    if int(status) != 0:
+        kind = MemoryError if "OUT_OF_MEMORY" in getattr(status, "name", "") else DeviceError
+        raise kind(f"{what} failed ({_text(status)})")
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def attribute_of(driver: Any, device: Any, name: str) -> int:
+    """A device's attribute (CU_DEVICE_ATTRIBUTE_...)."""
+    attribute = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    return int(checked(driver.cuDeviceGetAttribute(attribute, device), f"reading {name.lower()}"))
+
+
+def capability_of(driver: Any, device: Any) -> int:
+    """A device's compute capability as 10 major + minor."""
+    major, minor = (attribute_of(driver, device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
+    return 10 * major + minor
+
+
+def driver_version(driver: Any) -> tuple[int, int]:
+    """The newest CUDA that the driver knows."""
+    version = int(checked(driver.cuDriverGetVersion(), "reading the driver's version"))
+    return version // 1000, version % 1000 // 10
+
+
+class Context:
+    """A device's primary context, held while anything made in it lives.
+
+    Attributes
+    ----------
+    pool
+        The device's memory pool; None where it has none (some virtual GPUs).
+    running
+        By thread, the kernel that it launched last and has not waited for.
+    """
+
+    def __init__(self, driver: Any, name: str, number: int) -> None:
+        self.driver, self.name = driver, name
+        self.running: dict[int, str] = {}
+        self.pool: Any = None
+        self._fault: str | None = None
+        self.device = checked(driver.cuDeviceGet(number), f"{name}: finding it")
+        try:
+            self._let_waits_sleep()
+            self._handle = checked(driver.cuDevicePrimaryCtxRetain(self.device), f"{name}: opening it")
+            if attribute_of(driver, self.device, "MEMORY_POOLS_SUPPORTED"):
+                self.pool = self.call("cuDeviceGetDefaultMemPool", self.device)
+                # What is freed stays for the next allocation, instead of going back to the driver at the next wait.
+                most = driver.cuuint64_t(2**64 - 1)
+                self.call("cuMemPoolSetAttribute", self.pool, self._of_pool("RELEASE_THRESHOLD"), most)
+            self.free_at_first = self.free_bytes()
+        except MemoryError as error:
+            raise DeviceError(f"{name} cannot be opened: {error}") from None
+
+    def _let_waits_sleep(self) -> None:
+        """By default two host threads per card would spin while they wait, beside the processor's own tiles."""
+        with suppress(DeviceError):
+            _, is_active = checked(self.driver.cuDevicePrimaryCtxGetState(self.device), "asking for the context")
+            if not is_active:  # else another library of this process has chosen
+                flags = int(self.driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC)
+                checked(self.driver.cuDevicePrimaryCtxSetFlags(self.device, flags), "choosing how to wait")
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """What a function of the driver returns, in this context.
+
+        Raises
+        ------
+        MemoryError
+            The device is out of memory.
+        DeviceError
+            Anything else. A kernel's error is found by some later call, and by every call after that one: each raises
+            the words of the first, which name the kernels that were running.
+        """
+        checked(self.driver.cuCtxSetCurrent(self._handle), f"{self.name}: entering it")
+        answer = getattr(self.driver, function)(*arguments)
+        if _name(answer[0]) in LASTING:
+            kernels = sorted(set(self.running.copy().values()))  # other threads launch meanwhile
+            ran = f" while {' and '.join(kernels)} ran" if kernels else ""
+            lost = "this process can compute nothing more on it"
+            self._fault = self._fault or f"{self.name}: {function} failed ({_text(answer[0])}){ran}: {lost}"
+            raise DeviceError(self._fault)
+        return checked(answer, f"{self.name}: {function}")
+
+    def drop(self, function: str, *arguments: Any) -> None:
+        """The same for what frees something, in a finalizer, where nobody hears of an error."""
+        with suppress(Exception):
+            self.call(function, *arguments)
+
+    def allocate(self, n_bytes: int, stream: Stream) -> Any:
+        """Address of memory for what the stream does from now on."""
+        if self.pool is None:
+            return self.call("cuMemAlloc", n_bytes)
+        return self.call("cuMemAllocAsync", n_bytes, stream.handle)
+
+    def free(self, address: Any, stream: Stream) -> None:
+        """Frees memory after what the stream has been given to do."""
+        if self.pool is None:
+            self.drop("cuStreamSynchronize", stream.handle)
+            self.drop("cuMemFree", address)
+        else:
+            self.drop("cuMemFreeAsync", address, stream.handle)
+
+    def free_bytes(self) -> int:
+        """Memory that nobody uses: the device's, and what our pool holds ready."""
+        ready = 0
+        if self.pool is not None:
+            reserved, used = (
+                int(self.call("cuMemPoolGetAttribute", self.pool, self._of_pool(f"{kind}_MEM_CURRENT")))
+                for kind in ("RESERVED", "USED")
+            )
+            ready = reserved - used
+        return int(self.call("cuMemGetInfo")[0]) + ready
+
+    def _of_pool(self, attribute: str) -> Any:
+        return getattr(self.driver.CUmemPool_attribute, f"CU_MEMPOOL_ATTR_{attribute}")
+
+    def __del__(self) -> None:
+        if getattr(self, "pool", None) is not None:
+            self.drop("cuMemPoolTrimTo", self.pool, 0)
+        if hasattr(self, "_handle"):
+            self.drop("cuDevicePrimaryCtxRelease", self.device)
+
+
+class Stream:
+    """A stream and its pinned memory. It goes when its thread has ended and its buffers are freed."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.handle = context.call("cuStreamCreate", 1)  # which does not wait for the default stream
+        self._staging: Any = None
+
+    @property
+    def staging(self) -> int:
+        """Address of STAGING_BYTES of pinned memory."""
+        if self._staging is None:
+            self._staging = self.context.call("cuMemHostAlloc", STAGING_BYTES, 0)
+        return int(self._staging)
+
+    def wait(self) -> None:
+        """Until all that was queued is done."""
+        self.context.call("cuStreamSynchronize", self.handle)
+        self.context.running.pop(threading.get_ident(), None)
+
+    def __del__(self) -> None:
+        if hasattr(self, "handle"):
+            self.context.drop("cuStreamDestroy", self.handle)
+        if getattr(self, "_staging", None) is not None:
+            self.context.drop("cuMemFreeHost", self._staging)
