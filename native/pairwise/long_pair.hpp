@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../compute/pool.hpp"
+#include "../compute/parallel.hpp"
 #include "kernels.hpp"
 
 namespace tropalign::TROPALIGN_ISA {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <random>
 
-#include "../../native/phylo/batch.hpp"
+#include "../../native/phylo/scores.hpp"
 #include "../../native/phylo/dispatch.hpp"
 #include "../../native/phylo/prune.hpp"
 
