@@ -35,7 +35,6 @@ using ScoringNumbers = std::array<int32_t, 8>;
 PlaceScoring scoring_of(const ScoringNumbers &s) {
     for (int32_t number : s)
         require(number >= -kHighestScore && number <= kHighestScore, "scoring: a number beyond 1048576");
-    require(s[0] >= s[1] && s[1] <= 0 && s[2] <= 0, "scoring: match >= mismatch, and mismatch and on_gap at most 0");
     require(std::min({s[3], s[4], s[5], s[6]}) >= 0, "scoring: costs are zero or more");
     return {s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7] != 0};
 }
@@ -45,16 +44,12 @@ void check_sets(const Array<uint32_t, 1> &sets, int n_states) {
     require_below(sets.data(), sets.size(), int64_t{1} << n_states, "sets");
 }
 
-/// Reads none of which is empty.
 ReadBatch reads_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offsets, const Array<uint32_t, 1> &sets,
                    int n_states) {
     const auto n_entries = static_cast<int64_t>(offsets.size()), n_codes = static_cast<int64_t>(codes.size());
     require_offsets(offsets.data(), n_entries, n_codes, "offsets");
     require(offsets.data()[0] == 0 && offsets.data()[n_entries - 1] == n_codes,
             "offsets: they do not begin and end with the codes");
-    bool any_empty = false;
-    for (int64_t k = 1; k < n_entries; ++k) any_empty |= offsets.data()[k - 1] == offsets.data()[k];
-    require(!any_empty, "offsets: a read is empty");
     longest_of(offsets.data(), n_entries, "offsets");
     check_sets(sets, n_states);
     require(sets.size() <= 256, "sets: more than codes can number");
@@ -65,7 +60,6 @@ ReadBatch reads_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offs
 /// The widest lanes that any of the reads needs.
 int word_bits_of(const PlaceScoring &scoring, const ReadBatch &reads, int64_t n_columns) {
     const int64_t longest = longest_of(reads.offsets, reads.n_reads + 1, "offsets");
-    require(!scoring.whole_read || longest <= n_columns, "offsets: a read is longer than the reference has columns");
     const int bits = place_word_bits(scoring, longest, n_columns);
     require(bits > 0, "scoring: scores of the longest read may be beyond 32 bits");
     return bits;

@@ -19,7 +19,8 @@ class OwnLetters {
     std::vector<uint32_t> sets_;
 };
 
-/// Bits per lane that hold every score of a read of that length: 8, 16 or 32; 0 where even 32 may not.
+/// Bits per lane that hold every score of a read of that length: 8, 16 or 32; 0 where even 32 may not. (A whole read
+/// longer than the columns has no alignment, and a score far below any other.)
 int place_word_bits(const PlaceScoring &, int64_t n_bases, int64_t n_columns);
 
 /// Fills score[n_reads][64 n_groups]. False when `poll` (of reads begun) stopped it.
