@@ -1,8 +1,8 @@
-// What every binding asks of its arguments before native code, which trusts them, sees them: one pass over offsets, indices
-// and codes, in loops that run in vectors. What fails is a ValueError that names the argument.
+// What every binding asks of its arguments before native code, which trusts them, sees them: one pass over offsets,
+// indices and codes, in loops that run in vectors. What fails is a ValueError that names the argument.
 //
-// An array is checked when the call begins. One that another thread writes to during the call cannot be guarded so; where a
-// binding works on a copy of its own (the codes and offsets of align_pairs), the copy is what is checked.
+// An array is checked when the call begins. One that another thread writes to during the call cannot be guarded so;
+// where a binding works on a copy of its own (the codes and offsets of align_pairs), the copy is what is checked.
 #pragma once
 #include <algorithm>
 #include <cstdint>

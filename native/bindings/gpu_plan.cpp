@@ -1,10 +1,11 @@
 // Python sees the plan of a GPU's work, and results put in the order of the pairs. Names live in tropalign.pairwise.
+#include "../pairwise/gpu_plan.hpp"
+
 #include <nanobind/stl/array.h>
 
 #include <cstring>
 #include <memory>
 
-#include "../pairwise/gpu_plan.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -40,9 +41,20 @@ nb::list plan(Column<int64_t> query, Column<int64_t> target, Column<int64_t> len
               Column<int64_t> bound, int64_t wide_from, int64_t extend, int64_t strip_cells,
               std::array<bool, 4> free_ends, int word_bits, int group, std::array<int, 3> rows) {
     check_plan(query, target, length, rank, bound, extend, strip_cells, word_bits, group, rows);
-    GpuPlanRequest request{query.data(), target.data(), static_cast<int64_t>(query.size()), length.data(), rank.data(),
-                           bound.data(), static_cast<int64_t>(length.size()), wide_from, extend,
-                           strip_cells, free_ends, word_bits, group, rows};
+    GpuPlanRequest request{query.data(),
+                           target.data(),
+                           static_cast<int64_t>(query.size()),
+                           length.data(),
+                           rank.data(),
+                           bound.data(),
+                           static_cast<int64_t>(length.size()),
+                           wide_from,
+                           extend,
+                           strip_cells,
+                           free_ends,
+                           word_bits,
+                           group,
+                           rows};
     std::vector<GpuLaunch> launches;
     {
         nb::gil_scoped_release released;
@@ -52,12 +64,12 @@ nb::list plan(Column<int64_t> query, Column<int64_t> target, Column<int64_t> len
     for (GpuLaunch &launch : launches) {
         const size_t n_units = launch.units.size() / kGpuUnitInts, n_pairs = launch.pair.size();
         const auto lanes = static_cast<size_t>(group);
-        out.append(nb::make_tuple(
-            static_cast<int>(launch.source), launch.strips, launch.word_bits,
-            to_numpy(std::move(launch.units), std::array<size_t, 2>{n_units, kGpuUnitInts}),
-            to_numpy(std::move(launch.lanes), std::array<size_t, 3>{n_units, lanes, kGpuLaneInts}),
-            to_numpy(std::move(launch.pair), std::array<size_t, 1>{n_pairs}),
-            to_numpy(std::move(launch.where), std::array<size_t, 1>{n_pairs})));
+        out.append(
+            nb::make_tuple(static_cast<int>(launch.source), launch.strips, launch.word_bits,
+                           to_numpy(std::move(launch.units), std::array<size_t, 2>{n_units, kGpuUnitInts}),
+                           to_numpy(std::move(launch.lanes), std::array<size_t, 3>{n_units, lanes, kGpuLaneInts}),
+                           to_numpy(std::move(launch.pair), std::array<size_t, 1>{n_pairs}),
+                           to_numpy(std::move(launch.where), std::array<size_t, 1>{n_pairs})));
     }
     return out;
 }
@@ -96,11 +108,12 @@ void scatter_runs(Column<uint32_t> runs, Column<int64_t> begin, Column<int64_t> 
 }  // namespace tropalign
 
 void bind_gpu_plan(nb::module_ &m) {
-    m.def("plan_gpu", &tropalign::plan, "query"_a, "target"_a, "length"_a, "rank"_a, "bound"_a, "wide_from"_a,
-          "extend"_a, "strip_cells"_a, "free_ends"_a, "word_bits"_a, "group"_a, "rows"_a,
+    using namespace tropalign;
+    m.def("plan_gpu", &plan, array("query"), array("target"), array("length"), array("rank"), array("bound"),
+          "wide_from"_a, "extend"_a, "strip_cells"_a, "free_ends"_a, "word_bits"_a, "group"_a, "rows"_a,
           "Units of work-groups for each kernel; see tropalign.pairwise.gpu_plan.");
-    m.def("scatter_values", &tropalign::scatter_values, "values"_a, "place"_a, "out"_a,
+    m.def("scatter_values", &scatter_values, array("values"), array("place"), array("out"),
           "Column k of `values` becomes column place[k] of `out`.");
-    m.def("scatter_runs", &tropalign::scatter_runs, "runs"_a, "begin"_a, "place"_a, "offsets"_a, "out"_a,
+    m.def("scatter_runs", &scatter_runs, array("runs"), array("begin"), array("place"), array("offsets"), array("out"),
           "Runs begin[k] to begin[k + 1] become those of pair place[k], which begin at its offset in `out`.");
 }

@@ -89,8 +89,7 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
     require(memory_bytes > 0, "memory_bytes: not above 0");
     require(query_index.size() == target_index.size(), "query_index, target_index: arrays of unequal lengths");
     const bool one_set = query_codes.data() == target_codes.data() && query_codes.size() == target_codes.size() &&
-                         query_offsets.data() == target_offsets.data() &&
-                         query_offsets.size() == target_offsets.size();
+                         query_offsets.data() == target_offsets.data() && query_offsets.size() == target_offsets.size();
     const OwnBatch queries(query_codes, query_offsets, "query_codes", "query_offsets");
     std::unique_ptr<OwnBatch> own_targets;
     if (!one_set)
@@ -104,7 +103,8 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
     request.query_index = query_index.data();
     request.target_index = target_index.data();
     request.n_pairs = static_cast<int64_t>(query_index.size());
-    request.free_ends = {std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends), std::get<3>(free_ends)};
+    request.free_ends = {std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends),
+                         std::get<3>(free_ends)};
     request.n_threads = n_threads;
     request.memory_bytes = memory_bytes;
     auto scoring = std::make_unique<Scoring>(local ? Mode::local : Mode::global, static_cast<Depth>(depth),
@@ -123,8 +123,10 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
 }  // namespace tropalign
 
 void bind_pairwise(nb::module_ &m) {
-    m.def("align_pairs", &tropalign::align_pairs, "query_codes"_a, "query_offsets"_a, "target_codes"_a,
-          "target_offsets"_a, "query_index"_a, "target_index"_a, "matrix"_a, "gap_open"_a, "gap_extend"_a, "local"_a,
-          "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
+    using namespace tropalign;
+    m.def("align_pairs", &align_pairs, array("query_codes"), array("query_offsets"), array("target_codes"),
+          array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap_open"_a,
+          "gap_extend"_a, "local"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a,
+          "progress"_a.none() = nb::none(),
           "Aligns each pair (query_index[k], target_index[k]); see tropalign.pairwise.");
 }

@@ -227,9 +227,9 @@ nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Scori
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
     const ReadBatch reads = reads_of(codes, offsets, sets, reference.n_states);
     word_bits_of(scoring, reads, reference.n_columns - n_empty);
-    require(static_cast<int64_t>(rows.size()) == reads.n_reads && windows.shape(0) == rows.size() &&
-                windows.shape(1) == 2,
-            "rows, windows: not one of each read");
+    require(
+        static_cast<int64_t>(rows.size()) == reads.n_reads && windows.shape(0) == rows.size() && windows.shape(1) == 2,
+        "rows, windows: not one of each read");
     require_below(rows.data(), rows.size(), n_vectors, "rows");
     bool good = true;
     for (size_t k = 0; k < rows.size(); ++k) {
@@ -272,11 +272,11 @@ void bind_phylo(nb::module_ &m) {
     nb::class_<BranchMaker>(m, "BranchMaker", "State sets and gap flags of branches; see tropalign.phylo.reference.")
         .def(nb::init<Array<uint8_t, 2>, Array<int64_t, 1>, Array<int64_t, 1>, Array<uint32_t, 1>, int,
                       Array<int32_t, 2>, Array<int32_t, 2>, Array<double, 2>, bool, int>(),
-             "letters"_a, "tip_row"_a, "column"_a, "sets"_a, "n_states"_a, "joints"_a, "branches"_a,
-             "transitions"_a, "discrete"_a, "n_threads"_a)
+             array("letters"), array("tip_row"), array("column"), array("sets"), "n_states"_a, array("joints"),
+             array("branches"), array("transitions"), "discrete"_a, "n_threads"_a)
         .def("hashes", &BranchMaker::hashes)
-        .def("planes", &BranchMaker::planes, "chosen"_a);
-    m.def("plane_vectors", &vectors, "planes"_a, "n_vectors"_a, "n_empty"_a, "rows"_a,
+        .def("planes", &BranchMaker::planes, array("chosen"));
+    m.def("plane_vectors", &vectors, array("planes"), "n_vectors"_a, "n_empty"_a, array("rows"),
           "State sets and gap flags of some vectors, by column.");
     nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/phylo/prune.hpp.")
         .def(
@@ -284,15 +284,15 @@ void bind_phylo(nb::module_ &m) {
             [](BranchBounds *self, Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty) {
                 new (self) BranchBounds(make_bounds(planes_from(planes, n_vectors, n_empty)));
             },
-            "planes"_a, "n_vectors"_a, "n_empty"_a);
+            array("planes"), "n_vectors"_a, "n_empty"_a);
     m.def("place_word_bits", &word_bits, "scoring"_a, "n_bases"_a, "n_columns"_a, "Bits that hold every score.");
     m.def(
         "can_prune", [](ScoringNumbers scoring) { return can_prune(scoring_of(scoring)); }, "scoring"_a,
         "Whether bounds hold for these scores.");
-    m.def("place_scores", &scores, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a,
-          "sets"_a, "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
-          "Scores of reads against all lanes.");
-    m.def("place_paths", &paths, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
-          "rows"_a, "windows"_a, "n_threads"_a,
+    m.def("place_scores", &scores, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
+          array("offsets"), array("sets"), "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a,
+          "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
+    m.def("place_paths", &paths, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
+          array("offsets"), array("sets"), array("rows"), array("windows"), "n_threads"_a,
           "The column of every base (-1: inserted), each read against one branch, and the scores.");
 }
