@@ -504,7 +504,7 @@ GROUPS = {f.__name__: f for f in (pairs, plans, scatters, makers, vectors, place
 
 
 def outcome(call, arguments, error, text):
-    """ "ok", or what came instead of the exception."""
+    """The word "ok", or what came instead of the exception."""
     try:
         call(**arguments)
     except Exception as raised:
