@@ -37,8 +37,9 @@ lint: $(VENV)/tested
 wheel: $(VENV)/tested
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist
 
+# For developers, to whom a warning is an error.
 rebuild:
-	$(PIP) --no-build-isolation -e .
+	CMAKE_ARGS=-DTROPALIGN_WERROR=ON $(PIP) --no-build-isolation -e .
 
 bench-pairs: $(VENV)/installed
 	$(PIP) --no-build-isolation -e ".[bench]"

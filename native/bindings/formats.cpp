@@ -5,7 +5,8 @@
 
 #include "../formats/gapped.hpp"
 #include "../formats/rows.hpp"
-#include "python.hpp"
+#include "../formats/srspair.hpp"
+#include "check.hpp"
 
 using namespace nb::literals;
 
@@ -22,6 +23,13 @@ Column<T> column_of(nb::handle object, int64_t least, const char *what) {
     return column;
 }
 
+template <class T>
+T cast_to(nb::handle object, const char *what) {
+    T value;
+    if (!nb::try_cast(object, value)) throw nb::type_error(what);
+    return value;
+}
+
 nb::object bytes_as_numpy(std::vector<char> &&text) {
     auto owner = std::make_unique<std::vector<char>>(std::move(text));
     auto *data = reinterpret_cast<uint8_t *>(owner->data());
@@ -33,13 +41,14 @@ nb::object bytes_as_numpy(std::vector<char> &&text) {
 /// ("int32" | "int64", array, prefix), ("real", array, decimals, prefix), ("text", bytes, offsets, index or None,
 /// prefix), ("cigar", operations, offsets, prefix) or ("constant", prefix).
 RowColumn column_from(nb::tuple spec, int64_t n_rows) {
-    auto kind = nb::cast<std::string>(spec[0]);
+    require(spec.size() >= 2, "a column lacks a part");
+    const auto kind = cast_to<std::string>(spec[0], "the kind of a column is no str");
     auto item = [&](size_t k) {
-        if (k + 1 >= spec.size()) throw nb::value_error("a column lacks a part");
+        require(k + 1 < spec.size(), "a column lacks a part");
         return spec[k];
     };
     RowColumn column;
-    column.prefix = nb::cast<std::string>(spec[spec.size() - 1]);
+    column.prefix = cast_to<std::string>(spec[spec.size() - 1], "the prefix of a column is no str");
     if (kind == "int32") {
         column.kind = RowColumn::int32;
         column.data = column_of<int32_t>(item(1), n_rows, "int32").data();
@@ -49,8 +58,8 @@ RowColumn column_from(nb::tuple spec, int64_t n_rows) {
     } else if (kind == "real") {
         column.kind = RowColumn::real;
         column.data = column_of<double>(item(1), n_rows, "real").data();
-        column.decimals = nb::cast<int>(item(2));
-        if (column.decimals < 0 || column.decimals > 9) throw nb::value_error("decimals are 0 to 9");
+        column.decimals = cast_to<int>(item(2), "the decimals of a column are no int");
+        require(column.decimals >= 0 && column.decimals <= 9, "decimals are 0 to 9");
     } else if (kind == "text") {
         auto data = column_of<uint8_t>(item(1), 0, "text");
         auto offsets = column_of<int64_t>(item(2), 1, "text offsets");
@@ -86,9 +95,12 @@ nb::bytes bytes_of(size_t bound, Write &&write) {
 }
 
 std::vector<RowColumn> columns_from(nb::list specs, int64_t n_rows) {
-    if (n_rows < 0) throw nb::value_error("a negative number of rows");
+    require(n_rows >= 0, "a negative number of rows");
     std::vector<RowColumn> columns;
-    for (nb::handle spec : specs) columns.push_back(column_from(nb::cast<nb::tuple>(spec), n_rows));
+    for (nb::handle spec : specs) {
+        if (!nb::isinstance<nb::tuple>(spec)) throw nb::type_error("a column is no tuple");
+        columns.push_back(column_from(nb::borrow<nb::tuple>(spec), n_rows));
+    }
     return columns;
 }
 
@@ -108,9 +120,10 @@ nb::tuple column_text(nb::tuple spec, int64_t n_rows) {
     specs.append(spec);
     auto columns = columns_from(specs, n_rows);
     RowLayout layout{"", ""};
+    const size_t bound = bound_rows(columns, layout, n_rows);
     std::vector<int64_t> offsets(static_cast<size_t>(n_rows) + 1);
-    size_t bound = bound_rows(columns, layout, n_rows);
-    nb::bytes text = bytes_of(bound, [&](char *out) { return write_rows(columns, layout, n_rows, out, offsets.data()); });
+    nb::bytes text =
+        bytes_of(bound, [&](char *out) { return write_rows(columns, layout, n_rows, out, offsets.data()); });
     return nb::make_tuple(text, to_numpy(std::move(offsets)));
 }
 
@@ -132,12 +145,7 @@ AlignedRows rows_from(nb::dict arrays) {
     rows.operations = operations.data();
     auto offsets = column_of<int64_t>(arrays["offsets"], rows.n_rows + 1, "offsets");
     rows.offsets = offsets.data();
-    int64_t last = 0;
-    for (int64_t k = 0; k <= rows.n_rows; ++k) {
-        if (rows.offsets[k] < last) throw std::out_of_range("the offsets of the operations descend");
-        last = rows.offsets[k];
-    }
-    if (last > static_cast<int64_t>(operations.size())) throw std::out_of_range("the offsets reach beyond the operations");
+    require_offsets(rows.offsets, rows.n_rows + 1, static_cast<int64_t>(operations.size()), "offsets");
     if (!arrays["positive"].is_none())
         rows.positive = column_of<uint8_t>(arrays["positive"], 32 * 32, "positive").data();
     return rows;
@@ -168,10 +176,7 @@ nb::bytes srspair_records_python(nb::dict arrays, std::string scoring) {
         auto at = column_of<int64_t>(arrays[offsets], 1, offsets);
         data = reinterpret_cast<const char *>(bytes.data()), begins = at.data();
         count = static_cast<int64_t>(at.size()) - 1;
-        for (int64_t k = 0; k < count; ++k)
-            if (begins[k] > begins[k + 1]) throw std::out_of_range("the offsets of the names descend");
-        if (begins[0] < 0 || begins[count] > static_cast<int64_t>(bytes.size()))
-            throw std::out_of_range("the offsets of the names reach beyond them");
+        require_offsets(begins, count + 1, static_cast<int64_t>(bytes.size()), offsets);
     };
     names("query_names", "query_name_offsets", header.query_names, header.query_name_offsets, header.n_queries);
     names("target_names", "target_name_offsets", header.target_names, header.target_name_offsets, header.n_targets);

@@ -7,57 +7,63 @@
 
 #include "../pairwise/dispatch.hpp"
 #include "../pairwise/tile.hpp"
-#include "python.hpp"
+#include "check.hpp"
 
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
 
-/// A copy of the codes with kCodeMargin readable bytes on either side.
-std::vector<uint8_t> with_margins(const Column<uint8_t> &codes) {
-    std::vector<uint8_t> copy(codes.size() + 2 * kCodeMargin, kPadCode);
-    if (codes.size()) std::memcpy(copy.data() + kCodeMargin, codes.data(), codes.size());
-    return copy;
+using Matrix = nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_contig, nb::device::cpu>;
+
+/// A checked copy of a batch, with kCodeMargin readable bytes on either side of the codes.
+class OwnBatch {
+  public:
+    OwnBatch(const Column<uint8_t> &codes, const Column<int64_t> &offsets, const char *codes_name,
+             const char *offsets_name)
+        : codes_(codes.size() + 2 * kCodeMargin, kPadCode), offsets_(offsets.data(), offsets.data() + offsets.size()) {
+        if (codes.size()) std::memcpy(codes_.data() + kCodeMargin, codes.data(), codes.size());
+        require_codes(codes_.data() + kCodeMargin, codes.size(), kPadCode, codes_name);
+        const auto n_entries = static_cast<int64_t>(offsets_.size());
+        require_offsets(offsets_.data(), n_entries, static_cast<int64_t>(codes.size()), offsets_name);
+        longest_ = longest_of(offsets_.data(), n_entries, offsets_name);
+    }
+
+    Sequences sequences() const {
+        return {codes_.data() + kCodeMargin, offsets_.data(), static_cast<int64_t>(offsets_.size()) - 1};
+    }
+    int64_t longest() const { return longest_; }
+
+  private:
+    std::vector<uint8_t> codes_;
+    std::vector<int64_t> offsets_;
+    int64_t longest_;
+};
+
+/// The engine reads the matrix by rows or by columns, as it likes, and computes in 32 bits at most.
+void check_scoring(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, int64_t longest) {
+    require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs are zero or more");
+    int64_t highest = 1;  // of absolute values
+    for (int a = 0; a < kPadCode; ++a)
+        for (int b = 0; b < kPadCode; ++b) {
+            require(matrix(a, b) == matrix(b, a), "matrix: not symmetric");
+            highest = std::max(highest, std::abs(int64_t{matrix(a, b)}));
+        }
+    if ((highest + gap_open + 2 * int64_t{gap_extend}) * (2 * longest + 2) > INT32_MAX)
+        refuse("matrix, gap_open, gap_extend: scores of sequences of " + std::to_string(longest) +
+               " residues may pass 2147483647");
 }
 
-nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
-                     Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
-                     nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_contig, nb::device::cpu> matrix,
-                     int32_t gap_open, int32_t gap_extend, bool local, std::tuple<bool, bool, bool, bool> free_ends,
-                     int depth, int n_threads, int64_t memory_bytes, nb::object progress) {
-    if (n_threads < 1) throw nb::value_error("n_threads is below 1");
-    const bool one_set = query_codes.data() == target_codes.data() && query_offsets.data() == target_offsets.data();
-    std::vector<uint8_t> queries = with_margins(query_codes), targets;
-    if (!one_set) targets = with_margins(target_codes);
-    TileRequest request;
-    request.queries = {queries.data() + kCodeMargin, query_offsets.data(), static_cast<int64_t>(query_offsets.size()) - 1};
-    request.targets = {(one_set ? queries : targets).data() + kCodeMargin, target_offsets.data(),
-                       static_cast<int64_t>(target_offsets.size()) - 1};
-    request.query_index = query_index.data();
-    request.target_index = target_index.data();
-    request.n_pairs = static_cast<int64_t>(query_index.size());
-    request.free_ends = {std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends), std::get<3>(free_ends)};
-    request.n_threads = n_threads;
-    request.memory_bytes = memory_bytes;
-    auto scoring = std::make_unique<Scoring>(local ? Mode::local : Mode::global, static_cast<Depth>(depth),
-                                             matrix.data(), gap_open, gap_extend);
-    PythonPoll poll(progress);
-    TileColumns columns;
-    {
-        nb::gil_scoped_release released;
-        columns = align_tile(*selected_kernels(), *scoring, request, std::ref(poll));
-    }
-    poll.rethrow();
+nb::dict columns_as_dict(TileColumns &&columns, Depth depth) {
     nb::dict out;
     out["score"] = to_numpy(std::move(columns.score));
-    if (depth >= 1) {
+    if (depth != Depth::score) {
         out["query_start"] = to_numpy(std::move(columns.query_start));
         out["query_end"] = to_numpy(std::move(columns.query_end));
         out["target_start"] = to_numpy(std::move(columns.target_start));
         out["target_end"] = to_numpy(std::move(columns.target_end));
     }
-    if (depth >= 2) {
+    if (depth == Depth::alignment) {
         out["n_identical"] = to_numpy(std::move(columns.identical));
         out["n_similar"] = to_numpy(std::move(columns.similar));
         out["n_gaps"] = to_numpy(std::move(columns.gaps));
@@ -72,12 +78,55 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
     return out;
 }
 
+nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                     Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
+                     Matrix matrix, int32_t gap_open, int32_t gap_extend, bool local,
+                     std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
+                     nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    require(depth >= 0 && depth <= 2, "depth: none of 0, 1 and 2");
+    require(memory_bytes > 0, "memory_bytes: not above 0");
+    require(query_index.size() == target_index.size(), "query_index, target_index: arrays of unequal lengths");
+    const bool one_set = query_codes.data() == target_codes.data() && query_codes.size() == target_codes.size() &&
+                         query_offsets.data() == target_offsets.data() && query_offsets.size() == target_offsets.size();
+    const OwnBatch queries(query_codes, query_offsets, "query_codes", "query_offsets");
+    std::unique_ptr<OwnBatch> own_targets;
+    if (!one_set)
+        own_targets = std::make_unique<OwnBatch>(target_codes, target_offsets, "target_codes", "target_offsets");
+    const OwnBatch &targets = one_set ? queries : *own_targets;
+    check_scoring(matrix, gap_open, gap_extend, std::max(queries.longest(), targets.longest()));
+    TileRequest request;
+    request.queries = queries.sequences(), request.targets = targets.sequences();
+    require_below(query_index.data(), query_index.size(), request.queries.count, "query_index");
+    require_below(target_index.data(), target_index.size(), request.targets.count, "target_index");
+    request.query_index = query_index.data();
+    request.target_index = target_index.data();
+    request.n_pairs = static_cast<int64_t>(query_index.size());
+    request.free_ends = {std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends),
+                         std::get<3>(free_ends)};
+    request.n_threads = n_threads;
+    request.memory_bytes = memory_bytes;
+    auto scoring = std::make_unique<Scoring>(local ? Mode::local : Mode::global, static_cast<Depth>(depth),
+                                             matrix.data(), gap_open, gap_extend);
+    PythonPoll poll(progress);
+    TileColumns columns;
+    {
+        nb::gil_scoped_release released;
+        columns = align_tile(*selected_kernels(), *scoring, request, std::ref(poll));
+    }
+    poll.rethrow();
+    return columns_as_dict(std::move(columns), scoring->depth);
+}
+
 }  // namespace
 }  // namespace tropalign
 
 void bind_pairwise(nb::module_ &m) {
-    m.def("align_pairs", &tropalign::align_pairs, "query_codes"_a, "query_offsets"_a, "target_codes"_a,
-          "target_offsets"_a, "query_index"_a, "target_index"_a, "matrix"_a, "gap_open"_a, "gap_extend"_a, "local"_a,
-          "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
+    using namespace tropalign;
+    m.def("align_pairs", &align_pairs, array("query_codes"), array("query_offsets"), array("target_codes"),
+          array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap_open"_a,
+          "gap_extend"_a, "local"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a,
+          "progress"_a.none() = nb::none(),
           "Aligns each pair (query_index[k], target_index[k]); see tropalign.pairwise.");
 }

@@ -5,11 +5,12 @@
 #include <cstring>
 #include <memory>
 
-#include "../phylo/batch.hpp"
+#include "../phylo/branch_vectors.hpp"
 #include "../phylo/dispatch.hpp"
+#include "../phylo/paths.hpp"
 #include "../phylo/prune.hpp"
-#include "../phylo/vectors.hpp"
-#include "python.hpp"
+#include "../phylo/scores.hpp"
+#include "check.hpp"
 
 using namespace nb::literals;
 
@@ -26,33 +27,79 @@ nb::object new_array(std::initializer_list<size_t> shape, T *&data) {
     return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.begin(), keep));
 }
 
-/// match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend, whole_read.
-PlaceScoring scoring_of(const std::array<int32_t, 8> &s) { return {s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7] != 0}; }
+constexpr int32_t kHighestScore = 1 << 20;
 
-ReadBatch reads_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offsets, const Array<uint32_t, 1> &sets) {
-    const auto n_reads = static_cast<int64_t>(offsets.size()) - 1;
-    if (n_reads < 0 || offsets.data()[n_reads] != static_cast<int64_t>(codes.size())) throw nb::value_error("offsets do not fit the codes");
-    return {codes.data(), offsets.data(), n_reads, sets.data(), static_cast<int>(sets.size())};
+/// match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend, whole_read.
+using ScoringNumbers = std::array<int32_t, 8>;
+
+PlaceScoring scoring_of(const ScoringNumbers &s) {
+    for (int32_t number : s)
+        require(number >= -kHighestScore && number <= kHighestScore, "scoring: a number beyond 1048576");
+    require(std::min({s[3], s[4], s[5], s[6]}) >= 0, "scoring: costs are zero or more");
+    return {s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7] != 0};
+}
+
+void check_sets(const Array<uint32_t, 1> &sets, int n_states) {
+    require(n_states >= 1 && n_states <= kMostStates, "n_states: outside of 1 to 31");
+    require_below(sets.data(), sets.size(), int64_t{1} << n_states, "sets");
+}
+
+ReadBatch reads_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offsets, const Array<uint32_t, 1> &sets,
+                   int n_states) {
+    const auto n_entries = static_cast<int64_t>(offsets.size()), n_codes = static_cast<int64_t>(codes.size());
+    require_offsets(offsets.data(), n_entries, n_codes, "offsets");
+    require(offsets.data()[0] == 0 && offsets.data()[n_entries - 1] == n_codes,
+            "offsets: they do not begin and end with the codes");
+    longest_of(offsets.data(), n_entries, "offsets");
+    check_sets(sets, n_states);
+    require(sets.size() <= 256, "sets: more than codes can number");
+    require_codes(codes.data(), codes.size(), static_cast<int>(sets.size()), "codes");
+    return {codes.data(), offsets.data(), n_entries - 1, sets.data(), static_cast<int>(sets.size())};
+}
+
+/// The widest lanes that any of the reads needs.
+int word_bits_of(const PlaceScoring &scoring, const ReadBatch &reads, int64_t n_columns) {
+    const int64_t longest = longest_of(reads.offsets, reads.n_reads + 1, "offsets");
+    const int bits = place_word_bits(scoring, longest, n_columns);
+    require(bits > 0, "scoring: scores of the longest read may be beyond 32 bits");
+    return bits;
 }
 
 /// Everything that branch vectors come from; holds the arrays.
 class BranchMaker {
   public:
     BranchMaker(Array<uint8_t, 2> letters, Array<int64_t, 1> tip_row, Array<int64_t, 1> column, Array<uint32_t, 1> sets,
-                int n_states, Array<int32_t, 2> joints, Array<int32_t, 2> branches, Array<double, 2> transitions, bool discrete,
-                int n_threads)
+                int n_states, Array<int32_t, 2> joints, Array<int32_t, 2> branches, Array<double, 2> transitions,
+                bool discrete, int n_threads)
         : letters_(letters), tip_row_(tip_row), column_(column), sets_(sets), joints_(joints), branches_(branches),
           transitions_(transitions) {
-        if (joints.shape(1) != 5 || branches.shape(1) != 3 || transitions.shape(1) != 4 || sets.size() != 256 || n_threads < 1)
-            throw nb::value_error("arrays of other shapes than branch vectors come from");
+        require_threads(n_threads);
+        require(joints.shape(1) == 5 && branches.shape(1) == 3 && transitions.shape(1) == 4,
+                "joints, branches, transitions: rows of 5, 3 and 4 numbers");
+        require(sets.size() == 256, "sets: not one of each byte");
+        check_sets(sets, n_states);
         const auto n_tips = static_cast<int64_t>(tip_row.size()), n_joints = static_cast<int64_t>(joints.shape(0));
+        require(n_tips + n_joints <= INT32_MAX && column.size() <= INT32_MAX,
+                "tip_row, joints, column: more than 2147483647");
+        require(column.size() > 0 && branches.shape(0) > 0, "column, branches: empty");
         static_assert(sizeof(Joint) == 5 * sizeof(int32_t) && sizeof(BranchEnds) == 3 * sizeof(int32_t));
-        request_ = {letters.data(), static_cast<int64_t>(letters.shape(1)), tip_row.data(), column.data(), n_tips,
-                    static_cast<int64_t>(column.size()), sets.data(), n_states,
-                    reinterpret_cast<const Joint *>(joints.data()), n_joints, n_tips + n_joints,
-                    reinterpret_cast<const BranchEnds *>(branches.data()), static_cast<int64_t>(branches.shape(0)),
-                    transitions.data(), discrete ? GapRule::discrete : GapRule::likelihood, n_threads};
-        check();
+        request_ = {letters.data(),
+                    static_cast<int64_t>(letters.shape(1)),
+                    tip_row.data(),
+                    column.data(),
+                    n_tips,
+                    static_cast<int64_t>(column.size()),
+                    sets.data(),
+                    n_states,
+                    reinterpret_cast<const Joint *>(joints.data()),
+                    n_joints,
+                    n_tips + n_joints,
+                    reinterpret_cast<const BranchEnds *>(branches.data()),
+                    static_cast<int64_t>(branches.shape(0)),
+                    transitions.data(),
+                    discrete ? GapRule::discrete : GapRule::likelihood,
+                    n_threads};
+        check_numbers();
     }
 
     /// uint64, shape (n_branches, 2): equal rows for equal vectors.
@@ -70,9 +117,8 @@ class BranchMaker {
     }
 
     nb::object planes(Array<int64_t, 1> chosen) const {
-        for (size_t k = 0; k < chosen.size(); ++k)
-            if (chosen.data()[k] < 0 || chosen.data()[k] >= request_.n_branches) throw nb::value_error("there is no such branch");
-        if (chosen.size() == 0) throw nb::value_error("no branch is chosen");
+        require(chosen.size() > 0, "chosen: empty");
+        require_below(chosen.data(), chosen.size(), request_.n_branches, "chosen");
         std::vector<uint64_t> words;
         {
             nb::gil_scoped_release released;
@@ -85,7 +131,7 @@ class BranchMaker {
     }
 
   private:
-    void check() const {
+    void check_numbers() const {
         auto within = [](int64_t k, int64_t n) { return k >= 0 && k < n; };
         const auto n_transitions = static_cast<int64_t>(transitions_.shape(0));
         bool good = true;
@@ -94,13 +140,15 @@ class BranchMaker {
             good &= j.result == request_.n_tips + k && within(j.left, j.result) && within(j.right, j.result) &&
                     within(j.left_transition, n_transitions) && within(j.right_transition, n_transitions);
         }
+        require(good, "joints: a number is out of range");
         for (int64_t k = 0; k < request_.n_branches; ++k) {
             const BranchEnds &b = request_.branches[k];
-            good &= within(b.one, request_.n_vectors) && within(b.other, request_.n_vectors) && within(b.transition, n_transitions);
+            good &= within(b.one, request_.n_vectors) && within(b.other, request_.n_vectors) &&
+                    within(b.transition, n_transitions);
         }
-        for (int64_t k = 0; k < request_.n_tips; ++k) good &= within(request_.tip_row[k], static_cast<int64_t>(letters_.shape(0)));
-        for (int64_t k = 0; k < request_.n_columns; ++k) good &= within(request_.column[k], request_.n_letters);
-        if (!good) throw nb::value_error("a number is out of range");
+        require(good, "branches: a number is out of range");
+        require_below(request_.tip_row, tip_row_.size(), static_cast<int64_t>(letters_.shape(0)), "tip_row");
+        require_below(request_.column, column_.size(), request_.n_letters, "column");
     }
 
     Array<uint8_t, 2> letters_;
@@ -112,32 +160,56 @@ class BranchMaker {
 };
 
 ReferencePlanes planes_from(const Array<uint64_t, 3> &planes, int64_t n_vectors, int n_empty) {
-    const auto n_groups = static_cast<int64_t>(planes.shape(0));
-    if (n_vectors > kPlaceLanes * n_groups || n_vectors <= kPlaceLanes * (n_groups - 1)) throw nb::value_error("planes of other vectors");
-    return {planes.data(), n_vectors, n_groups, static_cast<int64_t>(planes.shape(1)), static_cast<int>(planes.shape(2)) - 1, n_empty};
+    const auto n_groups = static_cast<int64_t>(planes.shape(0)), n_columns = static_cast<int64_t>(planes.shape(1));
+    const auto n_planes = static_cast<int64_t>(planes.shape(2));
+    require(n_planes >= 2 && n_planes <= kMostStates + 1, "planes: outside of 1 to 31 states and the gap flag");
+    require(n_columns % kPlaceColumns == 0 && n_columns <= INT32_MAX, "planes: columns that are no multiple of 4");
+    require(n_groups >= 1 && n_groups <= INT32_MAX / kPlaceLanes, "planes: no vector, or too many");
+    require(n_vectors <= kPlaceLanes * n_groups && n_vectors > kPlaceLanes * (n_groups - 1),
+            "n_vectors: another number than the planes hold");
+    require(n_empty >= 0 && n_empty < n_columns, "n_empty: outside of the columns of the planes");
+    return {planes.data(), n_vectors, n_groups, n_columns, static_cast<int>(n_planes) - 1, n_empty};
 }
 
-/// With bounds only those that may be among the n_best best. Beside the scores: where the best alignments lie; cells computed.
-nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std::array<int32_t, 8> scoring, Array<uint8_t, 1> codes,
-                 Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits, const BranchBounds *bounds, int n_best,
-                 int n_threads, nb::object progress) {
+/// Bounds of these planes, as far as their shapes tell.
+void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, const PlaceScoring &scoring, int word_bits,
+                  int n_best) {
+    const int64_t n_bounds = planes.n_groups * kPlaceLanes / 8;
+    const auto n_words = static_cast<int64_t>(bounds.words.size());
+    require(bounds.n_bounds == n_bounds && n_words == bounds.n_groups * planes.n_columns * (planes.n_states + 2),
+            "bounds: made of other planes");
+    require(word_bits <= 16 && can_prune(scoring), "bounds: they do not hold for these scores");
+    require(n_best >= 1, "n_best: below 1");
+}
+
+/// Scores of all, or with bounds of those that may be among the n_best best; the windows of columns in which the best
+/// alignments lie; and the number of cells computed.
+nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
+                 Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits,
+                 const BranchBounds *bounds, int n_best, int n_threads, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    const PlaceScoring scoring = scoring_of(numbers);
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
-    const ReadBatch reads = reads_of(codes, offsets, sets);
-    if (n_threads < 1) throw nb::value_error("n_threads is below 1");
-    if (bounds && (word_bits > 16 || !can_prune(scoring_of(scoring)))) throw nb::value_error("bounds do not hold for these scores");
-    int32_t *data;
-    nb::object out = new_array<int32_t>({static_cast<size_t>(reads.n_reads), kPlaceLanes * planes.shape(0)}, data);
-    int32_t *window;
-    nb::object windows = new_array<int32_t>({static_cast<size_t>(reads.n_reads), 2}, window);
+    const ReadBatch reads = reads_of(codes, offsets, sets, reference.n_states);
+    require(word_bits == 8 || word_bits == 16 || word_bits == 32, "word_bits: none of 8, 16 and 32");
+    require(word_bits >= word_bits_of(scoring, reads, reference.n_columns - n_empty),
+            "word_bits: too few for the scores of the longest read");
+    if (bounds) check_bounds(*bounds, reference, scoring, word_bits, n_best);
+    int32_t *data, *window;
+    const auto n_reads = static_cast<size_t>(reads.n_reads);
+    nb::object out = new_array<int32_t>({n_reads, kPlaceLanes * planes.shape(0)}, data);
+    nb::object windows = new_array<int32_t>({n_reads, 2}, window);
     PythonPoll poll(progress);
     std::atomic<int64_t> cells{0};
     {
         const PlaceKernels &kernels = *selected_place_kernels();
         nb::gil_scoped_release released;
         if (bounds) {
-            place_best_scores(kernels, scoring_of(scoring), reference, *bounds, reads, word_bits, n_best, n_threads, data, window, cells, std::ref(poll));
+            place_best_scores(kernels, scoring, reference, *bounds, reads, word_bits, n_best, n_threads, data, window,
+                              cells, std::ref(poll));
         } else {
-            place_scores(kernels, scoring_of(scoring), reference, reads, n_threads, word_bits, data, std::ref(poll));
+            place_scores(kernels, scoring, reference, reads, n_threads, word_bits, data, std::ref(poll));
             cells = kPlaceLanes * reference.n_groups * reference.n_columns * offsets.data()[reads.n_reads];
             for (int64_t k = 0; k < reads.n_reads; ++k)
                 window[2 * k] = 0, window[2 * k + 1] = static_cast<int32_t>(reference.n_columns - n_empty);
@@ -147,41 +219,49 @@ nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std:
     return nb::make_tuple(out, windows, cells.load());
 }
 
-void check_rows(const Array<int64_t, 1> &rows, int64_t n_vectors) {
-    for (size_t k = 0; k < rows.size(); ++k)
-        if (rows.data()[k] < 0 || rows.data()[k] >= n_vectors) throw nb::value_error("a row is out of range");
-}
-
-nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, std::array<int32_t, 8> scoring,
+nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
                 Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, Array<int64_t, 1> rows,
                 Array<int32_t, 2> windows, int n_threads) {
+    require_threads(n_threads);
+    const PlaceScoring scoring = scoring_of(numbers);
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
-    const ReadBatch reads = reads_of(codes, offsets, sets);
-    if (static_cast<int64_t>(rows.size()) != reads.n_reads || windows.shape(0) != rows.size() || windows.shape(1) != 2 || n_threads < 1)
-        throw nb::value_error("one row and one window a read");
-    check_rows(rows, n_vectors);
+    const ReadBatch reads = reads_of(codes, offsets, sets, reference.n_states);
+    word_bits_of(scoring, reads, reference.n_columns - n_empty);
+    require(
+        static_cast<int64_t>(rows.size()) == reads.n_reads && windows.shape(0) == rows.size() && windows.shape(1) == 2,
+        "rows, windows: not one of each read");
+    require_below(rows.data(), rows.size(), n_vectors, "rows");
+    bool good = true;
     for (size_t k = 0; k < rows.size(); ++k) {
-        const int32_t *window = windows.data() + 2 * k;
-        if (window[0] < 0 || window[0] >= window[1] || window[1] > reference.n_columns - n_empty)
-            throw nb::value_error("a window is out of range");
+        const int32_t begin = windows(k, 0), end = windows(k, 1);
+        good &= begin >= 0 && begin < end && end <= reference.n_columns - n_empty;
     }
+    require(good, "windows: a window is empty, or outside of the columns");
     int32_t *column, *score;
     nb::object columns = new_array<int32_t>({codes.size()}, column), best = new_array<int32_t>({rows.size()}, score);
     {
         nb::gil_scoped_release released;
-        place_paths(scoring_of(scoring), reference, reads, rows.data(), windows.data(), n_threads, column, score);
+        place_paths(scoring, reference, reads, rows.data(), windows.data(), n_threads, column, score);
     }
     return nb::make_tuple(columns, best);
 }
 
 nb::object vectors(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Array<int64_t, 1> rows) {
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
-    check_rows(rows, n_vectors);
+    require_below(rows.data(), rows.size(), n_vectors, "rows");
     const auto n_columns = static_cast<size_t>(reference.n_columns - n_empty);
     uint32_t *data;
     nb::object out = new_array<uint32_t>({rows.size(), n_columns}, data);
     for (size_t k = 0; k < rows.size(); ++k) vector_of_lane(reference, rows.data()[k], data + k * n_columns);
     return out;
+}
+
+int word_bits(ScoringNumbers numbers, int64_t n_bases, int64_t n_columns) {
+    require(n_bases >= 0 && n_bases <= INT32_MAX && n_columns >= 0 && n_columns <= INT32_MAX,
+            "n_bases, n_columns: outside of 0 to 2147483647");
+    const int bits = place_word_bits(scoring_of(numbers), n_bases, n_columns);
+    if (!bits) refuse("scoring: scores of " + std::to_string(n_bases) + " bases may be beyond 32 bits");
+    return bits;
 }
 
 }  // namespace
@@ -190,25 +270,29 @@ nb::object vectors(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Ar
 void bind_phylo(nb::module_ &m) {
     using namespace tropalign;
     nb::class_<BranchMaker>(m, "BranchMaker", "State sets and gap flags of branches; see tropalign.phylo.reference.")
-        .def(nb::init<Array<uint8_t, 2>, Array<int64_t, 1>, Array<int64_t, 1>, Array<uint32_t, 1>, int, Array<int32_t, 2>,
-                      Array<int32_t, 2>, Array<double, 2>, bool, int>(),
-             "letters"_a, "tip_row"_a, "column"_a, "sets"_a, "n_states"_a, "joints"_a, "branches"_a, "transitions"_a,
-             "discrete"_a, "n_threads"_a)
+        .def(nb::init<Array<uint8_t, 2>, Array<int64_t, 1>, Array<int64_t, 1>, Array<uint32_t, 1>, int,
+                      Array<int32_t, 2>, Array<int32_t, 2>, Array<double, 2>, bool, int>(),
+             array("letters"), array("tip_row"), array("column"), array("sets"), "n_states"_a, array("joints"),
+             array("branches"), array("transitions"), "discrete"_a, "n_threads"_a)
         .def("hashes", &BranchMaker::hashes)
-        .def("planes", &BranchMaker::planes, "chosen"_a);
-    m.def("plane_vectors", &vectors, "planes"_a, "n_vectors"_a, "n_empty"_a, "rows"_a,
+        .def("planes", &BranchMaker::planes, array("chosen"));
+    m.def("plane_vectors", &vectors, array("planes"), "n_vectors"_a, "n_empty"_a, array("rows"),
           "State sets and gap flags of some vectors, by column.");
     nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/phylo/prune.hpp.")
-        .def("__init__", [](BranchBounds *self, Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty) {
-            new (self) BranchBounds(make_bounds(planes_from(planes, n_vectors, n_empty)));
-        }, "planes"_a, "n_vectors"_a, "n_empty"_a);
-    m.def("place_word_bits", [](std::array<int32_t, 8> scoring, int64_t n_bases, int64_t n_columns) {
-        return place_word_bits(scoring_of(scoring), n_bases, n_columns);
-    }, "scoring"_a, "n_bases"_a, "n_columns"_a, "Bits that hold every score.");
-    m.def("can_prune", [](std::array<int32_t, 8> scoring) { return can_prune(scoring_of(scoring)); }, "scoring"_a,
-          "Whether bounds hold for these scores.");
-    m.def("place_scores", &scores, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
-          "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
-    m.def("place_paths", &paths, "planes"_a, "n_vectors"_a, "n_empty"_a, "scoring"_a, "codes"_a, "offsets"_a, "sets"_a,
-          "rows"_a, "windows"_a, "n_threads"_a, "The column of every base (-1: inserted) against one branch a read, and the score.");
+        .def(
+            "__init__",
+            [](BranchBounds *self, Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty) {
+                new (self) BranchBounds(make_bounds(planes_from(planes, n_vectors, n_empty)));
+            },
+            array("planes"), "n_vectors"_a, "n_empty"_a);
+    m.def("place_word_bits", &word_bits, "scoring"_a, "n_bases"_a, "n_columns"_a, "Bits that hold every score.");
+    m.def(
+        "can_prune", [](ScoringNumbers scoring) { return can_prune(scoring_of(scoring)); }, "scoring"_a,
+        "Whether bounds hold for these scores.");
+    m.def("place_scores", &scores, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
+          array("offsets"), array("sets"), "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a,
+          "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
+    m.def("place_paths", &paths, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
+          array("offsets"), array("sets"), array("rows"), array("windows"), "n_threads"_a,
+          "The column of every base (-1: inserted), each read against one branch, and the scores.");
 }

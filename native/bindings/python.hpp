@@ -17,6 +17,10 @@ using Array = nb::ndarray<const T, nb::ndim<n>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Column = Array<T, 1>;
 
+/// An argument that is an array of just that dtype and layout: nanobind would convert any other into a copy, where
+/// numbers wrap around and what is written is lost.
+inline auto array(const char *name) { return nb::arg(name).noconvert(); }
+
 /// An array whose memory a container holds: what has data() and size().
 template <class Container, size_t n>
 nb::object to_numpy(Container &&values, const std::array<size_t, n> &shape) {

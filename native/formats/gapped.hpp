@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace tropalign {
@@ -26,25 +25,12 @@ struct GappedText {
 };
 
 /// The middle line, as EMBOSS's: '|' identical, ':' similar (score above 0), '.' neither, ' ' beside a gap and between
-/// identical letters that do not score above 0 (X and X). Throws std::out_of_range where a row leaves its sequences.
-/// Without `wants_middle` the middle lines are left out.
+/// identical letters that do not score above 0 (X and X). Without `wants_middle` the middle lines are left out. Throws
+/// what columns_of throws.
 GappedText gapped_text(const AlignedRows &rows, bool wants_middle = true);
 
-/// What EMBOSS's srspair format says of each alignment beside its letters.
-struct SrspairHeader {
-    std::string scoring;              // the lines of matrix and gap costs
-    const int32_t *score, *identical, *similar, *gaps, *query_start, *target_start;
-    const int8_t *strand;             // null: all on the forward strand
-    const char *query_names, *target_names;
-    const int64_t *query_name_offsets, *target_name_offsets;
-    int64_t n_queries, n_targets;
-    const int64_t *query_index, *target_index;
-};
-
-/// Bytes that write_srspair() fills at most. Throws std::out_of_range as gapped_text().
-size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header);
-
-/// Records in EMBOSS's srspair format, 50 columns a line; returns the end of the text.
-char *write_srspair(const AlignedRows &rows, const SrspairHeader &header, char *out);
+/// Columns of an alignment. Throws std::invalid_argument where the row leaves its sequences, or has an operation other
+/// than =, X, I and D.
+int64_t columns_of(const AlignedRows &rows, int64_t row);
 
 }  // namespace tropalign

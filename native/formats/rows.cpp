@@ -13,6 +13,8 @@ namespace {
 constexpr char kOperations[] = "MIDNSHP=X???????";
 constexpr int kInt32Digits = 11, kInt64Digits = 20, kOperationDigits = 9;  // an operation's length has 28 bits
 constexpr int kSlack = 16;                                                 // short copies write whole words
+constexpr int64_t kMostBytes = int64_t{1} << 46;  // of a text: beyond any machine, and far from overflows
+constexpr char kTooLong[] = "the rows are longer than any memory";
 constexpr double kTenTo[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
 /// Text of 0..999, left-aligned, and in the fourth byte its number of digits.
@@ -125,29 +127,30 @@ char *put_value(char *p, const RowColumn &column, int64_t row) {
 
 void check_offsets(const RowColumn &column) {
     for (int64_t k = 0; k < column.n_items; ++k)
-        if (column.offsets[k] > column.offsets[k + 1]) throw std::out_of_range("the offsets of a column descend");
+        if (column.offsets[k] > column.offsets[k + 1]) throw std::invalid_argument("the offsets of a column descend");
     if (column.offsets[0] < 0 || column.offsets[column.n_items] > column.data_size)
-        throw std::out_of_range("the offsets of a column reach beyond its data");
+        throw std::invalid_argument("the offsets of a column reach beyond its data");
 }
 
 size_t bound_text(const RowColumn &column, int64_t n_rows) {
     check_offsets(column);
     if (!column.index) {
-        if (n_rows > column.n_items) throw std::out_of_range("a text column has fewer items than there are rows");
+        if (n_rows > column.n_items) throw std::invalid_argument("a text column has fewer items than there are rows");
         return static_cast<size_t>(column.offsets[n_rows] - column.offsets[0]);
     }
     int64_t total = 0;
     for (int64_t row = 0; row < n_rows; ++row) {
         int64_t k = column.index[row];
-        if (k < 0 || k >= column.n_items) throw std::out_of_range("the index of a text column names no item");
+        if (k < 0 || k >= column.n_items) throw std::invalid_argument("the index of a text column names no item");
         total += column.offsets[k + 1] - column.offsets[k];
+        if (total > kMostBytes) throw std::length_error(kTooLong);
     }
     return static_cast<size_t>(total);
 }
 
 size_t bound_cigars(const RowColumn &column, int64_t n_rows) {
     check_offsets(column);
-    if (n_rows > column.n_items) throw std::out_of_range("a CIGAR column has fewer items than there are rows");
+    if (n_rows > column.n_items) throw std::invalid_argument("a CIGAR column has fewer items than there are rows");
     auto *operations = static_cast<const uint32_t *>(column.data);
     const int64_t end = column.offsets[n_rows];
     int64_t total = n_rows;  // a '*' each
@@ -183,12 +186,13 @@ size_t bound_column(const RowColumn &column, int64_t n_rows) {
 }  // namespace
 
 size_t bound_rows(const std::vector<RowColumn> &columns, const RowLayout &layout, int64_t n_rows) {
-    size_t a_row = layout.terminator.size(), total = 0;
+    size_t per_row = layout.terminator.size(), total = 0;
     for (const RowColumn &column : columns) {
-        a_row += layout.separator.size() + column.prefix.size();
+        per_row += layout.separator.size() + column.prefix.size();
         total += bound_column(column, n_rows);
     }
-    return total + a_row * static_cast<size_t>(n_rows) + 2 * kSlack;
+    if (n_rows > kMostBytes / static_cast<int64_t>(per_row + 64)) throw std::length_error(kTooLong);
+    return total + per_row * static_cast<size_t>(n_rows) + 2 * kSlack;
 }
 
 char *write_rows(const std::vector<RowColumn> &columns, const RowLayout &layout, int64_t n_rows, char *out,

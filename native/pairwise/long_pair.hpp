@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../compute/pool.hpp"
+#include "../compute/parallel.hpp"
 #include "kernels.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
@@ -249,7 +249,7 @@ class LongPair {
             alignas(64) T corner[L], last[L];
             store<T, B>(last, H_[strip_ - 1]);
             for (int l = 0; l < L; ++l) {
-                const bool first = l * strip_ - pad_ <= 0;  // the band's first row lies in this strip, or below it
+                const bool first = l == 0 || l * strip_ - pad_ <= 0;  // the band's first row lies in this strip, or below it
                 corner[l] = first ? (column0 > 0 ? above[-1] : floor) : last[l - 1];
             }
             return load<T, B>(corner);

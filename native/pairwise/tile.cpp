@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "../compute/pool.hpp"
+#include "../compute/parallel.hpp"
 #include "plan.hpp"
 
 namespace tropalign {

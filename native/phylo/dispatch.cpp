@@ -1,24 +1,6 @@
 #include "dispatch.hpp"
 
-#include "../compute/isa.hpp"
-
-namespace tropalign {
-
-// TROPALIGN_ISAS is a list X(v2)X(v3)... made by the build.
-#define X(isa)                          \
-    namespace isa {                     \
-    extern const PlaceKernels place_kernels; \
-    }
-TROPALIGN_ISAS
-#undef X
-
-const PlaceKernels *selected_place_kernels() {
-    const std::string selected = selected_isa();
-#define X(name) \
-    if (selected == #name) return &name::place_kernels;
-    TROPALIGN_ISAS
-#undef X
-    return nullptr;
-}
-
-}  // namespace tropalign
+#define TROPALIGN_TABLE_TYPE PlaceKernels
+#define TROPALIGN_TABLE place_kernels
+#define TROPALIGN_SELECTED selected_place_kernels
+#include "../compute/dispatch.hpp"

@@ -3,9 +3,10 @@
 #include <cstdio>
 #include <random>
 
-#include "../../native/phylo/batch.hpp"
 #include "../../native/phylo/dispatch.hpp"
+#include "../../native/phylo/paths.hpp"
 #include "../../native/phylo/prune.hpp"
+#include "../../native/phylo/scores.hpp"
 
 using namespace tropalign;
 

@@ -288,7 +288,7 @@ class _Result:
         from tropalign import _native
 
         pair = pair + self._before
-        _native.place_values(values, pair, self._values)
+        _native.scatter_values(values, pair, self._values)
         if path is not None:
             self._paths.append((pair, begin, path))
 
@@ -302,6 +302,6 @@ class _Result:
         offsets = np.concatenate([[0], np.cumsum(columns.pop("n_runs"), dtype=np.int64)])
         path = np.empty(int(offsets[-1]), np.uint32)
         for pair, begin, runs in self._paths:
-            _native.place_runs(runs, begin, pair, offsets, path)
+            _native.scatter_runs(runs, begin, pair, offsets, path)
         columns["cigar_ops"], columns["cigar_offsets"] = path, offsets
         return columns

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
+from tropalign.errors import ScoringError
 from tropalign.execution.task import Progress
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import PlacementScoring
@@ -51,10 +52,16 @@ class Scorer:
         self._on_devices = DeviceCache()
 
     def word_bits(self, n_letters: int) -> int:
-        """Bits that hold every score of a read of that length."""
+        """Bits that hold every score of a read of that length. Raises ScoringError where even 32 may not."""
         from tropalign import _native
 
-        return int(_native.place_word_bits(self.numbers, n_letters, len(self.package.columns)))
+        try:
+            return _native.place_word_bits(self.numbers, n_letters, len(self.package.columns))
+        except ValueError:
+            raise ScoringError(
+                f"scores of reads of {n_letters} letters may be beyond 32 bits: divide all scores and costs by a "
+                "common factor"
+            ) from None
 
     def on_cpu(self, texts: list[NDArray[np.uint32]], n_threads: int, progress: Progress | None) -> Scores:
         """Scores of reads whose words are equally wide."""
@@ -64,8 +71,10 @@ class Scorer:
         can_prune = self.n_best and word_bits <= 16 and _native.can_prune(self.numbers)
         bounds = package.bounds if can_prune else None
         reference = (package.planes, package.n_distinct, package.n_empty, self.numbers)
-        rest = (word_bits, bounds, self.n_best, n_threads, progress)
-        scores, windows, cells = _native.place_scores(*reference, *encoded(texts), *rest)
+        codes, offsets, sets = encoded(texts)
+        scores, windows, cells = _native.place_scores(
+            *reference, codes, offsets, sets, word_bits, bounds, self.n_best, n_threads, progress
+        )
         with self._lock:
             self.cells += cells
         return Scores(scores[:, : package.n_distinct], windows)

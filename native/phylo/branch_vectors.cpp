@@ -1,18 +1,18 @@
-#include "vectors.hpp"
+#include "branch_vectors.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
-#include "../compute/pool.hpp"
-#include "place.hpp"
+#include "../compute/parallel.hpp"
+#include "interface.hpp"
 
 namespace tropalign {
 namespace {
 
 constexpr int kBlock = 16;  // columns at a time: all vectors of a block stay in a cache
-constexpr int kClosedGap = 1, kOpenGap = 2;
+constexpr int kClosedGap = 1, kOpenGap = 2;  // the paper's CGAP and OPEN
 
 /// Columns of a block of every vector.
 struct Block {
@@ -34,7 +34,8 @@ struct AcrossBranch {
 /// The discrete rule's flags of a node from its neighbours' (tips first where there are any).
 uint8_t discrete(uint8_t a, bool a_is_tip, uint8_t b, bool b_is_tip) {
     const bool any_tip = a_is_tip || b_is_tip;
-    const bool in_a = any_tip ? (a & kClosedGap) != 0 : a == kClosedGap, in_b = any_tip ? (b & kClosedGap) != 0 : b == kClosedGap;
+    auto in_gap = [any_tip](uint8_t flags) { return any_tip ? (flags & kClosedGap) != 0 : flags == kClosedGap; };
+    const bool in_a = in_gap(a), in_b = in_gap(b);
     return in_a && in_b ? kClosedGap : in_a || in_b ? kClosedGap | kOpenGap : 0;
 }
 
@@ -101,11 +102,16 @@ class BlockOfColumns {
     const int n_;
 };
 
+int64_t n_blocks_of(const VectorRequest &request) { return (request.n_columns + kBlock - 1) / kBlock; }
+
+/// Threads that find a block to work on.
+int busy_threads(const VectorRequest &request) { return useful_threads(request.n_threads, n_blocks_of(request), 1); }
+
 /// Calls visit(thread, first column, block) for all columns, a block at a time.
 template <class Visit>
 void for_all_blocks(const VectorRequest &request, Visit visit) {
     const size_t size = static_cast<size_t>(request.n_vectors) * kBlock;
-    std::vector<Block> blocks(request.n_threads);
+    std::vector<Block> blocks(busy_threads(request));
     auto work = [&](int thread, int64_t number) {
         Block &own = blocks[thread];
         if (own.states.empty()) {
@@ -116,7 +122,7 @@ void for_all_blocks(const VectorRequest &request, Visit visit) {
         block.run();
         visit(thread, number * kBlock, block);
     };
-    parallel(request.n_threads, (request.n_columns + kBlock - 1) / kBlock, 1, work, [](int64_t) { return true; });
+    parallel(request.n_threads, n_blocks_of(request), 1, work);
 }
 
 uint64_t mixed(uint64_t x) {  // splitmix64 (Steele, Lea and Flood 2014)
@@ -128,15 +134,17 @@ uint64_t mixed(uint64_t x) {  // splitmix64 (Steele, Lea and Flood 2014)
 
 std::vector<VectorHash> hash_branches(const VectorRequest &request) {
     // Sums over columns, so that the order in which threads take them does not matter.
-    std::vector<std::vector<VectorHash>> sums(request.n_threads, std::vector<VectorHash>(request.n_branches));
+    const int n_threads = busy_threads(request);
+    std::vector<std::vector<VectorHash>> sums(n_threads, std::vector<VectorHash>(request.n_branches));
     for_all_blocks(request, [&](int thread, int64_t first, const BlockOfColumns &block) {
         for (int64_t k = 0; k < request.n_branches; ++k)
             for (int c = 0; c < block.n_columns(); ++c) {
                 const uint64_t cell = static_cast<uint64_t>(first + c) << 32 | block.value(k, c);
-                sums[thread][k].one += mixed(cell + 0x9e3779b97f4a7c15), sums[thread][k].other += mixed(~cell * 0x9e3779b97f4a7c15);
+                sums[thread][k].one += mixed(cell + 0x9e3779b97f4a7c15);
+                sums[thread][k].other += mixed(~cell * 0x9e3779b97f4a7c15);
             }
     });
-    for (int thread = 1; thread < request.n_threads; ++thread)
+    for (int thread = 1; thread < n_threads; ++thread)
         for (int64_t k = 0; k < request.n_branches; ++k)
             sums[0][k].one += sums[thread][k].one, sums[0][k].other += sums[thread][k].other;
     return std::move(sums[0]);

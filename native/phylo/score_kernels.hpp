@@ -1,19 +1,19 @@
-// Scores of a read against 64 branches: a lane a branch (the inter-reference organisation of Alachiotis et al. 2012).
+// Scores of a read against 64 branches, a lane per branch (the inter-reference organisation of Alachiotis et al. 2012).
 //   E(b,a) = max(H(b,a-1) - (c ? 0 : gap_open), E(b,a-1) - (c ? 0 : gap_extend))     column a left out; c: its gap flag
 //   F(b,a) = max(H(b-1,a) - insert_open, F(b-1,a) - insert_extend)                    base b inserted
 //   H(b,a) = max(H(b-1,a-1) + (a has b's state ? match : mismatch) + (c ? on_gap : 0), E(b,a), F(b,a))
 // Columns are swept in strips of a few, whose F and H stay in registers; H and E of a strip's last column go through an
-// array with an entry a base. Nine instructions a cell.
+// array with an entry per base. Nine instructions per cell.
 #pragma once
 #include <bit>
 
 #include "../simd/vec.hpp"
-#include "place.hpp"
+#include "interface.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Lanes of T: what stands for 0 and for "impossible". With 8 bits 0 is the lowest number, which saturation keeps: exact
-/// where H is never negative and stays below 256.
+/// What stands for 0 and for "impossible" in lanes of T. With 8 bits 0 is the lowest number, which saturation keeps: exact
+/// where H is never negative and stays below 256 (place_word_bits).
 template <class T>
 struct PlaceLanes {
     static constexpr T zero = sizeof(T) == 1 ? -128 : 0;

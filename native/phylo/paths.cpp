@@ -1,9 +1,8 @@
-#include "batch.hpp"
+#include "paths.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
-#include "../compute/pool.hpp"
+#include "../compute/parallel.hpp"
 
 namespace tropalign {
 
@@ -17,50 +16,14 @@ void vector_of_lane(const ReferencePlanes &planes, int64_t vector, uint32_t *out
     }
 }
 
-int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns) {
-    const int64_t most = static_cast<int64_t>(s.match) * std::min(n_bases, n_columns);
-    const int32_t costs = std::max({s.match, -s.on_gap - s.mismatch, s.gap_open, s.gap_extend, s.insert_open, s.insert_extend});
-    // With 8 bits what is negative counts as 0: right where H never is, as a mismatch costs nothing.
-    if (s.mismatch == 0 && !s.whole_read && most <= 255 && costs <= 127) return 8;
-    const int64_t least = n_bases * std::max(-s.mismatch - s.on_gap, s.insert_open);
-    return most <= 32000 && (least <= 32000 || !s.whole_read) && costs <= 16000 ? 16 : 32;
-}
-
-OwnLetters::OwnLetters(const ReadBatch &reads, int64_t k) {
-    std::vector<int> number(reads.n_codes, -1);
-    for (int64_t b = reads.offsets[k]; b < reads.offsets[k + 1]; ++b) {
-        const uint8_t code = reads.codes[b];
-        if (code >= reads.n_codes) throw std::out_of_range("a code of a read is beyond the alphabet");
-        if (number[code] < 0) {
-            number[code] = static_cast<int>(sets_.size());
-            sets_.push_back(reads.sets[code]);
-        }
-        letter_.push_back(static_cast<uint8_t>(number[code]));
-    }
-}
-
-bool place_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes, const ReadBatch &reads,
-                  int n_threads, int word_bits, int32_t *score, const std::function<bool(int64_t)> &poll) {
-    std::vector<PlaceScratch> scratch(n_threads);
-    const ScoreGroup run = word_bits == 8 ? kernels.score8 : word_bits == 16 ? kernels.score16 : kernels.score32;
-    auto work = [&](int thread, int64_t item) {
-        const int64_t k = item / planes.n_groups, group = item % planes.n_groups;
-        const OwnLetters own(reads, k);
-        const LanePlanes lanes{planes.column(group, 0), planes.n_columns, planes.n_states + 1, planes.n_states, planes.n_empty,
-                               true};
-        run(scoring, lanes, own.read(), scratch[thread], score + item * kPlaceLanes, nullptr);
-    };
-    return parallel(n_threads, reads.n_reads * planes.n_groups, 1, work,
-                    [&](int64_t items) { return poll(items / planes.n_groups); });
-}
-
 namespace {
 
-// Of a cell, for the way back.
+// What a cell keeps for the way back: where its best score came from (the bits of kStep), and whether the gaps that
+// reached it from the left and from above were extended rather than opened.
 constexpr uint8_t kDiagonal = 0, kLeft = 1, kUp = 2, kStep = 3, kStaysLeft = 4, kStaysUp = 8;
-constexpr int32_t kImpossible = -(1 << 29);
+constexpr int32_t kImpossible = -(1 << 29);  // as in the kernels of 32 bits
 
-/// The whole matrix of one read against one branch, a byte a cell.
+/// The whole matrix of one read against one branch, a byte per cell.
 class Path {
   public:
     /// `vector` has n_columns; to_end: the last of them is the reference's.
@@ -69,7 +32,7 @@ class Path {
         : s_(scoring), vector_(vector), n_columns_(n_columns), to_end_(to_end), gap_bit_(1u << n_states), reads_(reads),
           first_(reads.offsets[k]), n_bases_(reads.offsets[k + 1] - first_) {}
 
-    /// Fills the matrix; returns the score, and where the best cell is.
+    /// Fills the matrix, notes the best cell, and returns its score.
     int32_t fill(std::vector<uint8_t> &cells, std::vector<int32_t> &h, std::vector<int32_t> &f) {
         cells.resize(static_cast<size_t>(n_bases_ * n_columns_));
         h.assign(n_columns_ + 1, 0), f.assign(n_columns_ + 1, kImpossible);
@@ -77,8 +40,9 @@ class Path {
         for (int64_t b = 0; b < n_bases_; ++b) {
             const bool last_row = b == n_bases_ - 1;
             fill_row(b, &cells[b * n_columns_], h.data(), f.data());
+            if (!last_row && (!to_end_ || s_.whole_read)) continue;  // bases are left, and must not hang over
             for (int64_t a = last_row ? 0 : n_columns_ - 1; a < n_columns_; ++a)
-                if ((last_row || (to_end_ && !s_.whole_read)) && h[a + 1] > best) best = h[a + 1], end_base_ = b, end_column_ = a;
+                if (h[a + 1] > best) best = h[a + 1], end_base_ = b, end_column_ = a;
         }
         if (best < 0 && !s_.whole_read) best = 0, end_base_ = end_column_ = -1;  // better to overlap nothing
         return best;
@@ -144,7 +108,7 @@ class Path {
 
 void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, const ReadBatch &reads, const int64_t *vector,
                  const int32_t *window, int n_threads, int32_t *column, int32_t *score) {
-    struct Memory {
+    struct Memory {  // of one thread
         std::vector<uint8_t> cells;
         std::vector<uint32_t> vector;
         std::vector<int32_t> h, f;
@@ -163,7 +127,7 @@ void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, con
         for (int64_t b = 0; b < reads.offsets[k + 1] - reads.offsets[k]; ++b)
             if (own_columns[b] >= 0) own_columns[b] += begin;
     };
-    parallel(n_threads, reads.n_reads, 1, work, [](int64_t) { return true; });
+    parallel(n_threads, reads.n_reads, 1, work);
 }
 
 }  // namespace tropalign

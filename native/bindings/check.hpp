@@ -1,0 +1,60 @@
+// What every binding asks of its arguments before native code, which trusts them, sees them: one pass over offsets,
+// indices and codes, in loops that run in vectors. What fails is a ValueError that names the argument.
+//
+// An array is checked when the call begins. One that another thread writes to during the call cannot be guarded so;
+// where a binding works on a copy of its own (the codes and offsets of align_pairs), the copy is what is checked.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "python.hpp"
+
+namespace tropalign {
+
+[[noreturn]] inline void refuse(const std::string &what) { throw nb::value_error(what.c_str()); }
+
+inline void require(bool good, const char *what) {
+    if (!good) refuse(what);
+}
+
+inline void require_threads(int n_threads) { require(n_threads >= 1, "n_threads: below 1"); }
+
+inline void require_progress(const nb::object &progress) {
+    if (!progress.is_none() && !PyCallable_Check(progress.ptr())) throw nb::type_error("progress: not callable");
+}
+
+/// Ascending, all within `size` items. Offsets may leave out items at either end.
+inline void require_offsets(const int64_t *offsets, int64_t n_entries, int64_t size, const char *name) {
+    if (n_entries < 1) refuse(std::string(name) + ": empty, but it has one entry more than there are parts");
+    bool descends = false;
+    for (int64_t k = 1; k < n_entries; ++k) descends |= offsets[k - 1] > offsets[k];
+    if (descends) refuse(std::string(name) + ": offsets descend");
+    if (offsets[0] < 0 || offsets[n_entries - 1] > size) refuse(std::string(name) + ": offsets reach beyond the data");
+}
+
+/// Sequences that offsets make: the length of the longest, which is below 2^31.
+inline int64_t longest_of(const int64_t *offsets, int64_t n_entries, const char *name) {
+    int64_t longest = 0;
+    for (int64_t k = 1; k < n_entries; ++k) longest = std::max(longest, offsets[k] - offsets[k - 1]);
+    if (longest > INT32_MAX) refuse(std::string(name) + ": a sequence is longer than 2147483647");
+    return longest;
+}
+
+/// All of [0, n).
+template <class T>
+void require_below(const T *values, size_t count, int64_t n, const char *name) {
+    bool outside = false;
+    for (size_t k = 0; k < count; ++k) outside |= static_cast<uint64_t>(values[k]) >= static_cast<uint64_t>(n);
+    if (outside) refuse(std::string(name) + ": a number is outside of 0 to " + std::to_string(n - 1));
+}
+
+inline void require_codes(const uint8_t *codes, size_t count, int n_codes, const char *name) {
+    uint8_t highest = 0;
+    for (size_t k = 0; k < count; ++k) highest = std::max(highest, codes[k]);
+    if (count && highest >= n_codes)
+        refuse(std::string(name) + ": code " + std::to_string(highest) + " is beyond the alphabet of " +
+               std::to_string(n_codes));
+}
+
+}  // namespace tropalign

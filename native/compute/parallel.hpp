@@ -1,0 +1,163 @@
+// Work items over threads: an atomic counter hands out runs of neighbouring items.
+//
+// Threads are started per call and joined before it returns. A thread that the system refuses to start (a limit on
+// processes, no memory for its stack) means fewer threads: the work is the same, and so is its result. Where none starts,
+// the calling thread works.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace tropalign {
+
+/// Hands out the items [0, n_items), `at_once` neighbours at a time, until all are begun or it is stopped.
+class WorkItems {
+  public:
+    WorkItems(int64_t n_items, int64_t at_once) : n_items_(n_items), at_once_(at_once) {}
+
+    int64_t begun() const { return std::min(next_.load(), n_items_); }
+    void stop() { stopped_ = true; }
+
+    /// The first exception stops the work, and is kept for rethrow().
+    void fail(std::exception_ptr error) {
+        std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::move(error);
+        stopped_ = true;
+    }
+
+    /// Once all threads are joined.
+    void rethrow() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+    /// Calls work(thread, item) for runs of items, and before each run may_go_on(), which stops it by false.
+    template <class Work, class MayGoOn>
+    void take(int thread, Work &work, MayGoOn may_go_on) noexcept {
+        try {
+            while (!stopped_.load(std::memory_order_relaxed) && may_go_on()) {
+                const int64_t begin = next_.fetch_add(at_once_), end = std::min(begin + at_once_, n_items_);
+                if (begin >= n_items_) break;
+                for (int64_t item = begin; item < end && !stopped_.load(std::memory_order_relaxed); ++item)
+                    work(thread, item);
+            }
+        } catch (...) {
+            fail(std::current_exception());
+        }
+    }
+
+  private:
+    const int64_t n_items_, at_once_;
+    std::atomic<int64_t> next_{0};
+    std::atomic<bool> stopped_{false};
+    std::mutex mutex_;
+    std::exception_ptr error_;
+};
+
+/// Threads that are joined at the end of the scope, whatever ends it.
+class Threads {
+  public:
+    Threads() = default;
+    Threads(const Threads &) = delete;
+    Threads &operator=(const Threads &) = delete;
+    ~Threads() {
+        for (std::thread &thread : threads_) thread.join();
+    }
+
+    /// Starts body(first), body(first + 1), ...; returns how many of `count` the system started. `body` outlives this.
+    template <class Body>
+    int start(int first, int count, Body &body) {
+        try {
+            for (int k = 0; k < count; ++k) {
+                threads_.reserve(threads_.size() + 1);  // so that no started thread is lost for want of memory
+                threads_.emplace_back([&body, thread = first + k] { body(thread); });
+            }
+        } catch (const std::system_error &) {  // no more threads
+        } catch (const std::bad_alloc &) {
+        }
+        return static_cast<int>(threads_.size());
+    }
+
+  private:
+    std::vector<std::thread> threads_;
+};
+
+/// Threads that have something to do.
+inline int useful_threads(int n_threads, int64_t n_items, int64_t at_once) {
+    return static_cast<int>(std::clamp<int64_t>((n_items + at_once - 1) / at_once, 1, n_threads));
+}
+
+/// Calls work(thread, item) for each item of [0, n_items) on up to n_threads threads, the caller (thread 0) among them.
+/// The first exception of a worker is thrown again here.
+template <class Work>
+void parallel(int n_threads, int64_t n_items, int64_t at_once, Work work) {
+    WorkItems items(n_items, at_once);
+    auto body = [&](int thread) { items.take(thread, work, [] { return true; }); };
+    {
+        Threads threads;
+        threads.start(1, useful_threads(n_threads, n_items, at_once) - 1, body);
+        body(0);
+    }
+    items.rethrow();
+}
+
+/// The same with poll(items begun), called in the calling thread about every 50 ms; when it returns false no further item
+/// begins. Returns false when it was stopped so.
+///
+/// The caller only waits, even beside a single worker: an item may take seconds (64 long pairs side by side), and an
+/// interrupt or a sign of life must not wait for its end. Only where no thread starts does it work itself, and polls
+/// between runs of items.
+template <class Work, class Poll>
+bool parallel(int n_threads, int64_t n_items, int64_t at_once, Work work, Poll poll) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds kInterval(50);
+    WorkItems items(n_items, at_once);
+    std::mutex mutex;
+    std::condition_variable finished;
+    int running = 0;
+    bool go_on = true;
+    auto poll_now = [&] {
+        try {
+            go_on = poll(items.begun());
+        } catch (...) {
+            items.fail(std::current_exception());
+            go_on = false;
+        }
+        if (!go_on) items.stop();
+    };
+    auto body = [&](int thread) {
+        items.take(thread, work, [] { return true; });
+        std::lock_guard lock(mutex);
+        if (--running == 0) finished.notify_all();
+    };
+    {
+        Threads threads;
+        std::unique_lock lock(mutex);  // no worker ends before all are counted
+        running = threads.start(0, useful_threads(n_threads, n_items, at_once), body);
+        if (running == 0) {
+            auto polled = Clock::now();
+            items.take(0, work, [&] {
+                if (Clock::now() - polled < kInterval) return true;
+                poll_now();
+                polled = Clock::now();
+                return go_on;
+            });
+        }
+        while (!finished.wait_for(lock, kInterval, [&] { return running == 0; })) {
+            if (!go_on) continue;
+            lock.unlock();
+            poll_now();
+            lock.lock();
+        }
+    }
+    items.rethrow();
+    return go_on;
+}
+
+}  // namespace tropalign

@@ -1,0 +1,108 @@
+"""The compiled core, as type checkers see it: names and parameters are those of native/bindings (a test compares them).
+
+Every function checks its arrays and raises ValueError on a wrong one, TypeError on one of another dtype or layout.
+Arrays are contiguous in C order. What another thread writes into them during a call is not guarded.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+_U8: TypeAlias = NDArray[np.uint8]
+_U32: TypeAlias = NDArray[np.uint32]
+_U64: TypeAlias = NDArray[np.uint64]
+_I32: TypeAlias = NDArray[np.int32]
+_I64: TypeAlias = NDArray[np.int64]
+
+def supported_isas() -> list[str]: ...
+def selected_isa() -> str: ...
+def align_pairs(
+    query_codes: _U8,
+    query_offsets: _I64,
+    target_codes: _U8,
+    target_offsets: _I64,
+    query_index: _I64,
+    target_index: _I64,
+    matrix: _I32,
+    gap_open: int,
+    gap_extend: int,
+    local: bool,
+    free_ends: tuple[bool, bool, bool, bool],
+    depth: int,
+    n_threads: int,
+    memory_bytes: int,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]: ...
+def join_rows(columns: list[tuple[Any, ...]], n_rows: int, separator: str = "\t", terminator: str = "\n") -> bytes: ...
+def column_text(column: tuple[Any, ...], n_rows: int) -> tuple[bytes, _I64]: ...
+def gapped_text(arrays: dict[str, Any], wants_middle: bool = True) -> tuple[_U8, _U8, _U8, _I64]: ...
+def srspair_records(arrays: dict[str, Any], scoring: str) -> bytes: ...
+def plan_gpu(
+    query: _I64,
+    target: _I64,
+    length: _I64,
+    rank: _I32,
+    bound: _I64,
+    wide_from: int,
+    extend: int,
+    strip_cells: int,
+    free_ends: tuple[bool, bool, bool, bool],
+    word_bits: int,
+    group: int,
+    rows: tuple[int, int, int],
+) -> list[tuple[int, bool, int, _I32, _I32, _I64, _I32]]: ...
+def scatter_values(values: _I32, place: _I64, out: _I32) -> None: ...
+def scatter_runs(runs: _U32, begin: _I64, place: _I64, offsets: _I64, out: _U32) -> None: ...
+
+class BranchMaker:
+    def __init__(
+        self,
+        letters: _U8,
+        tip_row: _I64,
+        column: _I64,
+        sets: _U32,
+        n_states: int,
+        joints: _I32,
+        branches: _I32,
+        transitions: NDArray[np.float64],
+        discrete: bool,
+        n_threads: int,
+    ) -> None: ...
+    def hashes(self) -> _U64: ...
+    def planes(self, chosen: _I64) -> _U64: ...
+
+def plane_vectors(planes: _U64, n_vectors: int, n_empty: int, rows: _I64) -> _U32: ...
+
+class BranchBounds:
+    def __init__(self, planes: _U64, n_vectors: int, n_empty: int) -> None: ...
+
+def place_word_bits(scoring: Sequence[int], n_bases: int, n_columns: int) -> int: ...
+def can_prune(scoring: Sequence[int]) -> bool: ...
+def place_scores(
+    planes: _U64,
+    n_vectors: int,
+    n_empty: int,
+    scoring: Sequence[int],
+    codes: _U8,
+    offsets: _I64,
+    sets: _U32,
+    word_bits: int,
+    bounds: BranchBounds | None,
+    n_best: int,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_I32, _I32, int]: ...
+def place_paths(
+    planes: _U64,
+    n_vectors: int,
+    n_empty: int,
+    scoring: Sequence[int],
+    codes: _U8,
+    offsets: _I64,
+    sets: _U32,
+    rows: _I64,
+    windows: _I32,
+    n_threads: int,
+) -> tuple[_I32, _I32]: ...
