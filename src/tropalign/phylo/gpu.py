@@ -198,8 +198,10 @@ class ScoresOnGpu:
         before: int,
         told: Callable[[int], None] | None,
     ) -> None:
-        """Scores of couples, into `result`, in runs of units (a couple and a group of branches) that fit the device's
-        memory and take it a short time.
+        """Scores of couples, into `result`.
+
+        They are computed in runs of units (a couple and a group of branches) that fit the device's memory and take it a
+        short time.
         """
         group, n_groups = self.shape.group, result.shape[1]
         program = self._program(couples.height, word_bits)
