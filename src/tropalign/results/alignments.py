@@ -202,12 +202,18 @@ class AlignmentTable:
         str
             Along the target's forward strand.
 
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
         Examples
         --------
         >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
         >>> table.cigar(0)
         '2=1X3='
         """
+        k = ragged.row_number(k, len(self))
         return cigar_text(self.cigar_ops[self.cigar_offsets[k] : self.cigar_offsets[k + 1]])
 
     def cigars(self) -> list[str]:
@@ -251,9 +257,7 @@ class AlignmentTable:
         >>> table.row(-1).target
         'sequence_3'
         """
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"row {k} of {len(self)}")
-        return Alignment(self, k % len(self))
+        return Alignment(self, ragged.row_number(k, len(self)))
 
     @overload
     def __getitem__(self, key: int) -> Alignment: ...

@@ -105,13 +105,18 @@ class Placements:
         Parameters
         ----------
         k
-            The read, from 0.
+            The read, from 0; from the end where it is negative.
 
         Returns
         -------
         letters : uint8, shape (length,)
         columns : int32, shape (length,)
             From 0; -1 for a letter in no column.
+
+        Raises
+        ------
+        IndexError
+            There is no such read.
 
         Examples
         --------
@@ -124,6 +129,7 @@ class Placements:
         >>> letters.tobytes(), columns.tolist()
         (b'CCA', [1, 2, 3])
         """
+        k = ragged.row_number(k, len(self), "read")
         own = slice(int(self.offsets[k]), int(self.offsets[k + 1]))
         return self.letters[own], self.column[own]
 

@@ -227,12 +227,17 @@ class SequenceBatch:
         Parameters
         ----------
         k
-            The sequence, from 0.
+            The sequence, from 0; from the end where it is negative.
 
         Returns
         -------
         str
             Case kept.
+
+        Raises
+        ------
+        IndexError
+            There is no such sequence.
 
         Examples
         --------
@@ -240,7 +245,14 @@ class SequenceBatch:
         >>> batch.text(1)
         'MKILA'
         """
+        k = self._number(k)
         return self.letters[self.offsets[k] : self.offsets[k + 1]].tobytes().decode("latin-1")
+
+    def _number(self, k: int) -> int:
+        """Sequence k, counted from the end where it is negative."""
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"sequence {k} of {len(self)}")
+        return int(k) % len(self)
 
     @overload
     def __getitem__(self, key: int) -> Sequence: ...
@@ -251,9 +263,7 @@ class SequenceBatch:
     ) -> Sequence | SequenceBatch:
         """One sequence by its index; by a slice, indices or a mask a batch of them, in that order."""
         if isinstance(key, int | np.integer):
-            k = int(key) + len(self) * (key < 0)
-            if not 0 <= k < len(self):
-                raise IndexError(f"sequence {int(key)} of {len(self)}")
+            k = self._number(int(key))
             return Sequence(self.names[k], self.text(k), self.alphabet)
         return self._take(np.arange(len(self))[key if isinstance(key, slice) else _indices(key)])
 
