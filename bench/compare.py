@@ -196,7 +196,7 @@ class Version:
 
     def command(self, case: str, folder: Path) -> dict[str, Any]:
         """User and system time of a command in a process of its own, and a digest of its output."""
-        out = folder / f"{self.name}.out"
+        out = folder / f"{self.name}{'.fasta' if 'place' in case else '.tsv'}"
         words = ["pairs", DATA / FILES["100-420"], "--matrix", "BLOSUM50"]
         if "place" in case:
             (folder / "reads.fasta").write_text(first_reads(10 * N_READS))

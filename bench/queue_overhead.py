@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the queue over several devices costs: fake devices whose tiles take 10 ms, against the time of the tiles alone.
+"""What the scheduler over several devices costs: fake devices whose tiles take 10 ms, against the time of tiles alone.
 
 python bench/queue_overhead.py [--milliseconds 10] [--tiles 1000]
 """
@@ -10,8 +10,7 @@ import argparse
 import time
 from typing import Any
 
-from tropalign.execution.queue import run
-
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Tile
 
 
@@ -53,7 +52,7 @@ def main() -> None:
         ]
         count = options.tiles // sum(shape) * sum(shape)
         begin, processor = time.perf_counter(), time.process_time()
-        results = [result for _, result in run(Tiles(count), devices=devices)]
+        results = [result.value for result in Scheduler(devices).run([Tiles(count)])]
         wall, processor = time.perf_counter() - begin, time.process_time() - processor
         assert results == list(range(count))
         idle = 1 - sum(device.busy for device in devices) / (wall * sum(shape))

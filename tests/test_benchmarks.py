@@ -127,7 +127,7 @@ def test_lane_use_and_walk_share(pairs):
 
 def test_compare_of_a_version_with_itself():
     at = Path(tropalign.__file__).parent.parent
-    words = [BENCH / "compare.py", at, at, "--quick", "--cases", "local alignment 51", "pruned 16s"]
+    words = [BENCH / "compare.py", at, at, "--quick", "--cases", "local alignment 51", "place pruned", "command place"]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
     assert "3 cases; results differ or are missing in: none" in done.stdout, done.stdout + done.stderr
 

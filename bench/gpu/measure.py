@@ -5,7 +5,7 @@
     python bench/gpu/measure.py --device opencl:0.0 --checked-pairs 50 --pairs 300 --tiles 1 --seconds 0
 
 GCUPS are cells of H (products of lengths) over time. "kernels": the sum of the kernels' times, each waited for, median
-of the loops of --seconds. "whole": wall time of tropalign's queue over all tiles, planning, transfers and CIGARs in
+of the loops of --seconds. "whole": wall time of tropalign's scheduler over all tiles, planning, transfers and CIGARs in
 order included. The limit is what the sweep's integer instructions allow (machine code of tests/gpu/machine_code.json
 and the rate of viaddmax_s16x2 measured here); the walk and memory come on top.
 
@@ -27,12 +27,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tropalign.execution.queue import run
 
 import tropalign
 from tropalign.devices.gpu import Gpu, Memory, Program
 from tropalign.devices.registry import GpuDevice, find_gpus, open_gpu
 from tropalign.errors import TropalignError
+from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
@@ -132,7 +132,7 @@ def measure_case(
     whole = make_task(texts, mode, report, how, options.pairs * options.tiles)
     devices = [GpuDevice(gpu)]
     begin = time.perf_counter()
-    cells = sum(done.cost_cells for done, _ in run(whole, devices=devices))
+    cells = sum(result.tile.cost_cells for result in Scheduler(devices).run([whole]))
     wall = time.perf_counter() - begin
     return {
         "mode": mode, "report": report, "how": how, "cells": tile.cost_cells, "pairs": tile.n_items,

@@ -28,7 +28,21 @@ def shown(name: str) -> str:
 
 
 class TropalignError(Exception):
-    """Base of every error that tropalign raises on purpose."""
+    """Base of every error that tropalign raises on purpose.
+
+    Attributes
+    ----------
+    exit_code : int
+        What the command line exits with.
+
+    Examples
+    --------
+    >>> try:
+    ...     tropalign.read_sequences("no/such/file.fasta")
+    ... except tropalign.TropalignError as error:
+    ...     print(type(error).__name__, error.exit_code)
+    InputError 3
+    """
 
     exit_code = 1
 
@@ -42,6 +56,11 @@ class InputError(TropalignError):
         What is wrong, and the remedy.
     file, record, line
         Where, as far as it is known; they lead the sentence.
+
+    Examples
+    --------
+    >>> print(tropalign.InputError("the sequence is empty", file="a.fa", record="x", line=3))
+    a.fa, line 3, record 'x': the sequence is empty
     """
 
     exit_code = 3
@@ -65,13 +84,36 @@ class UsageError(TropalignError):
 
 
 class ScoringError(TropalignError):
-    """A substitution matrix or gap cost cannot be used."""
+    """A substitution matrix or gap cost cannot be used.
+
+    Examples
+    --------
+    >>> try:
+    ...     tropalign.Gap(-1, 1)
+    ... except tropalign.ScoringError as error:
+    ...     print("refused:", error.exit_code)
+    refused: 3
+    """
 
     exit_code = 3
 
 
 class ResourceError(TropalignError):
-    """Memory or disk space does not suffice."""
+    """Memory or disk space does not suffice.
+
+    Parameters
+    ----------
+    message
+        What does not suffice, and the remedy.
+    needed_bytes, allowed_bytes
+        What the work takes and what there is, where they are known.
+
+    Examples
+    --------
+    >>> error = tropalign.ResourceError("the disk is full: free some of it", needed_bytes=4096)
+    >>> error.needed_bytes, error.exit_code
+    (4096, 4)
+    """
 
     exit_code = 4
 
@@ -81,10 +123,31 @@ class ResourceError(TropalignError):
 
 
 class DeviceError(TropalignError):
-    """A device cannot compute what was asked of it."""
+    """A device cannot compute what was asked of it.
+
+    Examples
+    --------
+    >>> try:
+    ...     next(tropalign.align_all(["MKV", "MKL"], device="cuda:99"))
+    ... except tropalign.DeviceError as error:
+    ...     print("cannot compute:", error.exit_code)
+    cannot compute: 4
+    """
 
     exit_code = 4
 
 
 class TropalignWarning(UserWarning):
-    """Something was read or done in a way that the user should know of."""
+    """Something was read or done in a way that the user should know of.
+
+    Examples
+    --------
+    A script that should rather stop than go on with a warning:
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", tropalign.TropalignWarning)
+    ...     proteins = tropalign.read_sequences("examples/efp.fasta")
+    >>> len(proteins)
+    37
+    """

@@ -85,8 +85,8 @@ class HostDevice:
 def launchers(source):
     """C functions host_NAME(groups, group_size, arguments...), one for each kernel."""
     out = []
-    bare = re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL)
-    for name, arguments in re.findall(r"SIMT_KERNEL\(\w+\) (\w+)\((.*?)\)\s*\{", bare, re.DOTALL):
+    bare = re.sub(r"/\*.*?\*/", "", source, flags=re.S)
+    for name, arguments in re.findall(r"SIMT_KERNEL\(\w+\) (\w+)\((.*?)\)\s*\{", bare, re.S):
         names = [re.search(r"(\w+)\s*$", a).group(1) for a in arguments.split(",")]
         call = f"simt_launch(groups, group_size, [=] {{ {name}({', '.join(names)}); }});"
         out.append(f'extern "C" void host_{name}(int groups, int group_size, {arguments}) {{ {call} }}\n')

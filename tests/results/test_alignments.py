@@ -91,6 +91,11 @@ def test_rows_by_slice_mask_and_indices(any_table):
     for wrong in ([30], [True, False], [1.5], "ab", [[1]]):
         with pytest.raises(IndexError):
             any_table[wrong]
+    if any_table.depth == "alignment":
+        assert any_table.cigar(-1) == any_table[-1].cigar == any_table.cigar(29) == any_table.cigars()[29]
+        for k in (30, -31):
+            with pytest.raises(IndexError, match=f"row {k} of 30"):
+                any_table.cigar(k)
 
 
 def test_what_an_alignment_has_not(any_table):

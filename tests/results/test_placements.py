@@ -68,6 +68,14 @@ def test_take_and_concatenate(columns, data):
         assert all(np.array_equal(a, b) for a, b in zip(taken.read(k), whole.read(old), strict=True))
 
 
+def test_one_read():
+    placed = placements([[1, 2], [], [4]])
+    assert placed.read(-1)[1].tolist() == placed.read(2)[1].tolist() == [4]
+    for k in (3, -4):
+        with pytest.raises(IndexError, match=f"read {k} of 3"):
+            placed.read(k)
+
+
 def test_shown_in_one_line():
     assert repr(placements([[1], [2], []])) == "<Placements: 3 reads, 2 of them placed>"
 

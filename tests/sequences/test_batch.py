@@ -36,6 +36,9 @@ def test_one_sequence(batch):
     for k in (4, -5):
         with pytest.raises(IndexError, match=f"sequence {k} of 4"):
             batch[k]
+        with pytest.raises(IndexError, match=f"sequence {k} of 4"):
+            batch.text(k)
+    assert batch.text(-1) == batch.text(3) == TEXTS[3]
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,12 @@ def align_all(
         cost in semiglobal mode.
     pairs : whole numbers, shape (n, 2), optional
         Only these (query index, target index), from 0.
-    strand, top, min_score, min_identity
-        See PairOptions.
+    strand : {"plus", "both"}
+        Both: the better of a nucleotide query's two strands; plus where they are equal.
+    top
+        Only that many best targets of each query; the earlier target where scores are equal.
+    min_score, min_identity
+        Only rows with at least this score, or this fraction of identical columns.
     n_threads
         0: as many as the process may use; at most 1024.
     memory_bytes
@@ -108,7 +112,7 @@ def align_all(
 
     Examples
     --------
-    >>> for table in align_all({"a": "MKVLAW", "b": "MKILAW", "c": "KVLAW"}):
+    >>> for table in tropalign.align_all({"a": "MKVLAW", "b": "MKILAW", "c": "KVLAW"}):
     ...     print(table.score.tolist())
     [32, 28, 27]
     """
@@ -174,7 +178,7 @@ def align(
 
     Examples
     --------
-    >>> align("MKVLAW", "MKILAW").cigar
+    >>> tropalign.align("MKVLAW", "MKILAW").cigar
     '2=1X3='
     """
     if alphabet is None and isinstance(matrix, SubstitutionMatrix):

@@ -69,6 +69,16 @@ def place(
         A read so long that its alignment does not fit the memory.
     UsageError
         A scheme, strand or device that does not exist or does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+    >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+    >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+    >>> (placed,) = tropalign.place(package, [("x", "ACGTA"), ("y", "CCA")])
+    >>> placed.names, placed.score.tolist()
+    (('x', 'y'), [10, 6])
     """
     scoring = scheme_of(scoring)
     names = check_place(package, scoring, strand, device_names(device))

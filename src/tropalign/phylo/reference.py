@@ -55,6 +55,15 @@ class ReferencePackage:
         The distinct vectors, 64 in a group, a bit each: their states, and the gap flag (Berger and Stamatakis 2011).
     distinct : int64, shape (n_branches,)
         Of each branch, the number of its vector; they are numbered by their first branch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+    >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+    >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+    >>> package.n_branches
+    5
     """
 
     names: tuple[str, ...]
@@ -121,10 +130,33 @@ class ReferencePackage:
     ) -> ReferencePackage:
         """From a PHYLIP, FASTA or Stockholm file and a Newick file.
 
+        Parameters
+        ----------
+        alignment
+            A file with a row per sequence.
+        tree
+            A file whose tips have the rows' names; lengths of branches count, a root does not.
+        alphabet
+            Judged by the letters when not given.
+        gap_flags : {"compat", "exact", "discrete"}
+            See the class.
+        n_threads
+            0: as many as the process may use.
+
+        Returns
+        -------
+        ReferencePackage
+
         Raises
         ------
         InputError
             Files that cannot be read, or whose names differ.
+
+        Examples
+        --------
+        >>> package = tropalign.ReferencePackage.read("examples/16s/ref.phy.gz", "examples/16s/ref.nwk")
+        >>> package.n_branches, package.letters.shape
+        (1601, (802, 3644))
         """
         parsed = read_tree(tree)  # first: what parsing takes is free again for the alignment
         names, letters = read_alignment(alignment)
@@ -154,16 +186,38 @@ class ReferencePackage:
 
         Parameters
         ----------
+        names
+            Of the rows, no two the same.
         letters : uint8, shape (n_rows, n_columns)
+            Bytes of ASCII letters; ``-`` and ``.`` are gaps.
+        tree
+            A tree whose tips have the rows' names, or its Newick text.
         alphabet
-            Judged by the letters when not given.
+            One, or its name; judged by the letters when not given.
+        gap_flags : {"compat", "exact", "discrete"}
+            See the class.
         n_threads
             0: as many as the process may use.
+        file
+            What messages call the alignment.
+
+        Returns
+        -------
+        ReferencePackage
 
         Raises
         ------
         InputError
             Names that are not as many as rows, not unique or not those of the tree; no letter at all.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> package.columns.tolist()
+        [0, 1, 2, 3, 4]
         """
         names = tuple(names)
         if not isinstance(letters, np.ndarray) or letters.ndim != 2 or letters.dtype != np.uint8:
@@ -229,6 +283,20 @@ class ReferencePackage:
         """The distinct vectors, uint8 or (proteins) uint32, shape (n_distinct, len(columns)).
 
         State sets, and the gap flag in the bit above the last state.
+
+        Returns
+        -------
+        array
+            State k of a column is bit k.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> package.vectors().shape == (package.n_distinct, 5)
+        True
         """
         from tropalign import _native
 
@@ -237,26 +305,89 @@ class ReferencePackage:
         return made
 
     def held_bytes(self) -> int:
-        """Memory that it takes while reads are placed: its arrays, and bounds of half their size."""
+        """Memory that it takes while reads are placed: its arrays, and bounds of half their size.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> package.held_bytes() > 0
+        True
+        """
         vectors = self.n_distinct * len(self.columns)
         return int(self.letters.nbytes + 2 * self.planes.nbytes + vectors)
 
     def fingerprint(self) -> str:
-        """SHA-256 of names, letters, tree and vectors, in hexadecimal."""
+        """SHA-256 of names, letters, tree and vectors, in hexadecimal.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> len(package.fingerprint())
+        64
+        """
         digest = hashlib.sha256(json.dumps([self.names, self.tree.newick(), self.gap_flags]).encode())
         for array in (self.letters, self.planes, self.distinct):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
     def save(self, path: str | os.PathLike[str] | IO[bytes]) -> None:
-        """Writes it to a file that `load` reads; to a name without .npz that is added."""
+        """Writes it to a file that `load` reads; to a name without .npz that is added.
+
+        Parameters
+        ----------
+        path
+            A name, or a file that is open for writing bytes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     package.save(f"{folder}/package.npz")
+        ...     again = tropalign.ReferencePackage.load(f"{folder}/package.npz")
+        >>> again.fingerprint() == package.fingerprint()
+        True
+        """
         tree = {"children": self.tree.children, "lengths": self.tree.lengths.tolist(), "names": self.tree.names}
         words = {"alphabet": self.states.alphabet.name, "gap_flags": self.gap_flags}
         write_saved(path, {"names": self.names, **words, "tree": tree}, {name: getattr(self, name) for name in ARRAYS})
 
     @staticmethod
     def is_saved(path: str | os.PathLike[str]) -> bool:
-        """Whether this is a file that `save` wrote, by its first bytes."""
+        """Whether this is a file that `save` wrote, by its first bytes.
+
+        Parameters
+        ----------
+        path
+            Any file.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> tropalign.ReferencePackage.is_saved("examples/16s/ref.nwk")
+        False
+        """
         return is_saved(path)
 
     @classmethod
@@ -265,8 +396,14 @@ class ReferencePackage:
 
         Parameters
         ----------
+        path
+            The file.
         memory_bytes
             What it may take; a share of what is free when not given.
+
+        Returns
+        -------
+        ReferencePackage
 
         Raises
         ------
@@ -274,6 +411,18 @@ class ReferencePackage:
             Any other file, or one that was damaged: everything in it is checked.
         ResourceError
             More than the memory allowed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     package.save(f"{folder}/package.npz")
+        ...     tropalign.ReferencePackage.load(f"{folder}/package.npz").names
+        ('a', 'b', 'c', 'd')
         """
         meta, arrays = read_saved(path, memory_bytes)
         try:

@@ -29,6 +29,11 @@ class PlacementScoring:
     ------
     ScoringError
         Values that make no sense together.
+
+    Examples
+    --------
+    >>> tropalign.PlacementScoring(match=3, mismatch=-1, on_gap=-4).gap_open
+    3
     """
 
     match: int = 2
@@ -56,7 +61,18 @@ class PlacementScoring:
             )
 
     def numbers(self) -> tuple[int, int, int, int, int, int, int, int]:
-        """As native code takes them."""
+        """The eight numbers in the order of the fields, as native code takes them.
+
+        Returns
+        -------
+        tuple of int
+            The last one is 1 where the whole read has to be used, else 0.
+
+        Examples
+        --------
+        >>> tropalign.PlacementScoring().numbers()
+        (2, 0, -3, 3, 1, 3, 1, 0)
+        """
         scores = (self.match, self.mismatch, self.on_gap)
         return (*scores, self.gap_open, self.gap_extend, self.insert_open, self.insert_extend, int(self.whole_read))
 

@@ -117,6 +117,12 @@ class AlignmentTable:
     ------
     ValueError
         A column is missing, of another length or kind, or points outside its batch.
+
+    Examples
+    --------
+    >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+    >>> table.score.tolist(), table.cigars()
+    ([32, 28, 27], ['2=1X3=', '5=', '1=1X3='])
     """
 
     queries: SequenceBatch
@@ -184,20 +190,74 @@ class AlignmentTable:
         return counts / np.maximum(self.n_columns, 1)
 
     def cigar(self, k: int) -> str:
-        """CIGAR of row k with ``=XID``; ``*`` when the alignment is empty."""
+        """CIGAR of row k with ``=XID``; ``*`` when the alignment is empty.
+
+        Parameters
+        ----------
+        k
+            The row, from 0; from the end where it is negative.
+
+        Returns
+        -------
+        str
+            Along the target's forward strand.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.cigar(0)
+        '2=1X3='
+        """
+        k = ragged.row_number(k, len(self))
         return cigar_text(self.cigar_ops[self.cigar_offsets[k] : self.cigar_offsets[k + 1]])
 
     def cigars(self) -> list[str]:
-        """CIGARs of all rows."""
+        """CIGARs of all rows.
+
+        Returns
+        -------
+        list of str
+            In the order of the rows.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.cigars()
+        ['2=1X3=', '5=', '1=1X3=']
+        """
         text, offsets = rows.column_text(rows.cigars(self), len(self))
         whole, begins = text.decode("ascii"), offsets.tolist()
         return [whole[begin:end] for begin, end in pairwise(begins)]
 
     def row(self, k: int) -> Alignment:
-        """Row k by itself; from the end where k is negative. Raises IndexError where there is none."""
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"row {k} of {len(self)}")
-        return Alignment(self, k % len(self))
+        """Row k by itself.
+
+        Parameters
+        ----------
+        k
+            The row, from 0; from the end where it is negative.
+
+        Returns
+        -------
+        Alignment
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.row(-1).target
+        'sequence_3'
+        """
+        return Alignment(self, ragged.row_number(k, len(self)))
 
     @overload
     def __getitem__(self, key: int) -> Alignment: ...
@@ -216,7 +276,23 @@ class AlignmentTable:
         return (self.row(k) for k in range(len(self)))
 
     def slice(self, begin: int, end: int) -> AlignmentTable:
-        """Rows [begin, end) as Python's slices count them, without a copy of the columns."""
+        """Rows [begin, end) as Python's slices count them, without a copy of the columns.
+
+        Parameters
+        ----------
+        begin, end
+            As Python's slices count them.
+
+        Returns
+        -------
+        AlignmentTable
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.slice(0, 2).score.tolist()
+        [32, 28]
+        """
         begin, end, _ = slice(begin, end).indices(len(self))
         end = max(begin, end)
         columns = {name: values[begin:end] for name, values in self._row_columns().items()}
@@ -229,10 +305,25 @@ class AlignmentTable:
     def take(self, rows: NDArray[Any]) -> AlignmentTable:
         """The rows at these indices (whole numbers) or where this mask (bool) is true, in that order.
 
+        Parameters
+        ----------
+        rows
+            Indices (whole numbers) or a mask (bool).
+
+        Returns
+        -------
+        AlignmentTable
+
         Raises
         ------
         IndexError
             A row that there is not, or a mask of another length.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.take(table.score > 27).score.tolist()
+        [32, 28]
         """
         rows = ragged.wanted_rows(rows, len(self))
         columns = {name: values[rows] for name, values in self._row_columns().items()}
@@ -247,12 +338,36 @@ class AlignmentTable:
         return {name: values for name in names if (values := getattr(self, name)) is not None}
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        """The columns of numbers, by the names that they have in output."""
+        """The columns of numbers, by the names that they have in output.
+
+        Returns
+        -------
+        dict of str to array
+            An array of shape (n,) per column.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.numbers()["score"].tolist()
+        [32, 28, 27]
+        """
         shown = output_columns(self.depth, self.strand is not None)
         return {str(column.output): getattr(self, column.name) for column in shown}
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Every column by the name that it has in output, as other libraries take them: names, numbers and CIGARs."""
+        """Every column by the name that it has in output, as other libraries take them: names, numbers and CIGARs.
+
+        Returns
+        -------
+        dict of str to array
+            An array of shape (n,) per column.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.columns()["score"].tolist()
+        [32, 28, 27]
+        """
         return export.column_arrays(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -260,13 +375,35 @@ class AlignmentTable:
         return export.arrow_stream(self, requested_schema)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame; the numbers are not copied."""
+        """A pandas DataFrame; the numbers are not copied.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.to_pandas()["score"].max()
+        np.int32(32)
+        """
         import pandas
 
         return pandas.DataFrame(self.columns(), copy=False)
 
     def to_polars(self) -> Any:
-        """A polars DataFrame; the numbers are not copied."""
+        """A polars DataFrame; the numbers are not copied.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.to_polars()["score"].max()
+        32
+        """
         import polars
 
         return polars.DataFrame(self)
@@ -317,6 +454,12 @@ class Alignment:
     ------
     AttributeError
         What is asked for is not part of the table's depth.
+
+    Examples
+    --------
+    >>> hit = tropalign.align("MKVLAW", "MKILAW")
+    >>> hit.score, hit.cigar, hit.n_identical
+    (32, '2=1X3=', 5)
     """
 
     table: AlignmentTable
@@ -370,14 +513,38 @@ class Alignment:
             raise AttributeError(f"Alignment.{name} was not computed: ask for report 'alignment'")
 
     def operations(self) -> list[tuple[int, int]]:
-        """(BAM operation, length) from the first column to the last."""
+        """(BAM operation, length) from the first column to the last.
+
+        Returns
+        -------
+        list of tuple of int
+            Operations are I (1), D (2), = (7) and X (8).
+
+        Examples
+        --------
+        >>> hit = tropalign.align("MKVLAW", "MKILAW")
+        >>> hit.operations()
+        [(7, 2), (8, 1), (7, 3)]
+        """
         self._require_path("operations")
         table = self.table
         ops = table.cigar_ops[table.cigar_offsets[self.index] : table.cigar_offsets[self.index + 1]]
         return [(op & 15, op >> 4) for op in ops.tolist()]
 
     def query_text(self) -> str:
-        """The query's letters on the strand that was aligned."""
+        """The query's letters on the strand that was aligned.
+
+        Returns
+        -------
+        str
+            All of them, those beyond the aligned part too.
+
+        Examples
+        --------
+        >>> hit = tropalign.align("AACGGG", "CCCGTT", strand="both", mode="local")
+        >>> hit.strand, hit.query_text()
+        (-1, 'CCCGTT')
+        """
         queries = self.table.queries
         text = queries.text(int(self.table.query_index[self.index]))
         if self.strand < 0:
@@ -386,7 +553,19 @@ class Alignment:
         return text
 
     def query_span(self) -> tuple[int, int]:
-        """Begin and end of the aligned part within ``query_text()``."""
+        """Begin and end of the aligned part within ``query_text()``.
+
+        Returns
+        -------
+        begin, end : int
+            0-based, half-open.
+
+        Examples
+        --------
+        >>> hit = tropalign.align("MKVLAWHEAG", "AWHEA", mode="local")
+        >>> hit.query_span()
+        (4, 9)
+        """
         begin, end = self.query_start, self.query_end
         if self.strand < 0:
             length = int(self.table.queries.lengths[self.table.query_index[self.index]])
@@ -394,12 +573,39 @@ class Alignment:
         return begin, end
 
     def aligned(self) -> tuple[str, str, str]:
-        """Gapped query, midline (``|`` equal, ``.`` different, a space beside a gap) and gapped target."""
+        """Gapped query, midline (``|`` equal, ``.`` different, a space beside a gap) and gapped target.
+
+        Returns
+        -------
+        query, midline, target : str
+            Three lines of equal length.
+
+        Examples
+        --------
+        >>> hit = tropalign.align("MKVLAW", "MKILAW")
+        >>> for line in hit.aligned():
+        ...     print(line)
+        MKVLAW
+        ||.|||
+        MKILAW
+        """
         target = self.table.targets.text(int(self.table.target_index[self.index]))
         return gapped(self.query_text(), self.query_span()[0], target, self.target_start, self.operations())
 
     def html(self) -> str:
-        """The alignment alone, coloured, as lines for a ``<pre>``; empty for lesser depths than "alignment"."""
+        """The alignment alone, coloured, as lines for a ``<pre>``; empty for lesser depths than "alignment".
+
+        Returns
+        -------
+        str
+            Letters are escaped.
+
+        Examples
+        --------
+        >>> hit = tropalign.align("MKVLAW", "MKILAW")
+        >>> "<span" in hit.html()
+        True
+        """
         return display.coloured(self)
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ COLOURS = {"|": "rgba(40,160,90,.30)", ".": "rgba(230,160,30,.22)", " ": "rgba(2
 #: Notebooks draw a bare <pre> in the page's font, in which letters do not stand below each other.
 PRE = "<pre style='font-family:monospace;white-space:pre;line-height:1.25'>"
 #: Letters that are none, for a terminal: each stays one column wide.
-PLAIN = {code: "?" for code in (*range(32), *range(127, 161))}
+PLAIN = dict.fromkeys((*range(32), *range(127, 161)), "?")
 LEFT_ALIGNED = ("query", "target", "cigar")
 
 

@@ -51,6 +51,16 @@ class Placements:
     ------
     ValueError
         A column of another length or kind, or offsets that do not cut it into reads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+    >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+    >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+    >>> (placed,) = tropalign.place(package, [("x", "ACGTA"), ("y", "CCA")])
+    >>> len(placed), placed.strand.tolist()
+    (2, [1, 1])
     """
 
     names: tuple[str, ...]
@@ -90,7 +100,36 @@ class Placements:
         return f"<Placements: {len(self):,} reads, {int((self.branch >= 0).sum()):,} of them placed>"
 
     def read(self, k: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        """Letters of read k, and their columns."""
+        """Letters of read k, and their columns.
+
+        Parameters
+        ----------
+        k
+            The read, from 0; from the end where it is negative.
+
+        Returns
+        -------
+        letters : uint8, shape (length,)
+        columns : int32, shape (length,)
+            From 0; -1 for a letter in no column.
+
+        Raises
+        ------
+        IndexError
+            There is no such read.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> (placed,) = tropalign.place(package, [("x", "ACGTA"), ("y", "CCA")])
+        >>> letters, columns = placed.read(1)
+        >>> letters.tobytes(), columns.tolist()
+        (b'CCA', [1, 2, 3])
+        """
+        k = ragged.row_number(k, len(self), "read")
         own = slice(int(self.offsets[k]), int(self.offsets[k + 1]))
         return self.letters[own], self.column[own]
 
@@ -106,6 +145,16 @@ class Placements:
         -------
         start, end, inserted, unaligned : int64, shape (n,)
             A read without a letter in a column has 0, 0, 0 and all its letters unaligned.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> (placed,) = tropalign.place(package, [("x", "ACGTA"), ("y", "CCA")])
+        >>> [column.tolist() for column in placed.spans()]
+        [[0, 1], [5, 4], [0, 0], [0, 0]]
         """
         places = np.flatnonzero(self.column >= 0)
         # Of read k these are places[first[k]:first[k + 1]].
@@ -123,10 +172,29 @@ class Placements:
     def take(self, rows: NDArray[Any]) -> Placements:
         """The reads at these indices (whole numbers) or where this mask (bool) is true, in that order.
 
+        Parameters
+        ----------
+        rows
+            Indices (whole numbers) or a mask (bool).
+
+        Returns
+        -------
+        Placements
+
         Raises
         ------
         IndexError
             A read that there is not, or a mask of another length.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> (placed,) = tropalign.place(package, [("x", "ACGTA"), ("y", "CCA")])
+        >>> placed.take(np.array([1])).names
+        ('y',)
         """
         rows = ragged.wanted_rows(rows, len(self))
         offsets, letters = ragged.chosen(self.offsets, rows)

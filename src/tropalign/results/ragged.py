@@ -11,6 +11,13 @@ from numpy.typing import NDArray
 Int64 = NDArray[np.int64]
 
 
+def row_number(k: int, n: int, what: str = "row") -> int:
+    """Row k of n, counted from the end where it is negative. Raises IndexError where there is none."""
+    if not -n <= k < n:
+        raise IndexError(f"{what} {k} of {n}")
+    return int(k) % n
+
+
 def check_offsets(offsets: Int64, name: str, values: NDArray[Any], values_name: str) -> None:
     """Raises ValueError when these offsets do not cut the values into rows."""
     if offsets[0] != 0 or offsets[-1] != len(values):

@@ -13,10 +13,23 @@ from tropalign.errors import ScoringError
 class Gap:
     """A gap of k residues costs ``open + k * extend``, in units of the substitution matrix (Gotoh 1982).
 
+    Parameters
+    ----------
+    open
+        Cost of a gap beside its residues, 0 or more.
+    extend
+        Cost of each of its residues, 0 or more.
+
     Raises
     ------
     ScoringError
         A cost that is negative or no whole number.
+
+    Examples
+    --------
+    >>> gap = tropalign.Gap(open=11, extend=1)
+    >>> gap.open + 3 * gap.extend  # what a gap of three residues costs
+    14
     """
 
     open: int
@@ -38,10 +51,27 @@ class Gap:
     def from_first_residue(cls, first: int, following: int) -> Gap:
         """Costs as tools state them whose opening cost is the whole cost of the first residue.
 
+        Parameters
+        ----------
+        first
+            The whole cost of a gap's first residue.
+        following
+            That of each further residue.
+
+        Returns
+        -------
+        Gap
+            ``Gap(first - following, following)``.
+
         Raises
         ------
         ScoringError
             As :class:`Gap`, or a first residue that costs less than those that follow it.
+
+        Examples
+        --------
+        >>> tropalign.Gap.from_first_residue(12, 1)
+        Gap(open=11, extend=1)
         """
         if not (_is_whole(first) and _is_whole(following)):
             return cls(first, following)  # which says what is wrong

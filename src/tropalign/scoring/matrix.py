@@ -41,6 +41,13 @@ class SubstitutionMatrix:
     ------
     ScoringError
         Scores of another shape or type, beyond 1,000,000 either way, or not symmetric.
+
+    Examples
+    --------
+    >>> matrix = tropalign.SubstitutionMatrix.from_name("BLOSUM62")
+    >>> code = matrix.alphabet.code
+    >>> int(matrix.scores[code("W"), code("W")])
+    11
     """
 
     name: str
@@ -82,12 +89,21 @@ class SubstitutionMatrix:
         alphabet
             That of the sequences; by the matrix's letters when not given, or when it lacks one of them.
 
+        Returns
+        -------
+        SubstitutionMatrix
+
         Raises
         ------
         ScoringError
             Something else, or scores that cannot be used.
         InputError
             A file that cannot be read.
+
+        Examples
+        --------
+        >>> tropalign.SubstitutionMatrix.of({("A", "A"): 2, ("A", "C"): -1, ("C", "C"): 3}).letters
+        'AC'
         """
         if isinstance(source, SubstitutionMatrix):
             return source
@@ -118,12 +134,28 @@ class SubstitutionMatrix:
     def load(cls, name_or_path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:
         """A matrix by Biopython's name, else from a file in NCBI format.
 
+        Parameters
+        ----------
+        name_or_path
+            The name of one of Biopython's matrices, in either case, or a file.
+        alphabet
+            That of the sequences; by the matrix's letters when not given.
+
+        Returns
+        -------
+        SubstitutionMatrix
+
         Raises
         ------
         ScoringError
             Neither is there, or the scores cannot be used.
         InputError
             A file that cannot be read.
+
+        Examples
+        --------
+        >>> tropalign.SubstitutionMatrix.load("pam250").name
+        'PAM250'
         """
         name = os.fspath(name_or_path)
         if isinstance(name_or_path, str) and name.upper() in known_names():
@@ -134,13 +166,65 @@ class SubstitutionMatrix:
 
     @classmethod
     def from_name(cls, name: str, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """One of the matrices that Biopython ships. Raises ScoringError when there is none of this name."""
+        """One of the matrices that Biopython ships.
+
+        Parameters
+        ----------
+        name
+            Such as "BLOSUM62", in either case.
+        alphabet
+            That of the sequences; by the matrix's letters when not given.
+
+        Returns
+        -------
+        SubstitutionMatrix
+
+        Raises
+        ------
+        ScoringError
+            There is none of this name.
+
+        Examples
+        --------
+        >>> tropalign.SubstitutionMatrix.from_name("BLOSUM50").alphabet.name
+        'protein'
+        """
         letters, values = shipped(name.upper())
         return cls._from_values(name.upper(), letters, values, alphabet)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """A matrix file in NCBI format. Raises InputError, with the line, when it cannot be read."""
+        """A matrix file in NCBI format.
+
+        Parameters
+        ----------
+        path
+            Lines of ``#`` are comments; then the letters, then a row per letter.
+        alphabet
+            That of the sequences; by the matrix's letters when not given.
+
+        Returns
+        -------
+        SubstitutionMatrix
+
+        Raises
+        ------
+        InputError
+            A file that cannot be read, with the line.
+        ScoringError
+            Scores that cannot be used.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "own.txt")
+        ...     _ = path.write_text("   A  C\\nA  2 -1\\nC -1  3\\n")
+        ...     matrix = tropalign.SubstitutionMatrix.from_file(path)
+        >>> matrix.name, matrix.letters
+        ('own.txt', 'AC')
+        """
         letters, values = read_ncbi(path)
         return cls._from_values(shown(Path(path).name), letters, values, alphabet)
 
@@ -180,10 +264,26 @@ class SubstitutionMatrix:
     def match_mismatch(cls, match: int, mismatch: int, alphabet: Alphabet = NUCLEOTIDE) -> SubstitutionMatrix:
         """``match`` for equal letters, ``mismatch`` else; a wildcard scores 0 against everything.
 
+        Parameters
+        ----------
+        match, mismatch
+            Scores of equal and of other letters.
+        alphabet
+            Whose letters they are.
+
+        Returns
+        -------
+        SubstitutionMatrix
+
         Raises
         ------
         ScoringError
             A score that is no whole number or beyond 1,000,000 either way.
+
+        Examples
+        --------
+        >>> tropalign.SubstitutionMatrix.match_mismatch(5, -4).name
+        'match 5 mismatch -4'
         """
         for what, score in (("match", match), ("mismatch", mismatch)):
             if isinstance(score, bool) or not isinstance(score, int | np.integer):
@@ -199,7 +299,27 @@ class SubstitutionMatrix:
 
     @classmethod
     def default(cls, alphabet: Alphabet) -> SubstitutionMatrix:
-        """How an alphabet's pairs are scored where nothing is said. Raises ScoringError where it has no default."""
+        """The matrix that scores an alphabet's pairs where nothing is said.
+
+        Parameters
+        ----------
+        alphabet
+            Whose.
+
+        Returns
+        -------
+        SubstitutionMatrix
+
+        Raises
+        ------
+        ScoringError
+            The alphabet has no default.
+
+        Examples
+        --------
+        >>> tropalign.SubstitutionMatrix.default(tropalign.PROTEIN).name
+        'BLOSUM62'
+        """
         if alphabet.match_mismatch is not None:
             return cls.match_mismatch(*alphabet.match_mismatch, alphabet)
         if alphabet.matrix is not None:
@@ -209,10 +329,24 @@ class SubstitutionMatrix:
     def check(self, batch: SequenceBatch) -> None:
         """Warns of letters scored like another one.
 
+        Parameters
+        ----------
+        batch
+            Sequences that are to be aligned with this matrix.
+
         Raises
         ------
         ScoringError
             The matrix is for another alphabet, or lacks a letter of the batch that has no stand-in.
+
+        Examples
+        --------
+        >>> matrix = tropalign.SubstitutionMatrix.from_name("BLOSUM62")
+        >>> try:
+        ...     matrix.check(tropalign.SequenceBatch.from_strings(["ACGTACGT"]))
+        ... except tropalign.ScoringError as error:
+        ...     print(error)
+        BLOSUM62 is a protein matrix but the sequences were judged nucleotide: ...
         """
         if batch.alphabet != self.alphabet:
             raise ScoringError(

@@ -80,6 +80,11 @@ class Alphabet:
         for, and the further letters that stand for any of them. Without states reads cannot be placed.
     judged
         When sequences are taken for this alphabet; never where it is None.
+
+    Examples
+    --------
+    >>> tropalign.NUCLEOTIDE.letters, tropalign.NUCLEOTIDE.wildcard
+    ('ACGTRYSWKMBDHVN', 'N')
     """
 
     name: str
@@ -140,15 +145,65 @@ class Alphabet:
         return table
 
     def has_letters(self, letters: str) -> bool:
-        """Whether these are letters of the alphabet, of its synonyms, or ``*``, which any matrix may have."""
+        """Whether these are letters of the alphabet, of its synonyms, or ``*``, which any matrix may have.
+
+        Parameters
+        ----------
+        letters
+            In upper case.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> tropalign.NUCLEOTIDE.has_letters("ACGU"), tropalign.NUCLEOTIDE.has_letters("MKVL")
+        (True, False)
+        """
         return set(letters) <= {*self.letters, *self.synonyms, "*"}
 
     def code(self, letter: str) -> int:
-        """Code of a letter of the alphabet."""
+        """Code of a letter of the alphabet.
+
+        Parameters
+        ----------
+        letter
+            One of `letters`, in upper case.
+
+        Returns
+        -------
+        int
+            Its position in `letters`.
+
+        Examples
+        --------
+        >>> tropalign.NUCLEOTIDE.code("G")
+        2
+        """
         return self.letters.index(letter)
 
     def encode(self, letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Codes of raw bytes, case ignored, and which bytes were unknown (these get the wildcard's code)."""
+        """Codes of raw bytes, case ignored, and which bytes were unknown (these get the wildcard's code).
+
+        Parameters
+        ----------
+        letters : uint8
+            Bytes of ASCII letters.
+
+        Returns
+        -------
+        codes : uint8, shape of `letters`
+        unknown : bool, shape of `letters`
+            Bytes that are no letter of the alphabet.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> codes, unknown = tropalign.NUCLEOTIDE.encode(np.frombuffer(b"acgu!", np.uint8))
+        >>> codes.tolist(), unknown.tolist()
+        ([0, 1, 2, 3, 14], [False, False, False, False, True])
+        """
         codes = self._codes[letters]
         unknown = codes == UNKNOWN
         if unknown.any():
@@ -156,7 +211,24 @@ class Alphabet:
         return codes, unknown
 
     def decode(self, codes: NDArray[np.uint8]) -> str:
-        """The upper-case letters of codes."""
+        """The upper-case letters of codes.
+
+        Parameters
+        ----------
+        codes : uint8
+            Positions in `letters`.
+
+        Returns
+        -------
+        str
+            One letter per code.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tropalign.NUCLEOTIDE.decode(np.array([0, 1, 2, 3], np.uint8))
+        'ACGT'
+        """
         import numpy as np
 
         return np.frombuffer(self.letters.encode(), np.uint8)[codes].tobytes().decode()

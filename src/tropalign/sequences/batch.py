@@ -51,6 +51,9 @@ class SequenceBatch:
     offsets : int64, shape (n + 1,)
         Sequence k is ``codes[offsets[k]:offsets[k + 1]]``.
     names : tuple of str
+        One per sequence.
+    alphabet : Alphabet
+        Whose letters they are.
     letters : uint8, shape (n_residues,)
         The bytes as they were read, case kept, for output.
     descriptions : tuple of str
@@ -60,6 +63,14 @@ class SequenceBatch:
     ------
     ValueError
         Arrays whose shapes, types or contents do not fit one another.
+
+    Examples
+    --------
+    >>> batch = tropalign.SequenceBatch.from_strings(["MKVLAW", "MKILA"], ["a", "b"])
+    >>> batch
+    <SequenceBatch: 2 protein sequences, 11 residues>
+    >>> batch.lengths.tolist()
+    [6, 5]
     """
 
     codes: NDArray[np.uint8]
@@ -101,10 +112,29 @@ class SequenceBatch:
     ) -> SequenceBatch:
         """A batch that knows names and lengths and holds no residue: enough to write tables, and no engine takes it.
 
+        Parameters
+        ----------
+        names
+            One per sequence, no two the same.
+        lengths
+            Residues of each sequence.
+        alphabet
+            Theirs.
+
+        Returns
+        -------
+        SequenceBatch
+
         Raises
         ------
         ValueError
             Names and lengths that differ in number, or a negative length.
+
+        Examples
+        --------
+        >>> batch = tropalign.SequenceBatch.without_residues(["a", "b"], [6, 5], tropalign.PROTEIN)
+        >>> batch.has_residues, batch.lengths.tolist()
+        (False, [6, 5])
         """
         sizes = _fixed("lengths", np.asarray(lengths, np.int64), np.int64)
         empty = np.zeros(0, np.uint8)
@@ -138,6 +168,10 @@ class SequenceBatch:
         alphabet
             One, or its name.
 
+        Returns
+        -------
+        SequenceBatch
+
         Raises
         ------
         InputError
@@ -146,7 +180,7 @@ class SequenceBatch:
 
         Examples
         --------
-        >>> SequenceBatch.from_strings({"a": "MKVLAW", "b": b"MKILAW"}).names
+        >>> tropalign.SequenceBatch.from_strings({"a": "MKVLAW", "b": b"MKILAW"}).names
         ('a', 'b')
         """
         found = list(named_texts(sequences))
@@ -187,8 +221,37 @@ class SequenceBatch:
         return np.diff(self.offsets)
 
     def text(self, k: int) -> str:
-        """Letters of sequence k as they were written."""
+        """Letters of sequence k as they were written.
+
+        Parameters
+        ----------
+        k
+            The sequence, from 0; from the end where it is negative.
+
+        Returns
+        -------
+        str
+            Case kept.
+
+        Raises
+        ------
+        IndexError
+            There is no such sequence.
+
+        Examples
+        --------
+        >>> batch = tropalign.SequenceBatch.from_strings(["MKVLAW", "MKILA"], ["a", "b"])
+        >>> batch.text(1)
+        'MKILA'
+        """
+        k = self._number(k)
         return self.letters[self.offsets[k] : self.offsets[k + 1]].tobytes().decode("latin-1")
+
+    def _number(self, k: int) -> int:
+        """Sequence k, counted from the end where it is negative."""
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"sequence {k} of {len(self)}")
+        return int(k) % len(self)
 
     @overload
     def __getitem__(self, key: int) -> Sequence: ...
@@ -199,9 +262,7 @@ class SequenceBatch:
     ) -> Sequence | SequenceBatch:
         """One sequence by its index; by a slice, indices or a mask a batch of them, in that order."""
         if isinstance(key, int | np.integer):
-            k = int(key) + len(self) * (key < 0)
-            if not 0 <= k < len(self):
-                raise IndexError(f"sequence {int(key)} of {len(self)}")
+            k = self._number(int(key))
             return Sequence(self.names[k], self.text(k), self.alphabet)
         return self._take(np.arange(len(self))[key if isinstance(key, slice) else _indices(key)])
 
@@ -226,13 +287,42 @@ class SequenceBatch:
         return f"<SequenceBatch: {len(self)} {self.alphabet.name} sequences, {len(self.codes):,} residues>"
 
     def reverse_complement(self) -> SequenceBatch:
-        """The other strand of every sequence. Raises InputError for alphabets with one strand, such as proteins."""
+        """The other strand of every sequence.
+
+        Returns
+        -------
+        SequenceBatch
+
+        Raises
+        ------
+        InputError
+            An alphabet whose sequences have one strand, such as proteins.
+
+        Examples
+        --------
+        >>> batch = tropalign.SequenceBatch.from_strings(["AACGaa"])
+        >>> batch.reverse_complement().text(0)
+        'ttCGTT'
+        """
         letters = reverse_complement(self.letters, self.offsets, self.alphabet)
         codes, _ = self.alphabet.encode(letters)
         return SequenceBatch(codes, self.offsets, self.names, self.alphabet, letters, self.descriptions)
 
     def fingerprint(self) -> str:
-        """SHA-256 over codes, letters, offsets and names, in hexadecimal: equal for equal batches."""
+        """SHA-256 over codes, letters, offsets and names, in hexadecimal: equal for equal batches.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits.
+
+        Examples
+        --------
+        >>> batch = tropalign.SequenceBatch.from_strings(["MKVLAW", "MKILA"], ["a", "b"])
+        >>> import copy
+        >>> copy.deepcopy(batch).fingerprint() == batch.fingerprint()
+        True
+        """
         digest = hashlib.sha256()
         names = "\0".join(self.names).encode()
         for part in (self.codes.tobytes(), self.letters.tobytes(), self.offsets.tobytes(), names):

@@ -54,6 +54,11 @@ def read_sequences(
     -----
     TropalignWarning
         Letters outside the alphabet, counted, with the first one's place; an ``alphabet`` that the letters contradict.
+
+    Examples
+    --------
+    >>> tropalign.read_sequences("examples/efp.fasta")
+    <SequenceBatch: 37 protein sequences, 6,963 residues>
     """
     if isinstance(alphabet, str):
         alphabet = alphabet_named(alphabet)

@@ -1,0 +1,96 @@
+"""Every public object is documented as numpydoc asks, and its examples run."""
+
+import dataclasses
+import doctest
+import functools
+import importlib
+import inspect
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import tropalign
+
+ROOT = Path(__file__).parent.parent
+validation = pytest.importorskip("numpydoc.validate")
+
+#: What numpydoc checks and this project does otherwise: no extended summary or "See Also" where there is nothing to
+#: say, summaries in the third person, types in signatures (which mypy checks) and not again in the text.
+NOT_ASKED = {"ES01", "SA01", "SS05", "PR04", "PR08", "PR09", "RT02", "RT03", "RT04", "RT05", "GL01", "GL02"}
+#: The checks of a property, which its class's example may show.
+NOT_ASKED_OF_PROPERTIES = {*NOT_ASKED, "EX01"}
+
+
+def public_objects():
+    """The names in `tropalign.__all__` and their public methods and properties, with what they name."""
+    for name in tropalign.__all__:
+        thing = getattr(tropalign, name)
+        if not callable(thing):
+            continue
+        yield name, thing
+        for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+            is_documented = callable(value) or isinstance(value, property | classmethod | functools.cached_property)
+            if is_documented and not member.startswith("_"):
+                yield f"{name}.{member}", value
+
+
+def modules_with_examples():
+    """The modules of the package whose source holds a doctest."""
+    package = Path(tropalign.__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        if re.search(r"^ *>>> ", path.read_text(), re.MULTILINE):
+            yield ".".join(("tropalign", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+
+
+OBJECTS = dict(public_objects())
+
+
+def function_of(thing):
+    """The function behind a method, or None for a class."""
+    if isinstance(thing, property):
+        return thing.fget
+    thing = getattr(thing, "func", getattr(thing, "__func__", thing))
+    return thing if inspect.isfunction(thing) else None
+
+
+def attributes_of(text: str) -> set[str]:
+    """The names in a docstring's Attributes section."""
+    section = re.search(r"^Attributes\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.cleandoc(text), re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^(\w[\w, ]*)", section[1], re.MULTILINE) if section else []
+    return {name.strip() for head in heads for name in head.split(",")}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_documented(name):
+    thing = OBJECTS[name]
+    checked = validation.validate(f"tropalign.{name}")
+    unasked = NOT_ASKED_OF_PROPERTIES if isinstance(thing, property | functools.cached_property) else NOT_ASKED
+    errors = {code: text for code, text in checked["errors"] if code not in unasked}
+    text = thing.__doc__ or ""
+    if dataclasses.is_dataclass(thing) and {field.name for field in dataclasses.fields(thing)} <= attributes_of(text):
+        errors.pop("PR01", None)  # a dataclass that others make lists its fields as attributes
+    if "\n    Yields\n" in f"\n    {inspect.cleandoc(text)}".replace("\n", "\n    "):
+        errors.pop("RT01", None)  # returns an iterator
+    assert not errors
+
+
+@pytest.mark.parametrize("name", [name for name, thing in OBJECTS.items() if function_of(thing)])
+def test_errors_that_are_raised_are_documented(name):
+    function = function_of(OBJECTS[name])
+    raised = set(re.findall(r"raise (?:\w+\.)?([A-Z]\w+)", textwrap.dedent(inspect.getsource(function))))
+    documented = inspect.getdoc(function).partition("Raises\n------\n")[2]
+    assert [error for error in sorted(raised) if not re.search(rf"^{error}\b", documented, re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("module", list(modules_with_examples()))
+def test_examples_run(module, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    loaded = importlib.import_module(module)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    report: list[str] = []
+    for test in doctest.DocTestFinder().find(loaded, globs={**vars(loaded), "tropalign": tropalign}):
+        runner.run(test, out=report.append)
+    assert runner.tries
+    assert not runner.failures, "".join(report)
