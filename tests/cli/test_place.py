@@ -128,7 +128,7 @@ def test_threads_pruning_and_strands(files):
     ("arguments", "code", "words"),
     [
         (["--split"], 2, "--split makes two files: name the reads' one with -o"),
-        (["--table", "x.csv"], 2, "--table x.csv: end the name in .tsv or .parquet"),
+        (["--table", "x.csv"], 2, "x.csv: no format has the suffix '.csv': end the name in one of .parquet .tsv .txt"),
         (["-o", "same.tsv", "--table", "./same.tsv"], 2, "two outputs go to ./same.tsv: give each its own name"),
         (["--split", "-o", "x", "--jplace", "x.reference"], 2, "two outputs go to x.reference"),
         (["--jplace", "-"], 2, "two outputs go to standard output: give each its own name"),

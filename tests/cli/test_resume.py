@@ -9,13 +9,13 @@ import pytest
 
 from tropalign.cli.main import main
 
-SMALL_TILES = {"TROPALIGN_TILE_PAIRS": "1"}
+SMALL_TILES = {"TROPALIGN_TILE_PAIRS": "20"}
 
 
 @pytest.fixture
 def small_tiles(monkeypatch):
-    """A tile a query, so that a run has parts to lose."""
-    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "1")
+    """Few pairs per tile, so that a run has parts to lose."""
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "4")
 
 
 def parts_in(directory):
@@ -119,7 +119,7 @@ def test_what_changes_no_result_may_change(few, stopped, tmp_path):
 def test_another_amount_of_free_memory_does_not_cut_other_tiles(few, stopped, monkeypatch):
     """The default budget is a share of what is free, which is never twice the same."""
     out, _ = stopped
-    monkeypatch.setattr("tropalign.cli.output.default_budget", lambda: 1 << 19)
+    monkeypatch.setattr("tropalign.execution.run.default_budget", lambda: 1 << 19)
     assert main(["pairs", few, "-o", str(out)]) == 0
 
 

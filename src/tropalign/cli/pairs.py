@@ -229,9 +229,10 @@ def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writ
         substitution=task.options.matrix,
         gap=task.options.gap,
     )
-    writer = pairs_writer(
-        asked.format, Header(__version__, command_line(options.parser, options), task.parameters), context
-    )
+    of_matrix = {"matrix_values": asked.matrix_values, "matrix_layout": asked.matrix_layout, "report": asked.report}
+    settled = {"format": asked.format, **(of_matrix if asked.format == "matrix" else {})}
+    header = Header(__version__, command_line(options.parser, options, **settled), task.parameters)
+    writer = pairs_writer(asked.format, header, context)
     if writer.is_binary:
         check_terminal(asked.matrix_layout if asked.format == "matrix" else asked.format, options.output)
     return writer
