@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tropalign.results.placements import READ_COLUMNS, Placements, concatenate_placements
+from tropalign.results.placements import READ_COLUMNS, Placements, concatenate
 
 reads = st.lists(st.lists(st.one_of(st.just(-1), st.integers(0, 50)), max_size=8), max_size=6)
 
@@ -58,7 +58,7 @@ def test_take_and_concatenate(columns, data):
     whole = placements(columns)
     assert [some.tolist() for some in whole.tied] == [list(range(k % 4)) for k in range(len(columns))]
     cut = data.draw(st.integers(0, len(columns)))
-    same(concatenate_placements([whole.take(np.arange(cut)), whole.take(np.arange(cut, len(columns)))]), whole)
+    same(concatenate([whole.take(np.arange(cut)), whole.take(np.arange(cut, len(columns)))]), whole)
     same(whole.take(whole.branch >= 0), whole.take(np.flatnonzero(whole.branch >= 0)))
     chosen = np.array(data.draw(st.lists(st.integers(0, len(columns) - 1), max_size=5)) if columns else [], np.int64)
     taken = whole.take(chosen)
@@ -100,4 +100,4 @@ def test_columns_are_checked(change, words):
 
 def test_nothing_to_concatenate():
     with pytest.raises(ValueError, match="no placements"):
-        concatenate_placements([])
+        concatenate([])

@@ -210,7 +210,7 @@ class Placements:
         )
 
 
-def concatenate_placements(pieces: Sequence[Placements]) -> Placements:
+def concatenate(pieces: Sequence[Placements]) -> Placements:
     """The reads of several, one after another. Raises ValueError when there are none."""
     if not pieces:
         raise ValueError("there are no placements to concatenate")
