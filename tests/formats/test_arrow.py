@@ -1,12 +1,14 @@
 import builtins
+import errno
 import io
 
 import nanoarrow as na
 import pytest
 
+from formats.conftest import HEADER, context_for, parts_of
 from formats.tables import random_table, reduced
 from tropalign.errors import InputError
-from tropalign.formats.registry import check_format
+from tropalign.formats.registry import check_format, pairs_writer
 
 NOTES = {
     b"tropalign": b"1.2.3",
@@ -67,3 +69,45 @@ def test_polars_reads_the_stream(write):
     polars = pytest.importorskip("polars")
     table = random_table(0)
     assert polars.read_ipc_stream(io.BytesIO(write("arrow", table))).equals(table.to_polars())
+
+
+@pytest.mark.parametrize("name", ["arrow", "feather", "parquet"])
+@pytest.mark.parametrize("rows", [1, 7, 30, 100])
+def test_same_bytes_however_cut(write, any_table, name, rows, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("tropalign.formats.arrow.BATCH_ROWS", rows)
+    whole = write(name, any_table)
+    for cuts in ((1, 7, 7, 20), range(1, 30), (29,)):
+        assert write(name, any_table, cuts) == whole
+    assert read_with_pyarrow(name, whole)["cigar"].to_pylist() == any_table.cigars()
+
+
+class Full:
+    """A file that takes some bytes and then no more."""
+
+    def __init__(self, error, room):
+        self.error, self.room = error, room
+
+    def write(self, data):
+        self.room -= len(data)
+        if self.room < 0:
+            raise self.error
+        return len(data)
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(errno.EPIPE, "x"), OSError(errno.ENOSPC, "x")])
+@pytest.mark.parametrize("room", [0, 1000, 2000])
+def test_what_cannot_be_written_is_an_error_of_the_file(proteins, error, room):
+    """nanoarrow has its own exception for it."""
+    writer = pairs_writer("arrow", HEADER, context_for(proteins))
+    with pytest.raises(type(error)) as caught:
+        writer.assemble(parts_of(writer, proteins), Full(error, room))
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("damage", [lambda part: part[:-9], lambda part: b"", lambda part: b"PK" + part[9:]])
+def test_damaged_parts(proteins, damage):
+    writer = pairs_writer("arrow", HEADER, context_for(proteins))
+    parts = [damage(part) for part in parts_of(writer, proteins)]
+    with pytest.raises(InputError, match="a finished part is damaged"):
+        writer.assemble(parts, io.BytesIO())

@@ -1,19 +1,28 @@
-"""What the Arrow formats share: parts are IPC streams; files and Parquet are written by pyarrow, which is an extra."""
+"""What the Arrow formats share: the stream by nanoarrow, files and Parquet through pyarrow, which is an extra.
+
+Their rows come in batches of a fixed size, so that a file does not depend on how a run was cut into tiles or shards.
+"""
 
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
-from tropalign.results.alignments import AlignmentTable, empty_table
+from tropalign.results.alignments import AlignmentTable, concatenate, empty_table
 from tropalign.sequences import PROTEIN, SequenceBatch
+
+#: Rows of a batch, a row group of Parquet.
+BATCH_ROWS = 1 << 17
+#: What the schema and the rows are made of.
+ASSEMBLED_WITH = ("queries", "targets", "report", "both_strands")
 
 
 def require_pyarrow() -> None:
@@ -27,13 +36,35 @@ def require_pyarrow() -> None:
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """An Arrow IPC stream of the table."""
-    from nanoarrow.ipc import StreamWriter
-
+    """The table itself, as .npz."""
     sink = io.BytesIO()
-    with StreamWriter.from_writable(sink) as stream:
-        stream.write_stream(table)
+    np.savez(sink, allow_pickle=False, **table.arrays())
     return sink.getvalue()
+
+
+def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[AlignmentTable]:
+    """The rows of all parts in tables of BATCH_ROWS, the last one shorter."""
+    waiting: list[AlignmentTable] = []
+    for part in parts:
+        waiting.append(_decoded(part, context))
+        n_rows = sum(map(len, waiting))
+        if n_rows < BATCH_ROWS:
+            continue
+        whole, n_left = concatenate(waiting), n_rows % BATCH_ROWS
+        for end in range(BATCH_ROWS, n_rows + 1, BATCH_ROWS):
+            yield whole.slice(end - BATCH_ROWS, end)
+        waiting = [whole.slice(n_rows - n_left, n_rows)]
+    if sum(map(len, waiting)):
+        yield concatenate(waiting)
+
+
+def _decoded(part: bytes, context: PairsContext) -> AlignmentTable:
+    queries, targets = cast("SequenceBatch", context.queries), cast("SequenceBatch", context.targets)
+    try:
+        with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
+            return AlignmentTable(queries, targets, context.report, **arrays)
+    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile):
+        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
 
 
 def without_rows(context: PairsContext) -> AlignmentTable:
@@ -83,7 +114,7 @@ def stream_to(out: IO[bytes]) -> Iterator[Any]:
 
 
 def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """One IPC stream of all parts' batches; the schema's metadata tells how it was made."""
+    """One IPC stream of all rows; the schema's metadata tells how it was made."""
     import nanoarrow as na
     from nanoarrow.c_array_stream import CArrayStream
 
@@ -91,6 +122,5 @@ def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context
     schema = plain.modify(metadata={key.encode(): value.encode() for key, value in header.notes().items()})
     with stream_to(out) as stream:
         stream.write_stream(CArrayStream.from_c_arrays([], schema, validate=False))
-        for part in parts:
-            with na.ArrayStream.from_readable(part) as batches:
-                stream.write_stream(batches, write_schema=False)
+        for table in batches(parts, context):
+            stream.write_stream(table, write_schema=False)

@@ -10,9 +10,9 @@ from tropalign.errors import shown
 
 @dataclass(frozen=True)
 class Header:
-    """Version, command and parameters.
+    r"""Version, command and parameters.
 
-    Text that is no UTF-8 (file names may hold any byte) has the bytes as ``\\xff``, so that every format can write it.
+    Text that is no UTF-8 (file names may hold any byte) has the bytes as ``\xff``, so that every format can write it.
     """
 
     version: str

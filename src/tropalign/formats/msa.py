@@ -10,8 +10,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, shown
 from tropalign.sequences import read_lines
+
+#: Digits of the numbers that a PHYLIP file begins with, at most.
+MOST_DIGITS = 15
 
 
 def read_alignment(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
@@ -33,7 +36,7 @@ def read_alignment(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], NDArr
     """
     file = str(path)
     numbered = ((number, line) for number, line in enumerate(read_lines(path), 1) if line.strip())
-    first = next(numbered)
+    first = next(numbered)  # a file without a letter is refused by read_lines
     lines = chain([first], numbered)
     rows = _Rows(file)
     if first[1].startswith(b">"):
@@ -103,10 +106,15 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
             file=rows.file,
             line=number,
         )
+    if max(map(len, words[:2])) > MOST_DIGITS or not int(words[0]) or not int(words[1]):
+        raise InputError(
+            "this is no alignment: PHYLIP's first line holds the numbers of rows and columns, but these are 0 or huge",
+            file=rows.file,
+            line=number,
+        )
     n_rows, rows.width = int(words[0]), int(words[1])
     waiting: list[tuple[int, bytes, list[bytes]]] = []  # rows of several blocks
-    count = 0
-    for number, line in lines:
+    for count, (number, line) in enumerate(lines):
         if count >= n_rows and waiting:
             waiting[count % n_rows][2].append(b"".join(line.split()))
         else:
@@ -117,7 +125,6 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
             else:
                 rows.begin(words[0], number)
                 rows.letters += text
-        count += 1
     for number, name, pieces in waiting:
         rows.begin(name, number)
         rows.letters += b"".join(pieces)
@@ -131,8 +138,8 @@ def _read_stockholm(lines: Iterable[bytes], rows: _Rows) -> None:
 
     try:
         found = AlignIO.read(io.StringIO("".join(line.decode("latin-1") + "\n" for line in lines)), "stockholm")
-    except ValueError as error:
-        what = str(error).rstrip(".")
+    except Exception as error:  # Biopython's parser fails with ValueError, AssertionError, TypeError and others
+        what = shown(" ".join(str(error).split()).rstrip(".")) or "a line that is not as the format has it"
         raise InputError(f"read as Stockholm, this is no alignment ({what})", file=rows.file) from None
     for row in found:
         rows.begin(str(row.id).encode())

@@ -34,13 +34,20 @@ class Writer(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The format."""
+
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """Which results it takes."""
+
     @property
-    def is_binary(self) -> bool: ...
+    def is_binary(self) -> bool:
+        """No text for a terminal."""
+
     @property
-    def needs_all(self) -> bool: ...
+    def needs_all(self) -> bool:
+        """All parts before the first byte."""
 
     def encode(self, result: Any) -> bytes:
         """The part that the result of one tile leaves behind."""

@@ -337,6 +337,13 @@ class AlignmentTable:
         names = (*INDEX_COLUMNS, *(column.name for column in _KEPT))
         return {name: values for name in names if (values := getattr(self, name)) is not None}
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays of the table by the names of its attributes."""
+        arrays = self._row_columns()
+        if self.cigar_ops is not None:
+            arrays |= {"cigar_ops": self.cigar_ops, "cigar_offsets": self.cigar_offsets}
+        return arrays
+
     def numbers(self) -> dict[str, NDArray[Any]]:
         """The columns of numbers, by the names that they have in output.
 

@@ -26,9 +26,13 @@ class Named(Protocol):
     """What has names and lengths: a SequenceBatch, or what is known of one where its letters are not."""
 
     @property
-    def names(self) -> tuple[str, ...]: ...
+    def names(self) -> tuple[str, ...]:
+        """In order."""
+
     @property
-    def lengths(self) -> NDArray[np.int64]: ...
+    def lengths(self) -> NDArray[np.int64]:
+        """Residues of each, int64, shape (n,)."""
+
     def __len__(self) -> int: ...
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tropalign.formats.arrow import encode, write_stream
+from tropalign.formats.arrow import ASSEMBLED_WITH, encode, write_stream
 from tropalign.formats.writer import Format
 
 FORMAT = Format(
     (".arrow", ".arrows"),
     encode,
     write_stream,
-    assembled_with=("report", "both_strands"),
+    assembled_with=ASSEMBLED_WITH,
     is_binary=lambda context: True,
 )

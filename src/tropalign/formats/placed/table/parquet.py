@@ -1,4 +1,4 @@
-"""Parquet tables of placed reads, a row group per part."""
+"""Parquet tables of placed reads, in row groups of a fixed number of rows, however the reads were cut into tiles."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from tropalign.formats.placed import PlacedContext
 from tropalign.formats.placed_table import COLUMNS, table_columns
 from tropalign.formats.writer import Format
 from tropalign.results.placements import Placements
+
+#: Rows of a row group.
+GROUP_ROWS = 1 << 17
 
 
 def require_pyarrow() -> None:
@@ -43,16 +46,20 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """The tables of all parts, less those without a row."""
+    """The rows of all parts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(out, _schema()) as writer:
+    waiting = _schema().empty_table()
+    with pq.ParquetWriter(out, waiting.schema) as writer:
         for part in parts:
             with pa.ipc.open_stream(part) as stream:
-                table = stream.read_all()
-            if len(table):
-                writer.write_table(table)
+                waiting = pa.concat_tables([waiting, stream.read_all()])
+            while len(waiting) >= GROUP_ROWS:
+                writer.write_table(waiting.slice(0, GROUP_ROWS).combine_chunks())
+                waiting = waiting.slice(GROUP_ROWS)
+        if len(waiting):
+            writer.write_table(waiting.combine_chunks())
 
 
 FORMAT = Format((".parquet",), encode, assemble, is_binary=lambda context: True, require=require_pyarrow)
