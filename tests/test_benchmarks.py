@@ -1,6 +1,8 @@
 """The benchmarks run from a clone alone, and write pages only after a whole run that compared; no figures here."""
 
+import argparse
 import gzip
+import importlib.util
 import json
 import subprocess
 import sys
@@ -154,6 +156,27 @@ def test_gpu_without_a_card(script):
         [sys.executable, BENCH / "gpu" / script, "--device", "cuda:99"], capture_output=True, text=True
     )
     assert done.returncode == 4 and done.stdout.startswith("nothing measured: ")
+
+
+def test_gpu_measurements_on_the_host(monkeypatch):
+    """The kernels on fibres instead of a card: small, but each step of measuring is there."""
+    from gpu.host_device import HostDevice
+
+    monkeypatch.syspath_prepend(BENCH / "gpu")
+    monkeypatch.delitem(sys.modules, "measure", raising=False)
+    import measure
+
+    host = HostDevice()
+    assert measure.check(host, 30) == []
+    options = argparse.Namespace(pairs=40, tiles=1, seconds=0.0)
+    row = measure.measure_case(host, measure.load("154"), "local", "alignment", "all-vs-all", options)
+    assert row["pairs"] == 28 and set(row["kernel_seconds"]) == {"sweep", "finish", "gather"}
+
+    spec = importlib.util.spec_from_file_location("gpu_place", BENCH / "gpu" / "place.py")
+    place = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(place)
+    few = argparse.Namespace(branches=64, columns=300, reads=4, checked=4)
+    assert place.measure(host, 100, few)["differs"] == 0
 
 
 def test_the_page_of_gpus_refuses_a_part_of_a_run(tmp_path):
