@@ -80,7 +80,7 @@ nb::dict columns_as_dict(TileColumns &&columns, Depth depth) {
 
 nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
                      Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
-                     Matrix matrix, int32_t gap_open, int32_t gap_extend, bool local,
+                     Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
                      std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
                      nb::object progress) {
     require_threads(n_threads);
@@ -107,8 +107,8 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                          std::get<3>(free_ends)};
     request.n_threads = n_threads;
     request.memory_bytes = memory_bytes;
-    auto scoring = std::make_unique<Scoring>(local ? Mode::local : Mode::global, static_cast<Depth>(depth),
-                                             matrix.data(), gap_open, gap_extend);
+    auto scoring = std::make_unique<Scoring>(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open,
+                                             gap_extend);
     PythonPoll poll(progress);
     TileColumns columns;
     {
@@ -126,7 +126,7 @@ void bind_pairwise(nb::module_ &m) {
     using namespace tropalign;
     m.def("align_pairs", &align_pairs, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap_open"_a,
-          "gap_extend"_a, "local"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a,
+          "gap_extend"_a, "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a,
           "progress"_a.none() = nb::none(),
           "Aligns each pair (query_index[k], target_index[k]); see tropalign.pairwise.");
 }

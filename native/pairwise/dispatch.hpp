@@ -1,6 +1,6 @@
 // The kernels of the instruction set chosen at import.
 #pragma once
-#include "unit.hpp"
+#include "interface.hpp"
 
 namespace tropalign {
 

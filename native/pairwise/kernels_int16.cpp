@@ -1,10 +1,8 @@
 // The kernels with int16 lanes.
-#include "kernels.hpp"
+#include "unit_run.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-void run_unit16(const Scoring &scoring, const Unit &unit, Scratch &scratch, LaneResult *result) {
-    run_unit<int16_t>(scoring, unit, scratch, result);
-}
+extern const LaneKernels int16_lanes = kLaneKernels<int16_t>;
 
 }  // namespace tropalign::TROPALIGN_ISA

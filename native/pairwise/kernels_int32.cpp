@@ -1,10 +1,8 @@
 // The kernels with int32 lanes.
-#include "kernels.hpp"
+#include "unit_run.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-void run_unit32(const Scoring &scoring, const Unit &unit, Scratch &scratch, LaneResult *result) {
-    run_unit<int32_t>(scoring, unit, scratch, result);
-}
+extern const LaneKernels int32_lanes = kLaneKernels<int32_t>;
 
 }  // namespace tropalign::TROPALIGN_ISA

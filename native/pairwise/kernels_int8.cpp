@@ -1,10 +1,8 @@
 // The kernels with int8 lanes.
-#include "kernels.hpp"
+#include "unit_run.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-void run_unit8(const Scoring &scoring, const Unit &unit, Scratch &scratch, LaneResult *result) {
-    run_unit<int8_t>(scoring, unit, scratch, result);
-}
+extern const LaneKernels int8_lanes = kLaneKernels<int8_t>;
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -1,9 +1,17 @@
+#include "scoring.hpp"
+
 #include <algorithm>
 #include <limits>
-
-#include "unit.hpp"
+#include <stdexcept>
+#include <string>
 
 namespace tropalign {
+
+Mode mode_named(std::string_view name) {
+    if (name == "local") return Mode::local;
+    if (name == "global" || name == "semiglobal") return Mode::global;
+    throw std::invalid_argument("mode '" + std::string(name) + "' is none of local, global, semiglobal");
+}
 
 Scoring::Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend)
     : mode(mode), depth(depth), open(open), extend(extend), lowest(-1), highest(0), step_fits8(true), positive{} {
@@ -20,7 +28,8 @@ Scoring::Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, in
         matrix[k] = pad ? lowest : scores[k];
         int64_t s = matrix[k];
         if (mode == Mode::global) s = std::max(s + 2 * int64_t{extend}, never);
-        step[k] = static_cast<int32_t>(std::clamp<int64_t>(s, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+        s = std::clamp<int64_t>(s, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
+        step[k] = static_cast<int32_t>(s);
         step8[k] = static_cast<int8_t>(s);
         if (s < -128 || s > 127) step_fits8 = false;
     }

@@ -1,33 +1,60 @@
+// Of a tile's pairs each unit is tried with the narrowest lanes that hold the scoring; lanes that saturate there are run
+// again with the next width, 8 -> 16 -> 32 bits, by themselves. In local mode a thread whose units saturate one after
+// another starts with 16 bits at once, and tries 8 again now and then, since the next units may be of other sequences.
 #include "tile.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "../compute/parallel.hpp"
-#include "plan.hpp"
+#include "cpu_plan.hpp"
+#include "orientation.hpp"
+#include "ranges.hpp"
 
 namespace tropalign {
 namespace {
 
-/// What one thread keeps: its buffers, and its paths until all threads are done and they are put in order.
+/// After this many saturated units in a row a thread starts with 16 bits ...
+constexpr int kSaturatedUnits = 4;
+/// ... but for every 32nd unit: one wasted sweep in 32 costs 1.5 % (8-bit lanes take half as long as 16-bit ones).
+constexpr int kTriesAgain = 32;
+/// A unit of 16 pairs of some 700 residues fits, with directions: with less, threads would only force pairs to run alone.
+constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
+/// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer turns at the counter, equal shares still.
+constexpr int64_t kRunsPerThread = 32, kMostUnitsPerRun = 16;
+
+/// Paths of one thread, until all threads are done and they are put in order. They stay where they are.
+class PathStore {
+  public:
+    /// Room for `n` numbers.
+    uint32_t *room(size_t n) {
+        if (blocks_.empty() || used_ + n > blocks_.back().size()) {
+            blocks_.emplace_back(std::max(n, std::clamp(numbers_ / 4, kFirst, kMost)));
+            numbers_ += blocks_.back().size();
+            used_ = 0;
+        }
+        uint32_t *begin = blocks_.back().data() + used_;
+        used_ += n;
+        return begin;
+    }
+
+  private:
+    static constexpr size_t kFirst = size_t{1} << 14, kMost = size_t{1} << 20;  // numbers of a block
+    std::vector<Buffer<uint32_t>> blocks_;
+    size_t used_ = 0, numbers_ = 0;  // of the last block; of all blocks
+};
+
+/// What one thread keeps from unit to unit.
 struct Arena {
-    Scratch scratch;
-    std::vector<Buffer<uint32_t>> blocks;
-    size_t used = 0;           // of the last block
+    UnitScratch scratch;
+    PathStore paths;
     int saturated_streak = 0;  // units in a row most of whose lanes saturated 8 bits
 
-    /// Room for `n` numbers, which stay where they are.
-    uint32_t *room(size_t n) {
-        constexpr size_t kFirst = size_t{1} << 14, kBlock = size_t{1} << 20;
-        if (blocks.empty() || used + n > blocks.back().size()) {
-            blocks.emplace_back(std::max(n, blocks.empty() ? kFirst : kBlock));
-            used = 0;
-        }
-        uint32_t *place = blocks.back().data() + used;
-        used += n;
-        return place;
-    }
+    /// Whether the next unit should start with 16 bits. Within a streak each call counts as a unit.
+    bool starts_wide() { return saturated_streak >= kSaturatedUnits && saturated_streak++ % kTriesAgain != 0; }
 };
 
 struct Path {
@@ -35,11 +62,20 @@ struct Path {
     int32_t length;
 };
 
+/// Pairs that run together, with what is needed to put their results in place.
+struct Lanes {
+    Unit unit;
+    uint32_t pair[kMaxLanes];
+    bool query_in_rows[kMaxLanes];
+};
+
 class TileRun {
   public:
     TileRun(const Kernels &kernels, const Scoring &scoring, const TileRequest &request)
-        : kernels_(kernels), scoring_(scoring), request_(request), arenas_(request.n_threads) {
-        size_t n = request.n_pairs;
+        : kernels_(kernels), scoring_(scoring), request_(request),
+          n_threads_(static_cast<int>(
+              std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))) {
+        const size_t n = request.n_pairs;
         out_.score = Buffer<int32_t>(n);
         if (scoring.depth == Depth::score) return;
         for (auto *column : {&out_.query_start, &out_.query_end, &out_.target_start, &out_.target_end})
@@ -49,104 +85,118 @@ class TileRun {
         paths_ = Buffer<Path>(n);
     }
 
-    TileColumns run(const std::function<bool(int64_t)> &poll) {
-        int64_t mask_bytes = request_.memory_bytes / request_.n_threads;
-        Plan plan = make_plan(request_, scoring_, kernels_.vector_bytes, mask_bytes);
-        int64_t n_units = static_cast<int64_t>(plan.units.size());
-        int64_t at_once = std::clamp<int64_t>(n_units / (32 * request_.n_threads), 1, 16);
-        out_.finished = parallel(
-            request_.n_threads, n_units, at_once,
-            [&](int thread, int64_t k) { run_unit(plan, plan.units[k], arenas_[thread]); },
-            [&](int64_t begun) { return poll(begun < n_units ? plan.units[begun].pairs_before : request_.n_pairs); });
-        for (size_t k = 0; k < plan.long_pairs.size() && out_.finished; ++k) {
-            int64_t done = request_.n_pairs - static_cast<int64_t>(plan.long_pairs.size() - k);
-            align_long(plan.long_pairs[k], [&](int64_t) { return out_.finished = poll(done); });
-        }
+    TileColumns run(const Poll &poll) {
+        // A quarter at least is left for paths.
+        const bool has_paths = scoring_.depth == Depth::alignment;
+        const int64_t for_units = has_paths ? request_.memory_bytes / 4 * 3 : request_.memory_bytes;
+        const size_t unit_bytes = for_units / n_threads_;
+        const CpuPlan plan = make_plan(request_, scoring_, kernels_, unit_bytes);
+        path_bytes_ = request_.memory_bytes - static_cast<int64_t>(plan.most_bytes) * n_threads_;
+        for (int t = 0; t < n_threads_; ++t) arenas_.push_back({UnitScratch(unit_bytes), {}, 0});
+        run_units(plan, poll);
         for (Arena &arena : arenas_) {
             out_.useful_cells += arena.scratch.useful_cells;
             out_.swept_cells += arena.scratch.swept_cells;
             out_.walk_seconds += arena.scratch.walk_seconds;
             out_.unit_seconds += arena.scratch.unit_seconds;
+            arena.scratch = UnitScratch();
+        }
+        path_bytes_ += static_cast<int64_t>(plan.most_bytes) * n_threads_;
+        for (size_t k = 0; k < plan.long_pairs.size() && out_.finished; ++k) {
+            const int64_t done = request_.n_pairs - static_cast<int64_t>(plan.long_pairs.size() - k);
+            align_long(plan.long_pairs[k], [&](int64_t) { return poll(done); });
         }
         if (out_.finished && scoring_.depth == Depth::alignment) collect_paths();
         return std::move(out_);
     }
 
   private:
-    void run_unit(const Plan &plan, const PlannedUnit &planned, Arena &arena) {
-        const int64_t *rows = plan.rows.data() + planned.begin;
-        Unit unit;
-        bool rows_are_query[kMaxLanes];
-        unit.n_lanes = planned.n_lanes;
-        unit.shared_rows = planned.shared_rows;
-        unit.rows_are_short = planned.rows_are_short;
-        for (int l = 0; l < planned.n_lanes; ++l) {
-            rows_are_query[l] = plan.rows_are_query[planned.begin + l];
-            unit.lane[l] = lane_pair(request_, rows[l], rows_are_query[l]);
-        }
-        int bits = 8;
-        if (scoring_.mode == Mode::local && arena.saturated_streak >= 4 && (arena.saturated_streak++ & 31)) bits = 16;
-        align_lanes(unit, rows, rows_are_query, bits, arena);
+    void run_units(const CpuPlan &plan, const Poll &poll) {
+        const auto n_units = static_cast<int64_t>(plan.units.size());
+        const int64_t at_once = std::clamp<int64_t>(n_units / (kRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
+        out_.finished = parallel(
+            n_threads_, n_units, at_once,
+            [&](int thread, int64_t k) { run_unit(plan, plan.units[k], arenas_[thread]); },
+            [&](int64_t begun) { return poll(begun < n_units ? plan.units[begun].pairs_before : request_.n_pairs); });
     }
 
-    /// Aligns the lanes with `bits` or, where these cannot hold the scoring, more; saturated lanes again with more.
-    void align_lanes(const Unit &unit, const int64_t *rows, const bool *rows_are_query, int bits, Arena &arena) {
-        while (bits < 32 && !kernels_.fits(scoring_, bits)) bits *= 2;
-        const int width = kernels_.vector_bytes * 8 / bits;
-        Unit again = unit;
-        int64_t again_rows[kMaxLanes];
-        bool again_query[kMaxLanes];
-        again.n_lanes = 0;
-        for (int from = 0; from < unit.n_lanes; from += width) {
-            Unit part = unit;
-            part.n_lanes = std::min(width, unit.n_lanes - from);
-            std::copy_n(unit.lane + from, part.n_lanes, part.lane);
+    void run_unit(const CpuPlan &plan, const PlannedUnit &planned, Arena &arena) {
+        Lanes lanes;
+        lanes.unit.n_lanes = planned.n_lanes;
+        lanes.unit.shared_rows = planned.shared_rows;
+        lanes.unit.mirrored = planned.mirrored;
+        for (int l = 0; l < planned.n_lanes; ++l) {
+            lanes.pair[l] = plan.pairs[planned.begin + l];
+            lanes.query_in_rows[l] = plan.query_in_rows[planned.begin + l];
+            lanes.unit.lane[l] = lane_pair(request_, lanes.pair[l], lanes.query_in_rows[l]);
+        }
+        align_lanes(lanes, scoring_.mode == Mode::local && arena.starts_wide() ? 1 : 0, arena);
+    }
+
+    /// Aligns the lanes with the width of kernels_.lanes[width] or, where it cannot hold the scoring, a later one;
+    /// saturated lanes again with the next.
+    void align_lanes(const Lanes &lanes, int width, Arena &arena) {
+        while (width + 1 < kLaneWidths && !fits(scoring_, kernels_.lanes[width]->bits)) ++width;
+        const LaneKernels &kernels = *kernels_.lanes[width];
+        const int most = kernels_.vector_bytes * 8 / kernels.bits;
+        Lanes again;
+        again.unit = lanes.unit;
+        again.unit.n_lanes = 0;
+        for (int from = 0; from < lanes.unit.n_lanes; from += most) {
+            Unit part = lanes.unit;
+            part.n_lanes = std::min(most, lanes.unit.n_lanes - from);
+            std::copy_n(lanes.unit.lane + from, part.n_lanes, part.lane);
             LaneResult result[kMaxLanes];
-            kernels_.run(scoring_, part, bits, arena.scratch, result);
+            kernels.run(scoring_, part, arena.scratch, result);
             for (int l = 0; l < part.n_lanes; ++l) {
+                const uint32_t pair = lanes.pair[from + l];
+                const bool query_in_rows = lanes.query_in_rows[from + l];
                 if (result[l].saturated) {
-                    again.lane[again.n_lanes] = part.lane[l];
-                    again_query[again.n_lanes] = rows_are_query[from + l];
-                    again_rows[again.n_lanes++] = rows[from + l];
+                    again.unit.lane[again.unit.n_lanes] = part.lane[l];
+                    again.query_in_rows[again.unit.n_lanes] = query_in_rows;
+                    again.pair[again.unit.n_lanes++] = pair;
                 } else {
-                    keep(rows[from + l], rows_are_query[from + l], result[l], arena);
+                    keep(pair, query_in_rows, result[l], arena.paths);
                 }
             }
         }
-        if (bits == 8) {
-            if (again.n_lanes * 2 > unit.n_lanes) ++arena.saturated_streak;
+        if (width == 0) {
+            if (again.unit.n_lanes * 2 > lanes.unit.n_lanes) ++arena.saturated_streak;
             else arena.saturated_streak = 0;
         }
-        if (again.n_lanes > 0) align_lanes(again, again_rows, again_query, bits * 2, arena);
+        if (again.unit.n_lanes > 0) align_lanes(again, width + 1, arena);
     }
 
-    void align_long(int64_t row, const Poll &poll) {
-        const bool rows_are_query = request_.queries[request_.query_index[row]].length >=
-                                    request_.targets[request_.target_index[row]].length;
-        const LanePair pair = lane_pair(request_, row, rows_are_query);
+    void align_long(int64_t pair, const Poll &poll) {
+        const Orientation chosen = longer_in_rows(request_.queries[request_.query_index[pair]].length,
+                                                  request_.targets[request_.target_index[pair]].length);
+        const LanePair lanes = lane_pair(request_, pair, chosen.query_in_rows);
         LaneResult result{};
         Buffer<uint32_t> path;
-        kernels_.run_long(scoring_, pair, request_.n_threads, poll, result, path);
-        if (out_.finished) keep(row, rows_are_query, result, arenas_[0]);
+        const int64_t memory = std::max<int64_t>(path_bytes_, 0);
+        out_.finished = kernels_.run_long(scoring_, lanes, n_threads_, memory, poll, result, path);
+        if (out_.finished) keep(pair, chosen.query_in_rows, result, arenas_[0].paths);
     }
 
-    void keep(int64_t row, bool rows_are_query, const LaneResult &r, Arena &arena) {
-        out_.score[row] = r.score;
+    void keep(int64_t pair, bool query_in_rows, const LaneResult &r, PathStore &paths) {
+        out_.score[pair] = r.score;
         if (scoring_.depth == Depth::score) return;
-        out_.query_start[row] = rows_are_query ? r.row_begin : r.column_begin;
-        out_.query_end[row] = rows_are_query ? r.row_end : r.column_end;
-        out_.target_start[row] = rows_are_query ? r.column_begin : r.row_begin;
-        out_.target_end[row] = rows_are_query ? r.column_end : r.row_end;
+        out_.query_start[pair] = query_in_rows ? r.row_begin : r.column_begin;
+        out_.query_end[pair] = query_in_rows ? r.row_end : r.column_end;
+        out_.target_start[pair] = query_in_rows ? r.column_begin : r.row_begin;
+        out_.target_end[pair] = query_in_rows ? r.column_end : r.row_end;
         if (scoring_.depth == Depth::ends) return;
-        out_.identical[row] = r.identical;
-        out_.similar[row] = r.similar;
-        out_.gaps[row] = r.gaps;
-        out_.columns[row] = r.columns;
-        uint32_t *runs = arena.room(r.path_length);
-        paths_[row] = {runs, r.path_length};
+        out_.identical[pair] = r.identical;
+        out_.similar[pair] = r.similar;
+        out_.gaps[pair] = r.gaps;
+        out_.columns[pair] = r.columns;
+        // Here, and once more in order.
+        if ((path_bytes_ -= 2 * int64_t{sizeof(uint32_t)} * r.path_length) < 0) throw std::bad_alloc();
+        uint32_t *runs = paths.room(r.path_length);
+        paths_[pair] = {runs, r.path_length};
         for (int k = 0; k < r.path_length; ++k) {
-            const uint32_t operation = r.path[k] & 15;  // of columns as query, insertions and deletions change places
-            runs[k] = !rows_are_query && (operation == 1 || operation == 2) ? r.path[k] ^ 3 : r.path[k];
+            const uint32_t operation = r.path[k] & 15;  // with columns as query, insertions and deletions change places
+            runs[k] = !query_in_rows && (operation == 1 || operation == 2) ? r.path[k] ^ 3 : r.path[k];
         }
     }
 
@@ -159,23 +209,25 @@ class TileRun {
         }
         out_.path_offsets[request_.n_pairs] = total;
         out_.path = Buffer<uint32_t>(total);
-        for (int64_t k = 0; k < request_.n_pairs; ++k)
-            if (paths_[k].length)
-                std::memcpy(out_.path.data() + out_.path_offsets[k], paths_[k].runs, sizeof(uint32_t) * paths_[k].length);
+        for (int64_t k = 0; k < request_.n_pairs; ++k) {
+            uint32_t *to = out_.path.data() + out_.path_offsets[k];
+            if (paths_[k].length) std::memcpy(to, paths_[k].runs, sizeof(uint32_t) * paths_[k].length);
+        }
     }
 
     const Kernels &kernels_;
     const Scoring &scoring_;
     const TileRequest &request_;
+    const int n_threads_;
     std::vector<Arena> arenas_;
+    std::atomic<int64_t> path_bytes_{0};  // left for paths
     Buffer<Path> paths_;
     TileColumns out_;
 };
 
 }  // namespace
 
-TileColumns align_tile(const Kernels &kernels, const Scoring &scoring, const TileRequest &request,
-                       const std::function<bool(int64_t)> &poll) {
+TileColumns align_tile(const Kernels &kernels, const Scoring &scoring, const TileRequest &request, const Poll &poll) {
     return TileRun(kernels, scoring, request).run(poll);
 }
 

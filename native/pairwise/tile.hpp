@@ -1,9 +1,8 @@
 // A tile: a list of pairs, aligned over threads; columns come back in the order of the list.
 #pragma once
 #include <cstdint>
-#include <functional>
 
-#include "unit.hpp"
+#include "scoring.hpp"
 
 namespace tropalign {
 
@@ -26,11 +25,13 @@ struct TileRequest {
     const int64_t *query_index, *target_index;
     int64_t n_pairs;
     FreeEnds free_ends;
-    int n_threads;
-    int64_t memory_bytes;  // for direction masks and paths, all threads together
+    int n_threads;  // fewer run where memory_bytes is little
+    // For the buffers of all threads and for paths, which are held twice while they are put in order. The columns of
+    // the result and the plan (about 30 bytes per pair) come on top.
+    int64_t memory_bytes;
 };
 
-/// A column a quantity, a row a pair; empty where the depth does not ask for it.
+/// A column per quantity, a row per pair; empty where the depth does not ask for it.
 struct TileColumns {
     Buffer<int32_t> score, query_start, query_end, target_start, target_end;
     Buffer<int32_t> identical, similar, gaps, columns;
@@ -42,7 +43,8 @@ struct TileColumns {
     bool finished = true;
 };
 
-/// poll(pairs begun) returns false to stop; see parallel().
-TileColumns align_tile(const Kernels &, const Scoring &, const TileRequest &, const std::function<bool(int64_t)> &poll);
+/// poll(pairs begun) returns false to stop; see parallel(). Throws std::bad_alloc when paths pass memory_bytes: fewer pairs
+/// at a time would fit.
+TileColumns align_tile(const Kernels &, const Scoring &, const TileRequest &, const Poll &poll);
 
 }  // namespace tropalign

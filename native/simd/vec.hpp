@@ -1,10 +1,16 @@
-// Integer vectors of 16, 32 and 64 bytes over the GCC/Clang vector extension: `a + b`, `a - b` and
-// `a > b ? a : b` already compile to the best instruction of each instruction set, so that only the
-// three operations below need an intrinsic: compare-to-bits, byte look-up and whole-vector tests.
+// Integer vectors of 16, 32 and 64 bytes over the GCC/Clang vector extension: `a + b`, `a - b` and `a > b ? a : b`
+// already compile to the best instruction of each instruction set. An intrinsic is needed for comparisons to bits and
+// back, for saturating sums, and for what bytes.hpp holds. tests/native/test_vectors.py compares every operation here
+// and there with plain loops, on each instruction set.
 //
-// A lane's answer to a comparison is kept as bits of an integer (`Bits`): the mask registers of
-// AVX-512 as they are, movemask elsewhere. A lane owns `bits_a_lane` neighbouring bits of it (two for
-// 16-bit lanes and four for 32-bit lanes before AVX-512: movemask speaks bytes); its lowest one counts.
+// A lane's answer to a comparison is kept as bits of an integer (`Bits`): the mask registers of AVX-512 as they are,
+// movemask elsewhere. A lane owns `bits_per_lane` neighbouring bits (two for 16-bit lanes and four for 32-bit lanes
+// before AVX-512, since movemask speaks bytes); the lowest of them counts:
+//
+//     lane             3    2    1    0
+//     a > b            no   yes  no   yes
+//     Bits, AVX-512    0    1    0    1
+//     Bits, movemask   00   11   00   11        16-bit lanes
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -53,11 +59,11 @@ template <class T, int Bytes>
 struct Lanes {
     static constexpr int count = Bytes / static_cast<int>(sizeof(T));
 #if defined(__AVX512BW__)
-    static constexpr int bits_a_lane = 1;
+    static constexpr int bits_per_lane = 1;
 #else
-    static constexpr int bits_a_lane = static_cast<int>(sizeof(T));
+    static constexpr int bits_per_lane = static_cast<int>(sizeof(T));
 #endif
-    static constexpr int mask_bytes = count * bits_a_lane < 8 ? 1 : count * bits_a_lane / 8;
+    static constexpr int mask_bytes = count * bits_per_lane < 8 ? 1 : count * bits_per_lane / 8;
     using Bits = typename UintOf<mask_bytes>::type;
 };
 
@@ -92,14 +98,14 @@ template <class T, int Bytes>
 #if defined(__SSE4_1__)
     if constexpr (Bytes == 16) return static_cast<uint16_t>(_mm_movemask_epi8((__m128i)mask));
 #elif defined(__ARM_NEON)
-    // A bit a byte, added up in each half.
+    // A bit per byte, added up in each half.
     const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     const uint8x16_t weighed = vandq_u8((uint8x16_t)mask, weights);
     return static_cast<uint16_t>(vaddv_u8(vget_low_u8(weighed)) | vaddv_u8(vget_high_u8(weighed)) << 8);
 #else
     using L = Lanes<T, Bytes>;
     uint64_t bits = 0;
-    for (int l = 0; l < L::count; ++l) bits |= (mask[l] ? uint64_t{1} : uint64_t{0}) << (l * L::bits_a_lane);
+    for (int l = 0; l < L::count; ++l) bits |= (mask[l] ? uint64_t{1} : uint64_t{0}) << (l * L::bits_per_lane);
     return static_cast<typename L::Bits>(bits);
 #endif
 #endif
@@ -117,44 +123,6 @@ template <class Bits>
 template <class T, int Bytes>
 [[gnu::always_inline]] inline bool any_gt(Vec<T, Bytes> a, Vec<T, Bytes> b) {
     return widened(gt_bits<T, Bytes>(a, b)) != 0;
-}
-
-/// Bytes of `row` (32 of them) picked by `index` (each 0..31).
-template <int Bytes>
-[[gnu::always_inline]] inline Vec<int8_t, Bytes> lookup32(const int8_t *row, Vec<int8_t, Bytes> index) {
-    using V = Vec<int8_t, Bytes>;
-#if defined(__AVX512VBMI__)
-    if constexpr (Bytes == 64) {
-        __m512i table = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)row));
-        return (V)_mm512_permutexvar_epi8((__m512i)index, table);
-    } else if constexpr (Bytes == 32) {
-        return (V)_mm256_permutexvar_epi8((__m256i)index, _mm256_loadu_si256((const __m256i *)row));
-    }
-#endif
-#if defined(__SSE4_1__)
-    // Indices 0..15 keep bit 7 clear after + 0x70, the others after - 16: pshufb gives 0 where bit 7 is set.
-    V low = index + static_cast<int8_t>(0x70), high = index - static_cast<int8_t>(16);
-    __m128i row_low = _mm_loadu_si128((const __m128i *)row), row_high = _mm_loadu_si128((const __m128i *)(row + 16));
-#if defined(__AVX512BW__)
-    if constexpr (Bytes == 64)
-        return (V)_mm512_or_si512(_mm512_shuffle_epi8(_mm512_broadcast_i32x4(row_low), (__m512i)low),
-                                  _mm512_shuffle_epi8(_mm512_broadcast_i32x4(row_high), (__m512i)high));
-#endif
-#if defined(__AVX2__)
-    if constexpr (Bytes == 32)
-        return (V)_mm256_or_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row_low), (__m256i)low),
-                                  _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row_high), (__m256i)high));
-#endif
-    if constexpr (Bytes == 16)
-        return (V)_mm_or_si128(_mm_shuffle_epi8(row_low, (__m128i)low), _mm_shuffle_epi8(row_high, (__m128i)high));
-#elif defined(__ARM_NEON)
-    const int8x16x2_t table = {vld1q_s8(row), vld1q_s8(row + 16)};
-    return (V)vqtbl2q_s8(table, (uint8x16_t)index);
-#else
-    V out;
-    for (int l = 0; l < Bytes; ++l) out[l] = row[index[l] & 31];
-    return out;
-#endif
 }
 
 /// a + b, or the nearest number of the type. 32-bit lanes wrap.
@@ -236,10 +204,10 @@ template <class T, int Bytes>
     }
 #endif
     V weights{}, spread;
-    constexpr int bits_a_part = 8 * sizeof(T);  // a lane sees as many bits as it has
+    constexpr int bits_per_part = 8 * sizeof(T);  // a lane sees as many bits as it has
     for (int l = 0; l < Lanes<T, Bytes>::count; ++l) {
-        weights[l] = static_cast<T>(uint64_t{1} << (l % bits_a_part));
-        spread[l] = static_cast<T>(bits >> (l / bits_a_part * bits_a_part));
+        weights[l] = static_cast<T>(uint64_t{1} << (l % bits_per_part));
+        spread[l] = static_cast<T>(bits >> (l / bits_per_part * bits_per_part));
     }
     return (spread & weights) == weights;
 }

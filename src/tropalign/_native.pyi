@@ -28,7 +28,7 @@ def align_pairs(
     matrix: _I32,
     gap_open: int,
     gap_extend: int,
-    local: bool,
+    mode: str,
     free_ends: tuple[bool, bool, bool, bool],
     depth: int,
     n_threads: int,

@@ -39,7 +39,7 @@ def pairs():
         "matrix": matrix,
         "gap_open": 3,
         "gap_extend": 1,
-        "local": True,
+        "mode": "local",
         "free_ends": (False,) * 4,
         "depth": 2,
         "n_threads": 2,
@@ -73,6 +73,7 @@ def pairs():
             yield f"{name_codes} {wrong!r}", _native.align_pairs, changed(valid, **{name_codes: wrong}), TypeError, ""
         yield f"int32 {index}", _native.align_pairs, changed(valid, **{index: np.zeros(2, I32)}), TypeError, ""
     for name, wrong, text in [
+        ("mode", "glocal", "none of local, global, semiglobal"),
         ("gap_open", -1, "zero or more"),
         ("gap_extend", -1, "zero or more"),
         ("gap_open", 2**31 - 1, "may pass 2147483647"),

@@ -291,7 +291,7 @@ class PairsTask:
             np.ascontiguousarray(options.matrix.scores, np.int32),
             options.gap.open,
             options.gap.extend,
-            options.is_local,
+            options.mode,
             options.freed(),
             DEPTHS[rows.report],
             n_threads,

@@ -1,0 +1,59 @@
+// Buffers of one thread, kept from one piece of work to the next so that their pages stay mapped.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "buffer.hpp"
+
+namespace tropalign {
+
+/// A buffer per value of the enumeration `Slot`, whose last value is `count`.
+template <class Slot>
+class Scratch {
+  public:
+    Scratch() = default;
+    /// All buffers together stay within `limit` bytes as long as no single piece of work needs more.
+    explicit Scratch(size_t limit) : limit_(limit) {}
+
+    /// What get() takes for `size` bytes.
+    static constexpr size_t taken(size_t size) { return size + size / 8 + 64; }
+
+    /// A piece of work begins: what earlier ones left may go when room is needed.
+    void begin() { ++now_; }
+
+    /// At least `size` bytes, 64-byte aligned; the content is lost when the buffer has to grow.
+    void *get(Slot slot, size_t size) {
+        Piece &piece = pieces_[static_cast<size_t>(slot)];
+        piece.used = now_;
+        if (piece.memory.size() < size + 64) {
+            drop(piece);
+            if (bytes_ + taken(size) > limit_)
+                for (Piece &other : pieces_)
+                    if (other.used != now_) drop(other);
+            piece.memory = Buffer<uint8_t>(taken(size));
+            bytes_ += piece.memory.size();
+        }
+        return piece.memory.data();
+    }
+
+    /// Held now.
+    size_t bytes() const { return bytes_; }
+
+  private:
+    struct Piece {
+        Buffer<uint8_t> memory;
+        uint64_t used = 0;  // the piece of work that asked last
+    };
+
+    void drop(Piece &piece) {
+        bytes_ -= piece.memory.size();
+        piece.memory = Buffer<uint8_t>();
+    }
+
+    std::array<Piece, static_cast<size_t>(Slot::count)> pieces_;
+    size_t limit_ = SIZE_MAX, bytes_ = 0;
+    uint64_t now_ = 1;
+};
+
+}  // namespace tropalign

@@ -1,0 +1,84 @@
+// The cell in which a local alignment ends, kept up to date while the matrix is swept.
+#pragma once
+#include "ties.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+inline constexpr int kColumns = 4;  // columns that a sweep takes at once, and the masks of a row that lie together
+
+/// The best cell of each lane so far; scores as stored (relative to `floor`), ties as ends_before says.
+///
+/// Cells arrive row by row within a few columns. Those above a lane's threshold are noted a vector at a time: for each of
+/// the columns the highest and its first row. When the columns are done they are settled lane by lane. Rows are counted
+/// within a part of kRows, since `at` has a lane's bits; each part is settled by itself.
+///
+///     kColumns columns                 begin(threshold)
+///     |.|.|.|.|  rows 0..kRows-1       note(h, row) whenever some lane passes its threshold
+///     |.|.|.|.|                        settle(): the best of the four columns against the best so far
+///     |.|.|.|.|  the next part         begin, note, settle
+template <class T, int B>
+struct LocalBest {
+    using V = Vec<T, B>;
+    static constexpr int kLanes = Lanes<T, B>::count;
+    static constexpr int kRows = sizeof(T) == 1 ? 128 : 1 << 15;  // rows that `at` can number
+    alignas(64) T score[kLanes];
+    int32_t row[kLanes], column[kLanes];
+    V highest[kColumns], at[kColumns];
+
+    explicit LocalBest(T floor) {
+        for (int l = 0; l < kLanes; ++l) score[l] = floor, row[l] = column[l] = -1;
+    }
+
+    /// A later row is noted only above this threshold, given the best of the row just noted. Not `top` itself: an equal
+    /// score in a later row may lie in an earlier one of the columns, and would then be the end.
+    [[gnu::always_inline]] static V still_of_interest(V top) { return top - splat<T, B>(1); }
+
+    /// What cells of later columns have to pass: the best score, or one less where an equal one may still be the end.
+    template <bool Mirrored>
+    [[gnu::always_inline]] V threshold(V floor) const {
+        const V best = load<T, B>(score);
+        if constexpr (kLaterColumnMayEnd<Mirrored>) return vmax(best - splat<T, B>(1), floor);
+        return best;
+    }
+
+    [[gnu::always_inline]] void begin(V threshold) {
+        for (int c = 0; c < kColumns; ++c) highest[c] = threshold, at[c] = V{};
+    }
+
+    template <int C>
+    [[gnu::always_inline]] void note(const V *h, int row_in_part) {
+        const V here = splat<T, B>(static_cast<T>(row_in_part));
+        for (int c = 0; c < C; ++c) {
+            const V seen = highest[c];
+            at[c] = h[c] > seen ? here : at[c];
+            highest[c] = vmax(h[c], seen);
+        }
+    }
+
+    /// Takes over what was noted above `threshold` in the part from row0 on of the columns from j on.
+    template <int C, bool Mirrored>
+    [[gnu::noinline]] void settle(V threshold, int row0, int j) {
+        V top = highest[0], rows = at[0], columns{};
+        for (int c = 1; c < C; ++c) {
+            const V better = (highest[c] > top) |
+                             ((highest[c] == top) & later_column_ends_before<T, B, Mirrored>(at[c], rows));
+            top = better ? highest[c] : top;
+            rows = better ? at[c] : rows;
+            columns = better ? splat<T, B>(static_cast<T>(c)) : columns;
+        }
+        uint64_t bits = widened(gt_bits<T, B>(top, threshold));
+        if (!bits) return;
+        alignas(64) T tops[kLanes], row_of[kLanes], column_of[kLanes];
+        store<T, B>(tops, top), store<T, B>(row_of, rows), store<T, B>(column_of, columns);
+        constexpr int bits_per_lane = Lanes<T, B>::bits_per_lane;
+        while (bits) {
+            const int l = __builtin_ctzll(bits) / bits_per_lane;
+            bits &= ~(((uint64_t{2} << (bits_per_lane - 1)) - 1) << (l * bits_per_lane));
+            const int i = row0 + row_of[l], k = j + column_of[l];
+            if (tops[l] > score[l] || (tops[l] == score[l] && ends_before<Mirrored>(i, k, row[l], column[l])))
+                score[l] = tops[l], row[l] = i, column[l] = k;
+        }
+    }
+};
+
+}  // namespace tropalign::TROPALIGN_ISA

@@ -1,0 +1,242 @@
+#include "cpu_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "orientation.hpp"
+#include "ranges.hpp"
+
+namespace tropalign {
+namespace {
+
+struct Entry {
+    uint32_t group;  // row sequence, then whether mirrored
+    uint32_t pair;
+};
+
+/// Stable sort by a small key.
+template <class Key>
+void counting_sort(std::vector<Entry> &entries, std::vector<Entry> &spare, size_t n_keys, Key key) {
+    std::vector<uint32_t> begin(n_keys + 1);
+    for (const Entry &entry : entries) ++begin[key(entry) + 1];
+    for (size_t k = 0; k < n_keys; ++k) begin[k + 1] += begin[k];
+    for (const Entry &entry : entries) spare[begin[key(entry)]++] = entry;
+    entries.swap(spare);
+}
+
+/// Cells from which the masks of a few pairs side by side no longer fit a cache, or soon any memory.
+constexpr int64_t kLongCells = int64_t{1} << 24;
+/// Cells whose time it takes to begin a pair that runs alone (fitted, see better_alone).
+constexpr int64_t kAloneCells = 1'400'000;
+/// Fewest lanes of a vector.
+constexpr int kLeastLanes = 16;
+
+class Planner {
+  public:
+    Planner(const TileRequest &request, const Scoring &scoring, const Kernels &kernels, size_t unit_bytes)
+        : request_(request), scoring_(scoring), kernels_(kernels), traced_(scoring.traced()),
+          lanes_(kernels.vector_bytes), unit_bytes_(unit_bytes) {}
+
+    CpuPlan run() {
+        plan_.pairs.reserve(request_.n_pairs);
+        plan_.query_in_rows.reserve(request_.n_pairs);
+        std::vector<Entry> single;  // pairs left over: units in which every lane has rows of its own
+        {
+            std::vector<Entry> entries = oriented(), spare(entries.size());
+            int64_t longest = 0;
+            for (const Entry &entry : entries) longest = std::max(longest, column_length(entry.pair));
+            counting_sort(entries, spare, longest + 1, [&](const Entry &e) { return longest - column_length(e.pair); });
+            counting_sort(entries, spare, 2 * (request_.queries.count + request_.targets.count),
+                          [](const Entry &e) { return e.group; });
+            spare = {};
+            for (size_t from = 0, to; from < entries.size(); from = to) {
+                to = from;
+                while (to < entries.size() && entries[to].group == entries[from].group) ++to;
+                shared_units(entries, from, to, single);
+            }
+        }
+        single_units(single);
+        finish();
+        return std::move(plan_);
+    }
+
+  private:
+    int64_t query_length(int64_t pair) const { return request_.queries[request_.query_index[pair]].length; }
+    int64_t target_length(int64_t pair) const { return request_.targets[request_.target_index[pair]].length; }
+    int64_t row_length(int64_t pair) const { return query_in_rows_[pair] ? query_length(pair) : target_length(pair); }
+    int64_t column_length(int64_t pair) const { return query_in_rows_[pair] ? target_length(pair) : query_length(pair); }
+    /// A score has no ties to break.
+    bool mirrored(int64_t pair) const {
+        const bool query_is_long = longer_in_rows(query_length(pair), target_length(pair)).query_in_rows;
+        return traced_ && (query_in_rows_[pair] != 0) != query_is_long;
+    }
+
+    /// Chooses each pair's rows (orientation.hpp).
+    std::vector<Entry> oriented() {
+        const bool one_set = request_.queries.codes == request_.targets.codes;
+        std::vector<int32_t> of_query(request_.queries.count), of_target(request_.targets.count);
+        for (int64_t k = 0; k < request_.n_pairs; ++k) {
+            ++of_query[request_.query_index[k]];
+            ++(one_set ? of_query : of_target)[request_.target_index[k]];
+        }
+        const std::vector<int32_t> &target_pairs = one_set ? of_query : of_target;
+        query_in_rows_.resize(request_.n_pairs);
+        std::vector<Entry> entries(request_.n_pairs);
+        for (int64_t k = 0; k < request_.n_pairs; ++k) {
+            const int64_t query = request_.query_index[k], target = request_.target_index[k];
+            const Orientation chosen =
+                orient(query_length(k), target_length(k), of_query[query], target_pairs[target]);
+            query_in_rows_[k] = chosen.query_in_rows;
+            const int64_t sequence = chosen.query_in_rows ? query : target + (one_set ? 0 : request_.queries.count);
+            entries[k] = {static_cast<uint32_t>(sequence << 1 | (traced_ && chosen.mirrored)), static_cast<uint32_t>(k)};
+        }
+        return entries;
+    }
+
+    /// Bytes of a unit of so many lanes of rows x columns, whatever width of lanes its scores turn out to need.
+    size_t bytes_of(int64_t rows, int64_t columns, int lanes, bool shared) const {
+        const UnitSize size{rows, columns, lanes, shared};
+        const int most = bits_at_most(scoring_, std::min(rows, columns));
+        size_t bytes = 0;
+        for (const LaneKernels *kernels : kernels_.lanes)
+            if (kernels->bits <= most && fits(scoring_, kernels->bits))
+                bytes = std::max(bytes, kernels->bytes(scoring_, size));
+        return bytes;
+    }
+
+    /// Lanes (a power of two) of a unit that stays within the bytes allowed; 0 where even the fewest do not.
+    int lanes_within(int64_t rows, int64_t columns, bool shared) const {
+        int lanes = lanes_;
+        while (lanes >= kLeastLanes && bytes_of(rows, columns, lanes, shared) > unit_bytes_) lanes /= 2;
+        return lanes >= kLeastLanes ? lanes : 0;
+    }
+
+    /// Units of pairs with one row sequence; entries [from, to) have their columns in descending length.
+    void shared_units(const std::vector<Entry> &entries, size_t from, size_t to, std::vector<Entry> &single) {
+        while (from < to) {
+            const int64_t first = entries[from].pair, rows = row_length(first), columns = column_length(first);
+            const int lanes = traced_ && rows * columns >= kLongCells ? 0 : lanes_within(rows, columns, true);
+            if (lanes == 0) {
+                plan_.long_pairs.push_back(entries[from++].pair);
+                continue;
+            }
+            const auto n = static_cast<int>(std::min<int64_t>(lanes, static_cast<int64_t>(to - from)));
+            if (n <= lanes_ / 8) break;  // a vector hardly filled: better with others like it
+            add(entries.data() + from, n, true);
+            from += n;
+        }
+        single.insert(single.end(), entries.begin() + from, entries.begin() + to);
+    }
+
+    void single_units(std::vector<Entry> &single) {
+        auto order = [&](const Entry &a, const Entry &b) {
+            const bool mirrored_a = mirrored(a.pair), mirrored_b = mirrored(b.pair);
+            if (mirrored_a != mirrored_b) return mirrored_a < mirrored_b;
+            const int64_t rows_a = length_class(row_length(a.pair)), rows_b = length_class(row_length(b.pair));
+            if (rows_a != rows_b) return rows_a > rows_b;
+            const int64_t columns_a = column_length(a.pair), columns_b = column_length(b.pair);
+            return columns_a != columns_b ? columns_a > columns_b : a.pair < b.pair;
+        };
+        std::sort(single.begin(), single.end(), order);
+        for (size_t from = 0; from < single.size();) {
+            const int n = lanes_together(single, from);
+            if (n == 0 || better_alone(single.data() + from, n)) {
+                for (int k = 0; k < std::max(n, 1); ++k) plan_.long_pairs.push_back(single[from + k].pair);
+            } else {
+                add(single.data() + from, n, false);
+            }
+            from += std::max(n, 1);
+        }
+    }
+
+    /// How many of the pairs from `from` on make a unit within the bytes allowed.
+    int lanes_together(const std::vector<Entry> &single, size_t from) const {
+        const int64_t first = single[from].pair;
+        const bool is_mirrored = mirrored(first);
+        int lanes = lanes_;
+        for (;;) {
+            int64_t rows = 0, columns = 0;
+            int n = 0;
+            for (; n < lanes && from + n < single.size() && mirrored(single[from + n].pair) == is_mirrored; ++n) {
+                rows = std::max(rows, row_length(single[from + n].pair));
+                columns = std::max(columns, column_length(single[from + n].pair));
+            }
+            if (bytes_of(rows, columns, n, false) <= unit_bytes_) return n;
+            if (lanes == kLeastLanes) return 0;
+            lanes /= 2;
+        }
+    }
+
+    /// Whether pairs that would fill few lanes of a vector are swept sooner one at a time, their strips as lanes: cells
+    /// that the vectors cover, with a start-up of one strip per lane, and the time of kAloneCells to begin a pair (fitted
+    /// to 1 to 64 pairs of 250 to 8,000 residues; docs/pairs.md has the figures).
+    bool better_alone(const Entry *entries, int n) const {
+        int64_t rows = 0, columns = 0, alone = 0;
+        for (int k = 0; k < n; ++k) {
+            const int64_t m = row_length(entries[k].pair), c = column_length(entries[k].pair);
+            rows = std::max(rows, m), columns = std::max(columns, c);
+            alone += kAloneCells + ((m + lanes_ - 1) / lanes_ + 2) * lanes_ * (c + 4 * lanes_);
+        }
+        int width = kLeastLanes;
+        while (width < n) width *= 2;
+        return alone < rows * columns * width;
+    }
+
+    void add(const Entry *entries, int n, bool shared) {
+        plan_.units.push_back({static_cast<int64_t>(plan_.pairs.size()), 0, n, shared, mirrored(entries->pair)});
+        int64_t rows = 0, columns = 0;
+        for (int k = 0; k < n; ++k) {
+            plan_.pairs.push_back(entries[k].pair);
+            plan_.query_in_rows.push_back(query_in_rows_[entries[k].pair]);
+            rows = std::max(rows, row_length(entries[k].pair));
+            columns = std::max(columns, column_length(entries[k].pair));
+        }
+        cost_.push_back(rows * columns);
+        plan_.most_bytes = std::max(plan_.most_bytes, bytes_of(rows, columns, n, shared));
+    }
+
+    /// Costliest first (longest processing time), so that threads end together.
+    void finish() {
+        std::vector<size_t> order(plan_.units.size());
+        std::iota(order.begin(), order.end(), size_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost_[a] > cost_[b]; });
+        std::vector<PlannedUnit> sorted;
+        sorted.reserve(order.size());
+        int64_t before = 0;
+        for (size_t k : order) {
+            sorted.push_back(plan_.units[k]);
+            sorted.back().pairs_before = before;
+            before += sorted.back().n_lanes;
+        }
+        plan_.units = std::move(sorted);
+    }
+
+    const TileRequest &request_;
+    const Scoring &scoring_;
+    const Kernels &kernels_;
+    const bool traced_;
+    const int lanes_;
+    const size_t unit_bytes_;
+    std::vector<uint8_t> query_in_rows_;
+    std::vector<int64_t> cost_;
+    CpuPlan plan_;
+};
+
+}  // namespace
+
+LanePair lane_pair(const TileRequest &request, int64_t pair, bool query_in_rows) {
+    const Letters query = request.queries[request.query_index[pair]];
+    const Letters target = request.targets[request.target_index[pair]];
+    const FreeEnds &free = request.free_ends;
+    if (query_in_rows) return {query, target, free.query_start, free.query_end, free.target_start, free.target_end};
+    return {target, query, free.target_start, free.target_end, free.query_start, free.query_end};
+}
+
+CpuPlan make_plan(const TileRequest &request, const Scoring &scoring, const Kernels &kernels, size_t unit_bytes) {
+    if (request.n_pairs > UINT32_MAX || request.queries.count + request.targets.count > INT32_MAX)
+        throw std::length_error("too many pairs or sequences for one plan");
+    return Planner(request, scoring, kernels, unit_bytes).run();
+}
+
+}  // namespace tropalign

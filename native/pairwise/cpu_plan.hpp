@@ -1,0 +1,30 @@
+// Which pairs run side by side on the CPU: units of up to a vector of pairs with little padding.
+#pragma once
+#include <vector>
+
+#include "tile.hpp"
+
+namespace tropalign {
+
+struct PlannedUnit {
+    int64_t begin;         // its lanes in CpuPlan::pairs
+    int64_t pairs_before;  // for progress
+    int n_lanes;
+    bool shared_rows, mirrored;
+};
+
+struct CpuPlan {
+    std::vector<PlannedUnit> units;      // the costliest first
+    std::vector<uint32_t> pairs;         // of the request, unit by unit
+    std::vector<uint8_t> query_in_rows;  // of each, in the order of `pairs`
+    std::vector<int64_t> long_pairs;     // better one at a time, over all threads
+    size_t most_bytes = 0;               // of a unit's buffers
+};
+
+LanePair lane_pair(const TileRequest &, int64_t pair, bool query_in_rows);
+
+/// unit_bytes: what the buffers of one unit may take. Throws std::length_error when there are more pairs or sequences
+/// than can be numbered.
+CpuPlan make_plan(const TileRequest &, const Scoring &, const Kernels &, size_t unit_bytes);
+
+}  // namespace tropalign

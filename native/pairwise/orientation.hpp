@@ -1,0 +1,32 @@
+// Which sequence of a pair lies along the rows: one rule for the plans of the CPU and of GPUs.
+#pragma once
+#include <cstdint>
+
+namespace tropalign {
+
+struct Orientation {
+    bool query_in_rows;
+    bool mirrored;  // against the tie rule's reading (docs/pairs.md), which has the longer sequence in the rows
+};
+
+/// The tie rule's: the longer sequence, the query when both are equally long. Pairs that run alone have it.
+inline Orientation longer_in_rows(int64_t query_length, int64_t target_length) {
+    return {query_length >= target_length, false};
+}
+
+/// Of pairs that run side by side: the sequence that occurs in more than twice as many pairs as the other, so that its
+/// profile (a table of its letters' scores) serves many lanes; else the longer one. Below twice, a unit would gain little
+/// from the profile and lose by columns of unequal lengths.
+inline Orientation orient(int64_t query_length, int64_t target_length, int64_t query_pairs, int64_t target_pairs) {
+    const bool query_is_long = longer_in_rows(query_length, target_length).query_in_rows;
+    const bool query_in_rows = query_pairs > 2 * target_pairs   ? true
+                               : target_pairs > 2 * query_pairs ? false
+                                                                : query_is_long;
+    return {query_in_rows, query_in_rows != query_is_long};
+}
+
+/// Pairs that share no row sequence are sorted by this class of their rows' lengths, then by columns: rows of one class
+/// count as equally long, since at most 7 rows of padding cost less than columns of unequal lengths.
+inline int64_t length_class(int64_t length) { return length / 8; }
+
+}  // namespace tropalign

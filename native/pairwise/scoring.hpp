@@ -1,0 +1,33 @@
+// Scores and gap costs in the forms that the kernels add up.
+#pragma once
+#include <string_view>
+
+#include "interface.hpp"
+
+namespace tropalign {
+
+enum class Mode : int { local = 0, global = 1 };  // global with freed ends is semiglobal
+enum class Depth : int { score = 0, ends = 1, alignment = 2 };
+
+/// The kernels' mode for one of Python's: local, global, semiglobal. Throws std::invalid_argument for any other.
+Mode mode_named(std::string_view name);
+
+/// Scoring of a run. A gap of k residues costs open + k*extend.
+struct Scoring {
+    Mode mode;
+    Depth depth;
+    int32_t open, extend;
+    int32_t lowest, highest;  // scores of the matrix: at most -1, at least 0
+    int32_t matrix[kLetters * kLetters];
+    // What a sweep adds: the matrix (local), or the matrix plus 2*extend (global; a score so low that two gaps
+    // are always better is raised to just below that). `step8` where it fits 8 bits.
+    int32_t step[kLetters * kLetters];
+    alignas(64) int8_t step8[kLetters * kLetters];
+    bool step_fits8;
+    alignas(64) int8_t positive[4 * kLetters];  // bit b % 8 of byte b / 8 * kLetters + a: letters a and b score above 0
+
+    Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend);
+    bool traced() const { return depth != Depth::score; }
+};
+
+}  // namespace tropalign

@@ -1,0 +1,75 @@
+// Tie rule: docs/pairs.md, "Which alignment, when several score the same". All of it on the CPU stands here (for GPUs: at
+// the head of sweep.k); sweep, best_cell, ends, walk and long_pair ask these functions.
+//
+// The rule is told with the longer sequence along the rows. A kernel may have it along the columns (`Mirrored`): then
+// rows and columns, E and F change places in everything below.
+//
+//  * Step: the diagonal, then E (a gap of the column sequence's residues), then F.
+//  * Gap: goes on only where that is strictly better than to open it here.
+//  * End, local: the smallest column, then the smallest row.
+//  * End, semiglobal: the smallest overhang, then that of the rows.
+#pragma once
+#include "../simd/vec.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// The best of three predecessors. With Trace the lanes in which E, and F, beat what the rule ranks before them.
+template <class T, int B, bool Trace, bool Mirrored>
+[[gnu::always_inline]] inline Vec<T, B> best_step(Vec<T, B> diagonal, Vec<T, B> e, Vec<T, B> f,
+                                                  typename Lanes<T, B>::Bits &e_wins,
+                                                  typename Lanes<T, B>::Bits &f_wins) {
+    Vec<T, B> best = diagonal;
+    if constexpr (Mirrored) {
+        if constexpr (Trace) f_wins = gt_bits<T, B>(f, best);
+        best = vmax(best, f);
+        if constexpr (Trace) e_wins = gt_bits<T, B>(e, best);
+        return vmax(best, e);
+    } else {
+        if constexpr (Trace) e_wins = gt_bits<T, B>(e, best);
+        best = vmax(best, e);
+        if constexpr (Trace) f_wins = gt_bits<T, B>(f, best);
+        return vmax(best, f);
+    }
+}
+
+/// Of a cell entered from a gap (e_wins or f_wins): whether that gap is E. The last comparison that was won holds.
+template <bool Mirrored>
+[[gnu::always_inline]] inline bool step_is_e(bool e_wins, bool f_wins) {
+    return Mirrored ? e_wins : !f_wins;
+}
+
+/// Lanes in which a gap goes on rather than opens here.
+template <class T, int B>
+[[gnu::always_inline]] inline typename Lanes<T, B>::Bits goes_on(Vec<T, B> extended, Vec<T, B> opened) {
+    return gt_bits<T, B>(extended, opened);
+}
+
+/// Whether cell (row, column) comes before another cell of the same score as the end of a local alignment.
+template <bool Mirrored>
+inline bool ends_before(int row, int column, int other_row, int other_column) {
+    if (Mirrored) return row != other_row ? row < other_row : column < other_column;
+    return column != other_column ? column < other_column : row < other_row;
+}
+
+/// ends_before as lanes, of a cell against an equal one in an earlier column.
+template <class T, int B, bool Mirrored>
+[[gnu::always_inline]] inline Vec<T, B> later_column_ends_before(Vec<T, B> row, Vec<T, B> other_row) {
+    if constexpr (Mirrored) return row < other_row;
+    else return Vec<T, B>{};
+}
+
+/// Whether a cell of an equal score may still come before the best one when cells arrive column by column.
+template <bool Mirrored>
+inline constexpr bool kLaterColumnMayEnd = Mirrored;
+
+/// Whether a cell further along the last row (or column) is the end rather than an earlier one: the smaller overhang.
+[[gnu::always_inline]] inline bool later_ends(int32_t score, int32_t best) { return score >= best; }
+
+/// Whether the end that leaves `rows_over` residues of the rows over comes before the one with `columns_over` of the
+/// columns, which has the same score.
+template <bool Mirrored>
+inline bool rows_hang_over(int rows_over, int columns_over) {
+    return rows_over < columns_over || (rows_over == columns_over && !Mirrored);
+}
+
+}  // namespace tropalign::TROPALIGN_ISA

@@ -1,0 +1,413 @@
+// One unit (up to a vector of pairs, side by side) on one instruction set: interleave, sweep, find the ends, walk back.
+//
+// A unit is swept in bands of rows, from left to right, a few columns at a time. Letters of columns are interleaved in
+// blocks, so that memory does not grow with the sequences; what a band leaves below goes to the next one through `border`.
+// With directions kept there is one band, since the walk wants all of them in one layout.
+//
+//              block 0 |  block 1 | ...                 H_, E_ (or U, X) of the band: the column reached
+//     band 0   ========|====>     |
+//              --------+----------+---- border_         H and F (or v, y) below each column of the band above
+//     band 1           |          |
+//
+// Global mode: sequences end in the unit's last row and column (sweep.hpp has the picture), so that one pass over these
+// finds all ends. The columns up to the last lane's first one are swept one by one, since lanes begin within them, and as
+// many more that the rest is a multiple of kColumns:
+//
+//     lane 0   o o o o o o o | o o o o | o o o o
+//     lane 1   . . . . o o o | o o o o | o o o o
+//              head: 1 by 1  |  kColumns at a time
+#pragma once
+#include <algorithm>
+#include <chrono>
+
+#include "ends.hpp"
+#include "interleave.hpp"
+#include "ranges.hpp"
+#include "score_source.hpp"
+#include "unit_masks.hpp"
+#include "walk.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+inline double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+template <class T, int B>
+class UnitRun {
+    using V = Vec<T, B>;
+    static constexpr int L = Lanes<T, B>::count;
+    static constexpr int kTable = kTableLanes<T, B>;
+    static constexpr int kBandRows = 4096;      // state and scores of a band fit a second-level cache
+    static constexpr int kBlockColumns = 4096;  // a multiple of 16 (interleave.hpp) and of kColumns
+
+  public:
+    UnitRun(const Scoring &scoring, const Unit &unit, UnitScratch &scratch, LaneResult *result)
+        : scoring_(scoring), unit_(unit), scratch_(scratch), result_(result) {}
+
+    void run() {
+        const auto begin = std::chrono::steady_clock::now();
+        scratch_.begin();
+        measure();
+        if (!scoring_.traced()) sweep<false, false>();
+        else if (unit_.mirrored) sweep<true, true>();
+        else sweep<true, false>();
+        scratch_.unit_seconds += seconds_since(begin);
+        scratch_.swept_cells += static_cast<uint64_t>(m_) * n_ * L;
+    }
+
+    /// What the buffers of a unit take.
+    static size_t bytes(const Scoring &scoring, const UnitSize &unit) {
+        const size_t m = unit.rows, n = unit.columns;
+        const size_t band = scoring.traced() ? m : std::min<size_t>(m, kBandRows);
+        const size_t block = whole_blocks(static_cast<int>(std::min<size_t>(n, kBlockColumns)));
+        const size_t room = (m + n + 2) * scoring.traced();
+        const size_t sizes[] = {
+            state_bytes(band),
+            unit.shared_rows ? ProfileScores<T, B>::bytes(band) : PairScores<T, B>::bytes(band),
+            block * kTable,
+            unit.shared_rows ? 0 : (band + 15) * kTable,
+            std::max(block, unit.shared_rows ? 0 : band + 15) * kTable,
+            scoring.traced() ? mask_bytes(m, n) : 0,
+            border_bytes(scoring, band < m, n),
+            scoring.mode == Mode::global ? sizeof(V) * (band + 1) : 0,
+            sizeof(uint32_t) * room * unit.n_lanes,
+            room ? GappedRows::bytes(room) : 0,
+        };
+        size_t sum = 0;
+        for (const size_t size : sizes) sum += UnitScratch::taken(size);
+        return sum;
+    }
+
+  private:
+    static size_t state_bytes(size_t rows) { return sizeof(V) * 2 * (rows + 1); }
+    /// Two vectors per column between bands; one per column of a block where only the last row is looked at.
+    static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
+        if (is_banded) return sizeof(V) * 2 * n;
+        return scoring.mode == Mode::global ? sizeof(V) * std::min<size_t>(n, kBlockColumns) : 0;
+    }
+    static size_t mask_bytes(size_t m, size_t n) {
+        return sizeof(Masks<T, B>) * (MaskLayout::margin(m) + MaskLayout::cells(m, n));
+    }
+
+    /// Lanes beyond the last pair repeat it.
+    const LanePair &pair_of(int l) const { return unit_.lane[std::min(l, unit_.n_lanes - 1)]; }
+
+    /// All bits of the lanes with start[l] <= i, or == i. (Through memory: GCC 12 builds a vector lane by lane badly.)
+    static V at_most(const int32_t *start, int i) {
+        alignas(64) T lanes[L];
+        for (int l = 0; l < L; ++l) lanes[l] = static_cast<T>(-(start[l] <= i));
+        return load<T, B>(lanes);
+    }
+    static V equal(const int32_t *start, int i) {
+        alignas(64) T lanes[L];
+        for (int l = 0; l < L; ++l) lanes[l] = static_cast<T>(-(start[l] == i));
+        return load<T, B>(lanes);
+    }
+
+    bool local() const { return scoring_.mode == Mode::local; }
+
+    void measure() {
+        m_ = n_ = 0;
+        for (int l = 0; l < unit_.n_lanes; ++l) {
+            m_ = std::max(m_, unit_.lane[l].rows.length);
+            n_ = std::max(n_, unit_.lane[l].columns.length);
+            scratch_.useful_cells += static_cast<uint64_t>(unit_.lane[l].rows.length) * unit_.lane[l].columns.length;
+        }
+        for (int l = 0; l < L; ++l) {
+            const LanePair &pair = pair_of(l);
+            row_start_[l] = local() ? 0 : m_ - pair.rows.length;
+            column_start_[l] = local() ? 0 : n_ - pair.columns.length;
+        }
+    }
+
+    template <bool Trace, bool Mirrored>
+    void sweep() {
+        const int band = Trace ? m_ : std::min(m_, kBandRows);
+        is_banded_ = band < m_;
+        H_ = static_cast<V *>(scratch_.get(Slot::state, state_bytes(band)));
+        E_ = H_ + band;
+        letters_ = static_cast<uint8_t *>(scratch_.get(
+            Slot::column_letters, static_cast<size_t>(whole_blocks(std::min(n_, kBlockColumns))) * kTable));
+        border_ = static_cast<V *>(scratch_.get(Slot::border, border_bytes(scoring_, is_banded_, n_)));
+        if (Trace)
+            masks_ = static_cast<Masks<T, B> *>(scratch_.get(Slot::masks, mask_bytes(m_, n_))) + MaskLayout::margin(m_);
+        if (local()) sweep_local<Trace, Mirrored>();
+        else sweep_global<Trace, Mirrored>();
+    }
+
+    /// Calls each(scores, band's first row, its rows) for every band.
+    template <class Each>
+    void for_each_band(Each each) {
+        const int height = scoring_.traced() ? m_ : std::min(m_, kBandRows);
+        for (int row0 = 0; row0 < m_; row0 += height) {
+            const int rows = std::min(height, m_ - row0);
+            if (unit_.shared_rows) {
+                void *memory = scratch_.get(Slot::scores, ProfileScores<T, B>::bytes(height));
+                ProfileScores<T, B> scores(scoring_, unit_.lane[0].rows.codes + row0, rows, memory);
+                each(scores, row0, rows);
+            } else {
+                void *memory = scratch_.get(Slot::scores, PairScores<T, B>::bytes(height));
+                const size_t size = static_cast<size_t>(whole_blocks(height)) * kTable;
+                auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, size));
+                const Side<kTable> side(unit_, &LanePair::rows, row_start_);
+                side.gather(row0, rows, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters);
+                PairScores<T, B> scores(scoring_, letters, rows, memory);
+                each(scores, row0, rows);
+            }
+        }
+    }
+
+    /// Calls each(begin, end) for blocks of columns, their letters interleaved. Blocks are cut where the columns that the
+    /// sweep takes together are: from `head` on every kColumns.
+    template <class Each>
+    void for_each_block(int head, Each each) {
+        const Side<kTable> side(unit_, &LanePair::columns, column_start_);
+        for (int begin = 0, end; begin < n_; begin = end) {
+            end = std::min(begin + kBlockColumns, n_);
+            if (end > head && end < n_) end -= (end - head) % kColumns;
+            const size_t size = static_cast<size_t>(whole_blocks(end - begin)) * kTable;
+            side.transpose(begin, end - begin, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters_);
+            block_ = begin;
+            each(begin, end);
+        }
+    }
+
+    const uint8_t *letters(int j) const { return letters_ + static_cast<size_t>(j - block_) * kTable; }
+    /// H or v below the band from column j on, and F or y.
+    V *value_border(int j) const { return border_ + (is_banded_ ? j : j - block_); }
+    V *gap_border(int j) const { return border_ + n_ + j; }
+
+    template <bool Trace, bool Mirrored>
+    void sweep_local() {
+        const LocalRange range = local_range(scoring_, 8 * sizeof(T));
+        const LocalScoring<T> scoring{static_cast<T>(range.floor), static_cast<T>(scoring_.open + scoring_.extend),
+                                      static_cast<T>(scoring_.extend)};
+        LocalBest<T, B> tracked(scoring.floor);
+        V best = splat<T, B>(scoring.floor);
+        const MaskLayout layout{m_, 0};
+        for_each_band([&](auto &scores, int row0, int rows) {
+            const V zero = splat<T, B>(scoring.floor);
+            for (int i = 0; i < rows; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
+            V corner = zero;
+            for_each_block(0, [&](int begin, int end) {
+                int j = begin;
+                for (; j + kColumns <= end; j += kColumns)
+                    local_part<kColumns, Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
+                for (; j < end; ++j)
+                    local_part<1, Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
+            });
+        });
+        for (int l = 0; l < unit_.n_lanes; ++l) {
+            const int64_t stored = Trace ? tracked.score[l] : best[l];
+            LaneResult &out = result_[l];
+            out = LaneResult{};
+            out.saturated = stored > range.limit;
+            out.score = static_cast<int32_t>(stored - range.floor);
+            if constexpr (Trace) {
+                if (out.saturated || out.score == 0) continue;
+                out.row_end = tracked.row[l] + 1;
+                out.column_end = tracked.column[l] + 1;
+            }
+        }
+        if constexpr (Trace) walk_lanes<Mirrored, true>(layout);
+    }
+
+    /// C columns of a band. `corner`: H above its first row in the column before, then in the last of these.
+    template <int C, bool Trace, bool Mirrored, class Scores>
+    void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner, V &best,
+                    LocalBest<T, B> &tracked, const MaskLayout &layout) {
+        const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
+        Edge<T, B> edge;
+        edge.corner = corner;
+        load_edge<C>(edge, row0, j, zero, closed);
+        corner = edge.value[C - 1];
+        V running = best;
+        scores.template columns<C>(letters(j));
+        local_columns<T, B, C, Trace, Trace, Mirrored, false>(scores, rows, j, scoring, H_, E_,
+                                                              Trace ? masks_ + layout.cell(0, j) : nullptr, running,
+                                                              tracked, edge, Participation<T, B>{});
+        best = running;
+        if (is_banded_) store_edge<C>(edge, j);
+    }
+
+    /// What lies above C columns of a band: the matrix's border, or what the band above left.
+    template <int C>
+    void load_edge(Edge<T, B> &edge, int row0, int j, V value, V gap) const {
+        for (int c = 0; c < C; ++c) {
+            edge.value[c] = row0 > 0 ? value_border(j)[c] : value;
+            edge.gap[c] = row0 > 0 ? gap_border(j)[c] : gap;
+        }
+    }
+    template <int C>
+    void store_edge(const Edge<T, B> &edge, int j) const {
+        for (int c = 0; c < C; ++c) {
+            value_border(j)[c] = edge.value[c];
+            if (is_banded_) gap_border(j)[c] = edge.gap[c];
+        }
+    }
+
+    /// What the borders of the matrix give each lane: u(i,0) and v(0,j), of its first row or column, and beyond.
+    struct Borders {
+        alignas(64) T first_row[L], row[L], first_column[L], column[L];
+    };
+
+    template <bool Trace, bool Mirrored>
+    void sweep_global() {
+        const T open = static_cast<T>(scoring_.open), extend = static_cast<T>(scoring_.extend);
+        Borders borders;
+        int row_head = 0, column_head = 0;
+        bool any_free_columns = false, any_free_rows = false;
+        Line<T, L> bottom, right;
+        for (int l = 0; l < L; ++l) {
+            const LanePair &pair = pair_of(l);
+            borders.first_row[l] = pair.free_rows_begin ? extend : -open;
+            borders.row[l] = pair.free_rows_begin ? extend : 0;
+            borders.first_column[l] = pair.free_columns_begin ? extend : -open;
+            borders.column[l] = pair.free_columns_begin ? extend : 0;
+            row_head = std::max(row_head, row_start_[l]);
+            column_head = std::max(column_head, column_start_[l]);
+            any_free_rows |= pair.free_rows_end;
+            any_free_columns |= pair.free_columns_end;
+            bottom.begin(l, column_start_[l], border_value(scoring_, pair.rows.length, pair.free_rows_begin));
+            right.begin(l, row_start_[l], border_value(scoring_, pair.columns.length, pair.free_columns_begin));
+        }
+        int head = std::min(n_, column_head + 1);
+        head += (n_ - head) % kColumns;
+        const MaskLayout layout{m_, (kColumns - head % kColumns) % kColumns};
+        for_each_band([&](auto &scores, int row0, int rows) {
+            const Participation<T, B> everyone = begin_rows(borders, row0, rows, row_head);
+            for_each_block(head, [&](int begin, int end) {
+                int j = begin;
+                for (; j < std::min(head, end); ++j)
+                    global_head<Trace, Mirrored>(scores, row0, rows, j, borders, everyone, layout);
+                for (; j < end; j += kColumns)
+                    global_part<Trace, Mirrored>(scores, row0, rows, j, borders, everyone, layout);
+                if (row0 + rows == m_)
+                    bottom.take(reinterpret_cast<const T *>(value_border(begin)), begin, end - begin, scoring_.extend,
+                                any_free_columns);
+            });
+            if (any_free_rows)
+                right.take(reinterpret_cast<const T *>(H_), row0, rows, scoring_.extend, true);
+        });
+        for (int l = 0; l < unit_.n_lanes; ++l) {
+            result_[l] = LaneResult{};
+            set_end<Mirrored>(unit_.lane[l], bottom, right, l, result_[l]);
+        }
+        if constexpr (Trace) walk_lanes<Mirrored, false>(layout);
+    }
+
+    /// The state of a band's rows before the first column, and which lanes have started in which of them.
+    Participation<T, B> begin_rows(const Borders &borders, int row0, int rows, int row_head) {
+        const V min_gap = splat<T, B>(static_cast<T>(-scoring_.open));
+        const int partial = std::clamp(row_head - row0, 0, rows);  // the band's rows in which some lane has not started
+        auto *started = static_cast<V *>(scratch_.get(Slot::heads, sizeof(V) * (partial + 1)));
+        const V border = load<T, B>(borders.row);
+        for (int i = 0; i < rows; ++i) {
+            H_[i] = border;
+            E_[i] = min_gap;
+            if (row0 + i > row_head) continue;
+            const V begins = equal(row_start_, row0 + i);
+            H_[i] = begins ? load<T, B>(borders.first_row) : border;
+            if (i < partial) started[i] = at_most(row_start_, row0 + i);
+        }
+        return {V{}, started, partial};
+    }
+
+    /// One column before all lanes have begun. `rows_of`: the rows' participation.
+    template <bool Trace, bool Mirrored, class Scores>
+    void global_head(Scores &scores, int row0, int rows, int j, const Borders &borders,
+                     const Participation<T, B> &rows_of, const MaskLayout &layout) {
+        const Participation<T, B> begun{at_most(column_start_, j), rows_of.started, rows_of.n_rows};
+        Edge<T, B> edge;
+        load_edge<1>(edge, row0, j,
+                     equal(column_start_, j) ? load<T, B>(borders.first_column) : load<T, B>(borders.column),
+                     splat<T, B>(static_cast<T>(-scoring_.open)));
+        scores.template columns<1>(letters(j));
+        global_columns<T, B, 1, Trace, Mirrored, true>(scores, rows, static_cast<T>(scoring_.open), H_, E_,
+                                                       Trace ? masks_ + layout.cell(0, j) : nullptr, edge, begun);
+        store_edge<1>(edge, j);
+    }
+
+    /// kColumns columns that all lanes have.
+    template <bool Trace, bool Mirrored, class Scores>
+    void global_part(Scores &scores, int row0, int rows, int j, const Borders &borders,
+                     const Participation<T, B> &everyone, const MaskLayout &layout) {
+        Edge<T, B> edge;
+        load_edge<kColumns>(edge, row0, j, load<T, B>(borders.column), splat<T, B>(static_cast<T>(-scoring_.open)));
+        scores.template columns<kColumns>(letters(j));
+        global_columns<T, B, kColumns, Trace, Mirrored, false>(scores, rows, static_cast<T>(scoring_.open), H_, E_,
+                                                               Trace ? masks_ + layout.cell(0, j) : nullptr, edge,
+                                                               everyone);
+        store_edge<kColumns>(edge, j);
+    }
+
+    template <bool Mirrored, bool Local>
+    void walk_lanes(const MaskLayout &layout) {
+        const auto begin = std::chrono::steady_clock::now();
+        const size_t room = static_cast<size_t>(m_) + n_ + 2;
+        const bool wants_path = scoring_.depth == Depth::alignment;
+        const MaskMap<T, B> map(masks_, layout);
+        auto *path = static_cast<uint32_t *>(scratch_.get(Slot::paths, sizeof(uint32_t) * room * unit_.n_lanes));
+        void *memory = scratch_.get(Slot::gapped, GappedRows::bytes(room));
+        for (int l = 0; l < unit_.n_lanes; ++l) {
+            LaneResult &out = result_[l];
+            if (out.saturated || (Local && out.score == 0)) continue;
+            const LanePair &pair = unit_.lane[l];
+            GappedRows gapped(memory, room);
+            UnitCells<T, B, Local> cells(scoring_, map, pair, row_start_[l], column_start_[l], l);
+            walk_back<UnitCells<T, B, Local>, Mirrored, Local>(scoring_, pair, cells, out, gapped);
+            if (!wants_path) continue;
+            gapped.count(scoring_, out);
+            out.path = path;
+            out.path_length = gapped.encode(path);
+            path += out.path_length;
+        }
+        scratch_.walk_seconds += seconds_since(begin);
+    }
+
+    const Scoring &scoring_;
+    const Unit &unit_;
+    UnitScratch &scratch_;
+    LaneResult *result_;
+    int m_ = 0, n_ = 0, block_ = 0;  // block_: the first of the columns in letters_
+    bool is_banded_ = false;
+    int32_t row_start_[L], column_start_[L];
+    uint8_t *letters_ = nullptr;
+    V *H_ = nullptr, *E_ = nullptr, *border_ = nullptr;
+    Masks<T, B> *masks_ = nullptr;
+};
+
+/// The bytes of the narrowest vector that holds so many lanes of T.
+template <class T>
+int vector_bytes_for(int n_lanes) {
+    const int needed = n_lanes * static_cast<int>(sizeof(T));
+    if (kVectorBytes >= 64 && needed > 32) return 64;
+    return kVectorBytes >= 32 && needed > 16 ? 32 : 16;
+}
+
+template <class T>
+void run_unit(const Scoring &scoring, const Unit &unit, UnitScratch &scratch, LaneResult *result) {
+    const int bytes = vector_bytes_for<T>(unit.n_lanes);
+    if constexpr (kVectorBytes >= 64)
+        if (bytes == 64) return UnitRun<T, 64>(scoring, unit, scratch, result).run();
+    if constexpr (kVectorBytes >= 32)
+        if (bytes == 32) return UnitRun<T, 32>(scoring, unit, scratch, result).run();
+    UnitRun<T, 16>(scoring, unit, scratch, result).run();
+}
+
+template <class T>
+size_t unit_bytes(const Scoring &scoring, const UnitSize &size) {
+    const int bytes = vector_bytes_for<T>(size.n_lanes);
+    if constexpr (kVectorBytes >= 64)
+        if (bytes == 64) return UnitRun<T, 64>::bytes(scoring, size);
+    if constexpr (kVectorBytes >= 32)
+        if (bytes == 32) return UnitRun<T, 32>::bytes(scoring, size);
+    return UnitRun<T, 16>::bytes(scoring, size);
+}
+
+/// The kernels with lanes of T, as interface.hpp lists them.
+template <class T>
+inline constexpr LaneKernels kLaneKernels{8 * sizeof(T), run_unit<T>, unit_bytes<T>};
+
+}  // namespace tropalign::TROPALIGN_ISA

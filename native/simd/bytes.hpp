@@ -1,0 +1,150 @@
+// Operations that move bytes between the lanes of a vector: look-ups, widening, interleaving, transposition. With those
+// of vec.hpp they are all that an instruction set has to provide.
+#pragma once
+#include "vec.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// The first 8-bit numbers at p, one per lane. (GCC 12 takes __builtin_convertvector apart lane by lane.)
+template <class T, int B>
+[[gnu::always_inline]] inline Vec<T, B> widen(const int8_t *p) {
+    if constexpr (sizeof(T) == 1) return load<T, B>(p);
+#if defined(__AVX512BW__)
+    else if constexpr (B == 64 && sizeof(T) == 2)
+        return (Vec<T, B>)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)p));
+    else if constexpr (B == 64)
+        return (Vec<T, B>)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p));
+#endif
+#if defined(__AVX2__)
+    else if constexpr (B == 32 && sizeof(T) == 2)
+        return (Vec<T, B>)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)p));
+    else if constexpr (B == 32)
+        return (Vec<T, B>)_mm256_cvtepi8_epi32(_mm_loadu_si64(p));
+#endif
+#if defined(__SSE4_1__)
+    else if constexpr (sizeof(T) == 2)
+        return (Vec<T, B>)_mm_cvtepi8_epi16(_mm_loadu_si64(p));
+    else
+        return (Vec<T, B>)_mm_cvtepi8_epi32(_mm_loadu_si32(p));
+#else
+    else {
+        Vec<T, B> v;
+        for (int l = 0; l < Lanes<T, B>::count; ++l) v[l] = p[l];
+        return v;
+    }
+#endif
+}
+
+/// Bytes of `row` (32 of them) picked by `index` (each 0..31).
+template <int Bytes>
+[[gnu::always_inline]] inline Vec<int8_t, Bytes> lookup32(const int8_t *row, Vec<int8_t, Bytes> index) {
+    using V = Vec<int8_t, Bytes>;
+#if defined(__AVX512VBMI__)
+    if constexpr (Bytes == 64) {
+        __m512i table = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)row));
+        return (V)_mm512_permutexvar_epi8((__m512i)index, table);
+    } else if constexpr (Bytes == 32) {
+        return (V)_mm256_permutexvar_epi8((__m256i)index, _mm256_loadu_si256((const __m256i *)row));
+    }
+#endif
+#if defined(__SSE4_1__)
+    // Indices 0..15 keep bit 7 clear after + 0x70, the others after - 16: pshufb gives 0 where bit 7 is set.
+    V low = index + static_cast<int8_t>(0x70), high = index - static_cast<int8_t>(16);
+    __m128i row_low = _mm_loadu_si128((const __m128i *)row), row_high = _mm_loadu_si128((const __m128i *)(row + 16));
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64)
+        return (V)_mm512_or_si512(_mm512_shuffle_epi8(_mm512_broadcast_i32x4(row_low), (__m512i)low),
+                                  _mm512_shuffle_epi8(_mm512_broadcast_i32x4(row_high), (__m512i)high));
+#endif
+#if defined(__AVX2__)
+    if constexpr (Bytes == 32)
+        return (V)_mm256_or_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row_low), (__m256i)low),
+                                  _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row_high), (__m256i)high));
+#endif
+    if constexpr (Bytes == 16)
+        return (V)_mm_or_si128(_mm_shuffle_epi8(row_low, (__m128i)low), _mm_shuffle_epi8(row_high, (__m128i)high));
+#elif defined(__ARM_NEON)
+    const int8x16x2_t table = {vld1q_s8(row), vld1q_s8(row + 16)};
+    return (V)vqtbl2q_s8(table, (uint8x16_t)index);
+#else
+    V out;
+    for (int l = 0; l < Bytes; ++l) out[l] = row[index[l] & 31];
+    return out;
+#endif
+}
+
+/// Within each 16 bytes: the first eight bytes of a and b in turn, a0 b0 a1 b1 ...
+template <int B>
+[[gnu::always_inline]] inline Vec<int8_t, B> unpack_low(Vec<int8_t, B> a, Vec<int8_t, B> b) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64) return (Vec<int8_t, B>)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
+#endif
+#if defined(__AVX2__)
+    if constexpr (B == 32) return (Vec<int8_t, B>)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (B == 16) return (Vec<int8_t, B>)_mm_unpacklo_epi8((__m128i)a, (__m128i)b);
+#else
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+#endif
+}
+/// Within each 16 bytes: the last eight, a8 b8 a9 b9 ...
+template <int B>
+[[gnu::always_inline]] inline Vec<int8_t, B> unpack_high(Vec<int8_t, B> a, Vec<int8_t, B> b) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64) return (Vec<int8_t, B>)_mm512_unpackhi_epi8((__m512i)a, (__m512i)b);
+#endif
+#if defined(__AVX2__)
+    if constexpr (B == 32) return (Vec<int8_t, B>)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (B == 16) return (Vec<int8_t, B>)_mm_unpackhi_epi8((__m128i)a, (__m128i)b);
+#else
+    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+#endif
+}
+
+/// Within each 16 bytes: byte r of vector l goes to byte l of vector r.
+///
+/// Each stage interleaves vector k with vector k + 8, which is a rotation of the eight bits of an address (vector, byte):
+/// after four of them the two halves have changed places.
+///
+///     vector number   byte number               vector number   byte number
+///     v3 v2 v1 v0     b3 b2 b1 b0    stage ->   v2 v1 v0 b3     b2 b1 b0 v3
+template <int B>
+[[gnu::always_inline]] inline void transpose16(Vec<int8_t, B> (&v)[16]) {
+    for (int stage = 0; stage < 4; ++stage) {
+        Vec<int8_t, B> w[16];
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; ++k) {
+            w[2 * k] = unpack_low<B>(v[k], v[k + 8]);
+            w[2 * k + 1] = unpack_high<B>(v[k], v[k + 8]);
+        }
+#pragma GCC unroll 16
+        for (int k = 0; k < 16; ++k) v[k] = w[k];
+    }
+}
+
+/// Within each 16 bytes: the byte of `table` that the low four bits of each index name; 0 where bit 7 of the index is set.
+template <int B>
+[[gnu::always_inline]] inline Vec<int8_t, B> shuffle16(Vec<int8_t, B> table, Vec<int8_t, B> index) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64) return (Vec<int8_t, B>)_mm512_shuffle_epi8((__m512i)table, (__m512i)index);
+#endif
+#if defined(__AVX2__)
+    if constexpr (B == 32) return (Vec<int8_t, B>)_mm256_shuffle_epi8((__m256i)table, (__m256i)index);
+#endif
+#if defined(__SSE4_1__)
+    if constexpr (B == 16) return (Vec<int8_t, B>)_mm_shuffle_epi8((__m128i)table, (__m128i)index);
+#elif defined(__ARM_NEON)
+    // tbl gives 0 beyond the table: keep bit 7 and the low four bits.
+    const int8x16_t places = vandq_s8((int8x16_t)index, vdupq_n_s8(static_cast<int8_t>(0x8f)));
+    return (Vec<int8_t, B>)vqtbl1q_s8((int8x16_t)table, (uint8x16_t)places);
+#else
+    Vec<int8_t, B> out;
+    for (int k = 0; k < B; ++k) out[k] = index[k] < 0 ? 0 : table[k / 16 * 16 + (index[k] & 15)];
+    return out;
+#endif
+}
+
+}  // namespace tropalign::TROPALIGN_ISA
