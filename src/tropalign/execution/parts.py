@@ -2,21 +2,21 @@
 
 A part is what one tile leaves behind: a section of bytes for each output. Its file:
 
-    tropart2 | number of sections | length and BLAKE2b of each | the sections one after another
-    8 bytes  | 4 bytes            | 8 + 16 bytes               |
+    tropart2 | number of sections | length and CRC-32 of each | the sections one after another
+    8 bytes  | 4 bytes            | 8 + 4 bytes               |
 
 It is on the disk before it gets its name. A part that a power cut or a bad disk damaged is found, and computed again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import re
 import struct
 import tempfile
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -31,7 +31,7 @@ PART = re.compile(r"part\d{6,}")
 MAGIC = b"tropart2"
 #: Outputs that one run can have.
 MOST_SECTIONS = 64
-_HEAD, _ENTRY = struct.Struct("<8sI"), struct.Struct("<Q16s")
+_HEAD, _ENTRY = struct.Struct("<8sI"), struct.Struct("<QI")
 
 
 class Parts:
@@ -244,7 +244,7 @@ class Sections:
 
 def packed(sections: Sequence[bytes]) -> bytes:
     """A part as its file holds it."""
-    entries = [_ENTRY.pack(len(section), _digest(section)) for section in sections]
+    entries = [_ENTRY.pack(len(section), _checksum(section)) for section in sections]
     return b"".join([_HEAD.pack(MAGIC, len(sections)), *entries, *sections])
 
 
@@ -255,24 +255,24 @@ def read_section(file: IO[bytes], number: int) -> bytes | None:
         return None
     before = sum(length for length, _ in entries[:number])
     file.seek(before, os.SEEK_CUR)
-    length, digest = entries[number]
+    length, checksum = entries[number]
     section = file.read(length)
-    return section if len(section) == length and _digest(section) == digest else None
+    return section if len(section) == length and _checksum(section) == checksum else None
 
 
 def _is_whole(file: IO[bytes], n_sections: int) -> bool:
     entries = _entries(file)
     if entries is None or len(entries) != n_sections:
         return False
-    for length, digest in entries:
+    for length, checksum in entries:
         section = file.read(length)
-        if len(section) != length or _digest(section) != digest:
+        if len(section) != length or _checksum(section) != checksum:
             return False
     return not file.read(1)
 
 
-def _entries(file: IO[bytes]) -> list[tuple[int, bytes]] | None:
-    """Length and hash of each section, read from the beginning of a part; None where it has no such beginning."""
+def _entries(file: IO[bytes]) -> list[tuple[int, int]] | None:
+    """Length and checksum of each section, read from the beginning of a part; None where it has no such beginning."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     head = file.read(_HEAD.size)
@@ -289,8 +289,8 @@ def _entries(file: IO[bytes]) -> list[tuple[int, bytes]] | None:
     return entries if is_long_enough else None
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
+def _checksum(data: bytes) -> int:
+    return zlib.crc32(data)
 
 
 def part_name(index: int) -> str:
