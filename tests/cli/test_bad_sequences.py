@@ -46,7 +46,7 @@ def test_a_protein_matrix_for_nucleotides(files, says):
 
 
 @pytest.mark.parametrize("option", ["--match", "--mismatch"])
-@pytest.mark.parametrize("score", ["99999999999", "-2147483649", "1000001"])
+@pytest.mark.parametrize("score", ["-1000001", "1000001"])
 def test_scores_beyond_any_use(files, says, option, score):
     assert f"score {score} is beyond 1000000, which no alignment needs" in says(files[0], f"{option}={score}")
 
