@@ -228,3 +228,39 @@ def test_reading_many_short_records_takes_little_beside_their_names(tmp_path):
 def test_read_policy_is_that_of_place():
     assert Policy(True, True, True, "keep") == READS
     assert hashlib.sha256(b"").hexdigest() != survey([]).sha256
+
+
+SIGNS = [b">", b"@", b"+", b"\n", b"\r", b" ", b"\t", b"#", b"a", b"ACGT", b"II", b"\0", b"\xe9", b"-", b"*"]
+
+
+def read_or_refused(data, policy):
+    """All blocks, and the sentence where there are none."""
+    try:
+        return list(BlockReader(io.BytesIO(data), policy)), ""
+    except ta.InputError as error:
+        return [], str(error)
+
+
+@given(
+    st.lists(st.sampled_from(SIGNS), max_size=40),
+    st.sampled_from([SEQUENCES, READS, Policy(empty="skip")]),
+    st.integers(1, 3),
+)
+def test_any_text_is_read_or_refused_in_one_sentence(pieces, policy, n_reads):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BLOCK_READS", n_reads)
+        blocks, sentence = read_or_refused(b"".join(pieces), policy)
+    assert sentence.isprintable() and (blocks or sentence.startswith("the open stream"))
+    for block in blocks:
+        assert len(block.offsets) == len(block) + 1 == len(block.numbers) + 1 == len(block.descriptions) + 1
+        assert block.offsets[0] == 0 and block.offsets[-1] == len(block.letters) and (np.diff(block.offsets) >= 0).all()
+        assert all(block.names) and not np.isin(block.letters, list(b" \t\n\r")).any()
+        assert policy.empty == "keep" or np.diff(block.offsets).all()
+
+
+@given(st.binary(max_size=60), st.integers(0, 200), st.sampled_from([gzip.compress, bz2.compress, lzma.compress]))
+def test_damaged_compression_is_refused_or_read(change, at, pack):
+    packed = bytearray(pack(b">a\nMKV\n>b\nMKVLAWHEAG\n" * 3))
+    packed[at : at + len(change)] = change
+    blocks, sentence = read_or_refused(packed, READS)
+    assert sentence.isprintable() and bool(blocks) != bool(sentence)

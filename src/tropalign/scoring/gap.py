@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 
 from tropalign.errors import ScoringError
 
@@ -84,4 +84,6 @@ class Gap:
 
 
 def _is_whole(cost: object) -> bool:
+    if isinstance(cost, Integral):
+        return not isinstance(cost, bool)
     return isinstance(cost, Real) and isfinite(cost) and float(cost).is_integer()

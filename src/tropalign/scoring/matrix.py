@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -320,11 +321,7 @@ class SubstitutionMatrix:
         >>> tropalign.SubstitutionMatrix.default(tropalign.PROTEIN).name
         'BLOSUM62'
         """
-        if alphabet.match_mismatch is not None:
-            return cls.match_mismatch(*alphabet.match_mismatch, alphabet)
-        if alphabet.matrix is not None:
-            return cls.from_name(alphabet.matrix, alphabet)
-        raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
+        return _default(alphabet)
 
     def check(self, batch: SequenceBatch) -> None:
         """Warns of letters scored like another one.
@@ -372,6 +369,16 @@ class SubstitutionMatrix:
                 TropalignWarning,
                 stacklevel=2,
             )
+
+
+@lru_cache(maxsize=8)
+def _default(alphabet: Alphabet) -> SubstitutionMatrix:
+    """Made once: making it takes longer than aligning a pair, and nobody can change it."""
+    if alphabet.match_mismatch is not None:
+        return SubstitutionMatrix.match_mismatch(*alphabet.match_mismatch, alphabet)
+    if alphabet.matrix is not None:
+        return SubstitutionMatrix.from_name(alphabet.matrix, alphabet)
+    raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
 
 
 def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:

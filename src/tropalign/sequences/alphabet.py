@@ -302,7 +302,7 @@ def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
 
 def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
     """The same from how often each byte occurs, int64, shape (256,)."""
-    upper = {chr(k): int(counts[k] + counts[k + 32]) for k in range(ord("A"), ord("Z") + 1)}
+    upper = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (counts[65:91] + counts[97:123]).tolist(), strict=True))
     upper["*"] = int(counts[ord("*")])
     total = sum(upper.values())
     return next(a for a in ALPHABETS.values() if a.judged is not None and a.judged.holds(upper, total))
