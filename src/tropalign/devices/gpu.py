@@ -48,7 +48,7 @@ class Gpu(Protocol):
     n_streams
         Threads that keep it busy, each with a queue of its own: one's transfers beside another's kernels.
     n_multiprocessors
-        Of each of which some work-groups run at a time.
+        Parts that run some work-groups each, at a time.
     """
 
     name: str

@@ -121,7 +121,7 @@ class OpenClDevice:
         """Compiles kernels; the driver or pyopencl may keep them in the user's cache directory."""
         options = ["-w", *(f"-D{name}={value}" for name, value in constants.items())]
         try:
-            with warnings.catch_warnings():  # of compilers that talk
+            with warnings.catch_warnings():  # some compilers talk
                 warnings.simplefilter("ignore", self._cl.CompilerWarning)
                 return OpenClProgram(self, self._cl.Program(self._context, source).build(options))
         except (self._cl.Error, RuntimeError) as error:  # RuntimeError: another process holds the cache

@@ -142,7 +142,7 @@ def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[
     names
         As ``--device`` takes them. "auto": the processor, and the GPUs if the job is worth starting a driver.
     cost_cells
-        Of the whole job.
+        The cost of the whole job.
 
     Raises
     ------

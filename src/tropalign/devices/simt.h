@@ -7,7 +7,7 @@
    work-group:  SIMT_GROUP, SIMT_LANE, SIMT_BARRIER()        (SIMT_BARRIER orders local and global memory in the group)
    memory:      SIMT_GLOBAL, SIMT_SHARED (a pointer to local memory), SIMT_SHARED_ARRAY (its declaration)
    word_t:      what a lane computes with, chosen by SIMT_WORD:
-     16   two int16, the low and the high half; one instruction an operation on sm_90 and later (DPX)
+     16   two int16, the low and the high half; one instruction per operation on sm_90 and later (DPX)
      32   one int32, which is the low half; for scores beyond 16 bits, and CUDA before sm_90, where packed 16-bit
           operations cost 4 to 15 instructions */
 #ifndef SIMT_H
@@ -21,7 +21,7 @@ typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef long long simt_long;
-/* At least six groups (of 64) a multiprocessor: up to 168 registers each. Unbounded, NVRTC spills to reach 128. */
+/* At least six groups (of 64) per multiprocessor: up to 168 registers each. Unbounded, NVRTC spills to reach 128. */
 #define SIMT_KERNEL(group_size) extern "C" __global__ void __launch_bounds__(group_size, 6)
 #define SIMT_FN static __device__ __forceinline__
 #define SIMT_GLOBAL

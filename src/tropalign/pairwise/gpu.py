@@ -76,7 +76,7 @@ class PairsOnGpu:
         self._steps = device.upload(scheme.steps())
         self._matrix = device.upload(scheme.clipped)
         self._programs = Programs(device, source())
-        #: Of the device at once, and of one group that sweeps strips.
+        #: What the device gets at once, and what one group that sweeps strips gets.
         self.pace, self.strip_pace = Pace(FIRST_CELLS), Pace(FIRST_STRIP_CELLS)
 
     def align(self, query: Ints, target: Ints, progress: Callable[[int], None] | None = None) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class PairsOnGpu:
         """Pairs as long as that fewer groups than the device runs at a time would find memory get one each."""
         shape, sequences = self.shape, self.sequences
         if self.scheme.traced:
-            cell_bytes = 2 if self.scheme.level_bits == 7 else 4  # of both halves
+            cell_bytes = 2 if self.scheme.level_bits == 7 else 4  # for both halves
             most = self.device.budget_bytes() // (cell_bytes * shape.group * self._groups_at_once)
             shape = replace(shape, strips_cells=min(shape.strips_cells, max(most, 1)))
         return plan(query, target, sequences.lengths, sequences.rank, self.scheme.free, self._width, shape)
@@ -247,7 +247,7 @@ class _Chunk:
     Attributes
     ----------
     units
-        Of the launch.
+        Which of the launch's.
     pair, where
         As in the launch; `where` counts from the chunk's first unit.
     places : int64, shape (n_units, 2)
@@ -284,7 +284,7 @@ class _Result:
         return self
 
     def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
-        """Values (a row per quantity) of these pairs, and their runs: of the k-th from begin[k] to begin[k + 1]."""
+        """Values (a row per quantity) of these pairs, and their runs: the k-th has begin[k] to begin[k + 1]."""
         from tropalign import _native
 
         pair = pair + self._before

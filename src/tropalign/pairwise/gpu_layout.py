@@ -37,7 +37,7 @@ class Unit(IntEnum):
     TILES = 2
     #: Blocks of COLUMNS columns of its longest lane.
     BLOCKS = 3
-    #: Of `Flag`.
+    #: What holds for all its pairs (`Flag`).
     FLAGS = 4
 
 

@@ -37,9 +37,9 @@ class Width:
     Attributes
     ----------
     word_bits
-        Of all others.
+        The width of all others.
     bound : int64
-        Of each sequence.
+        The most that each sequence lets values reach.
     extend
         For each residue of the longer sequence.
     """

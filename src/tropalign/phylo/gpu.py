@@ -64,7 +64,7 @@ class Shape:
     rows: tuple[int, ...] = (32, 28, 24, 20)
 
     def height(self, lengths: Ints) -> int:
-        """Of the tiles of couples whose longer reads have these lengths."""
+        """Rows of a tile for couples whose longer reads have these lengths."""
         return min(self.rows, key=lambda rows: (int((-(-lengths // rows)).sum()) * (rows + TILE_ROWS), -rows))
 
 
@@ -275,7 +275,7 @@ class _Couples:
     height
         Rows of a tile.
     letters : uint8, shape (n_rows, 2)
-        Of both reads' rows, padded in front to whole tiles (0).
+        The rows of both reads, padded in front to whole tiles (0).
     numbers : int64, shape (n, COUPLE_INTS)
         By `Couple`.
     """
