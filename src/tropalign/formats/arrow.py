@@ -16,7 +16,7 @@ import numpy as np
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
-from tropalign.results.alignments import AlignmentTable, concatenate, empty_table
+from tropalign.results.alignments import AlignmentTable, arrays_of, concatenate, empty_table
 from tropalign.sequences import PROTEIN, SequenceBatch
 
 #: Rows of a batch, a row group of Parquet.
@@ -38,7 +38,7 @@ def require_pyarrow() -> None:
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """The table itself, as .npz."""
     sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **table.arrays())
+    np.savez(sink, allow_pickle=False, **arrays_of(table))
     return sink.getvalue()
 
 

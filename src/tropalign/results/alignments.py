@@ -337,13 +337,6 @@ class AlignmentTable:
         names = (*INDEX_COLUMNS, *(column.name for column in _KEPT))
         return {name: values for name in names if (values := getattr(self, name)) is not None}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays of the table by the names of its attributes."""
-        arrays = self._row_columns()
-        if self.cigar_ops is not None:
-            arrays |= {"cigar_ops": self.cigar_ops, "cigar_offsets": self.cigar_offsets}
-        return arrays
-
     def numbers(self) -> dict[str, NDArray[Any]]:
         """The columns of numbers, by the names that they have in output.
 
@@ -623,6 +616,14 @@ class Alignment:
 
     def _repr_html_(self) -> str:
         return display.alignment_html(self)
+
+
+def arrays_of(table: AlignmentTable) -> dict[str, NDArray[Any]]:
+    """All arrays of a table by the names of its attributes: what it is made of again."""
+    arrays = table._row_columns()
+    if table.cigar_ops is not None:
+        arrays |= {"cigar_ops": table.cigar_ops, "cigar_offsets": table.cigar_offsets}
+    return arrays
 
 
 def empty_table(queries: SequenceBatch, targets: SequenceBatch, depth: str, has_strand: bool = False) -> AlignmentTable:
