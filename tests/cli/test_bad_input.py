@@ -103,7 +103,10 @@ def test_options_that_fit_no_input(fails, arguments, code, sentence):
         (["--matrix", "PAM30", "--match", "2"], "--matrix and --match/--mismatch exclude each other"),
         (["-f", "matrix", "--top", "2"], "--format matrix holds every pair: leave --top out"),
         (["-f", "matrix", "--min-score", "2"], "--format matrix holds every pair: leave --min-score out"),
-        (["-f", "matrix", "--matrix-layout", "phylip", "--matrix-values", "score"], "PHYLIP holds the distances of one set: "),
+        (
+            ["-f", "matrix", "--matrix-layout", "phylip", "--matrix-values", "score"],
+            "PHYLIP holds the distances of one set: ",
+        ),
         (["--matrix-layout", "npz"], "--matrix-values and --matrix-layout belong to --format matrix"),
         (["--device", "cuda"], "argument --device: 'cuda' is no device: write auto, cpu, cuda:0 or opencl:0.0 (trop"),
         (["--repot", "score"], "unrecognized arguments: --repot score"),
