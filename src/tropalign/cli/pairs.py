@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
     from tropalign.devices.registry import open_devices
     from tropalign.execution.run import Output, Run, memory_allowed
-    from tropalign.formats.registry import check_format
+    from tropalign.formats.registry import check_format, format_of
     from tropalign.machine.memory import left_for_job
     from tropalign.pairwise import PairsTask
     from tropalign.sequences.batch import held_bytes
@@ -130,7 +130,8 @@ def run(options: argparse.Namespace) -> None:
         _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
     pair_options = _pair_options(options, asked.report, queries.alphabet)
-    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard)
+    column_bytes = format_of("pairs", asked.format).column_bytes
+    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, column_bytes)
     writer = _writer(options, asked, task)
     aligning = Run(
         task=task,

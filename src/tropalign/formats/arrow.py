@@ -20,7 +20,7 @@ from tropalign.results.alignments import AlignmentTable, arrays_of, concatenate,
 from tropalign.sequences import PROTEIN, SequenceBatch
 
 #: Rows of a batch, a row group of Parquet.
-BATCH_ROWS = 1 << 17
+BATCH_ROWS = 1 << 16
 #: What the schema and the rows are made of.
 ASSEMBLED_WITH = ("queries", "targets", "report", "both_strands")
 

@@ -95,6 +95,8 @@ class Format(Generic[C]):
         Reports that it can show, of those that a kind of results has; empty: all of them.
     is_binary, needs_all
         As Writer's, for a context.
+    column_bytes
+        Bytes written per column of an alignment, so that tiles are cut to the memory; 0 where only CIGARs are.
     require
         Raises InputError with the remedy where a package is missing.
     check
@@ -108,6 +110,7 @@ class Format(Generic[C]):
     depths: tuple[str, ...] = ()
     is_binary: Callable[[C], bool] = _never
     needs_all: Callable[[C], bool] = _never
+    column_bytes: float = 0.0
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits
 

@@ -84,6 +84,8 @@ class PairsTask:
         What the task may take beside the sequences; a share of what is free when not given.
     shard
         (i, n): the i-th of n equal shares of the pairs only, counted from 1.
+    column_bytes
+        Bytes that will be written per column of an alignment, beside its CIGAR.
 
     Raises
     ------
@@ -104,6 +106,7 @@ class PairsTask:
         pairs: Index | None = None,
         memory_bytes: int | None = None,
         shard: Shard | None = None,
+        column_bytes: float = 0.0,
     ) -> None:
         self.queries, self.options = queries, options
         self.pairs = (
@@ -124,6 +127,7 @@ class PairsTask:
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         self._order = self._ordered()
+        self._column_bytes = column_bytes
         self._most_pairs, self._scratch_bytes = self._room()
         self._tiles = self._cut(shard)
         self._on_devices = DeviceCache()
@@ -176,8 +180,9 @@ class PairsTask:
         report = self.options.report
         if report != "alignment":
             return ROW_BYTES[report]
-        residues = float(min(self.queries.lengths.mean(), self.targets.lengths.mean()))
-        return ROW_BYTES[report] + PATH_BYTES * residues
+        shorter, longer = sorted(float(batch.lengths.mean()) for batch in (self.queries, self.targets))
+        # What is written is held twice: as text and in the part.
+        return ROW_BYTES[report] + PATH_BYTES * shorter + 2 * self._column_bytes * longer
 
     def _cut(self, shard: Shard | None) -> list[Tile]:
         order = self._order

@@ -38,4 +38,4 @@ def _records(table: AlignmentTable) -> bytes:
     return rows.join(columns, len(table), separator="", terminator="\n\n")
 
 
-FORMAT = Format((".fa", ".fasta"), encode, concatenated(), depths=("alignment",))
+FORMAT = Format((".fa", ".fasta"), encode, concatenated(), depths=("alignment",), column_bytes=2.0)

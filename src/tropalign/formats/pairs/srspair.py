@@ -67,4 +67,5 @@ FORMAT = Format(
     encode,
     concatenated(header_text, 2 * (b"#" + b"-" * 39 + b"\n")),
     depths=("alignment",),
+    column_bytes=5.5,  # three letters, names and positions every 50 columns, and gapped lines while they are made
 )
