@@ -209,22 +209,29 @@ class LongBlock {
     }
 
     template <int C, bool Trace>
-    [[gnu::always_inline]] void step(Scores &scores, int t, int steps, Edge<T, B> &edge, Masks<T, B> *masks,
-                                     V &threshold, LocalBest<T, B> &tracked) {
+    void step(Scores &scores, int t, int steps, Edge<T, B> &edge, Masks<T, B> *masks, V &threshold,
+              LocalBest<T, B> &tracked) {
         const Scoring &scoring = borders_.scoring;
         const Participation<T, B> lanes{active(t, steps), started_.data(), pad_ > 0 ? strip_ : 0};
         const bool is_partial = t < L - 1 || t >= steps || pad_ > 0;
-        const T open = static_cast<T>(scoring.open);
         if constexpr (Local) {
             const LocalScoring<T> costs{borders_.floor, static_cast<T>(scoring.open + scoring.extend),
                                         static_cast<T>(scoring.extend)};
             local_columns<T, B, C, Trace, !Trace, false, true>(scores, strip_, t * C, costs, H_, E_, masks, threshold,
                                                                tracked, edge, lanes);
         } else if (is_partial) {
-            global_columns<T, B, C, Trace, false, true>(scores, strip_, open, H_, E_, masks, edge, lanes);
+            global_step<C, Trace, true>(scores, edge, masks, lanes);
         } else {
-            global_columns<T, B, C, Trace, false, false>(scores, strip_, open, H_, E_, masks, edge, lanes);
+            global_step<C, Trace, false>(scores, edge, masks, lanes);
         }
+    }
+
+    /// A function of its own: GCC 12 spills columns of the sweep when it is inlined beside others.
+    template <int C, bool Trace, bool Partial>
+    [[gnu::noinline]] void global_step(const Scores &scores, Edge<T, B> &edge, Masks<T, B> *masks,
+                                       const Participation<T, B> &lanes) {
+        const T open = static_cast<T>(borders_.scoring.open);
+        global_columns<T, B, C, Trace, false, Partial>(scores, strip_, open, H_, E_, masks, edge, lanes);
     }
 
     /// H above each strip's first row, in the column before the part's first.

@@ -21,7 +21,7 @@ query, target = np.triu_indices(300, 1)
 matrix = np.where(np.eye(32, dtype=bool), 5, -4).astype(np.int32)
 def align(n_threads, progress=None):
     batch = (codes, offsets)
-    scoring = (matrix, 10, 1, False, (False,) * 4)
+    scoring = (matrix, 10, 1, "global", (False,) * 4)
     return _native.align_pairs(*batch, *batch, query, target, *scoring, 2, n_threads, 1 << 26, progress)
 letters = np.frombuffer(b"ACGT" * 50, np.uint8).reshape(4, 50)
 sets = np.full(256, 15, np.uint32)

@@ -1,0 +1,180 @@
+// Every operation of native/simd against plain loops, at every width and lane type of the instruction set that this is
+// compiled for. Prints a line per operation with the number of vectors compared, and fails on the first difference.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+
+#ifdef PLAIN_LOOPS  // as a processor without intrinsics gets it
+#undef __SSE2__
+#endif
+#include "../../native/simd/bytes.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+namespace {
+
+std::mt19937_64 random_bits(7);
+
+/// Random lanes; half of them at or beside the ends of the type and zero, and often equal to each other.
+template <class T>
+T random_lane() {
+    using Limits = std::numeric_limits<T>;
+    if (random_bits() % 2) return static_cast<T>(random_bits());
+    const T ends[] = {Limits::min(), static_cast<T>(Limits::min() + 1), -1, 0, 1, static_cast<T>(Limits::max() - 1),
+                      Limits::max()};
+    return ends[random_bits() % 7];
+}
+
+template <class T, int B>
+struct Case {
+    static constexpr int L = Lanes<T, B>::count;
+    using V = Vec<T, B>;
+    using Bits = typename Lanes<T, B>::Bits;
+    static constexpr int per_lane = Lanes<T, B>::bits_per_lane;
+    alignas(64) T a[L], b[L];
+
+    Case() {
+        for (int l = 0; l < L; ++l) {
+            a[l] = random_lane<T>();
+            b[l] = random_bits() % 4 ? random_lane<T>() : a[l];
+        }
+    }
+    V va() const { return load<T, B>(a); }
+    V vb() const { return load<T, B>(b); }
+};
+
+int compared = 0;
+
+template <class T, int B>
+void fail(const char *operation, int lane, long long got, long long wanted) {
+    std::printf("%s of int%d, %d bytes, lane %d: %lld instead of %lld\n", operation, int(8 * sizeof(T)), B, lane, got,
+                wanted);
+    std::exit(1);
+}
+
+/// Compares lanes with what `wanted(lane)` says.
+template <class T, int B, class Wanted>
+void same(const char *operation, Vec<T, B> got, Wanted wanted) {
+    alignas(64) T lanes[Lanes<T, B>::count];
+    store<T, B>(lanes, got);
+    for (int l = 0; l < Lanes<T, B>::count; ++l)
+        if (lanes[l] != static_cast<T>(wanted(l))) fail<T, B>(operation, l, lanes[l], static_cast<T>(wanted(l)));
+    ++compared;
+}
+
+template <class T>
+long long saturated(long long x) {
+    return std::clamp<long long>(x, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+}
+
+template <class T>
+T wrapped(long long x) {
+    return static_cast<T>(static_cast<unsigned long long>(x));
+}
+
+template <class T, int B>
+void arithmetic() {
+    const Case<T, B> c;
+    const bool wraps = sizeof(T) == 4;
+    same<T, B>("splat", splat<T, B>(c.a[0]), [&](int) { return c.a[0]; });
+    same<T, B>("vmax", vmax(c.va(), c.vb()), [&](int l) { return std::max(c.a[l], c.b[l]); });
+    same<T, B>("adds", adds<T, B>(c.va(), c.vb()), [&](int l) {
+        const long long sum = static_cast<long long>(c.a[l]) + c.b[l];
+        return wraps ? wrapped<T>(sum) : saturated<T>(sum);
+    });
+    same<T, B>("subs", subs<T, B>(c.va(), c.vb()), [&](int l) {
+        const long long difference = static_cast<long long>(c.a[l]) - c.b[l];
+        return wraps ? wrapped<T>(difference) : saturated<T>(difference);
+    });
+}
+
+template <class T, int B>
+void comparisons() {
+    using C = Case<T, B>;
+    const C c;
+    const uint64_t bits = widened(gt_bits<T, B>(c.va(), c.vb()));
+    bool any = false;
+    for (int l = 0; l < C::L; ++l) {
+        const bool greater = c.a[l] > c.b[l];
+        any |= greater;
+        if (((bits >> (l * C::per_lane)) & 1) != greater) fail<T, B>("gt_bits", l, !greater, greater);
+    }
+    if constexpr (C::L * C::per_lane < 64)
+        if (bits >> (C::L * C::per_lane)) fail<T, B>("gt_bits beyond the lanes", -1, 1, 0);
+    ++compared;
+    if (any_gt<T, B>(c.va(), c.vb()) != any) fail<T, B>("any_gt", -1, !any, any);
+    if (any_gt<T, B>(c.va(), c.va())) fail<T, B>("any_gt of equals", -1, 1, 0);
+    // One lane alone, each in turn.
+    for (int l = 0; l < C::L; ++l) {
+        alignas(64) T one[C::L] = {};
+        one[l] = 1;
+        if (!any_gt<T, B>(load<T, B>(one), Vec<T, B>{})) fail<T, B>("any_gt", l, 0, 1);
+    }
+    const uint64_t random = random_bits();
+    same<T, B>("lanes_of_bits", lanes_of_bits<T, B>(random), [&](int l) { return -static_cast<int>(random >> l & 1); });
+}
+
+template <class T, int B>
+void widening() {
+    alignas(64) int8_t narrow[64];
+    for (int8_t &x : narrow) x = random_lane<int8_t>();
+    same<T, B>("widen", widen<T, B>(narrow), [&](int l) { return narrow[l]; });
+}
+
+template <int B>
+void byte_operations() {
+    using C = Case<int8_t, B>;
+    const C c;
+    alignas(64) int8_t table[32], index[B];
+    for (int8_t &x : table) x = random_lane<int8_t>();
+    for (int8_t &x : index) x = static_cast<int8_t>(random_bits() % 32);
+    same<int8_t, B>("lookup32", lookup32<B>(table, load<int8_t, B>(index)), [&](int l) { return table[index[l]]; });
+    same<int8_t, B>("unpack_low", unpack_low<B>(c.va(), c.vb()),
+                    [&](int l) { return (l % 2 ? c.b : c.a)[l / 16 * 16 + l % 16 / 2]; });
+    same<int8_t, B>("unpack_high", unpack_high<B>(c.va(), c.vb()),
+                    [&](int l) { return (l % 2 ? c.b : c.a)[l / 16 * 16 + 8 + l % 16 / 2]; });
+    same<int8_t, B>("shuffle16", shuffle16<B>(c.va(), c.vb()),
+                    [&](int l) { return c.b[l] < 0 ? 0 : c.a[l / 16 * 16 + (c.b[l] & 15)]; });
+    alignas(64) int8_t block[16][B];
+    Vec<int8_t, B> v[16];
+    for (int k = 0; k < 16; ++k) {
+        for (int8_t &x : block[k]) x = random_lane<int8_t>();
+        v[k] = load<int8_t, B>(block[k]);
+    }
+    transpose16<B>(v);
+    for (int k = 0; k < 16; ++k)
+        same<int8_t, B>("transpose16", v[k], [&](int l) { return block[l % 16][l / 16 * 16 + k]; });
+}
+
+template <class T, int B>
+void lanes() {
+    arithmetic<T, B>();
+    comparisons<T, B>();
+    widening<T, B>();
+}
+
+template <int B>
+void vectors(int rounds) {
+    for (int k = 0; k < rounds; ++k) {
+        lanes<int8_t, B>();
+        lanes<int16_t, B>();
+        lanes<int32_t, B>();
+        byte_operations<B>();
+    }
+    std::printf("%d bytes: %d vectors compared\n", B, compared);
+    compared = 0;
+}
+
+}  // namespace
+}  // namespace tropalign::TROPALIGN_ISA
+
+int main(int argc, char **argv) {
+    using namespace tropalign::TROPALIGN_ISA;
+    const int rounds = argc > 1 ? std::stoi(argv[1]) : 1000;
+    vectors<16>(rounds);
+    if constexpr (kVectorBytes >= 32) vectors<32>(rounds);
+    if constexpr (kVectorBytes >= 64) vectors<64>(rounds);
+}
