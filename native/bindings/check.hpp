@@ -33,12 +33,18 @@ inline void require_offsets(const int64_t *offsets, int64_t n_entries, int64_t s
     if (offsets[0] < 0 || offsets[n_entries - 1] > size) refuse(std::string(name) + ": offsets reach beyond the data");
 }
 
-/// Sequences that offsets make: the length of the longest, which is below 2^31.
+/// The length of the longest sequence that offsets make, which is below 2^31.
 inline int64_t longest_of(const int64_t *offsets, int64_t n_entries, const char *name) {
     int64_t longest = 0;
     for (int64_t k = 1; k < n_entries; ++k) longest = std::max(longest, offsets[k] - offsets[k - 1]);
     if (longest > INT32_MAX) refuse(std::string(name) + ": a sequence is longer than 2147483647");
     return longest;
+}
+
+inline void require_no_empty(const int64_t *offsets, int64_t n_entries, const char *name) {
+    bool any_empty = false;
+    for (int64_t k = 1; k < n_entries; ++k) any_empty |= offsets[k - 1] == offsets[k];
+    if (any_empty) refuse(std::string(name) + ": a sequence is empty");
 }
 
 /// All of [0, n).

@@ -26,6 +26,7 @@ class OwnBatch {
         require_codes(codes_.data() + kCodeMargin, codes.size(), kPadCode, codes_name);
         const auto n_entries = static_cast<int64_t>(offsets_.size());
         require_offsets(offsets_.data(), n_entries, static_cast<int64_t>(codes.size()), offsets_name);
+        require_no_empty(offsets_.data(), n_entries, offsets_name);
         longest_ = longest_of(offsets_.data(), n_entries, offsets_name);
     }
 

@@ -17,7 +17,8 @@ constexpr size_t kLarge = size_t{1} << 16;      // pieces from here on are kept
 constexpr size_t kKeptBytes = size_t{96} << 20;  // in all
 
 std::mutex mutex;
-std::vector<Memory> kept;  // the piece given back last comes last
+// The piece given back last comes last. Never destroyed, as threads may still give back when the process ends.
+std::vector<Memory> &kept = *new std::vector<Memory>;
 size_t kept_bytes = 0;
 
 /// A kept piece of `bytes` up to a quarter more, or none.

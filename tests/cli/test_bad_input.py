@@ -76,7 +76,7 @@ def test_letters_outside_the_alphabet(fails, tmp_path, capsys):
         (["-f", "paf", "--report", "score"], 3, "format paf shows alignments: use --report alignment"),
         (["--matrix", "nothing"], 3, "there is no matrix and no file 'nothing'; the matrices are "),
         (["--memory", "10"], 4, "and 10 B are allowed: "),
-        (["--pairs", "nowhere"], 3, "nowhere: the list of pairs cannot be read (No such file or directory)"),
+        (["--pairs", "nowhere"], 3, "nowhere: there is no such file"),
         (["-o", "/nowhere/out.tsv"], 3, "/nowhere: there is no such directory to write to: make it first"),
         (["-o", "/dev"], 3, "/dev: the output is a directory: name a file in it"),
     ],
@@ -123,8 +123,8 @@ def test_usage(fails, arguments, sentence):
         (b"a b\na nobody\n", "list, line 2, record 'nobody': there is no sequence of this name"),
         (b"# a b\n\n", "list: the list holds no pair"),
         (b"a b\na\n", "list, line 2: a line has to hold two names"),
-        (b"a \xff\xfe\n", "list: the list of pairs is no text"),
-        (gzip.compress(b"a b\n" * 99, mtime=0)[:20], "list: the list of pairs cannot be read ("),
+        (b"a \xff\xfe\n", "list, line 1: the list of pairs is no text"),
+        (gzip.compress(b"a b\n" * 99, mtime=0)[:20], "list: the compressed file is truncated"),
     ],
 )
 def test_lists_of_pairs(fails, tmp_path, listing, sentence):

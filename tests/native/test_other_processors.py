@@ -3,6 +3,7 @@
 import random
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,13 @@ import tropalign as ta
 HERE = Path(__file__).parent
 NATIVE = HERE.parent.parent / "native"
 COMPUTE = sorted(NATIVE.glob("compute/*.cpp"))
+PAIRWISE, PHYLO = sorted(NATIVE.glob("pairwise/*.cpp")), sorted(NATIVE.glob("phylo/*.cpp"))
+FUZZ = HERE.parent / "fuzz"
 #: Sources of each program.
 PROGRAMS = {
-    "align_stdin": [*COMPUTE, *sorted(NATIVE.glob("pairwise/*.cpp"))],
-    "place_random": [*COMPUTE, *sorted(NATIVE.glob("phylo/*.cpp"))],
+    "align_stdin": [*COMPUTE, *PAIRWISE, HERE / "align_stdin.cpp"],
+    "place_random": [*COMPUTE, *PHYLO, HERE / "place_random.cpp"],
+    "fuzz_pairwise": [*COMPUTE, *PAIRWISE, FUZZ / "pairwise.cpp", FUZZ / "standalone.cpp"],
 }
 FLAGS = ["-std=c++20", "-O1", "-fwrapv", "-w", "-pthread"]
 
@@ -29,19 +33,27 @@ TARGETS = {
 
 @pytest.fixture(scope="module", params=TARGETS)
 def target(request, tmp_path_factory):
-    """Compiles one of PROGRAMS; returns the command that runs it."""
+    """Compiles one of PROGRAMS, each source once; returns the command that runs it."""
     isa = request.param
     compiler, flags, runner = TARGETS[isa]
     for tool in (compiler, *runner):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
 
+    folder = tmp_path_factory.mktemp(isa)
+    command = [compiler, *FLAGS, f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS=X({isa})"]
+
+    def made_of(source):
+        made = folder / f"{source.parent.name}-{source.stem}.o"
+        if not made.exists():
+            subprocess.run([*command, "-c", source, "-o", made], check=True)
+        return made
+
     def compiled(name):
-        path = tmp_path_factory.mktemp(isa) / name
-        define = [f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS=X({isa})"]
-        sources = [*PROGRAMS[name], HERE / f"{name}.cpp"]
-        subprocess.run([compiler, *FLAGS, *flags, *define, *sources, "-o", path], check=True)
-        return [*runner, str(path)]
+        with ThreadPoolExecutor(2) as pool:
+            objects = list(pool.map(made_of, PROGRAMS[name]))
+        subprocess.run([*command, *flags, *objects, "-o", folder / name], check=True)
+        return [*runner, str(folder / name)]
 
     return compiled
 
@@ -55,6 +67,15 @@ def program(target):
 def test_same_placements(target):
     done = subprocess.run(target("place_random"), capture_output=True, text=True)
     assert done.returncode == 0 and int(done.stdout) > 1000, done.stdout
+
+
+def test_the_engine_computes_what_its_definition_says(target, tmp_path):
+    """The fuzzer: the inputs that are kept, and some that a seed makes."""
+    command = target("fuzz_pairwise")
+    kept = sorted((FUZZ / "corpus" / "pairwise").iterdir())
+    for arguments, least in [(kept, len(kept)), (["--random", "1", "60", "25"], 5)]:
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0 and int(done.stdout) >= least > 0, done.stderr
 
 
 def sequences(rng):

@@ -56,6 +56,7 @@ def pairs():
             "reach beyond": long_offsets,
             "beyond the data": np.array([-1, 4, 8, 12], I64),
             "one entry more": np.zeros(0, I64),
+            "a sequence is empty": np.array([0, 4, 4, 12], I64),
         }.items():
             yield f"{name} {wrong}", _native.align_pairs, changed(valid, **{name: wrong}), ValueError, text
         for code in (31, 32, 255):

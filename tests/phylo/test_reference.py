@@ -214,6 +214,17 @@ def test_alignments_from_files(tmp_path, kind):
         ("# STOCKHOLM 1.0\nhello\n", "read as Stockholm, this is no alignment"),
         ("hello\n", "line 1: this is no alignment: PHYLIP begins with two numbers"),
         (">a\nAC\n>a\nAC\n", "line 3, record 'a': two rows have the same name"),
+        ("0 10\na ACGT\n", "line 1: this is no alignment: .* but these are 0 or huge"),
+        ("2 0\na ACGT\n", "line 1: this is no alignment: .* but these are 0 or huge"),
+        ("9" * 5000 + " 3\na ACG\n", "line 1: this is no alignment: .* but these are 0 or huge"),
+        (
+            '# STOCKHOLM 1.0\na ACGT-A"\nb AC--TA\n#=GR a SS HHH..H\n//\n',
+            "read as Stockholm, this is no alignment \\(.*\\)$",
+        ),
+        (
+            "# STOCKHOLM 1.0\n#=GS a AC x\n#=GR a SS ....\n//\n",
+            "x: read as Stockholm, this is no alignment \\(.*\\)$",
+        ),
     ],
 )
 def test_no_alignments(tmp_path, text, words):

@@ -301,30 +301,26 @@ def read_pairs(path: str, queries: SequenceBatch, targets: SequenceBatch) -> NDA
         A file that cannot be read or lists no pair, a line without two names, a name that no sequence has.
     """
     import numpy as np
-    import xopen
 
     from tropalign.errors import InputError
+    from tropalign.sequences.files import file_name, read_lines
 
-    file = "standard input" if path == "-" else path
+    file = file_name(path)
     places = ({n: k for k, n in enumerate(queries.names)}, {n: k for k, n in enumerate(targets.names)})
     pairs = []
-    try:
-        with xopen.xopen(path, "r", threads=0) as lines:
-            for number, line in enumerate(lines, 1):
-                words = line.split()
-                if not words or line.startswith("#"):
-                    continue
-                if len(words) < 2:
-                    raise InputError("a line has to hold two names", file=file, line=number)
-                for word, place in zip(words, places, strict=False):
-                    if word not in place:
-                        raise InputError("there is no sequence of this name", file=file, line=number, record=word)
-                pairs.append((places[0][words[0]], places[1][words[1]]))
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"the list of pairs cannot be read ({reason})", file=file) from None
-    except UnicodeDecodeError:
-        raise InputError("the list of pairs is no text", file=file) from None
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            words = line.decode().split()
+        except UnicodeDecodeError:
+            raise InputError("the list of pairs is no text", file=file, line=number) from None
+        if not words or line.startswith(b"#"):
+            continue
+        if len(words) < 2:
+            raise InputError("a line has to hold two names", file=file, line=number)
+        for word, place in zip(words, places, strict=False):
+            if word not in place:
+                raise InputError("there is no sequence of this name", file=file, line=number, record=word)
+        pairs.append((places[0][words[0]], places[1][words[1]]))
     if not pairs:
         raise InputError("the list holds no pair", file=file)
     return np.array(pairs, np.int64)

@@ -148,7 +148,7 @@ class _Shard:
         """A section of a part. Raises InputError when it is damaged."""
         try:
             found = read_section(io.BytesIO(self._archive.read(part_name(index))), number)
-        except (OSError, EOFError, KeyError, zipfile.BadZipFile):
+        except (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile):  # encrypted, patched, ...
             found = None
         if found is None:
             raise InputError(f"tile {index} in it is damaged: write this shard again", file=self.path)

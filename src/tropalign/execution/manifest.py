@@ -87,6 +87,7 @@ class Manifest:
             and all(_is_count(number) for number in numbers)
             and isinstance(parameters, dict)
             and all(isinstance(word, str) for item in parameters.items() for word in item)
+            and "shard" in entries
             and (shard is None or _is_shard(shard))
         )
         if not is_sound or entries["layout"] != LAYOUT:

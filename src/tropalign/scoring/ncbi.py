@@ -63,7 +63,8 @@ def read_ncbi(path: str | os.PathLike[str]) -> tuple[str, NDArray[np.float64]]:
         words = line.partition("#")[0].split()
         if not words:
             continue
-        if any(len(word) > 1 for word in (words if not letters else words[:1])) or not line.isascii():
+        is_text = line.isascii() and "".join(words).isprintable()
+        if any(len(word) > 1 for word in (words if not letters else words[:1])) or not is_text:
             raise InputError(_NO_MATRIX, file=file, line=number)
         if not letters:
             letters = "".join(words).upper()
