@@ -1,5 +1,6 @@
 #include "buffer.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -14,12 +15,21 @@ namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
 constexpr size_t kLarge = size_t{1} << 16;      // pieces from here on are kept
-constexpr size_t kKeptBytes = size_t{96} << 20;  // in all
+constexpr size_t kMostKeptBytes = size_t{96} << 20;
 
 std::mutex mutex;
 // The piece given back last comes last. Never destroyed, as threads may still give back when the process ends.
 std::vector<Memory> &kept = *new std::vector<Memory>;
-size_t kept_bytes = 0;
+size_t kept_bytes = 0, allowed_bytes = kMostKeptBytes;
+
+/// Frees the oldest pieces until no more than `bytes` are kept; the lock is held.
+void keep_no_more_than(size_t bytes) {
+    while (!kept.empty() && kept_bytes > bytes) {
+        kept_bytes -= kept.front().bytes;
+        std::free(kept.front().data);
+        kept.erase(kept.begin());
+    }
+}
 
 /// A kept piece of `bytes` up to a quarter more, or none.
 Memory take_kept(size_t bytes) {
@@ -49,15 +59,17 @@ Memory take_memory(size_t bytes) {
     return memory;
 }
 
+void keep_at_most(size_t bytes) {
+    std::lock_guard lock(mutex);
+    allowed_bytes = std::min(bytes, kMostKeptBytes);
+    keep_no_more_than(allowed_bytes);
+}
+
 void give_back(Memory memory) noexcept {
     if (memory.bytes >= kLarge) {
         std::lock_guard lock(mutex);
-        while (!kept.empty() && kept_bytes + memory.bytes > kKeptBytes && memory.bytes <= kKeptBytes) {
-            kept_bytes -= kept.front().bytes;  // the oldest make room
-            std::free(kept.front().data);
-            kept.erase(kept.begin());
-        }
-        if (kept_bytes + memory.bytes <= kKeptBytes) {
+        if (memory.bytes <= allowed_bytes) {
+            keep_no_more_than(allowed_bytes - memory.bytes);
             kept.push_back(memory);
             kept_bytes += memory.bytes;
             return;

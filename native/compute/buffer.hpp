@@ -15,6 +15,8 @@ struct Memory {
 };
 Memory take_memory(size_t bytes);
 void give_back(Memory memory) noexcept;
+/// How much of what is given back may stay mapped from now on; never more than 96 MiB.
+void keep_at_most(size_t bytes);
 
 template <class T>
 class Buffer {

@@ -23,6 +23,8 @@ constexpr int kSaturatedUnits = 4;
 constexpr int kTriesAgain = 32;
 /// A unit of 16 pairs of some 700 residues fits, with directions: with less, threads would only force pairs to run alone.
 constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
+/// Of the memory that a tile may take, one part in so many stays mapped for the next one (KEPT_SHARE in pairwise/task.py).
+constexpr int64_t kKeptShare = 4;
 /// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer turns at the counter, equal shares still.
 constexpr int64_t kRunsPerThread = 32, kMostUnitsPerRun = 16;
 
@@ -228,6 +230,7 @@ class TileRun {
 }  // namespace
 
 TileColumns align_tile(const Kernels &kernels, const Scoring &scoring, const TileRequest &request, const Poll &poll) {
+    keep_at_most(static_cast<size_t>(request.memory_bytes / kKeptShare));
     return TileRun(kernels, scoring, request).run(poll);
 }
 

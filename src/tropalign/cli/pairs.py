@@ -125,13 +125,14 @@ def run(options: argparse.Namespace) -> None:
     show = started(options, [options.output], inputs)
     allowed = memory_allowed(options.memory, options.output)
     queries, targets = _sequences(options)
-    memory_bytes = left_for_job(allowed, held_bytes(queries) + (0 if targets is None else held_bytes(targets)))
+    form = format_of("pairs", asked.format)
+    inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
+    memory_bytes = left_for_job(allowed, inputs_bytes + form.library_bytes)
     if asked.format == "matrix":
         _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
     pair_options = _pair_options(options, asked.report, queries.alphabet)
-    column_bytes = format_of("pairs", asked.format).column_bytes
-    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, column_bytes)
+    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, form.column_bytes)
     writer = _writer(options, asked, task)
     aligning = Run(
         task=task,

@@ -21,6 +21,8 @@ from tropalign.sequences import PROTEIN, SequenceBatch
 
 #: Rows of a batch, a row group of Parquet.
 BATCH_ROWS = 1 << 16
+#: What importing pyarrow takes.
+PYARROW_BYTES = 72 << 20
 #: What the schema and the rows are made of.
 ASSEMBLED_WITH = ("queries", "targets", "report", "both_strands")
 

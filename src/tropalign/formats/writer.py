@@ -97,6 +97,8 @@ class Format(Generic[C]):
         As Writer's, for a context.
     column_bytes
         Bytes written per column of an alignment, so that tiles are cut to the memory; 0 where only CIGARs are.
+    library_bytes
+        Memory that the package takes which writes it.
     require
         Raises InputError with the remedy where a package is missing.
     check
@@ -111,6 +113,7 @@ class Format(Generic[C]):
     is_binary: Callable[[C], bool] = _never
     needs_all: Callable[[C], bool] = _never
     column_bytes: float = 0.0
+    library_bytes: int = 0
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits
 

@@ -41,6 +41,8 @@ TILE_CELLS = 15_000_000_000
 TILE_PAIRS = 600_000
 #: The share of the memory left that a tile's rows take; what kernels need is taken from the rest.
 ROWS_SHARE = 0.5
+#: What native code keeps of freed memory, as a share of what it is given (kKeptShare in native/pairwise/tile.cpp).
+KEPT_SHARE = 0.25
 #: What native code is given at the least.
 LEAST_SCRATCH_BYTES = 1 << 20
 
@@ -174,7 +176,8 @@ class PairsTask:
         if "TROPALIGN_TILE_PAIRS" in os.environ:
             most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
         most = max(1, min(most, int(left * ROWS_SHARE / self._row_bytes())))
-        return most, left - int(min(most, self._order.n) * self._row_bytes())
+        left -= int(min(most, self._order.n) * self._row_bytes())
+        return most, int(left / (1 + KEPT_SHARE))
 
     def _row_bytes(self) -> float:
         report = self.options.report

@@ -348,9 +348,11 @@ def _fixed(name: str, array: Any, dtype: Any) -> NDArray[Any]:
 
 
 def held_bytes(batch: SequenceBatch) -> int:
-    """Memory that a batch takes, its Python strings included."""
+    """Memory that a batch takes, its Python strings included, and the copy of its names that writing makes."""
     arrays = batch.codes.nbytes + batch.letters.nbytes + batch.offsets.nbytes
-    strings = sum(64 + len(name) for name in batch.names) + sum(64 + len(text) for text in batch.descriptions if text)
+    strings = sum(72 + 2 * len(name) for name in batch.names) + sum(
+        64 + len(text) for text in batch.descriptions if text
+    )
     return int(arrays) + strings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import IO
 
-from tropalign.formats.arrow import ASSEMBLED_WITH, batches, encode, pyarrow_schema, require_pyarrow
+from tropalign.formats.arrow import ASSEMBLED_WITH, PYARROW_BYTES, batches, encode, pyarrow_schema, require_pyarrow
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.writer import Format
@@ -27,5 +27,6 @@ FORMAT = Format(
     assemble,
     assembled_with=ASSEMBLED_WITH,
     is_binary=lambda context: True,
+    library_bytes=PYARROW_BYTES,
     require=require_pyarrow,
 )

@@ -52,4 +52,6 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     return rows.join(columns, len(table), separator="")
 
 
-FORMAT = Format((".sam",), encode, concatenated(header_text), assembled_with=("targets",), depths=("alignment",))
+FORMAT = Format(
+    (".sam",), encode, concatenated(header_text), assembled_with=("targets",), depths=("alignment",), column_bytes=1.0
+)
