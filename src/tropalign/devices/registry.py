@@ -19,6 +19,8 @@ from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads
 
+#: Memory below which `auto` looks for no GPU: the drivers' libraries take some 150 MB.
+AUTO_GPU_BYTES = 512 << 20
 #: Cells (of a local score, or as much work) below which `auto` looks for no GPU: the processor is done before a driver
 #: has started.
 AUTO_GPU_CELLS = 100_000_000_000
@@ -134,7 +136,9 @@ def _module(kind: str) -> Any:
     return importlib.import_module(f"tropalign.devices.{kind}")
 
 
-def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[Device]:
+def open_devices(
+    names: Sequence[str], n_threads: int, cost_cells: int, memory_bytes: int | None = None
+) -> list[Device]:
     """Devices of these names.
 
     Parameters
@@ -143,6 +147,8 @@ def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[
         As ``--device`` takes them. "auto": the processor, and the GPUs if the job is worth starting a driver.
     cost_cells
         The cost of the whole job.
+    memory_bytes
+        What the job may take; with less than AUTO_GPU_BYTES no GPU is looked for by itself.
 
     Raises
     ------
@@ -154,7 +160,8 @@ def open_devices(names: Sequence[str], n_threads: int, cost_cells: int) -> list[
         if name == "cpu":
             devices.append(CpuDevice(n_threads))
         elif name == "auto":
-            devices += _auto_gpus(cost_cells)
+            if memory_bytes is None or memory_bytes >= AUTO_GPU_BYTES:
+                devices += _auto_gpus(cost_cells)
             devices.append(CpuDevice(n_threads))
         else:
             devices.append(GpuDevice(open_gpu(name)))

@@ -39,6 +39,8 @@ PATH_BYTES = 8.0
 #: billion cells per second of a slow core, and a tenth of a second on a large machine.
 TILE_CELLS = 15_000_000_000
 TILE_PAIRS = 600_000
+#: Bytes per sequence beside the batch: lengths, sums, indices.
+SEQUENCE_BYTES = 48
 #: The share of the memory left that a tile's rows take; what kernels need is taken from the rest.
 ROWS_SHARE = 0.5
 #: What native code keeps of freed memory, as a share of what it is given (kKeptShare in native/pairwise/tile.cpp).
@@ -166,9 +168,9 @@ class PairsTask:
         Both come from the inputs and the allowance alone, so that a run that is taken up again is cut as it was.
         """
         batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
-        copies = sum(
-            2 * len(batch.codes) for batch in batches if batch is not None
-        )  # with margins, as kernels want them
+        # Kernels want margins around the codes, so native code copies them; lengths, costs and indices take some
+        # numbers per sequence.
+        copies = sum(2 * len(batch.codes) + SEQUENCE_BYTES * len(batch) for batch in batches if batch is not None)
         least = copies + 2 * LEAST_SCRATCH_BYTES
         require(least, self.memory_bytes, "this run", "allow more with --memory, or split the sequences")
         left = self.memory_bytes - copies

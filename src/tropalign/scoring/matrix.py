@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, shown
 from tropalign.scoring.ncbi import known_names, read_ncbi, shipped
-from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of_letters
+from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of_letters, byte_counts
 from tropalign.sequences.batch import SequenceBatch
 
 #: Codes that engines know: an alphabet's letters, and padding.
@@ -350,7 +350,7 @@ class SubstitutionMatrix:
                 f"{self.name} is a {self.alphabet.name} matrix but the sequences were judged {batch.alphabet.name}: "
                 "choose another matrix or say which they are with --alphabet"
             )
-        counts = np.bincount(batch.codes, minlength=N_CODES)
+        counts = byte_counts(batch.codes)
         for code, letter in enumerate(batch.alphabet.letters):
             if not counts[code] or letter in self.letters:
                 continue
