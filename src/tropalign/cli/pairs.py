@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> None:
         unit="pairs",
     )
     cost_cells = sum(tile.cost_cells for tile in task.tiles())
-    aligning.compute(open_devices(options.device or ["auto"], options.threads, cost_cells), show)
+    aligning.compute(open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes), show)
 
 
 @dataclass(frozen=True)

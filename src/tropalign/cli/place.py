@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> None:
         unit="reads",
     )
     cost_cells = sum(tile.cost_cells for tile in placing.outline or ()) or task.cost_cells(1 << 20)
-    placing.compute(open_devices(devices, options.threads, cost_cells), show)
+    placing.compute(open_devices(devices, options.threads, cost_cells, memory_bytes), show)
     _tell_of_unusable(task)
 
 
