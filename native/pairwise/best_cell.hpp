@@ -8,9 +8,9 @@ inline constexpr int kColumns = 4;  // columns that a sweep takes at once, and t
 
 /// The best cell of each lane so far; scores as stored (relative to `floor`), ties as ends_before says.
 ///
-/// Cells arrive row by row within a few columns. Those above a lane's threshold are noted a vector at a time: for each of
-/// the columns the highest and its first row. When the columns are done they are settled lane by lane. Rows are counted
-/// within a part of kRows, since `at` has a lane's bits; each part is settled by itself.
+/// Cells arrive row by row within a few columns. Those above a lane's threshold are noted a vector at a time: for each
+/// of the columns the highest and its first row. When the columns are done they are settled lane by lane. Rows are
+/// counted within a part of kRows, since `at` has a lane's bits; each part is settled by itself.
 ///
 ///     kColumns columns                 begin(threshold)
 ///     |.|.|.|.|  rows 0..kRows-1       note(h, row) whenever some lane passes its threshold
@@ -60,8 +60,8 @@ struct LocalBest {
     [[gnu::noinline]] void settle(V threshold, int row0, int j) {
         V top = highest[0], rows = at[0], columns{};
         for (int c = 1; c < C; ++c) {
-            const V better = (highest[c] > top) |
-                             ((highest[c] == top) & later_column_ends_before<T, B, Mirrored>(at[c], rows));
+            const V better =
+                (highest[c] > top) | ((highest[c] == top) & later_column_ends_before<T, B, Mirrored>(at[c], rows));
             top = better ? highest[c] : top;
             rows = better ? at[c] : rows;
             columns = better ? splat<T, B>(static_cast<T>(c)) : columns;

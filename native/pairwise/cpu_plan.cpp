@@ -65,7 +65,9 @@ class Planner {
     int64_t query_length(int64_t pair) const { return request_.queries[request_.query_index[pair]].length; }
     int64_t target_length(int64_t pair) const { return request_.targets[request_.target_index[pair]].length; }
     int64_t row_length(int64_t pair) const { return query_in_rows_[pair] ? query_length(pair) : target_length(pair); }
-    int64_t column_length(int64_t pair) const { return query_in_rows_[pair] ? target_length(pair) : query_length(pair); }
+    int64_t column_length(int64_t pair) const {
+        return query_in_rows_[pair] ? target_length(pair) : query_length(pair);
+    }
     /// A score has no ties to break.
     bool mirrored(int64_t pair) const {
         const bool query_is_long = longer_in_rows(query_length(pair), target_length(pair)).query_in_rows;
@@ -85,11 +87,11 @@ class Planner {
         std::vector<Entry> entries(request_.n_pairs);
         for (int64_t k = 0; k < request_.n_pairs; ++k) {
             const int64_t query = request_.query_index[k], target = request_.target_index[k];
-            const Orientation chosen =
-                orient(query_length(k), target_length(k), of_query[query], target_pairs[target]);
+            const Orientation chosen = orient(query_length(k), target_length(k), of_query[query], target_pairs[target]);
             query_in_rows_[k] = chosen.query_in_rows;
             const int64_t sequence = chosen.query_in_rows ? query : target + (one_set ? 0 : request_.queries.count);
-            entries[k] = {static_cast<uint32_t>(sequence << 1 | (traced_ && chosen.mirrored)), static_cast<uint32_t>(k)};
+            entries[k] = {static_cast<uint32_t>(sequence << 1 | (traced_ && chosen.mirrored)),
+                          static_cast<uint32_t>(k)};
         }
         return entries;
     }
@@ -169,8 +171,8 @@ class Planner {
     }
 
     /// Whether pairs that would fill few lanes of a vector are swept sooner one at a time, their strips as lanes: cells
-    /// that the vectors cover, with a start-up of one strip per lane, and the time of kAloneCells to begin a pair (fitted
-    /// to 1 to 64 pairs of 250 to 8,000 residues; docs/pairs.md has the figures).
+    /// that the vectors cover, with a start-up of one strip per lane, and the time of kAloneCells to begin a pair
+    /// (fitted to 1 to 64 pairs of 250 to 8,000 residues; docs/pairs.md has the figures).
     bool better_alone(const Entry *entries, int n) const {
         int64_t rows = 0, columns = 0, alone = 0;
         for (int k = 0; k < n; ++k) {

@@ -39,7 +39,7 @@ struct Line {
     int residues(int l) const { return at[l] - start[l]; }
 };
 
-/// H on the border before the first cell of a line: of the last row `residues` are the rows', which may hang over freely.
+/// H on the border before a line's first cell: before the last row all residues of the rows hang over, or cost a gap.
 inline int32_t border_value(const Scoring &scoring, int32_t residues, bool free_begin) {
     return free_begin ? 0 : -(scoring.open + scoring.extend * residues);
 }

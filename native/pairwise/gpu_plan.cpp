@@ -1,8 +1,21 @@
+// A word of 16 bits per half holds two pairs, so a lane computes two. A unit is a group of lanes, of one of three
+// kinds, the cheapest look-up of scores first; with 4 lanes:
+//
+//     couple (shared_rows)        side by side (shared_row)      own rows (own_rows)
+//     rows  low half   A          rows  both halves   A          lane      0   1   2   3
+//           high half  B          lane      0   1   2   3        low half  A1  C3  E5  G7
+//     lane      0   1   2   3     low half  1   3   5   7        high half B2  D4  F6  H8
+//     columns   1   2   3   4     high half 2   4   6   8
+//     pairs A1..A4, B1..B4        pairs A1..A8                   any eight pairs
+//
+// A couple needs two row sequences with mostly the same columns; where one of them lacks a column, half a lane is idle.
 #include "gpu_plan.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+
+#include "orientation.hpp"
 
 namespace tropalign {
 namespace {
@@ -10,7 +23,7 @@ namespace {
 struct Pair {
     int32_t index, row, column;
     uint8_t flags;
-    bool rows_are_query;
+    bool query_in_rows;
 };
 
 using Pairs = std::vector<Pair>;
@@ -48,7 +61,7 @@ class Builder {
         first_pair_.push_back(static_cast<int64_t>(launch_.pair.size()));
     }
 
-    /// The pair in a lane's half of the unit begun last. Lanes ascend, and halves in them.
+    /// The pair goes to a lane's half of the unit begun last. Lanes ascend, and halves in them.
     void add(const Pair &pair, int lane, int half) {
         int32_t *unit = &launch_.units[launch_.units.size() - kGpuUnitInts];
         int32_t *own = &launch_.lanes[launch_.lanes.size() - static_cast<size_t>(request_.group - lane) * kGpuLaneInts];
@@ -56,9 +69,10 @@ class Builder {
         own[2 + half] = pair.column;
         const int64_t rows = request_.rows[static_cast<int>(launch_.source)];
         unit[2] = std::max(unit[2], static_cast<int32_t>((request_.length[pair.row] + rows - 1) / rows));
-        unit[3] = std::max(unit[3], static_cast<int32_t>((request_.length[pair.column] + kGpuBlockColumns - 1) / kGpuBlockColumns));
+        unit[3] = std::max(
+            unit[3], static_cast<int32_t>((request_.length[pair.column] + kGpuBlockColumns - 1) / kGpuBlockColumns));
         launch_.pair.push_back(pair.index);
-        launch_.where.push_back(4 * lane + 2 * half + pair.rows_are_query);
+        launch_.where.push_back(gpu_place(lane, half, pair.query_in_rows));
     }
 
     /// The units in descending cost (longest processing time first).
@@ -83,7 +97,7 @@ class Builder {
             append(sorted.lanes, launch_.lanes, lane_ints);
             for (int64_t k = first_pair_[u]; k < first_pair_[u + 1]; ++k) {
                 sorted.pair.push_back(launch_.pair[k]);
-                sorted.where.push_back(launch_.where[k] + static_cast<int32_t>(4 * place * request_.group));
+                sorted.where.push_back(launch_.where[k] + gpu_place(place * request_.group, 0, false));
             }
         }
         return sorted;
@@ -99,7 +113,8 @@ class Builder {
 class Planner {
   public:
     Planner(const GpuPlanRequest &request, int word_bits, Pairs &&pairs, std::vector<GpuLaunch> &launches)
-        : request_(request), word_bits_(word_bits), halves_(32 / word_bits), pairs_(std::move(pairs)), launches_(launches) {}
+        : request_(request), word_bits_(word_bits), halves_(32 / word_bits), pairs_(std::move(pairs)),
+          launches_(launches) {}
 
     void run() {
         take_strips();
@@ -143,7 +158,7 @@ class Planner {
         return end;
     }
 
-    /// A group of its own for each pair of many cells.
+    /// A group per pair of many cells.
     void take_strips() {
         Builder strips(request_, RowSource::own_rows, true, word_bits_);
         std::erase_if(pairs_, [&](const Pair &pair) {
@@ -173,7 +188,9 @@ class Planner {
         }
     }
 
-    /// Whether most lanes of a couple of row sequences would have a pair in both halves.
+    /// Whether most lanes of a couple of row sequences would have a pair in both halves: 0.7 lanes per pair at most,
+    /// where side by side takes 0.5. Beyond that the idle halves cost more than the second load per cell that a couple
+    /// saves.
     bool share_columns(Range a, Range b) const {
         if (pairs_[a.begin].flags != pairs_[b.begin].flags) return false;
         int64_t lanes = 0;
@@ -181,7 +198,7 @@ class Planner {
         return 10 * lanes <= 7 * (a.size() + b.size());
     }
 
-    /// A lane a column sequence, a half each row sequence.
+    /// A lane per column sequence, a half per row sequence.
     void couple(Builder &builder, Range a, Range b) const {
         int lane = request_.group;
         merge(a, b, [&](Range from_a, Range from_b) {
@@ -196,7 +213,7 @@ class Planner {
         });
     }
 
-    /// Two columns of neighbouring lengths a lane.
+    /// Two columns of neighbouring lengths per lane.
     void side_by_side(Builder &builder, Range a) const {
         for (int64_t k = a.begin; k < a.end; ++k) {
             const auto place = static_cast<int>((k - a.begin) % (2 * request_.group));
@@ -205,12 +222,11 @@ class Planner {
         }
     }
 
-    /// Units of pairs that share nothing but flags and about their lengths.
+    /// Units of pairs that share flags and about their lengths, and nothing else.
     void take_own(Pairs &&own) {
         const auto &rank = request_.rank;
-        // Rows of a length within 8 count as equal, so that columns decide.
         std::sort(own.begin(), own.end(), [&](const Pair &a, const Pair &b) {
-            const int64_t rows_a = request_.length[a.row] / 8, rows_b = request_.length[b.row] / 8;
+            const int64_t rows_a = length_class(request_.length[a.row]), rows_b = length_class(request_.length[b.row]);
             if (a.flags != b.flags) return a.flags < b.flags;
             if (rows_a != rows_b) return rows_a > rows_b;
             if (rank[a.column] != rank[b.column]) return rank[a.column] < rank[b.column];
@@ -219,7 +235,7 @@ class Planner {
         Builder builder(request_, RowSource::own_rows, false, word_bits_);
         const int places = request_.group * halves_;
         int place = places;
-        int64_t rows = 0, columns = 0;  // the most of the unit: memory goes by their product
+        int64_t rows = 0, columns = 0;  // of the unit's longest: memory goes by their product
         for (size_t k = 0; k < own.size(); ++k) {
             rows = std::max(rows, request_.length[own[k].row]);
             columns = std::max(columns, request_.length[own[k].column]);
@@ -246,25 +262,23 @@ std::vector<int32_t> occurrences(const GpuPlanRequest &request) {
     return counts;
 }
 
-/// The rows are the sequence that has many more pairs than the other, else the longer one.
-Pair orient(const GpuPlanRequest &request, const std::vector<int32_t> &counts, int64_t k) {
+Pair oriented(const GpuPlanRequest &request, const std::vector<int32_t> &counts, int64_t k) {
     const int64_t query = request.query[k], target = request.target[k];
-    const bool query_is_long = request.length[query] >= request.length[target];
-    const bool rows_are_query = counts[query] > 2 * counts[target]   ? true
-                                : counts[target] > 2 * counts[query] ? false
-                                                                     : query_is_long;
+    const Orientation chosen = orient(request.length[query], request.length[target], counts[query], counts[target]);
     const auto &free = request.free_ends;
     const uint8_t of_query = free[0] * kGpuFreeRowsBegin | free[1] * kGpuFreeRowsEnd;
     const uint8_t of_target = free[2] * kGpuFreeRowsBegin | free[3] * kGpuFreeRowsEnd;
-    const uint8_t flags = (rows_are_query ? of_query | 2 * of_target : of_target | 2 * of_query) |
-                          (rows_are_query != query_is_long ? kGpuMirrored : 0);
-    const auto row = static_cast<int32_t>(rows_are_query ? query : target);
-    return {static_cast<int32_t>(k), row, static_cast<int32_t>(rows_are_query ? target : query), flags, rows_are_query};
+    const uint8_t flags = (chosen.query_in_rows ? of_query | 2 * of_target : of_target | 2 * of_query) |
+                          (chosen.mirrored ? kGpuMirrored : 0);
+    const auto row = static_cast<int32_t>(chosen.query_in_rows ? query : target);
+    const auto column = static_cast<int32_t>(chosen.query_in_rows ? target : query);
+    return {static_cast<int32_t>(k), row, column, flags, chosen.query_in_rows};
 }
 
 bool needs_wide(const GpuPlanRequest &request, const Pair &pair) {
     const int64_t m = request.length[pair.row], n = request.length[pair.column];
-    const int64_t most = std::min(request.bound[pair.row], request.bound[pair.column]) + request.extend * std::max(m, n);
+    const int64_t most =
+        std::min(request.bound[pair.row], request.bound[pair.column]) + request.extend * std::max(m, n);
     return m * n >= request.strip_cells || most >= request.wide_from;
 }
 
@@ -276,7 +290,7 @@ std::vector<GpuLaunch> plan_gpu(const GpuPlanRequest &request) {
     Pairs narrow, wide;
     narrow.reserve(request.n_pairs);
     for (int64_t k = 0; k < request.n_pairs; ++k) {
-        const Pair pair = orient(request, counts, k);
+        const Pair pair = oriented(request, counts, k);
         (request.word_bits == 32 || needs_wide(request, pair) ? wide : narrow).push_back(pair);
     }
     std::vector<GpuLaunch> launches;

@@ -19,20 +19,25 @@ constexpr int kGpuFlagValues = 32;
 enum class RowSource { shared_rows = 0, shared_row = 1, own_rows = 2 };
 
 struct GpuPlanRequest {
-    const int64_t *query, *target;  // indices of sequences, a pair each
+    const int64_t *query, *target;  // indices of sequences, [pair]
     int64_t n_pairs;
-    const int64_t *length;  // of each sequence
-    const int32_t *rank;    // of each sequence, the longest 0
-    const int64_t *bound;   // of each sequence: its share of what values may reach
+    const int64_t *length;  // [sequence]
+    const int32_t *rank;    // [sequence]: its place by descending length
+    const int64_t *bound;   // [sequence]: no value of its pairs exceeds this (extensions of gaps apart)
     int64_t n_sequences;
-    int64_t wide_from;                // pairs whose bound reaches this need 32 bits
-    int64_t extend;                   // added to the bound for each residue of the longer sequence
-    int64_t strip_cells;              // pairs of at least as many cells get a group of their own
-    std::array<bool, 4> free_ends;    // query start, query end, target start, target end
-    int word_bits;                    // of the narrow words
-    int group;                        // work-items
-    std::array<int, 3> rows;          // of a tile, by RowSource
+    int64_t wide_from;              // pairs whose bound reaches this need 32 bits; a pair's is the lesser of its two,
+    int64_t extend;                 // and this for each residue of the longer sequence
+    int64_t strip_cells;            // pairs of at least as many cells get a group of their own
+    std::array<bool, 4> free_ends;  // query start, query end, target start, target end
+    int word_bits;                  // of the narrow words
+    int group;                      // work-items
+    std::array<int, 3> rows;        // of a tile, by RowSource
 };
+
+/// Where a pair is computed, as finish.k and gpu.py read it: a lane, the half of its words, and the orientation.
+constexpr int32_t gpu_place(int64_t lane, int half, bool query_in_rows) {
+    return static_cast<int32_t>(4 * lane + 2 * half + query_in_rows);
+}
 
 /// Units that one kernel computes.
 struct GpuLaunch {
@@ -40,9 +45,9 @@ struct GpuLaunch {
     bool strips;
     int word_bits;
     std::vector<int32_t> units;  // kGpuUnitInts each, the costliest first
-    std::vector<int32_t> lanes;  // kGpuLaneInts a lane, `group` lanes a unit
-    std::vector<int64_t> pair;   // places in the request, unit by unit
-    std::vector<int32_t> where;  // of each pair: 4 (unit group + lane) + 2 half + rows are the query
+    std::vector<int32_t> lanes;  // kGpuLaneInts per lane, `group` lanes per unit
+    std::vector<int64_t> pair;   // numbers in the request, unit by unit
+    std::vector<int32_t> where;  // gpu_place() of each pair; lanes count through all units
 };
 
 /// Launches that hold every pair once. Throws std::length_error when there are more than can be numbered.

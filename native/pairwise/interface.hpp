@@ -10,7 +10,7 @@ namespace tropalign {
 
 struct Scoring;
 
-inline constexpr int kLetters = 32;     // codes are below this; the last one pads
+inline constexpr int kLetters = 32;  // codes are below this; the last one pads
 inline constexpr int kPadCode = 31;
 inline constexpr int kMaxLanes = 64;
 inline constexpr int kCodeMargin = 64;  // readable bytes before and after every sequence

@@ -12,7 +12,10 @@ bool run_long(const Scoring &, const LanePair &, int n_threads, int64_t memory_b
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
 extern const Kernels kernels = {
-    TROPALIGN_STRING(TROPALIGN_ISA), kVectorBytes, {&int8_lanes, &int16_lanes, &int32_lanes}, run_long,
+    TROPALIGN_STRING(TROPALIGN_ISA),
+    kVectorBytes,
+    {&int8_lanes, &int16_lanes, &int32_lanes},
+    run_long,
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

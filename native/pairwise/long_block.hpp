@@ -1,8 +1,8 @@
 // One block of a long pair: a band of rows by a chunk of columns, the vector's lanes along an anti-diagonal.
 //
-// Lane l takes the l-th strip of the band's rows, C columns behind lane l - 1, so that what that lane left below its strip
-// is what lane l finds above its own: the same sweep as for a lane per pair, and between two steps the edge moves one lane
-// on. With 4 lanes and 6 steps' worth of columns (* a lane at work):
+// Lane l takes the l-th strip of the band's rows, C columns behind lane l - 1, so that what that lane left below its
+// strip is what lane l finds above its own: the same sweep as for a lane per pair, and between two steps the edge moves
+// one lane on. With 4 lanes and 6 steps' worth of columns (* a lane at work):
 //
 //     step      0  1  2  3  4  5  6  7  8
 //     lane 0    *  *  *  *  *  *  .  .  .     enters: C cells of the border above the band, and C column letters
@@ -240,7 +240,7 @@ class LongBlock {
         alignas(64) T corner[L], last[L];
         store<T, B>(last, H_[strip_ - 1]);
         for (int l = 0; l < L; ++l) {
-            const bool is_first = l == 0 || l * strip_ - pad_ <= 0;  // the band's first row lies in this strip, or below it
+            const bool is_first = l == 0 || l * strip_ - pad_ <= 0;  // the band's first row lies here or below
             corner[l] = is_first ? corner_ : last[l - 1];
         }
         return load<T, B>(corner);

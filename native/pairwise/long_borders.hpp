@@ -7,8 +7,8 @@
 //     band 1 |           |           |            the blocks below and to its right: blocks of an anti-diagonal are
 //            +-----------+-----------+            independent.
 //
-// A path needs all borders, so that the blocks that it meets can be swept again. A score needs only the latest ones: one
-// line of the rows' length and one of the columns', which each block overwrites.
+// A path needs all borders, so that the blocks that it meets can be swept again. A score needs only the latest ones:
+// one line of the rows' length and one of the columns', which each block overwrites.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -29,8 +29,8 @@ class LongBorders {
     static constexpr int L = Lanes<T, B>::count;
 
     LongBorders(const Scoring &scoring, const LanePair &pair, Cut cut)
-        : scoring(scoring), pair(pair), cut(cut), m(pair.rows.length), n(pair.columns.length),
-          band_rows(L * cut.strip), bands((m + band_rows - 1) / band_rows), chunks((n + cut.chunk - 1) / cut.chunk),
+        : scoring(scoring), pair(pair), cut(cut), m(pair.rows.length), n(pair.columns.length), band_rows(L * cut.strip),
+          bands((m + band_rows - 1) / band_rows), chunks((n + cut.chunk - 1) / cut.chunk),
           floor(static_cast<T>(Local ? local_range(scoring, 8 * sizeof(T)).floor : 0)) {
         const size_t per_row = left_lines(scoring, pair, cut) * m, per_column = top_lines(scoring, pair, cut) * n;
         for (auto *side : {&left_value_, &left_gap_}) *side = Buffer<T>(per_row);
@@ -43,8 +43,9 @@ class LongBorders {
     }
 
     static size_t bytes(const Scoring &scoring, const LanePair &pair, Cut cut) {
-        return 2 * sizeof(T) * (left_lines(scoring, pair, cut) * pair.rows.length +
-                                top_lines(scoring, pair, cut) * pair.columns.length);
+        return 2 * sizeof(T) *
+               (left_lines(scoring, pair, cut) * pair.rows.length +
+                top_lines(scoring, pair, cut) * pair.columns.length);
     }
 
     /// What the matrix's outer border gives the k-th row (its first column) or column.

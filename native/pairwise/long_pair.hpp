@@ -1,7 +1,7 @@
 // One pair of long sequences: blocks along anti-diagonals over threads, and an alignment in little memory.
 //
-// The borders of all blocks are kept (two numbers per row or column); for the path the blocks that it meets, from the end
-// back, are swept again with masks. A score alone keeps the latest borders only.
+// The borders of all blocks are kept (two numbers per row or column); for the path the blocks that it meets, from the
+// end back, are swept again with masks. A score alone keeps the latest borders only.
 #pragma once
 #include <memory>
 #include <vector>
@@ -48,8 +48,8 @@ class LongPair {
     }
 
   private:
-    /// The usual cut, or for a path the one that takes least memory where that passes `memory`: larger blocks have fewer
-    /// borders but more masks, which are kept for one block at a time.
+    /// The usual cut, or for a path the one that takes least memory where that passes `memory`: larger blocks have
+    /// fewer borders but more masks, which are kept for one block at a time.
     static Cut cut_within(const Scoring &scoring, const LanePair &pair, int n_threads, size_t memory) {
         auto bytes = [&](Cut cut) {
             const int columns = std::min(cut.chunk, pair.columns.length);
@@ -83,8 +83,7 @@ class LongPair {
         bottom.begin(0, 0, border_value(scoring_, borders_.m, pair_.free_rows_begin));
         bottom.take(borders_.top_value(borders_.bands), 0, borders_.n, scoring_.extend, true);
         right.begin(0, 0, border_value(scoring_, borders_.n, pair_.free_columns_begin));
-        if (pair_.free_rows_end)
-            right.take(borders_.left_value(borders_.chunks), 0, borders_.m, scoring_.extend, true);
+        if (pair_.free_rows_end) right.take(borders_.left_value(borders_.chunks), 0, borders_.m, scoring_.extend, true);
         set_end<false>(pair_, bottom, right, 0, result);
     }
 

@@ -35,7 +35,8 @@ class GappedRows {
         size_t to = begin_;
         const int row_step = row ? W : 0, column_step = column ? W : 0;
         row = row ? row : gap, column = column ? column : gap;
-        for (int left = length; left > 0; left -= W, to -= W) {  // sequences have kCodeMargin readable bytes before them
+        // Whole vectors: sequences have kCodeMargin readable bytes before them.
+        for (int left = length; left > 0; left -= W, to -= W) {
             store<int8_t, W>(rows_ + to - W, load<int8_t, W>(row - W));
             store<int8_t, W>(columns_ + to - W, load<int8_t, W>(column - W));
             row -= row_step, column -= column_step;
@@ -111,7 +112,7 @@ class GappedRows {
         V bits = lookup32<W>(scoring.positive, x);
         for (int q = 1; q < 4; ++q)
             bits = eighth == splat<int8_t, W>(static_cast<int8_t>(8 * q)) ? lookup32<W>(scoring.positive + 32 * q, x)
-                                                                         : bits;
+                                                                          : bits;
         V bit{};
         for (int k = 0; k < 8; ++k)
             bit |= (y & splat<int8_t, W>(7)) == splat<int8_t, W>(static_cast<int8_t>(k))

@@ -7,9 +7,9 @@
 // with gap_first = open + ext: a gap of k residues costs open + k*ext.
 //
 // Two forms of it:
-//  * local_columns keeps H itself. The zero of the local mode is stored as `floor`, so far above the type's lowest value
-//    that nothing can wrap round below it; a best score within the highest substitution score of the type's highest
-//    value may have wrapped, and the caller repeats such a pair with wider lanes (ranges.hpp).
+//  * local_columns keeps H itself. The zero of the local mode is stored as `floor`, so far above the type's lowest
+//    value that nothing can wrap round below it; a best score within the highest substitution score of the type's
+//    highest value may have wrapped, and the caller repeats such a pair with wider lanes (ranges.hpp).
 //  * global_columns keeps differences between neighbours (Suzuki and Kasahara 2018, BMC Bioinformatics 19:45), of
 //    H'(i,j) = H(i,j) + ext*(i+j), for which extending a gap is free; s' = s + 2*ext, q = open:
 //      u(i,j) = H'(i,j) - H'(i-1,j)     v(i,j) = H'(i,j) - H'(i,j-1)
@@ -27,8 +27,8 @@
 //   [0] E beats what the tie rule ranks before it   [1] F does   [2] E was extended into the next column
 //   [3] F was extended into the next row.                                              Ties: ties.hpp.
 //
-// Cost per vector of cells, C = 4: 10 vector operations (either form), 4 compares and 4 mask stores more with Trace; the
-// row state (two vectors) is loaded and stored once for C cells.
+// Cost per vector of cells, C = 4: 10 vector operations (either form), 4 compares and 4 mask stores more with Trace;
+// the row state (two vectors) is loaded and stored once for C cells.
 #pragma once
 #include <type_traits>
 

@@ -1,6 +1,6 @@
-// Of a tile's pairs each unit is tried with the narrowest lanes that hold the scoring; lanes that saturate there are run
-// again with the next width, 8 -> 16 -> 32 bits, by themselves. In local mode a thread whose units saturate one after
-// another starts with 16 bits at once, and tries 8 again now and then, since the next units may be of other sequences.
+// Of a tile's pairs each unit is tried with the narrowest lanes that hold the scoring; lanes that saturate there are
+// run again with the next width, 8 -> 16 -> 32 bits, by themselves. In local mode a thread whose units saturate one
+// after another starts with 16 bits at once, and tries 8 again now and then: other sequences may come.
 #include "tile.hpp"
 
 #include <algorithm>
@@ -21,11 +21,13 @@ namespace {
 constexpr int kSaturatedUnits = 4;
 /// ... but for every 32nd unit: one wasted sweep in 32 costs 1.5 % (8-bit lanes take half as long as 16-bit ones).
 constexpr int kTriesAgain = 32;
-/// A unit of 16 pairs of some 700 residues fits, with directions: with less, threads would only force pairs to run alone.
+/// A unit of 16 pairs of some 700 residues fits, with directions. With less, more threads would make pairs run alone.
 constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
-/// Of the memory that a tile may take, one part in so many stays mapped for the next one (KEPT_SHARE in pairwise/task.py).
+/// Of the memory that a tile may take, one part in so many stays mapped for the next one (KEPT_SHARE in
+/// pairwise/task.py).
 constexpr int64_t kKeptShare = 4;
-/// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer turns at the counter, equal shares still.
+/// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer turns at the counter, shares still
+/// equal.
 constexpr int64_t kRunsPerThread = 32, kMostUnitsPerRun = 16;
 
 /// Paths of one thread, until all threads are done and they are put in order. They stay where they are.
@@ -75,8 +77,8 @@ class TileRun {
   public:
     TileRun(const Kernels &kernels, const Scoring &scoring, const TileRequest &request)
         : kernels_(kernels), scoring_(scoring), request_(request),
-          n_threads_(static_cast<int>(
-              std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))) {
+          n_threads_(
+              static_cast<int>(std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))) {
         const size_t n = request.n_pairs;
         out_.score = Buffer<int32_t>(n);
         if (scoring.depth == Depth::score) return;

@@ -43,8 +43,8 @@ struct TileColumns {
     bool finished = true;
 };
 
-/// poll(pairs begun) returns false to stop; see parallel(). Throws std::bad_alloc when paths pass memory_bytes: fewer pairs
-/// at a time would fit.
+/// poll(pairs begun) returns false to stop; see parallel(). Throws std::bad_alloc when paths pass memory_bytes: fewer
+/// pairs at a time would fit.
 TileColumns align_tile(const Kernels &, const Scoring &, const TileRequest &, const Poll &poll);
 
 }  // namespace tropalign

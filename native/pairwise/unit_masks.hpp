@@ -29,13 +29,14 @@ struct MaskLayout {
 /// How far back in memory a walk finds the next cells of one direction: the diagonal, E (along the row) or F (up the
 /// column). Up to kSteps of them are read side by side, before it is known how far the walk goes.
 ///
-/// k steps of `rows` rows and `columns` columns each lead k (columns + rows kColumns) places back as long as they stay in
-/// a block. Each block border crossed lies m - 1 rows of a block further, since all its rows are in between:
+/// k steps of `rows` rows and `columns` columns each lead k (columns + rows kColumns) places back as long as they stay
+/// in a block. Each block border crossed lies m - 1 rows of a block further, since all its rows are in between:
 ///
-///     places = k (columns + rows kColumns) + borders (m - 1) kColumns,   borders = (kColumns - 1 - column + k) / kColumns
+///     places = k (columns + rows kColumns) + borders (m - 1) kColumns
+///     borders = (kColumns - 1 - column + k) / kColumns
 ///
-/// with `column` the first cell's within its block. In the picture above, from 16 (row 1, column 2) one diagonal step leads
-/// 1 + 4 + (3 - 1) 4 = 13 places back, to 3 (row 0, column 1).
+/// with `column` the first cell's within its block. In the picture above, from 16 (row 1, column 2) one diagonal step
+/// leads 1 + 4 + (3 - 1) 4 = 13 places back, to 3 (row 0, column 1).
 template <class T, int B>
 struct MaskMap {
     static constexpr int kSteps = 8;
@@ -60,8 +61,8 @@ struct MaskMap {
 };
 
 /// The cells of one lane, as walk_back wants them. A few cells of a direction are looked at together: their places are
-/// known beforehand, so that their loads run side by side, and which of them ends a run is one count of zero bits. Cells
-/// before the first row or column are read too (MaskLayout::margin) and ignored.
+/// known beforehand, so that their loads run side by side, and which of them ends a run is one count of zero bits.
+/// Cells before the first row or column are read too (MaskLayout::margin) and ignored.
 template <class T, int B, bool Local>
 class UnitCells {
     using Map = MaskMap<T, B>;
@@ -78,9 +79,9 @@ class UnitCells {
     void seek(int i, int j) {
         const int column = j + column_shift_;
         in_block_ = column & (kColumns - 1);
-        cell_ = reinterpret_cast<const uint8_t *>(map_.masks +
-                                                  static_cast<ptrdiff_t>(column - in_block_) * map_.layout.m +
-                                                  static_cast<ptrdiff_t>(i + row_shift_) * kColumns + in_block_);
+        cell_ =
+            reinterpret_cast<const uint8_t *>(map_.masks + static_cast<ptrdiff_t>(column - in_block_) * map_.layout.m +
+                                              static_cast<ptrdiff_t>(i + row_shift_) * kColumns + in_block_);
     }
 
     int diagonal_run(int i, int j) {

@@ -1,8 +1,8 @@
 // One unit (up to a vector of pairs, side by side) on one instruction set: interleave, sweep, find the ends, walk back.
 //
 // A unit is swept in bands of rows, from left to right, a few columns at a time. Letters of columns are interleaved in
-// blocks, so that memory does not grow with the sequences; what a band leaves below goes to the next one through `border`.
-// With directions kept there is one band, since the walk wants all of them in one layout.
+// blocks, so that memory does not grow with the sequences; what a band leaves below goes to the next one through
+// `border`. With directions kept there is one band, since the walk wants all of them in one layout.
 //
 //              block 0 |  block 1 | ...                 H_, E_ (or U, X) of the band: the column reached
 //     band 0   ========|====>     |
@@ -10,8 +10,8 @@
 //     band 1           |          |
 //
 // Global mode: sequences end in the unit's last row and column (sweep.hpp has the picture), so that one pass over these
-// finds all ends. The columns up to the last lane's first one are swept one by one, since lanes begin within them, and as
-// many more that the rest is a multiple of kColumns:
+// finds all ends. The columns up to the last lane's first one are swept one by one, since lanes begin within them, and
+// as many more that the rest is a multiple of kColumns:
 //
 //     lane 0   o o o o o o o | o o o o | o o o o
 //     lane 1   . . . . o o o | o o o o | o o o o
@@ -158,8 +158,8 @@ class UnitRun {
         }
     }
 
-    /// Calls each(begin, end) for blocks of columns, their letters interleaved. Blocks are cut where the columns that the
-    /// sweep takes together are: from `head` on every kColumns.
+    /// Calls each(begin, end) for blocks of columns, their letters interleaved. Blocks are cut where the columns that
+    /// the sweep takes together are: from `head` on every kColumns.
     template <class Each>
     void for_each_block(int head, Each each) {
         const Side<kTable> side(unit_, &LanePair::columns, column_start_);
@@ -193,7 +193,8 @@ class UnitRun {
             for_each_block(0, [&](int begin, int end) {
                 int j = begin;
                 for (; j + kColumns <= end; j += kColumns)
-                    local_part<kColumns, Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
+                    local_part<kColumns, Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked,
+                                                          layout);
                 for (; j < end; ++j)
                     local_part<1, Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
             });
@@ -287,8 +288,7 @@ class UnitRun {
                     bottom.take(reinterpret_cast<const T *>(value_border(begin)), begin, end - begin, scoring_.extend,
                                 any_free_columns);
             });
-            if (any_free_rows)
-                right.take(reinterpret_cast<const T *>(H_), row0, rows, scoring_.extend, true);
+            if (any_free_rows) right.take(reinterpret_cast<const T *>(H_), row0, rows, scoring_.extend, true);
         });
         for (int l = 0; l < unit_.n_lanes; ++l) {
             result_[l] = LaneResult{};

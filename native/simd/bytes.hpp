@@ -12,20 +12,16 @@ template <class T, int B>
 #if defined(__AVX512BW__)
     else if constexpr (B == 64 && sizeof(T) == 2)
         return (Vec<T, B>)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)p));
-    else if constexpr (B == 64)
-        return (Vec<T, B>)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p));
+    else if constexpr (B == 64) return (Vec<T, B>)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p));
 #endif
 #if defined(__AVX2__)
     else if constexpr (B == 32 && sizeof(T) == 2)
         return (Vec<T, B>)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)p));
-    else if constexpr (B == 32)
-        return (Vec<T, B>)_mm256_cvtepi8_epi32(_mm_loadu_si64(p));
+    else if constexpr (B == 32) return (Vec<T, B>)_mm256_cvtepi8_epi32(_mm_loadu_si64(p));
 #endif
 #if defined(__SSE4_1__)
-    else if constexpr (sizeof(T) == 2)
-        return (Vec<T, B>)_mm_cvtepi8_epi16(_mm_loadu_si64(p));
-    else
-        return (Vec<T, B>)_mm_cvtepi8_epi32(_mm_loadu_si32(p));
+    else if constexpr (sizeof(T) == 2) return (Vec<T, B>)_mm_cvtepi8_epi16(_mm_loadu_si64(p));
+    else return (Vec<T, B>)_mm_cvtepi8_epi32(_mm_loadu_si32(p));
 #else
     else {
         Vec<T, B> v;
@@ -106,8 +102,8 @@ template <int B>
 
 /// Within each 16 bytes: byte r of vector l goes to byte l of vector r.
 ///
-/// Each stage interleaves vector k with vector k + 8, which is a rotation of the eight bits of an address (vector, byte):
-/// after four of them the two halves have changed places.
+/// Each stage interleaves vector k with vector k + 8, which is a rotation of the eight bits of an address (vector,
+/// byte): after four of them the two halves have changed places.
 ///
 ///     vector number   byte number               vector number   byte number
 ///     v3 v2 v1 v0     b3 b2 b1 b0    stage ->   v2 v1 v0 b3     b2 b1 b0 v3
@@ -125,7 +121,8 @@ template <int B>
     }
 }
 
-/// Within each 16 bytes: the byte of `table` that the low four bits of each index name; 0 where bit 7 of the index is set.
+/// Within each 16 bytes: the byte of `table` that the low four bits of each index name; 0 where bit 7 of the index is
+/// set.
 template <int B>
 [[gnu::always_inline]] inline Vec<int8_t, B> shuffle16(Vec<int8_t, B> table, Vec<int8_t, B> index) {
 #if defined(__AVX512BW__)

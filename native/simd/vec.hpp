@@ -47,13 +47,21 @@ using Vec = typename VecType<T, Bytes>::type;
 template <int N>
 struct UintOf;
 template <>
-struct UintOf<1> { using type = uint8_t; };
+struct UintOf<1> {
+    using type = uint8_t;
+};
 template <>
-struct UintOf<2> { using type = uint16_t; };
+struct UintOf<2> {
+    using type = uint16_t;
+};
 template <>
-struct UintOf<4> { using type = uint32_t; };
+struct UintOf<4> {
+    using type = uint32_t;
+};
 template <>
-struct UintOf<8> { using type = uint64_t; };
+struct UintOf<8> {
+    using type = uint64_t;
+};
 
 template <class T, int Bytes>
 struct Lanes {
@@ -68,10 +76,14 @@ struct Lanes {
 };
 
 template <class V>
-[[gnu::always_inline]] inline V vmax(V a, V b) { return a > b ? a : b; }
+[[gnu::always_inline]] inline V vmax(V a, V b) {
+    return a > b ? a : b;
+}
 
 template <class T, int Bytes>
-[[gnu::always_inline]] inline Vec<T, Bytes> splat(T x) { return Vec<T, Bytes>{} + x; }
+[[gnu::always_inline]] inline Vec<T, Bytes> splat(T x) {
+    return Vec<T, Bytes>{} + x;
+}
 
 /// Bits of the lanes in which a > b.
 template <class T, int Bytes>
@@ -111,8 +123,8 @@ template <class T, int Bytes>
 #endif
 }
 
-/// The bits as a whole number. GCC 12 may spill a mask register of 8 or 16 bits with its own width and read it back as 64
-/// (seen with -fsanitize), so a narrow one passes through a general register first.
+/// The bits as a whole number. GCC 12 may spill a mask register of 8 or 16 bits with its own width and read it back as
+/// 64 (seen with -fsanitize), so a narrow one passes through a general register first.
 template <class Bits>
 [[gnu::always_inline]] inline uint64_t widened(Bits bits) {
     if constexpr (sizeof(Bits) < 8) asm("" : "+r"(bits));
@@ -147,7 +159,8 @@ template <class T, int Bytes>
 #endif
     V out;
     for (int l = 0; l < Lanes<T, Bytes>::count; ++l)
-        out[l] = static_cast<T>(std::clamp<int>(a[l] + b[l], std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+        out[l] =
+            static_cast<T>(std::clamp<int>(a[l] + b[l], std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
     return out;
 }
 
@@ -173,7 +186,8 @@ template <class T, int Bytes>
 #endif
     V out;
     for (int l = 0; l < Lanes<T, Bytes>::count; ++l)
-        out[l] = static_cast<T>(std::clamp<int>(a[l] - b[l], std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+        out[l] =
+            static_cast<T>(std::clamp<int>(a[l] - b[l], std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
     return out;
 }
 
@@ -219,6 +233,8 @@ template <class T, int Bytes>
     return v;
 }
 template <class T, int Bytes>
-[[gnu::always_inline]] inline void store(void *p, Vec<T, Bytes> v) { std::memcpy(p, &v, Bytes); }
+[[gnu::always_inline]] inline void store(void *p, Vec<T, Bytes> v) {
+    std::memcpy(p, &v, Bytes);
+}
 
 }  // namespace tropalign::TROPALIGN_ISA
