@@ -14,7 +14,7 @@ namespace tropalign {
 namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
-constexpr size_t kLarge = size_t{1} << 16;      // pieces from here on are kept
+constexpr size_t kLarge = size_t{1} << 16;  // pieces from here on are kept
 constexpr size_t kMostKeptBytes = size_t{96} << 20;
 
 std::mutex mutex;

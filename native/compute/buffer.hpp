@@ -1,6 +1,6 @@
-// Uninitialised memory. Large pieces ask for huge pages (a page fault per 4 KiB would cost more than the work), and a few of
-// those given back stay mapped for the next tile: the operating system zeroes every fresh page, which took a tenth of the
-// time of an alignment.
+// Uninitialised memory. Large pieces ask for huge pages (a page fault per 4 KiB would cost more than the work), and a
+// few of those given back stay mapped for the next tile: the operating system zeroes every fresh page, which took a
+// tenth of the time of an alignment.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -8,9 +8,9 @@
 namespace tropalign {
 
 // TROPALIGN_ISAS is a list X(v2)X(v3)... made by the build.
-#define X(isa)                                            \
-    namespace isa {                                       \
-    extern const TROPALIGN_TABLE_TYPE TROPALIGN_TABLE;    \
+#define X(isa)                                         \
+    namespace isa {                                    \
+    extern const TROPALIGN_TABLE_TYPE TROPALIGN_TABLE; \
     }
 TROPALIGN_ISAS
 #undef X

@@ -51,7 +51,8 @@ std::string selected_isa() {
     if (std::find(supported.begin(), supported.end(), name) == supported.end()) {
         std::string known;
         for (const std::string &isa : supported) known += (known.empty() ? "" : ", ") + isa;
-        throw std::runtime_error("TROPALIGN_ISA=" + name + " is not an instruction set of this processor; it has " + known);
+        throw std::runtime_error("TROPALIGN_ISA=" + name + " is not an instruction set of this processor; it has " +
+                                 known);
     }
     return name;
 }

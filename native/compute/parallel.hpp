@@ -1,8 +1,8 @@
 // Work items over threads: an atomic counter hands out runs of neighbouring items.
 //
 // Threads are started per call and joined before it returns. A thread that the system refuses to start (a limit on
-// processes, no memory for its stack) means fewer threads: the work is the same, and so is its result. Where none starts,
-// the calling thread works.
+// processes, no memory for its stack) means fewer threads: the work is the same, and so is its result. Where none
+// starts, the calling thread works.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -107,8 +107,8 @@ void parallel(int n_threads, int64_t n_items, int64_t at_once, Work work) {
     items.rethrow();
 }
 
-/// The same with poll(items begun), called in the calling thread about every 50 ms; when it returns false no further item
-/// begins. Returns false when it was stopped so.
+/// The same with poll(items begun), called in the calling thread about every 50 ms; when it returns false no further
+/// item begins. Returns false when it was stopped so.
 ///
 /// The caller only waits, even beside a single worker: an item may take seconds (64 long pairs side by side), and an
 /// interrupt or a sign of life must not wait for its end. Only where no thread starts does it work itself, and polls

@@ -12,10 +12,10 @@ struct AlignedRows {
     const uint8_t *query_letters, *query_codes, *target_letters, *target_codes;
     int64_t query_size, target_size;  // letters of each batch
     const int64_t *query_begin, *target_begin;
-    const uint32_t *operations;       // BAM-coded: I takes a query letter, D a target letter, = and X both
-    const int64_t *offsets;           // n_rows + 1
+    const uint32_t *operations;  // BAM-coded: I takes a query letter, D a target letter, = and X both
+    const int64_t *offsets;      // n_rows + 1
     int64_t n_rows;
-    const uint8_t *positive;          // 32 x 32 codes: 1 where a pair scores above 0; null: only identity is known
+    const uint8_t *positive;  // 32 x 32 codes: 1 where a pair scores above 0; null: only identity is known
 };
 
 /// The three lines of each alignment, one after another; row k is [offsets[k], offsets[k + 1]) of each.

@@ -108,19 +108,24 @@ char *put_text(char *p, const char *text, const char *text_end, size_t n) {
 
 char *put_value(char *p, const RowColumn &column, int64_t row) {
     switch (column.kind) {
-        case RowColumn::int32: return put_integer(p, static_cast<const int32_t *>(column.data)[row]);
-        case RowColumn::int64: return put_integer(p, static_cast<const int64_t *>(column.data)[row]);
-        case RowColumn::real: return put_real(p, static_cast<const double *>(column.data)[row], column.decimals);
+        case RowColumn::int32:
+            return put_integer(p, static_cast<const int32_t *>(column.data)[row]);
+        case RowColumn::int64:
+            return put_integer(p, static_cast<const int64_t *>(column.data)[row]);
+        case RowColumn::real:
+            return put_real(p, static_cast<const double *>(column.data)[row], column.decimals);
         case RowColumn::text: {
             auto *data = static_cast<const char *>(column.data);
             int64_t k = column.index ? column.index[row] : row, begin = column.offsets[k];
-            return put_text(p, data + begin, data + column.data_size, static_cast<size_t>(column.offsets[k + 1] - begin));
+            return put_text(p, data + begin, data + column.data_size,
+                            static_cast<size_t>(column.offsets[k + 1] - begin));
         }
         case RowColumn::cigar: {
             int64_t begin = column.offsets[row];
             return put_cigar(p, static_cast<const uint32_t *>(column.data) + begin, column.offsets[row + 1] - begin);
         }
-        case RowColumn::constant: break;
+        case RowColumn::constant:
+            break;
     }
     return p;
 }
@@ -169,16 +174,22 @@ size_t bound_cigars(const RowColumn &column, int64_t n_rows) {
 size_t bound_column(const RowColumn &column, int64_t n_rows) {
     const auto n = static_cast<size_t>(n_rows);
     switch (column.kind) {
-        case RowColumn::int32: return n * kInt32Digits;
-        case RowColumn::int64: return n * kInt64Digits;
+        case RowColumn::int32:
+            return n * kInt32Digits;
+        case RowColumn::int64:
+            return n * kInt64Digits;
         case RowColumn::real: {
             size_t total = 0;
-            for (size_t k = 0; k < n; ++k) total += real_bound(static_cast<const double *>(column.data)[k], column.decimals);
+            for (size_t k = 0; k < n; ++k)
+                total += real_bound(static_cast<const double *>(column.data)[k], column.decimals);
             return total;
         }
-        case RowColumn::text: return bound_text(column, n_rows);
-        case RowColumn::cigar: return bound_cigars(column, n_rows);
-        case RowColumn::constant: break;
+        case RowColumn::text:
+            return bound_text(column, n_rows);
+        case RowColumn::cigar:
+            return bound_cigars(column, n_rows);
+        case RowColumn::constant:
+            break;
     }
     return 0;
 }

@@ -26,7 +26,8 @@ struct RowLayout {
 };
 
 /// Bytes that write_rows() may touch, a few more than it fills.
-/// Throws std::invalid_argument where a column points outside its data, and std::length_error where no memory holds them.
+/// Throws std::invalid_argument where a column points outside its data, and std::length_error where no memory holds
+/// them.
 size_t bound_rows(const std::vector<RowColumn> &columns, const RowLayout &layout, int64_t n_rows);
 
 /// Writes rows [0, n_rows) and returns the end of the text. `out` has bound_rows() bytes. Where `offsets` is not null

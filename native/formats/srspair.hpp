@@ -8,9 +8,9 @@ namespace tropalign {
 
 /// What EMBOSS's srspair format says of each alignment beside its letters.
 struct SrspairHeader {
-    std::string scoring;              // the lines of matrix and gap costs
+    std::string scoring;  // the lines of matrix and gap costs
     const int32_t *score, *identical, *similar, *gaps, *query_start, *target_start;
-    const int8_t *strand;             // null: all on the forward strand
+    const int8_t *strand;  // null: all on the forward strand
     const char *query_names, *target_names;
     const int64_t *query_name_offsets, *target_name_offsets;
     int64_t n_queries, n_targets;

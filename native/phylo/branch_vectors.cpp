@@ -11,14 +11,14 @@
 namespace tropalign {
 namespace {
 
-constexpr int kBlock = 16;  // columns at a time: all vectors of a block stay in a cache
+constexpr int kBlock = 16;                   // columns at a time: all vectors of a block stay in a cache
 constexpr int kClosedGap = 1, kOpenGap = 2;  // the paper's CGAP and OPEN
 
 /// Columns of a block of every vector.
 struct Block {
-    std::vector<uint32_t> states;     // [vector][kBlock]
-    std::vector<double> base, gap;    // likelihoods
-    std::vector<uint8_t> flags;       // of the discrete rule
+    std::vector<uint32_t> states;   // [vector][kBlock]
+    std::vector<double> base, gap;  // likelihoods
+    std::vector<uint8_t> flags;     // of the discrete rule
     std::vector<uint8_t> is_tip;
 };
 
@@ -42,7 +42,8 @@ uint8_t discrete(uint8_t a, bool a_is_tip, uint8_t b, bool b_is_tip) {
 class BlockOfColumns {
   public:
     BlockOfColumns(const VectorRequest &request, Block &block, int64_t first)
-        : r_(request), b_(block), first_(first), n_(static_cast<int>(std::min<int64_t>(kBlock, request.n_columns - first))) {}
+        : r_(request), b_(block), first_(first),
+          n_(static_cast<int>(std::min<int64_t>(kBlock, request.n_columns - first))) {}
 
     /// Computes all directional vectors.
     void run() {
@@ -74,7 +75,8 @@ class BlockOfColumns {
     }
 
     void join(const Joint &joint) {
-        const double *left = r_.transitions + 4 * joint.left_transition, *right = r_.transitions + 4 * joint.right_transition;
+        const double *left = r_.transitions + 4 * joint.left_transition,
+                     *right = r_.transitions + 4 * joint.right_transition;
         for (int c = 0; c < n_; ++c) {
             const size_t l = at(joint.left, c), r = at(joint.right, c), to = at(joint.result, c);
             b_.states[to] = parsimony(b_.states[l], b_.states[r]);

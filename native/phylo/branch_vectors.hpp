@@ -12,8 +12,9 @@ enum class GapRule : int {
     discrete = 1,    // by rules without branch lengths: the flags CGAP and OPEN of Berger and Stamatakis 2011
 };
 
-/// How a directional vector, that of the subtree behind a node, comes from those of the two nodes beyond it. Vectors 0 to
-/// n_tips - 1 are the tips'. Transitions are numbers of 2 x 2 matrices, one per branch length, by row: from base, from gap.
+/// How a directional vector, that of the subtree behind a node, comes from those of the two nodes beyond it. Vectors 0
+/// to n_tips - 1 are the tips'. Transitions are numbers of 2 x 2 matrices, one per branch length, by row: from base,
+/// from gap.
 struct Joint {
     int32_t result, left, left_transition, right, right_transition;
 };
@@ -24,14 +25,14 @@ struct BranchEnds {
 };
 
 struct VectorRequest {
-    const uint8_t *letters;   // [rows of the alignment][n_letters]
+    const uint8_t *letters;  // [rows of the alignment][n_letters]
     int64_t n_letters;
-    const int64_t *tip_row;   // [n_tips] the row of each tip
-    const int64_t *column;    // [n_columns] the columns of the alignment that take part
+    const int64_t *tip_row;  // [n_tips] the row of each tip
+    const int64_t *column;   // [n_columns] the columns of the alignment that take part
     int64_t n_tips, n_columns;
-    const uint32_t *sets;     // [256] state sets of the letters
-    int n_states;             // a gap's set holds all of them
-    const Joint *joints;      // each after those that its vectors come from
+    const uint32_t *sets;  // [256] state sets of the letters
+    int n_states;          // a gap's set holds all of them
+    const Joint *joints;   // each after those that its vectors come from
     int64_t n_joints, n_vectors;
     const BranchEnds *branches;
     int64_t n_branches;
@@ -46,7 +47,8 @@ struct VectorHash {
 };
 std::vector<VectorHash> hash_branches(const VectorRequest &);
 
-/// The vectors of some branches as one bit per lane (the words of ReferencePlanes). The last branch fills the last group.
+/// The vectors of some branches as one bit per lane (the words of ReferencePlanes). The last branch fills the last
+/// group.
 std::vector<uint64_t> branch_planes(const VectorRequest &, const int64_t *branch, int64_t n_chosen);
 
 }  // namespace tropalign

@@ -37,7 +37,7 @@ struct ReadBatch {
     const uint8_t *codes;    // [offsets[n_reads]], below n_codes
     const int64_t *offsets;  // [n_reads + 1]
     int64_t n_reads;
-    const uint32_t *sets;    // [n_codes] the states that a code stands for
+    const uint32_t *sets;  // [n_codes] the states that a code stands for
     int n_codes;
 };
 
@@ -57,7 +57,7 @@ struct LanePlanes {
 struct ReadLetters {
     const uint8_t *letter;  // [length], below n_sets
     int32_t length;
-    const uint32_t *sets;   // [n_sets] the states that a letter stands for
+    const uint32_t *sets;  // [n_sets] the states that a letter stands for
     int n_sets;
 };
 
@@ -68,8 +68,8 @@ struct PlaceScratch {
 
 /// Scores of 64 lanes. `ends`, if not null, is [n_columns / kPlaceColumns + 1][64]: the best score of a read whose last
 /// base stands in these columns, and in the last entry that of a read that hangs over the last column (8 and 16 bits).
-using ScoreGroup = void (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &, int32_t *score,
-                            uint16_t *ends);
+using ScoreGroup = void (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &,
+                            int32_t *score, uint16_t *ends);
 
 /// Kernels of one instruction set.
 struct PlaceKernels {

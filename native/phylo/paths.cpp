@@ -106,8 +106,8 @@ class Path {
 
 }  // namespace
 
-void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, const ReadBatch &reads, const int64_t *vector,
-                 const int32_t *window, int n_threads, int32_t *column, int32_t *score) {
+void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, const ReadBatch &reads,
+                 const int64_t *vector, const int32_t *window, int n_threads, int32_t *column, int32_t *score) {
     struct Memory {  // of one thread
         std::vector<uint8_t> cells;
         std::vector<uint32_t> vector;

@@ -24,8 +24,8 @@ uint64_t any_in_byte(uint64_t x) {
 /// Bit 0 of every byte that has all bits: 00000000'00000000 here.
 uint64_t all_in_byte(uint64_t x) { return ~any_in_byte(~x) & kLowBits; }
 
-/// Bit 0 of byte k as bit k: of 00000001'00000000 the byte 00000010. The factor has the bits 7, 14, ..., 56: bit 8 k times
-/// bit 56 - 7 k is bit 56 + k, and no two products meet in one bit, so that nothing carries.
+/// Bit 0 of byte k as bit k: of 00000001'00000000 the byte 00000010. The factor has the bits 7, 14, ..., 56: bit 8 k
+/// times bit 56 - 7 k is bit 56 + k, and no two products meet in one bit, so that nothing carries.
 uint8_t low_bits_gathered(uint64_t low_bits) { return static_cast<uint8_t>(low_bits * 0x0102040810204080 >> 56); }
 
 /// Strips of columns, [begin, end).
@@ -73,8 +73,8 @@ namespace {
 /// One thread's work on reads.
 class Pruner {
   public:
-    Pruner(ScoreGroup score_group, const PlaceScoring &scoring, const ReferencePlanes &planes, const BranchBounds &bounds,
-           int n_best)
+    Pruner(ScoreGroup score_group, const PlaceScoring &scoring, const ReferencePlanes &planes,
+           const BranchBounds &bounds, int n_best)
         : score_group_(score_group), s_(scoring), planes_(planes), bounds_(bounds), n_best_(n_best),
           n_strips_(planes.n_columns / kPlaceColumns), upper_(bounds.n_groups * kPlaceLanes),
           ends_(static_cast<size_t>(bounds.n_groups * (n_strips_ + 1) * kPlaceLanes)) {}
@@ -89,7 +89,8 @@ class Pruner {
         const auto n_first = std::min<int64_t>(kBoundsPerGroup, bounds_.n_bounds);
         std::partial_sort(order_.begin(), order_.begin() + n_first, order_.end(),
                           [&](int64_t a, int64_t b) { return upper_[a] != upper_[b] ? upper_[a] > upper_[b] : a < b; });
-        // The bounds that promise most, where they promise it: the branches' scores there are a least score of the best.
+        // The bounds that promise most, where they promise it: the branches' scores there are a least score of the
+        // best.
         std::vector<int64_t> first(order_.begin(), order_.begin() + n_first);
         std::vector<Window> windows;
         Window window{n_strips_, 0};
@@ -103,7 +104,8 @@ class Pruner {
         score_candidates(read, score);
         const int64_t best = std::max_element(score, score + planes_.n_vectors) - score;
         find_windows(best / kBranchesPerBound, read.length, score[best], windows);
-        columns[0] = static_cast<int32_t>(std::max<int64_t>(windows.front().begin * kPlaceColumns - planes_.n_empty, 0));
+        columns[0] =
+            static_cast<int32_t>(std::max<int64_t>(windows.front().begin * kPlaceColumns - planes_.n_empty, 0));
         columns[1] = static_cast<int32_t>(windows.back().end * kPlaceColumns - planes_.n_empty);
         return cells_;
     }
@@ -112,8 +114,12 @@ class Pruner {
     void find_upper(const ReadLetters &read) {
         const int n_planes = planes_.n_states + 2;
         for (int64_t group = 0; group < bounds_.n_groups; ++group) {
-            const LanePlanes lanes{&bounds_.words[group * planes_.n_columns * n_planes], planes_.n_columns, n_planes,
-                                   planes_.n_states, planes_.n_empty, true};
+            const LanePlanes lanes{&bounds_.words[group * planes_.n_columns * n_planes],
+                                   planes_.n_columns,
+                                   n_planes,
+                                   planes_.n_states,
+                                   planes_.n_empty,
+                                   true};
             uint16_t *ends = &ends_[group * (n_strips_ + 1) * kPlaceLanes];
             score_group_(s_, lanes, read, scratch_, &upper_[group * kPlaceLanes], ends);
         }
@@ -137,7 +143,8 @@ class Pruner {
         }
     }
 
-    /// The first strip in which an alignment that ends in `strip` and scores `least` may begin (the lemma of prune.hpp).
+    /// The first strip in which an alignment that ends in `strip` and scores `least` may begin (the lemma of
+    /// prune.hpp).
     int64_t begin_of(int64_t bound, int64_t strip, int64_t n_bases, int32_t least) const {
         const int64_t cost = std::min(s_.gap_open, s_.gap_extend);
         if (cost <= 0) return 0;
@@ -150,7 +157,8 @@ class Pruner {
     /// Scores of the branches of up to eight bounds within a window; the higher one of what they have already.
     void score_branches(const ReadLetters &read, const std::vector<int64_t> &chosen, Window window, int32_t *score) {
         const int n_planes = planes_.n_states + 1;
-        const int64_t first_column = window.begin * kPlaceColumns, n_columns = (window.end - window.begin) * kPlaceColumns;
+        const int64_t first_column = window.begin * kPlaceColumns,
+                      n_columns = (window.end - window.begin) * kPlaceColumns;
         packed_.assign(static_cast<size_t>(n_columns * n_planes), 0);
         for (size_t slot = 0; slot < chosen.size(); ++slot) {
             const uint64_t *from = planes_.column(chosen[slot] / kBoundsPerGroup, first_column);
@@ -225,7 +233,9 @@ class Pruner {
 
 }  // namespace
 
-bool can_prune(const PlaceScoring &s) { return s.mismatch == 0 && !s.whole_read && s.match + s.on_gap <= 0; }
+bool can_prune(const PlaceScoring &s) {
+    return s.mismatch == 0 && !s.whole_read && s.match >= 0 && s.on_gap <= 0 && s.match + s.on_gap <= 0;
+}
 
 bool place_best_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes,
                        const BranchBounds &bounds, const ReadBatch &reads, int word_bits, int n_best, int n_threads,

@@ -1,13 +1,15 @@
-// Which branches a read has to be scored against, and in which columns, so that its best branches are surely among them.
+// Which branches a read has to be scored against, and in which columns, so that its best branches are surely among
+// them.
 //
-// Bounds. Eight neighbouring branches share a bound: a branch made of the best that any of them offers in each column. Its
-// score of a read is at least that of each of the eight, so that eight branches below the score to beat cost one lane.
+// Bounds. Eight neighbouring branches share a bound: a branch made of the best that any of them offers in each column.
+// Its score of a read is at least that of each of the eight, so that eight branches below the score to beat cost one
+// lane.
 //
-// Windows. A score of T needs few columns. Call a column costly where none of the eight branches has the gap flag: to leave
-// it out costs c = min(gap_open, gap_extend) or more. Strips are kPlaceColumns columns wide.
+// Windows. A score of T needs few columns. Call a column costly where none of the eight branches has the gap flag: to
+// leave it out costs c = min(gap_open, gap_extend) or more. Strips are kPlaceColumns columns wide.
 //
-//   Lemma. Let an alignment of n bases with a branch of the bound score T or more, its first base in strip b and its last
-//   one in strip z > b. Then of the columns of the strips between them fewer than
+//   Lemma. Let an alignment of n bases with a branch of the bound score T or more, its first base in strip b and its
+//   last one in strip z > b. Then of the columns of the strips between them fewer than
 //       room = n + (match n - T) / c
 //   are costly.
 //
@@ -16,11 +18,12 @@
 //       counted          |<-- costly columns  -->|             before[z] - before[b + 1] < room
 //
 //   Proof. A base adds match at most (no mismatch, gap column or insertion adds anything: can_prune), all of them
-//   match n. Each column between that is costly and left out takes c or more off, so that at most (match n - T) / c are.
-//   The other costly columns between hold a base each, and the first and the last base stand elsewhere: n - 2 at most.
+//   match n. Each column between that is costly and left out takes c or more off, so that at most (match n - T) / c
+//   are. The other costly columns between hold a base each, and the first and the last base stand elsewhere: n - 2 at
+//   most.
 //
-// So an alignment that ends in strip z begins in the first strip b with before[b + 1] > before[z] - room or later, where
-// before[s] counts the costly columns left of strip s. Where alignments of T or more end is known from the bound's sweep
+// So an alignment that ends in strip z begins in the first strip b with before[b + 1] > before[z] - room or later,
+// where before[s] counts the costly columns left of strip s. The bound's sweep tells where alignments of T or more end
 // (`ends` of ScoreGroup), reads that hang over the last column included.
 //
 // Scores found in a window are never too high: with free ends, H is never negative, and what lies outside of the window
@@ -41,7 +44,8 @@ struct BranchBounds {
 
 BranchBounds make_bounds(const ReferencePlanes &);
 
-/// Whether bounds hold: H is never negative, and a match on a gap column scores no more than a mismatch elsewhere.
+/// Whether bounds hold: H is never negative, nothing scores more than a match, and a match on a gap column scores no
+/// more than a mismatch elsewhere.
 bool can_prune(const PlaceScoring &);
 
 /// As place_scores with 8 or 16 bits, but scores that are surely below the n_best highest are INT32_MIN. Row k of

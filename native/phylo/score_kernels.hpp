@@ -12,8 +12,8 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// What stands for 0 and for "impossible" in lanes of T. With 8 bits 0 is the lowest number, which saturation keeps: exact
-/// where H is never negative and stays below 256 (place_word_bits).
+/// What stands for 0 and for "impossible" in lanes of T. With 8 bits 0 is the lowest number, which saturation keeps:
+/// exact where H is never negative and stays below 256 (place_word_bits).
 template <class T>
 struct PlaceLanes {
     static constexpr T zero = sizeof(T) == 1 ? -128 : 0;
@@ -28,8 +28,7 @@ class PlaceSweep {
 
   public:
     PlaceSweep(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read, PlaceScratch &scratch)
-        : planes_(planes), read_(read),
-          match_(splat<T, kBytes>(static_cast<T>(scoring.match - scoring.mismatch))),
+        : planes_(planes), read_(read), match_(splat<T, kBytes>(static_cast<T>(scoring.match - scoring.mismatch))),
           mismatch_(splat<T, kBytes>(static_cast<T>(scoring.mismatch))),
           on_gap_(splat<T, kBytes>(static_cast<T>(scoring.on_gap))),
           gap_open_(splat<T, kBytes>(static_cast<T>(scoring.gap_open))),
@@ -130,8 +129,8 @@ class PlaceSweep {
         }
     }
 
-    /// One cell: from H and E on its left, H diagonally above, and its column's H and F of the row above, which it replaces.
-    /// Returns the old H above, the next cell's diagonal.
+    /// One cell: from H and E on its left, H diagonally above, and its column's H and F of the row above, which it
+    /// replaces. Returns the old H above, the next cell's diagonal.
     [[gnu::always_inline]] V cell(V &h, V &e, V diagonal, V score, V open, V extend, V &above, V &f) const {
         e = vmax(subs<T, kBytes>(h, open), subs<T, kBytes>(e, extend));
         f = vmax(subs<T, kBytes>(above, insert_open_), subs<T, kBytes>(f, insert_extend_));

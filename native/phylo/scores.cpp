@@ -14,8 +14,8 @@ struct LaneLimits {
     int64_t score;  // scores stay within it, so that none is where lanes saturate or stand for "impossible"
     int64_t step;   // and so does the sum of two of the values that a cell adds
 };
-// Unsigned: 0 is the lowest int8 (score_kernels.hpp), so that 255 scores fit above it; a step has a sign, and a mismatch
-// that scores 0 (which 8 bits need) makes one value out of two.
+// Unsigned: 0 is the lowest int8 (score_kernels.hpp), so that 255 scores fit above it; a step has a sign, and a
+// mismatch that scores 0 (which 8 bits need) makes one value out of two.
 constexpr LaneLimits kLimits8{255, 127};
 // The lowest int16 is "impossible", and the highest where sums saturate: 767 are left to tell scores from both. Two
 // steps of 16,000 (mismatch + on_gap, match - mismatch) are within 32,767.
@@ -58,8 +58,8 @@ bool place_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, cons
     auto work = [&](int thread, int64_t item) {
         const int64_t read = item / planes.n_groups, group = item % planes.n_groups;
         const OwnLetters own(reads, read);
-        const LanePlanes lanes{planes.column(group, 0), planes.n_columns, planes.n_states + 1, planes.n_states,
-                               planes.n_empty, true};
+        const LanePlanes lanes{planes.column(group, 0), planes.n_columns, planes.n_states + 1,
+                               planes.n_states,         planes.n_empty,   true};
         score_group(scoring, lanes, own.letters(), scratch[thread], score + item * kPlaceLanes, nullptr);
     };
     return parallel(n_threads, reads.n_reads * planes.n_groups, 1, work,

@@ -27,15 +27,16 @@ struct Claim {
     int64_t score;
     int64_t query_start, query_end, target_start, target_end;
     int64_t identical, similar, gaps, columns;
-    std::vector<uint32_t> runs;  // length << 4 | operation of BAM: 1 takes a query residue, 2 a target residue, 7 and 8 both
+    std::vector<uint32_t>
+        runs;  // length << 4 | operation of BAM: 1 takes a query residue, 2 a target residue, 7 and 8 both
 };
 
 inline int64_t best_score(const Rules &rules, const Codes &query, const Codes &target) {
     constexpr int64_t kNever = INT64_MIN / 4;
     const size_t m = query.size(), n = target.size();
     auto gap = [&](size_t length) { return length ? -(rules.open + rules.extend * static_cast<int64_t>(length)) : 0; };
-    std::vector<std::vector<int64_t>> H(m + 1, std::vector<int64_t>(n + 1, 0)), E(m + 1, std::vector<int64_t>(n + 1, kNever)),
-        F = E;
+    std::vector<std::vector<int64_t>> H(m + 1, std::vector<int64_t>(n + 1, 0)),
+        E(m + 1, std::vector<int64_t>(n + 1, kNever)), F = E;
     for (size_t i = 1; i <= m && !rules.local; ++i) H[i][0] = rules.free_query_start ? 0 : gap(i);
     for (size_t j = 1; j <= n && !rules.local; ++j) H[0][j] = rules.free_target_start ? 0 : gap(j);
     int64_t best = 0;

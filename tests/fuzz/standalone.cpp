@@ -20,7 +20,8 @@ int main(int argc, char **argv) {
         const long most = std::atol(argv[4]);
         long count = 0;
         for (; count < most && std::chrono::steady_clock::now() < end; ++count) {
-            std::mt19937_64 random(static_cast<uint64_t>(std::atol(argv[2])) * 1'000'003 + static_cast<uint64_t>(count));
+            std::mt19937_64 random(static_cast<uint64_t>(std::atol(argv[2])) * 1'000'003 +
+                                   static_cast<uint64_t>(count));
             std::vector<uint8_t> input(random() % 4096);
             for (uint8_t &byte : input) byte = static_cast<uint8_t>(random());
             std::ofstream("crash-input", std::ios::binary)
