@@ -62,8 +62,8 @@ class Lane(IntEnum):
 
 UNIT_INTS, LANE_INTS = len(Unit), 4
 
-#: Quantities of `found`, in the order in which the kernel `finish` writes them: the columns of an AlignmentTable that an
-#: engine finds, and the length of the path.
+#: Quantities of `found`, in the order in which the kernel `finish` writes them: the columns of an AlignmentTable that
+#: an engine finds, and the length of the path.
 FOUND = ("score", *END_COLUMNS, *COUNT_COLUMNS, "n_runs")
 #: Operations of a path.
 OPERATIONS = {"INSERTION": INSERTION, "DELETION": DELETION, "EQUAL": EQUAL, "DIFFERENT": DIFFERENT}
