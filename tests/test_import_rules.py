@@ -1,25 +1,35 @@
-"""The arrows between the package's folders (docs/design.md): who may import whom."""
+"""The arrows between the package's folders (docs/architecture.md): who may import whom, and who does."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "tropalign"
-BASE = {"errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats"}
+#: Exactly these: an arrow that nothing needs any more goes, too.
 ALLOWED = {
     "errors": set(),
-    "sequences": {"errors"},
-    "scoring": {"sequences", "errors"},
     "machine": {"errors"},
-    "results": {"errors", "sequences", "scoring"},
-    "execution": {"errors", "machine", "devices"},
+    "sequences": {"errors"},
+    "scoring": {"errors", "sequences"},
+    "results": {"errors", "sequences"},
+    "execution": {"errors", "machine"},
     "devices": {"errors", "machine", "execution"},
-    "formats": {"errors", "sequences", "scoring", "results"},
-    "pairwise": BASE,
-    "phylo": BASE,
-    "cli": {*BASE, "pairwise", "phylo", "__version__"},
-}
+    "formats": {"errors", "sequences", "results"},
+    "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
+    "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "cli": {
+        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo",
+    },
+}  # fmt: skip
+#: Folders of jobs. What two of them need belongs below both.
+JOBS = {"pairwise", "phylo"}
+#: Who may call the compiled core.
+NATIVE = {"devices", "results", "formats", "pairwise", "phylo"}
+#: No folder: `tropalign.__version__`.
+VERSION = "__version__"
 
 
 def imported_folders(path):
@@ -35,16 +45,52 @@ def imported_folders(path):
                     yield alias.name.split(".")[1]
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCE.rglob("*.py") if p.name != "__init__.py" or p.parent != SOURCE])
+def folder_of(path):
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+MODULES = [p for p in SOURCE.rglob("*.py") if p.name != "__init__.py" or p.parent != SOURCE]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_follow_the_arrows(path):
-    folder = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    folder = folder_of(path)
+    allowed = ALLOWED[folder] | {folder} | ({"_native"} if folder in NATIVE else set())
+    allowed |= {VERSION} if folder == "cli" else set()
     for other in imported_folders(path):
-        assert other in ALLOWED[folder] | {folder, "_native"}, f"{path} imports {other}"
+        assert other in allowed, f"{path} imports {other}"
+
+
+@pytest.mark.parametrize("folder", ALLOWED)
+def test_every_arrow_is_needed(folder):
+    used = {other for path in MODULES if folder_of(path) == folder for other in imported_folders(path)}
+    assert used - {folder, "_native", VERSION} == ALLOWED[folder]
+
+
+def test_arrows_go_one_way():
+    order = list(ALLOWED)
+    for folder, others in ALLOWED.items():
+        assert all(order.index(other) < order.index(folder) for other in others), folder
+        assert folder not in JOBS or not others & JOBS
+
+
+def imported_at_once(path, modules):
+    """Those of the modules that are imported as soon as this one is."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in modules else node.module for name in whole)
+
+
+def test_no_module_imports_itself_through_others():
+    dotted = {path: path.relative_to(SOURCE.parent).with_suffix("").parts for path in MODULES}
+    modules = {".".join(parts).removesuffix(".__init__"): path for path, parts in dotted.items()}
+    arrows = {name: modules.keys() & set(imported_at_once(path, modules)) for name, path in modules.items()}
+    while free := [name for name, others in arrows.items() if not others]:
+        arrows = {name: others.difference(free) for name, others in arrows.items() if name not in free}
+    assert not arrows, f"a circle: {sorted(arrows)}"
 
 
 def test_package_import_loads_nothing_heavy():
-    import subprocess
-    import sys
-
     code = "import tropalign, sys; print([m for m in ('numpy', 'Bio', 'rich', 'dnaio') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

@@ -1,7 +1,7 @@
 """Sequences longer than a band of rows or a block of columns, and units that have to fit little memory.
 
-A score is swept in bands of 4096 rows, an alignment in one; both have to agree. Short sequences are parts of the long ones,
-some across the border of two bands or blocks.
+A score is swept in bands of 4096 rows, an alignment in one; both have to agree. Short sequences are parts of the long
+ones, some across the border of two bands or blocks.
 """
 
 import random

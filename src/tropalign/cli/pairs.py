@@ -161,8 +161,12 @@ class _Asked:
 def _asked(options: argparse.Namespace) -> _Asked:
     """Refuses options that exclude each other, and settles what is written."""
     refuse = options.parser.error
-    if options.free_ends is not None and options.mode != "semiglobal":
-        refuse("--free-ends belongs to --mode semiglobal")
+    if options.free_ends is not None:
+        from tropalign.pairwise.options import MODES
+
+        freeing = [name for name, mode in MODES.items() if mode.frees_ends]
+        if options.mode not in freeing:
+            refuse(f"--free-ends belongs to --mode {' or '.join(freeing)}")
     if options.matrix is not None and (options.match is not None or options.mismatch is not None):
         refuse("--matrix and --match/--mismatch exclude each other")
     if options.queries == options.targets == "-":

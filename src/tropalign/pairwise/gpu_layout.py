@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
+from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS
 from tropalign.results.cigar import DELETION, DIFFERENT, EQUAL, INSERTION
 
 #: Columns of a block.
@@ -61,19 +62,9 @@ class Lane(IntEnum):
 
 UNIT_INTS, LANE_INTS = len(Unit), 4
 
-#: Quantities of `found`, in the order in which the kernel `finish` writes them, by the names of AlignmentTable.
-FOUND = (
-    "score",
-    "query_start",
-    "query_end",
-    "target_start",
-    "target_end",
-    "n_identical",
-    "n_similar",
-    "n_gaps",
-    "n_columns",
-    "n_runs",
-)
+#: Quantities of `found`, in the order in which the kernel `finish` writes them: the columns of an AlignmentTable that
+#: an engine finds, and the length of the path.
+FOUND = ("score", *END_COLUMNS, *COUNT_COLUMNS, "n_runs")
 #: Operations of a path.
 OPERATIONS = {"INSERTION": INSERTION, "DELETION": DELETION, "EQUAL": EQUAL, "DIFFERENT": DIFFERENT}
 

@@ -44,7 +44,8 @@ class Mode:
     frees_ends: bool = False
 
 
-#: Every mode by name; the command line, the API, the CPU's and the GPU's engines read them here.
+#: Every mode by name; the command line and the API read them here. Engines know two recurrences, local and global, and
+#: free ends (`PairOptions.recurrence`, `PairOptions.freed`).
 MODES: Mapping[str, Mode] = MappingProxyType(
     {
         "local": Mode("the best pair of segments (Smith and Waterman 1981)", is_local=True),
@@ -135,6 +136,11 @@ class PairOptions:
     def is_local(self) -> bool:
         """Whether alignments may begin and end anywhere."""
         return MODES[self.mode].is_local
+
+    @property
+    def recurrence(self) -> str:
+        """What native code calls the mode: "local", or "global" with whatever ends are free."""
+        return "local" if self.is_local else "global"
 
     def freed(self) -> tuple[bool, bool, bool, bool]:
         """Whether each of FREE_ENDS is free, as engines take it: none but in a mode that frees ends."""

@@ -301,7 +301,7 @@ class PairsTask:
             np.ascontiguousarray(options.matrix.scores, np.int32),
             options.gap.open,
             options.gap.extend,
-            options.mode,
+            options.recurrence,
             options.freed(),
             DEPTHS[rows.report],
             n_threads,
