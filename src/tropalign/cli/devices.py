@@ -6,7 +6,10 @@ import argparse
 import dataclasses
 import importlib
 import json
+import sys
 from typing import Any
+
+from tropalign.errors import InputError
 
 #: The folder of each verb whose job has kernels, and in it a module self_test.
 JOBS = {"pairs": "pairwise", "place": "phylo"}
@@ -28,6 +31,8 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Prints the table."""
+    if sys.stdout is None:
+        raise InputError("standard output is closed: there is nowhere to list the devices")
     from tropalign.devices.registry import cpu_info, find_gpus
     from tropalign.devices.self_test import verdict
     from tropalign.machine.memory import human

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tropalign import __version__
-from tropalign.errors import TropalignError
+from tropalign.errors import TropalignError, shown
 
 if TYPE_CHECKING:
     import argparse
@@ -26,18 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 done, 2 usage, 3 bad input, 4 resources or device, 130 interrupted, 1 a defect of tropalign
         (TROPALIGN_TRACEBACK=1 then shows where).
     """
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments == ["--version"]:
-        print(f"tropalign {__version__}")
-        return 0
     _end_cleanly_on_signals()
     try:
-        with warnings.catch_warnings():
-            return _run(arguments)
-    except SystemExit as stop:  # argparse has said what there was to say
-        return stop.code if isinstance(stop.code, int) else EXIT_USAGE
+        code = _exit_code(list(sys.argv[1:] if arguments is None else arguments))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)
         return 0
     except KeyboardInterrupt as interrupt:
         return _fail(str(interrupt) or "interrupted", EXIT_INTERRUPTED)
@@ -46,12 +42,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), error.exit_code)
     except MemoryError:
         return _fail("out of memory: allow less with --memory, so that less is held at once", EXIT_RESOURCES)
+    except OSError as error:  # of standard output mostly: what reads and writes files has errors of its own
+        _show_traceback()
+        _silence(sys.stdout)
+        where = "standard output" if error.filename is None else error.filename
+        return _fail(f"{where}: the system refuses ({error.strerror or error}): name another place", EXIT_RESOURCES)
     except Exception as error:
         _show_traceback()
         return _fail(
             f"{type(error).__name__}: {error}: this is a defect of tropalign; TROPALIGN_TRACEBACK=1 shows where",
             EXIT_DEFECT,
         )
+
+
+def _exit_code(arguments: list[str]) -> int:
+    if arguments == ["--version"]:  # without the time that the parser takes to load
+        print(f"tropalign {__version__}")
+        return 0
+    try:
+        with warnings.catch_warnings():
+            return _run(arguments)
+    except SystemExit as stop:  # argparse has said what there was to say
+        return stop.code if isinstance(stop.code, int) else EXIT_USAGE
 
 
 def _end_cleanly_on_signals() -> None:
@@ -105,8 +117,25 @@ def make_parser(wants_help: bool = True) -> argparse.ArgumentParser:
 
 
 def _fail(sentence: str, code: int) -> int:
-    print(f"tropalign: {sentence}", file=sys.stderr)
+    _say(sentence)
     return code
+
+
+def _say(sentence: str) -> None:
+    """One line on standard error, if that can be written: names from files may hold what a terminal obeys."""
+    try:
+        print(f"tropalign: {shown(sentence)}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):  # full or closed
+        _silence(sys.stderr)
+
+
+def _silence(stream: TextIO | None) -> None:
+    """What a stream holds that could not be written is not tried again at the end of the process."""
+    try:
+        if stream is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, ValueError):  # no stream of the system's
+        return
 
 
 def _show_traceback() -> None:
@@ -124,7 +153,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    print(f"tropalign: warning: {message}", file=sys.stderr)
+    _say(f"warning: {message}")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_output_options, started
+
+if TYPE_CHECKING:
+    from tropalign.formats.writer import Writer
 
 EXAMPLE = """example:
   tropalign pairs a.fa --shard 1/2 -o 1.shard
@@ -57,19 +63,37 @@ def run(options: argparse.Namespace) -> None:
         if (path := paths.get(role)) is not None
     ]
     started(options, [output.path for output in outputs], options.shards)
-    for output, writer in zip(outputs, writers, strict=False):
-        _check_suffix(options, output.path, writer)
-        if writer.is_binary:
-            check_terminal(writer.name, output.path)
-    write_outputs(outputs, lambda output: shards.sections(roles.index(output.role)))
+    for role, writer in zip(roles, writers, strict=True):
+        path = paths.get(role)
+        if path is not None and role != "reference":  # whose name follows from the first one's
+            _check_suffix(options, path, writer)
+        if path is not None and writer.is_binary:
+            check_terminal(writer.name, path)
+    with _damage_told(options.shards):
+        write_outputs(outputs, lambda output: shards.sections(roles.index(output.role)))
 
 
-def _check_suffix(options: argparse.Namespace, path: str, writer: Any) -> None:
+def _check_suffix(options: argparse.Namespace, path: str, writer: Writer) -> None:
     """A name that promises another format than the shards hold is refused."""
-    from tropalign.formats.registry import format_of, suffix_of
+    from tropalign.formats.registry import suffix_of
 
-    suffix, own = suffix_of(path), format_of(writer.kind, writer.name).suffixes
-    if suffix and suffix not in own:
+    suffix = suffix_of(path)
+    if suffix and suffix not in writer.suffixes:
+        own = " or ".join(writer.suffixes)
         options.parser.error(
-            f"the shards hold format {writer.name}, but {path} ends in {suffix}: end the name in {' or '.join(own)}"
+            f"the shards hold format {writer.name}, but {path} ends in {suffix}: end the name in {own}"
         )
+
+
+@contextmanager
+def _damage_told(paths: list[str]) -> Iterator[None]:
+    """Shards are files that anybody may have changed: what their contents break is no defect of tropalign."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        from tropalign.errors import InputError
+
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"this or another shard holds what tropalign never writes ({reason}): write it again", file=paths[0]
+        ) from error

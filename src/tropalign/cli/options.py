@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.devices.names import check_device_name
+from tropalign.errors import shown
 from tropalign.execution.shard import parse_shard
 from tropalign.machine.memory import parse_bytes
 
@@ -29,7 +30,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Prints the sentence and exits with 2."""
-        self.exit(2, f"tropalign: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"tropalign: {shown(message)} (see {self.prog} --help)\n")
 
 
 def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:

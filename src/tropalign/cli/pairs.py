@@ -10,9 +10,6 @@ from tropalign.cli.options import Choices, add_run_options, command_line, fracti
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from tropalign.formats.writer import Writer
     from tropalign.pairwise import PairOptions, PairsTask
     from tropalign.scoring import Gap, SubstitutionMatrix
@@ -116,6 +113,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.formats.registry import check_format, format_of
     from tropalign.machine.memory import left_for_job
     from tropalign.pairwise import PairsTask
+    from tropalign.pairwise.pair_list import read_pairs
     from tropalign.sequences.batch import held_bytes
 
     asked = _asked(options)
@@ -295,37 +293,3 @@ def _scoring(options: argparse.Namespace, alphabet: Alphabet) -> tuple[Substitut
         gap.open if options.gap_open is None else options.gap_open,
         gap.extend if options.gap_extend is None else options.gap_extend,
     )
-
-
-def read_pairs(path: str, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:
-    """Indices of the pairs that a file lists, a query's and a target's name a line; ``#`` begins a comment.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read or lists no pair, a line without two names, a name that no sequence has.
-    """
-    import numpy as np
-
-    from tropalign.errors import InputError
-    from tropalign.sequences.files import file_name, read_lines
-
-    file = file_name(path)
-    places = ({n: k for k, n in enumerate(queries.names)}, {n: k for k, n in enumerate(targets.names)})
-    pairs = []
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            words = line.decode().split()
-        except UnicodeDecodeError:
-            raise InputError("the list of pairs is no text", file=file, line=number) from None
-        if not words or line.startswith(b"#"):
-            continue
-        if len(words) < 2:
-            raise InputError("a line has to hold two names", file=file, line=number)
-        for word, place in zip(words, places, strict=False):
-            if word not in place:
-                raise InputError("there is no sequence of this name", file=file, line=number, record=word)
-        pairs.append((places[0][words[0]], places[1][words[1]]))
-    if not pairs:
-        raise InputError("the list holds no pair", file=file)
-    return np.array(pairs, np.int64)

@@ -146,7 +146,7 @@ def _check_usage(options: argparse.Namespace) -> None:
         error("no reads are named: name a file, or - for standard input")
     if options.split and options.output == "-":
         error("--split makes two files: name the reads' one with -o")
-    if options.reads.count("-") > 1:
+    if [*options.reads, options.reference, options.tree].count("-") > 1:
         error("standard input can be read once: name - once")
     if options.shard is not None and "-" in options.reads:
         error("reads from standard input cannot be shared out: write them to a file first")

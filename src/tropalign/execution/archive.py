@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -122,6 +123,8 @@ class _Shard:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        if os.path.exists(path) and not os.path.isfile(path):  # a device has no end to look for
+            raise _no_shard(path)
         try:
             self._archive = zipfile.ZipFile(path)
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in self._archive.infolist()):

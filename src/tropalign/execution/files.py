@@ -7,9 +7,10 @@ import errno
 import gzip
 import lzma
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,10 +24,9 @@ NAME_BYTES = 255 - 16
 
 def output_path(output: str) -> Path | None:
     """The file to make, links followed; None for what is no regular file and takes bytes as they come."""
-    path = Path(output)
-    if output == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+    if output == "-" or (os.path.exists(output) and not os.path.isfile(output) and not os.path.isdir(output)):
         return None
-    return Path(os.path.realpath(path))
+    return Path(os.path.realpath(output))
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
@@ -35,7 +35,7 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
     Parameters
     ----------
     outputs, inputs
-        Paths; "-" is standard output or input.
+        Paths; "-" is standard output or input, whose redirections are known.
 
     Raises
     ------
@@ -44,28 +44,32 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
     InputError
         A directory that is not there or cannot be written, a name that no file can have.
     """
-    taken = {key: path for path in inputs if path != "-" for key in _identities(path)}
+    taken = {key for path in inputs for key in (_redirected(sys.stdin) if path == "-" else _identities(path))}
     seen: set[object] = set()
     for output in outputs:
         try:
-            path = output_path(output)
-        except (OSError, ValueError, RuntimeError) as error:
+            _check_output(output, taken, seen)
+        except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have
             raise disk_error(error, output, 0) from None
-        keys = _identities(output)
-        if path is not None and any(key in taken for key in keys):
-            raise UsageError(f"{output} is an input: name another file to write to")
-        if (path is not None or output == "-") and any(key in seen for key in keys):
-            where = "standard output" if output == "-" else output
-            raise UsageError(f"two outputs go to {where}: give each its own name")
-        seen |= set(keys)
-        if path is not None:
-            _check_place(path)
+
+
+def _check_output(output: str, taken: set[object], seen: set[object]) -> None:
+    path = output_path(output)
+    if path is None and output != "-":
+        return
+    keys = {"-", *_redirected(sys.stdout)} if path is None else set(_identities(output))
+    where = "standard output" if path is None else output
+    if keys & taken:
+        raise UsageError(f"{where} is an input: name another file to write to")
+    if keys & seen:
+        raise UsageError(f"two outputs go to {where}: give each its own name")
+    seen |= keys
+    if path is not None:
+        _check_place(path)
 
 
 def _identities(path: str) -> list[object]:
     """What tells that two paths are one file: the name without links, and the file itself (hard links)."""
-    if path == "-":
-        return ["-"]
     found: list[object] = [path]
     try:
         found = [os.path.realpath(path)]
@@ -73,6 +77,15 @@ def _identities(path: str) -> list[object]:
     except (OSError, ValueError):  # there is no such file yet, or no file can have that name
         return found
     return [*found, (status.st_dev, status.st_ino)]
+
+
+def _redirected(stream: Any) -> list[object]:
+    """The file that the shell has led a standard stream to, as `_identities` has it; nothing where it is no file."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (AttributeError, OSError, ValueError):  # closed, or no stream of the system's
+        return []
+    return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []
 
 
 def _check_place(path: Path) -> None:
@@ -109,11 +122,13 @@ def written(path: Path, temporary: Path | None = None) -> Iterator[BinaryIO]:
     ResourceError
         The disk is full.
     InputError
-        It cannot be written.
+        It cannot be written, or another run is writing it.
     """
     making = temporary or path.with_name(f".{path.name}.part")
-    with made(path, making), _compressed(path, making) as out:
-        yield out
+    with _own(path, making) as raw, made(path, making):
+        with _compressed(path, raw) as out:
+            yield out
+        raw.flush()
 
 
 @contextmanager
@@ -130,30 +145,80 @@ def made(path: Path, temporary: Path) -> Iterator[None]:
         n_bytes = temporary.stat().st_size if temporary.exists() else 0
         raise disk_error(error, path, n_bytes) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 @contextmanager
-def _compressed(path: Path, making: Path) -> Iterator[BinaryIO]:
-    """The file to be made, compressed as the suffix of its name says; equal bytes make equal files."""
-    suffix = path.suffix.lower()
-    with open(making, "wb") as raw:
-        if suffix not in COMPRESSIONS:
+def _own(path: Path, temporary: Path) -> Iterator[BinaryIO]:
+    """The temporary file, emptied of what a killed run left there, which no other process writes at the same time."""
+    while True:
+        try:
+            raw = open(os.open(temporary, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "wb")
+        except OSError as error:
+            raise disk_error(error, temporary, 0) from None
+        try:
+            hold(raw.fileno(), path)
+            if not _is_still(raw.fileno(), temporary):  # the run that held it has just given it its name
+                continue
+            raw.truncate()
             yield raw
             return
-        stream: Any
-        if suffix == ".gz":
-            stream = gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0)
-        elif suffix == ".bz2":
-            stream = bz2.BZ2File(raw, "wb")
-        elif suffix == ".xz":
-            stream = lzma.LZMAFile(raw, "wb")
-        else:
-            import xopen
+        finally:
+            with suppress(OSError):  # what could not be written has been told
+                raw.close()
 
-            stream = xopen.xopen(raw, "wb", format="zst", threads=0)
-        with stream:
-            yield stream
+
+def _is_still(descriptor: int, path: Path) -> bool:
+    """Whether the open file is the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except OSError:
+        return False
+
+
+def hold(descriptor: int, path: Path) -> None:
+    """Locks an open file or directory; the lock goes with the process, however it ends.
+
+    Raises
+    ------
+    InputError
+        Another process has it; `path` is what both would write.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system: nothing guards against two runs at once
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(
+            "another run is writing here: wait for it, or name another file with -o", file=str(path)
+        ) from None
+    except OSError:  # a file system without locks
+        return
+
+
+@contextmanager
+def _compressed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
+    """The file to be made, compressed as the suffix of its name says; equal bytes make equal files."""
+    suffix = path.suffix.lower()
+    if suffix not in COMPRESSIONS:
+        yield raw
+        return
+    stream: Any
+    if suffix == ".gz":
+        stream = gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0)
+    elif suffix == ".bz2":
+        stream = bz2.BZ2File(raw, "wb")
+    elif suffix == ".xz":
+        stream = lzma.LZMAFile(raw, "wb")
+    else:
+        import xopen
+
+        stream = xopen.xopen(raw, "wb", format="zst", threads=0)
+    with stream:
+        yield stream
 
 
 def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import IO
 
 from tropalign.errors import InputError, TropalignError, TropalignWarning
-from tropalign.execution.files import disk_error, sync
+from tropalign.execution.files import disk_error, hold, sync
 from tropalign.execution.manifest import Manifest
 
 MANIFEST = "manifest.json"
@@ -60,8 +60,15 @@ class Parts:
         self.directory = directory
         self._lock = -1
         try:
+            if directory.exists() and not directory.is_dir():
+                raise InputError(
+                    "finished parts should lie here, but this is no directory: move it away or name another file",
+                    file=str(directory),
+                )
             directory.mkdir(exist_ok=True)
-            self._hold()
+            if os.name == "posix":  # other systems open no directories
+                self._lock = os.open(directory, os.O_RDONLY)
+                hold(self._lock, directory)
             found = recorded_manifest(directory)
             difference = None if found is None else found.difference(manifest)
             if difference and not self.is_empty():
@@ -87,22 +94,6 @@ class Parts:
         if self._lock >= 0 and self.is_empty():
             self.finish()
         self.close()
-
-    def _hold(self) -> None:
-        """Locks the directory; the lock goes with the process, however it ends."""
-        try:
-            import fcntl
-        except ImportError:  # not a POSIX system: nothing guards against two runs at once
-            return
-        self._lock = os.open(self.directory, os.O_RDONLY)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                "another run is writing here: wait for it, or name another file with -o", file=str(self.directory)
-            ) from None
-        except OSError:  # a file system without locks
-            return
 
     def close(self) -> None:
         """Lets another process have the directory."""

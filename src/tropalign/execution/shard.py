@@ -12,7 +12,7 @@ MOST_SHARDS = 1_000_000
 
 def parse_shard(text: str) -> Shard:
     """``2/8`` is the second of eight. Raises ValueError on anything else."""
-    match = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text)
+    match = re.fullmatch(r"([0-9]{1,7})/([0-9]{1,7})", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]) <= MOST_SHARDS:
         raise ValueError(f"{text!r} is no shard: write 2/8 for the second of eight")
     return int(match[1]), int(match[2])

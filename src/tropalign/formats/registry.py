@@ -100,7 +100,7 @@ def compression_for_path(path: str | os.PathLike[str] | None) -> str | None:
 def _last_suffix(path: str | os.PathLike[str] | None) -> str:
     """Empty for standard output, devices and pipes, whose names tell nothing of what goes there."""
     named = Path("-" if path is None else path)
-    is_file = named.is_file() or not named.exists()
+    is_file = os.path.isfile(named) or not os.path.exists(named)  # which take a name that no file can have, too
     return named.suffix.lower() if is_file and named.parts[:2] != ("/", "dev") else ""
 
 

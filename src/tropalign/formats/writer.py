@@ -31,6 +31,8 @@ class Writer(Protocol):
     needs_all
         Whether nothing can be written before the last part is known, or ``assemble`` goes through its parts more than
         once.
+    suffixes
+        Ends of the file names that promise what it writes.
     """
 
     @property
@@ -48,6 +50,10 @@ class Writer(Protocol):
     @property
     def needs_all(self) -> bool:
         """All parts before the first byte."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Ends of the file names that promise what it writes."""
 
     def encode(self, result: Any) -> bytes:
         """The part that the result of one tile leaves behind."""
@@ -99,6 +105,8 @@ class Format(Generic[C]):
         Bytes written per column of an alignment, so that tiles are cut to the memory; 0 where only CIGARs are.
     library_bytes
         Memory that the package takes which writes it.
+    suffixes_with
+        Ends of the file names that promise what is written with a context, where these are not `suffixes`.
     require
         Raises InputError with the remedy where a package is missing.
     check
@@ -114,6 +122,7 @@ class Format(Generic[C]):
     needs_all: Callable[[C], bool] = _never
     column_bytes: float = 0.0
     library_bytes: int = 0
+    suffixes_with: Callable[[C], tuple[str, ...]] | None = None
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits
 
@@ -137,6 +146,12 @@ class BoundWriter(Generic[C]):
     def needs_all(self) -> bool:
         """Whether ``assemble`` has to have every part."""
         return self.format.needs_all(self.context)
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Ends of the file names that promise what it writes."""
+        chosen = self.format
+        return chosen.suffixes if chosen.suffixes_with is None else chosen.suffixes_with(self.context)
 
     def encode(self, result: Any) -> bytes:
         """The part that the result of one tile leaves behind."""

@@ -11,6 +11,8 @@ from tropalign.errors import ResourceError
 from tropalign.machine.cgroup import ROOT, own_groups
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+#: More than any machine has is a slip of the pen.
+MOST_BYTES = 1 << 60
 #: The share of free memory that a run takes by default.
 DEFAULT_SHARE = 0.6
 #: What the process takes before any input is read: interpreter, NumPy, the compiled module, freed memory that is kept.
@@ -27,10 +29,10 @@ GROUP_FILES = (
 def parse_bytes(text: str) -> int:
     """``8G``, ``500M``, ``1.5g`` or plain bytes. Raises ValueError on anything else."""
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    n_bytes = int(float(match[1]) * UNITS[match[2].upper()]) if match else 0
-    if n_bytes < 1:
+    n_bytes = float(match[1]) * UNITS[match[2].upper()] if match else 0
+    if not 1 <= n_bytes <= MOST_BYTES:
         raise ValueError(f"{text!r} is no amount of memory: write 8G or 500M")
-    return n_bytes
+    return int(n_bytes)
 
 
 def human(n_bytes: int) -> str:

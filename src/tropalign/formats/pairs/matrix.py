@@ -64,6 +64,11 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
     {"tsv": _tsv, "phylip": _phylip, "npz": _npz}[context.matrix_layout](matrix, out, header, context)
 
 
+def suffixes(context: PairsContext) -> tuple[str, ...]:
+    """Ends of the file names that promise the layout."""
+    return tuple(suffix for suffix, layout in LAYOUTS.items() if layout == context.matrix_layout) or (".tsv", ".txt")
+
+
 def check_layout(context: PairsContext) -> None:
     """Raises InputError where the layout cannot hold the values."""
     if context.matrix_layout == "phylip" and (not context.is_triangle or context.matrix_values != "distance"):
@@ -110,5 +115,6 @@ FORMAT = Format(
     assembled_with=("queries", "targets", "is_triangle", "matrix_values", "matrix_layout"),
     is_binary=lambda context: context.matrix_layout == "npz",
     needs_all=lambda context: True,
+    suffixes_with=suffixes,
     check=check_layout,
 )

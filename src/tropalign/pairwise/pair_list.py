@@ -1,0 +1,63 @@
+"""A file that lists pairs of sequences: a query's and a target's name per line; ``#`` begins a comment."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.sequences import SequenceBatch
+from tropalign.sequences.files import Source, file_name, opened
+
+#: A longer line holds no two names, and the file is no list.
+MOST_LINE_BYTES = 1 << 20
+MARK = b"\xef\xbb\xbf"  # of UTF-8, which some editors write at the beginning
+
+
+def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:
+    """Indices of the pairs that a file lists, decompressed as it is read.
+
+    Parameters
+    ----------
+    source
+        A file's name; "-" is standard input.
+
+    Returns
+    -------
+    int64, shape (n, 2)
+        Query index, target index.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or lists no pair, a line without two names, a name that no sequence has.
+    """
+    file = file_name(source)
+    numbers = [{name: k for k, name in enumerate(batch.names)} for batch in (queries, targets)]
+    found = array("q")
+    with opened(source) as lines:
+        for line_number, line in enumerate(iter(lambda: lines.readline(MOST_LINE_BYTES), b""), 1):
+            if line_number == 1:
+                line = line.removeprefix(MARK)
+            if line.startswith(b"#") or not line.strip():
+                continue
+            names = _two_names(line, file, line_number)
+            for name, number in zip(names, numbers, strict=True):
+                if name not in number:
+                    raise InputError("there is no sequence of this name", file=file, line=line_number, record=name)
+                found.append(number[name])
+    if not found:
+        raise InputError("the list holds no pair", file=file)
+    return np.frombuffer(found, np.int64).reshape(-1, 2)
+
+
+def _two_names(line: bytes, file: str, number: int) -> list[str]:
+    try:
+        names = line.decode().split()[:2]
+    except UnicodeDecodeError:
+        raise InputError("the list of pairs is no text", file=file, line=number) from None
+    if len(names) < 2 or len(line) >= MOST_LINE_BYTES:
+        raise InputError("a line has to hold two names", file=file, line=number)
+    return names
