@@ -1,4 +1,4 @@
-"""Other aligners behind one interface, and the loop that times them; run by pairs.py, a process a measurement.
+"""Other aligners behind one interface, and the loop that times them; run by pairs.py, a process per measurement.
 
 A peer is a function of a Job that returns its variants, {name: run}, where `run()` aligns all pairs i < j of the job
 and returns their scores in that order (None where they mean something else). Each variant of a peer is tried, and the

@@ -159,7 +159,7 @@ def limits(machine: dict[str, Any]) -> dict[tuple[str, str, str], float]:
 
 
 def print_table(results: dict[str, Any]) -> None:
-    """One line a case."""
+    """One line per case."""
     bound = limits(results["machine"])
     print(f"{'case':38s} {'length':>6s} {'sweep':>8s} {'kernels':>8s} {'whole':>8s}  GCUPS; sweep's share of its limit")
     for row in results["cases"]:
@@ -195,7 +195,7 @@ def main() -> int:
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--pairs", type=int, default=600_000, help="of a tile")
     parser.add_argument("--tiles", type=int, default=6, help="as many pairs for the whole run")
-    parser.add_argument("--checked-pairs", type=int, default=20_000, help="compared with the processor, a case")
+    parser.add_argument("--checked-pairs", type=int, default=20_000, help="compared with the processor, per case")
     parser.add_argument("--seconds", type=float, default=0.3, help="of a case's loops")
     parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS)
     parser.add_argument("--output", type=Path)

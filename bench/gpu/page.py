@@ -18,10 +18,10 @@ from measure import LENGTHS, MODES, REPORTS, WAYS
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "gpu.md"
 TABLE = ROOT / "tests" / "gpu" / "machine_code.json"
-#: An H200: multiprocessors, clock, integer lanes of a multiprocessor, cells of a word, bytes a second of memory.
+#: An H200: multiprocessors, clock, integer lanes of a multiprocessor, cells of a word, bytes per second of memory.
 MULTIPROCESSORS, HERTZ, LANES, CELLS, BYTES = 132, 1.98e9, 64, 2, 4.8e12
 REGISTERS, GROUP, MOST_WARPS = 65536, 64, 64
-#: Kernels whose bounds are told: bytes of memory a cell, 0 where they are next to none.
+#: Kernels whose bounds are shown: bytes of memory per cell, 0 where they are next to none.
 BOUND = {
     "local score": 0,
     "local score, one query": 0,
@@ -78,7 +78,7 @@ def bounds() -> list[str]:
     """What the integer instructions and the memory of an H200 allow."""
     table = json.loads(TABLE.read_text())
     lines = [
-        "| case | instructions a word of two cells | bound by instructions, TCUPS | by memory |",
+        "| case | instructions per word of two cells | bound by instructions, TCUPS | by memory |",
         "|---|---|---|---|",
     ]
     for name, cell_bytes in BOUND.items():
@@ -100,7 +100,7 @@ def main() -> int:
     text += [
         "## Machine code",
         "",
-        "What NVRTC 13 makes of the kernels, counted in their inner loops, a word of cells each (two cells of 16 bits",
+        "What NVRTC 13 makes of the kernels, counted in their inner loops, per word of cells (two cells of 16 bits",
         "from sm_90 on, else one of 32); ALU: what goes to the integer pipe. The tests compile it anew and fail when",
         "it worsens. `python tests/gpu/machine_code.py` prints it.",
         "",
@@ -108,8 +108,8 @@ def main() -> int:
         "",
         "## Bounds that follow, not measured",
         "",
-        "For 132 multiprocessors at 1.98 GHz that finish 64 lanes of an integer instruction a clock (an H200;",
-        "`bench/gpu` measures that rate first), and memory that takes 4.8 TB/s (alignments write one byte a cell,",
+        "For 132 multiprocessors at 1.98 GHz that finish 64 lanes of an integer instruction per clock (an H200;",
+        "`bench/gpu` measures that rate first), and memory that takes 4.8 TB/s (alignments write one byte per cell,",
         "placement writes and reads 16 bytes in 64 cells):",
         "",
         *bounds(),

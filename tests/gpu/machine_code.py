@@ -1,4 +1,4 @@
-"""What NVRTC makes of the kernels, without a GPU: registers, spills and instructions a cell.
+"""What NVRTC makes of the kernels, without a GPU: registers, spills and instructions per cell.
 
 python tests/gpu/machine_code.py           prints the table
 python tests/gpu/machine_code.py --write   records it as what the tests hold against

@@ -64,7 +64,7 @@ def test_all_pairs_of_a_set_share_profiles(word_bits):
 
 def test_one_query_shares_its_profile():
     (launch,) = launches_of(np.zeros(200), np.arange(1, 201), np.full(201, 50))
-    assert launch.source == Source.SHARED_ROW and len(launch.units) == 7  # 200 pairs, two a lane of 16
+    assert launch.source == Source.SHARED_ROW and len(launch.units) == 7  # 200 pairs, two per lane of 16
 
 
 def test_unrelated_pairs_have_rows_of_their_own():

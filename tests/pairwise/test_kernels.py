@@ -124,7 +124,7 @@ def test_every_set_of_free_ends(engines, free_ends):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("gap", GAPS)
 def test_full_vectors(engines, mode, gap):
-    """More pairs a sequence than any vector has lanes, of lengths far apart."""
+    """More pairs per sequence than any vector has lanes, of lengths far apart."""
     rng = random.Random(f"{mode}{gap}")
     targets = ["".join(rng.choice("ACGT") for _ in range(rng.randint(1, 18))) for _ in range(75)]
     check(engines, "nucleotide", ["ACCA", "GATTACAGATTACAC"], targets, (2, -1), gap, mode)

@@ -18,7 +18,7 @@ from tropalign.phylo.tree import parse_tree
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "16s"
 HERE = Path(__file__).parent
-#: Of what PaPaRa 2.5 computed: its branch vectors (a byte a cell) and the read rows of its alignment ("name row").
+#: What PaPaRa 2.5 computed: its branch vectors (a byte per cell) and the read rows of its alignment ("name row").
 VECTORS = "c97aafe551b4dbe39b622b1fd004299be43572e98e8bbdcb615e07fdbecb23aa"
 ROWS = "fd18e873f01dbfc76abf587d2a3433764228441a28866da805cef35c593a71ac"
 

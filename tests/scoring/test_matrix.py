@@ -117,7 +117,7 @@ def test_a_file_as_biopython_reads_it(matrix_file):
     assert (ta.SubstitutionMatrix.load(str(path)).scores == ta.SubstitutionMatrix.load("blosum62").scores).all()
 
 
-NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores a line)"
+NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores per line)"
 
 
 @pytest.mark.parametrize(

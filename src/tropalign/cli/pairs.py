@@ -89,7 +89,7 @@ def _add_selection_options(group: Any) -> None:
         default="alignment",
         help="scores, with start and end, or whole alignments (default); only what is asked for is computed",
     )
-    group.add_argument("--pairs", metavar="FILE", help="only the pairs in this file, two names a line")
+    group.add_argument("--pairs", metavar="FILE", help="only the pairs in this file, two names per line")
     group.add_argument("--top", type=whole(1), metavar="K", help="the K best targets of each query")
     group.add_argument("--min-score", type=whole(), metavar="N", help="only alignments with at least this score")
     group.add_argument(

@@ -39,7 +39,7 @@ def write_archive(
     Parameters
     ----------
     manifest
-        Of the shard.
+        Manifest of the shard.
     outputs
         One for each section of the parts.
     indices

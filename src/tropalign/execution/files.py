@@ -69,7 +69,7 @@ def _check_output(output: str, taken: set[object], seen: set[object]) -> None:
 
 
 def _identities(path: str) -> list[object]:
-    """What tells that two paths are one file: the name without links, and the file itself (hard links)."""
+    """What shows that two paths are one file: the name without links, and the file itself (hard links)."""
     found: list[object] = [path]
     try:
         found = [os.path.realpath(path)]

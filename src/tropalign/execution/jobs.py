@@ -17,7 +17,7 @@ class Job:
     Attributes
     ----------
     position
-        Of the whole tile among all tiles of the run.
+        Place of the whole tile among all tiles of the run.
     parent
         What this is a piece of; None for a whole tile.
     is_for_cpu

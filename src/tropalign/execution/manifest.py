@@ -9,7 +9,7 @@ from typing import Any
 
 from tropalign.execution.shard import MOST_SHARDS
 
-#: Of parts and shards; what another layout wrote is not read.
+#: Number of the layout of parts and shards; what another layout wrote is not read.
 LAYOUT = 2
 
 
@@ -28,11 +28,11 @@ class Manifest:
     parameters
         By name, for the sentence that says how two runs differ.
     memory_bytes
-        What tiles were cut to. Runs that differ only in this are equal; `cut` tells whether it mattered.
+        What tiles were cut to. Runs that differ only in this are equal; `cut` says whether it mattered.
     shard
         (i, n): the i-th of n shards, counted from 1; None for a whole run.
     layout
-        Of the parts.
+        Number of the parts' layout.
     """
 
     fingerprint: str

@@ -88,11 +88,11 @@ class Scheduler:
         self._cpu = next((device for device in devices if device.name == "cpu"), None)
         self._workers = [_Worker(device) for device in devices for _ in range(device.n_workers)]
         self._progress = progress
-        self._most_told = -1
+        self._most_reported = -1
         self._done = 0  # items
         self._rates: dict[str, float] = {}  # cells per second
         self._failures: dict[str, int] = {}  # in a row
-        self._told_of: set[str] = set()  # devices whose failure the user knows of
+        self._warned_of: set[str] = set()  # devices whose failure the user was warned of
         self._warnings: list[str] = []
         self._changed = threading.Condition()
         self._is_alone = len(self._workers) == 1
@@ -231,7 +231,7 @@ class Scheduler:
             return self._order.popleft()
 
     def _await(self, job: Job) -> Any:
-        """The job's result, once it is there; meanwhile progress is told and late devices are found."""
+        """The job's result, once it is there; meanwhile progress is reported and late devices are found."""
         while True:
             if self._is_alone:
                 self._step(self._workers[0])
@@ -247,15 +247,15 @@ class Scheduler:
                 texts, self._warnings = self._warnings, []
             for text in texts:
                 warnings.warn(text, TropalignWarning, stacklevel=3)
-            self._tell()
+            self._report()
             if is_found:
                 return result
 
-    def _tell(self) -> None:
-        """Tells what is more than was told before: an attempt that failed takes nothing back."""
+    def _report(self) -> None:
+        """Reports progress, never less than before: an attempt that failed takes nothing back."""
         items = self._done + sum(worker.items for worker in self._workers if worker.job is not None)
-        if self._progress and items > self._most_told:
-            self._most_told = items
+        if self._progress and items > self._most_reported:
+            self._most_reported = items
             self._progress(items)
 
     # What a worker does, in its thread.
@@ -306,7 +306,7 @@ class Scheduler:
             if self._is_stopped or worker.is_lost:
                 raise _Stopped
             if self._is_alone:
-                self._tell()
+                self._report()
 
         try:
             return worker.device.compute(job.task, job.tile, hear), None
@@ -410,8 +410,8 @@ class Scheduler:
     def _retry_on_cpu(self, worker: _Worker, job: Job, why: str) -> None:
         job.is_for_cpu = True
         self._enqueue_again(job)
-        if worker.device.name not in self._told_of:
-            self._told_of.add(worker.device.name)
+        if worker.device.name not in self._warned_of:
+            self._warned_of.add(worker.device.name)
             self._warnings.append(
                 f"{worker.device.name} failed at tile {job.tile.index} ({why}): the processor computes what it cannot"
             )

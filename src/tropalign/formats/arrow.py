@@ -116,7 +116,7 @@ def stream_to(out: IO[bytes]) -> Iterator[Any]:
 
 
 def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """One IPC stream of all rows; the schema's metadata tells how it was made."""
+    """One IPC stream of all rows; the schema's metadata says how it was made."""
     import nanoarrow as na
     from nanoarrow.c_array_stream import CArrayStream
 

@@ -47,7 +47,7 @@ def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
 
 
 def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
-    """What native code takes to write alignments out; `substitution` (a SubstitutionMatrix) tells what is similar."""
+    """What native code takes to write alignments out; `substitution` (a SubstitutionMatrix) says what is similar."""
     letters, codes, offsets, index = aligned_queries(table)
     positive = None if substitution is None else (substitution.scores > 0).astype(np.uint8).ravel()
     return {

@@ -127,7 +127,7 @@ class LateRows:
     n_reads, widest
         How many reads were placed; bytes of the longest name of all, the reference's too.
     n_columns
-        Of a row, new ones included.
+        Columns of a row, new ones included.
     """
 
     def __init__(self, parts: Iterable[bytes], context: PlacedContext) -> None:

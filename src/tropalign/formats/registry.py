@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsContext
     from tropalign.formats.placed import PlacedContext
 
-#: The format of each kind where no suffix tells one.
+#: The format of each kind where no suffix chooses one.
 DEFAULTS = {
     "pairs": "tsv",
     "placed": "fasta",
@@ -62,7 +62,7 @@ def format_of(kind: str, name: str) -> Format[Any]:
 
 
 def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
-    """Name of the format that a path's suffix tells, which may be followed by that of a compression.
+    """Name of the format that a path's suffix chooses, which may be followed by that of a compression.
 
     Without a path, for ``-``, a device or a pipe, and for a name without a suffix it is the default of the kind.
 
@@ -84,7 +84,7 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
 
 
 def suffix_of(path: str | os.PathLike[str] | None) -> str:
-    """The suffix that tells a format, in lower case; empty where the name tells none.
+    """The suffix that chooses a format, in lower case; empty where the name has none.
 
     Those of a compression and of a shard are left out before: of ``x.paf.gz`` and ``1.paf.shard`` it is ``.paf``.
     """
@@ -93,7 +93,7 @@ def suffix_of(path: str | os.PathLike[str] | None) -> str:
 
 
 def compression_for_path(path: str | os.PathLike[str] | None) -> str | None:
-    """The compression that a path's last suffix tells: "gz", "zst", "bz2" or "xz"; None for none."""
+    """The compression that a path's last suffix chooses: "gz", "zst", "bz2" or "xz"; None for none."""
     return COMPRESSED.get(_last_suffix(path))
 
 
@@ -147,7 +147,7 @@ def _bound(kind: str, name: str, header: Header, context: PairsContext | PlacedC
 
 
 def restore(description: Any) -> Writer:
-    """The writer that `Writer.describe` told of; it assembles but does not encode, as it knows no letters.
+    """The writer that `Writer.describe` described; it assembles but does not encode, as it knows no letters.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 A part is what one tile leaves behind, so that a killed run goes on and shards can be joined: ``encode`` makes it,
 ``assemble`` writes header, parts in order and footer to the output. A format's module is a pair of such functions and a
-``FORMAT`` that tells what they can do; the folder that the module lies in tells which results it takes.
+``FORMAT`` that says what they can do; the folder that the module lies in says which results it takes.
 """
 
 from __future__ import annotations

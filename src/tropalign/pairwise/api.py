@@ -75,8 +75,8 @@ def align_all(
     report : {"score", "ends", "alignment"}
         How much is computed.
     free_ends
-        Of "query-start", "query-end", "target-start", "target-end": where residues of that sequence hang over at no
-        cost in semiglobal mode.
+        Any of "query-start", "query-end", "target-start", "target-end": where residues of that sequence hang over at
+        no cost in semiglobal mode.
     pairs : whole numbers, shape (n, 2), optional
         Only these (query index, target index), from 0.
     strand : {"plus", "both"}
@@ -93,7 +93,7 @@ def align_all(
         What computes, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
         if the job is large. The result does not depend on it.
     alphabet
-        Of sequences that are no SequenceBatch: one, or its name; judged by their letters when not given.
+        For sequences that are no SequenceBatch: an Alphabet or its name; judged by their letters when not given.
 
     Yields
     ------

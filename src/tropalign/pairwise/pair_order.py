@@ -97,7 +97,7 @@ class Grid:
         return float(self._cost[row] + self._lengths[row] * self._residues(row, count) + PAIR_CELLS * count)
 
     def _residues(self, row: int, count: int) -> float:
-        """Of the first targets of a row."""
+        """Residues of the first `count` targets of a row of the grid."""
         if self._form == "triangle":
             return float(self._before_target[row + 1 + count] - self._before_target[row + 1])
         if self._form == "no diagonal" and count > row:

@@ -264,13 +264,13 @@ class PairsTask:
         first, last = tile.payload
         for begin in range(first, last, self._most_pairs):
             end = min(begin + self._most_pairs, last)
-            told = progress and partial(_after, progress, begin - first, end - begin)
+            report = progress and partial(_after, progress, begin - first, end - begin)
             query, target = self._order.pairs(begin, end)
             strand = np.ones(len(query), np.int8)
-            score = engine(_Rows(query, target, "score", None if self._reverse is None else strand), told)["score"]
+            score = engine(_Rows(query, target, "score", None if self._reverse is None else strand), report)["score"]
             if self._reverse is not None:
-                told = told and partial(_repeated, told, len(query))
-                other = engine(_Rows(query, target, "score", -strand), told)["score"]
+                report = report and partial(_repeated, report, len(query))
+                other = engine(_Rows(query, target, "score", -strand), report)["score"]
                 strand = np.where(other > score, -1, 1).astype(np.int8)
                 score = np.maximum(score, other)
             kept.append((query, target, score, strand))
@@ -339,12 +339,12 @@ class PairsTask:
 
 
 def _after(progress: Progress, before: int, most: int, items: int) -> None:
-    """Tells of the items of a part of a tile."""
+    """Reports the items of a part of a tile."""
     progress(before + min(items, most))
 
 
 def _repeated(progress: Progress, n_items: int, items: int) -> None:
-    """Tells of a second pass over a tile, all of whose items have begun; it can be stopped here."""
+    """Reports a second pass over a tile, all of whose items have begun; it can be stopped here."""
     progress(n_items)
 
 

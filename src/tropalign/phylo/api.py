@@ -59,7 +59,7 @@ def place(
     Yields
     ------
     Placements
-        Of some reads each, in input order.
+        Some reads each, in input order.
 
     Raises
     ------

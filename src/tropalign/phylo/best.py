@@ -12,14 +12,14 @@ from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import Scores
 from tropalign.results.placements import JPLACE_BRANCHES
 
-#: How many best scores have to be right: the second one is told.
+#: How many best scores have to be right: outputs show the second one.
 N_BEST = 2
 NOT_COMPUTED = -(2**31)
 
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """Of each read: the best score, the first vector that has it, and what else is told.
+    """Per read: the best score, the first vector that has it, and what else outputs show.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Ranking:
         self._begin = np.concatenate([[0], np.cumsum(package.multiplicity)])
 
     def best(self, scores: Scores) -> Best:
-        """Of the reads that were scored."""
+        """The best branches of the reads that were scored."""
         n = len(scores.values)
         score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
         row, ties = np.zeros(n, np.int64), np.zeros(n, np.int64)

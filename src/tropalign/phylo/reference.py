@@ -52,9 +52,9 @@ class ReferencePackage:
     columns : int64
         Columns in which any row has a letter; the others take no part.
     planes : uint64, shape (n_groups, len(columns) padded in front to a multiple of 4, n_states + 1)
-        The distinct vectors, 64 in a group, a bit each: their states, and the gap flag (Berger and Stamatakis 2011).
+        The distinct vectors, 64 per group, a bit each: their states, and the gap flag (Berger and Stamatakis 2011).
     distinct : int64, shape (n_branches,)
-        Of each branch, the number of its vector; they are numbered by their first branch.
+        The number of each branch's vector; vectors are numbered by their first branch.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class ReferencePackage:
         Parameters
         ----------
         names
-            Of the rows, no two the same.
+            One per row, no two the same.
         letters : uint8, shape (n_rows, n_columns)
             Bytes of ASCII letters; ``-`` and ``.`` are gaps.
         tree
@@ -259,12 +259,12 @@ class ReferencePackage:
 
     @cached_property
     def first_branch(self) -> NDArray[np.int64]:
-        """Of each distinct vector, the first branch that has it."""
+        """The first branch that has each distinct vector."""
         return np.unique(self.distinct, return_index=True)[1]
 
     @cached_property
     def multiplicity(self) -> NDArray[np.int64]:
-        """Of each distinct vector, how many branches have it."""
+        """How many branches have each distinct vector."""
         return np.bincount(self.distinct)
 
     @property
@@ -483,7 +483,7 @@ def _warn_of_unknown(names: tuple[str, ...], letters: NDArray[np.uint8], states:
 
 
 def _counts(letters: NDArray[np.uint8], states: StateAlphabet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of each column, rows that have a letter there, and rows that have "-"."""
+    """How many rows have a letter in each column, and how many have "-"."""
     is_letter = states.sets != states.all_states
     n_letters, n_gaps = np.zeros(letters.shape[1], np.int64), np.zeros(letters.shape[1], np.int64)
     for row in letters:

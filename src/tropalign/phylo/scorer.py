@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Of some reads.
+    """Scores of some reads.
 
     Attributes
     ----------

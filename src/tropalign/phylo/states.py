@@ -22,7 +22,7 @@ class StateAlphabet:
     ----------
     n_states
     sets : uint32, shape (256,)
-        Of each byte, in either case; gaps and unknown letters stand for all states.
+        The set of each byte, in either case; gaps and unknown letters stand for all states.
     known : bool, shape (256,)
         Bytes that are letters or gaps.
     """

@@ -210,8 +210,8 @@ class PlaceTask:
         if self.both_strands:
             other_letters = reverse_complement(block.letters, block.offsets, states.alphabet)
             other_sets = states.sets[other_letters]
-            told = progress and (lambda items: progress(len(block.names)))
-            other = self._best(other_sets, block.offsets, chosen, engine, told)
+            report = progress and (lambda items: progress(len(block.names)))
+            other = self._best(other_sets, block.offsets, chosen, engine, report)
             is_better = other.score > best.score
             best = best.merged(other, is_better)
             strand[chosen[is_better]] = -1
@@ -243,7 +243,7 @@ class PlaceTask:
             )
 
     def _best(self, sets: Sets, offsets: Index, chosen: Index, engine: Engine, progress: Progress | None) -> Best:
-        """Of the chosen reads; equal ones are scored once, and those whose words are equally wide together."""
+        """The best branches of the chosen reads; equal reads are scored once, reads of equally wide words together."""
         number: dict[bytes, int] = {}
         texts = [sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()]
         which = np.array([number.setdefault(text.tobytes(), len(number)) for text in texts], np.int64)
@@ -317,7 +317,7 @@ def _is_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.
 
 
 def _after(progress: Progress, before: int, items: int) -> None:
-    """Tells what is done in all."""
+    """Reports what is done in all."""
     progress(before + items)
 
 

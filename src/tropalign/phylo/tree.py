@@ -31,11 +31,11 @@ class Tree:
     Attributes
     ----------
     children : tuple of tuples of int
-        Of each node, in file order; empty for tips.
+        Children of each node, in file order; none for tips.
     lengths : float64, shape (n_nodes,)
-        Of the branch above each node; 0 above the root.
+        Length of the branch above each node; 0 above the root.
     names : tuple of str
-        Of each node; "" where it has none.
+        Name of each node; "" where it has none.
     """
 
     children: tuple[tuple[int, ...], ...]
@@ -79,8 +79,8 @@ class Tree:
     def branches(self) -> list[int]:
         """The node below each branch, in the order of PaPaRa 2's numbers.
 
-        Of a root with two children the two branches are one, and belong to the second child: preorder of that child,
-        then of what is below the first one. Of a root with three: preorder of the third child, the first, the
+        A root with two children: the two branches are one, and belong to the second child: preorder of that child,
+        then of what is below the first one. A root with three: preorder of the third child, the first, the
         second.
         """
         root = self.children[0]

@@ -30,7 +30,7 @@ class Column:
     name
         The table's attribute.
     dtype
-        Of its items.
+        Type of its items.
     depth : {"score", "ends", "alignment"}
         The least depth that has it.
     output

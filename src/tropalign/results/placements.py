@@ -35,7 +35,7 @@ class Placements:
     branch : int64, shape (n,)
         The best branch, the first of several; -1 for a read without a usable letter.
     score, second_score : int32, shape (n,)
-        Of the best branch, and of the next best one (equal where several are best).
+        Scores of the best branch and of the next best one (equal where several are best).
     ties : int64, shape (n,)
         Branches with the best score.
     strand : int8, shape (n,)

@@ -14,7 +14,7 @@ from tropalign.sequences.files import read_text
 #: Bytes of a matrix file at most; a matrix of 32 letters takes some thousands.
 MOST_BYTES = 1 << 20
 
-_NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores a line)"
+_NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores per line)"
 
 
 @lru_cache(maxsize=1)
@@ -45,7 +45,7 @@ def shipped(name: str) -> tuple[str, NDArray[np.float64]]:
 
 
 def read_ncbi(path: str | os.PathLike[str]) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a matrix file in NCBI format: a line of letters, then a letter and its scores a line.
+    """Letters and scores of a matrix file in NCBI format: a line of letters, then a letter and its scores per line.
 
     Biopython's reader takes rows that are too short, so this one is ours. ``#`` begins a comment. The file may be
     compressed.

@@ -43,7 +43,7 @@ class Policy:
     names_records
         A record without a name is called read_N, by its number in the file, else it is an InputError.
     empty : {"refuse", "skip", "keep"}
-        Of sequences without a letter.
+        What becomes of sequences without a letter.
     """
 
     leaves_gaps_out: bool = False
@@ -71,7 +71,7 @@ class SequenceBlock:
     offsets : int64, shape (n + 1,)
         Record k is ``letters[offsets[k]:offsets[k + 1]]``.
     numbers : int64, shape (n,)
-        Of each record in its file, from 1.
+        Number of each record in its file, from 1.
     file
         As messages call it.
     """
@@ -368,7 +368,7 @@ def survey(reads: Any) -> Survey:
             raise InputError("it cannot be read twice: write the reads to a file first", file=file_name(source))
     names, letters, lengths = hashlib.sha256(), hashlib.sha256(), [np.zeros(0, np.int64)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the reading that follows tells
+        warnings.simplefilter("ignore")  # the reading that follows warns
         for block in ReadBlocks(reads):
             names.update("".join(f"{name}\0" for name in block.names).encode("utf-8", "surrogatepass"))
             letters.update(block.letters.data)

@@ -12,7 +12,7 @@ from tropalign.formats.writer import Format
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """The batches, then the footer that tells where each lies."""
+    """The batches, then the footer that says where each lies."""
     import pyarrow as pa
 
     schema = pyarrow_schema(header, context)

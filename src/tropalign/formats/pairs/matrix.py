@@ -17,7 +17,7 @@ from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
 
 Matrix = NDArray[np.float64]
-#: The layout that a suffix tells.
+#: The layout that a suffix chooses.
 LAYOUTS = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}
 
 

@@ -2,7 +2,7 @@
 
 Where it differs: the program's header holds tropalign's version, command and parameters; letters that the alphabet
 takes for the same (U and T) are identical; free end gaps are not shown, nor counted. With both strands a ``Strand``
-line tells which one of the query is shown, and its positions count on that strand.
+line says which one of the query is shown, and its positions count on that strand.
 """
 
 from __future__ import annotations

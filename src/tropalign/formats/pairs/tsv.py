@@ -1,6 +1,6 @@
 """Tab-separated tables: comment lines, the names of the columns, a row per pair.
 
-Which columns there are is told in one place, ``tropalign.results.alignments.COLUMNS``.
+Which columns there are stands in one place, ``tropalign.results.alignments.COLUMNS``.
 """
 
 from __future__ import annotations
