@@ -76,6 +76,7 @@ nb::dict columns_as_dict(TileColumns &&columns, Depth depth) {
     out["unit_seconds"] = columns.unit_seconds;
     out["useful_cells"] = columns.useful_cells;
     out["swept_cells"] = columns.swept_cells;
+    out["unit_bytes"] = columns.unit_bytes;
     return out;
 }
 

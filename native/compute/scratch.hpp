@@ -19,26 +19,33 @@ class Scratch {
     /// What get() takes for `size` bytes.
     static constexpr size_t taken(size_t size) { return size + size / 8 + 64; }
 
-    /// A piece of work begins: what earlier ones left may go when room is needed.
-    void begin() { ++now_; }
+    /// A piece of work begins that takes `needed` bytes (the sum of what get() takes). Where these and what is held may
+    /// pass the limit, buffers that are larger than the work wants are replaced, and those that it leaves alone may go.
+    void begin(size_t needed) {
+        ++now_;
+        is_tight_ = bytes_ + needed > limit_;
+    }
 
-    /// At least `size` bytes, 64-byte aligned; the content is lost when the buffer has to grow.
+    /// At least `size` bytes, 64-byte aligned; the content is lost when the buffer is replaced.
     void *get(Slot slot, size_t size) {
         Piece &piece = pieces_[static_cast<size_t>(slot)];
+        const size_t had = piece.memory.size();
+        const bool is_new = piece.used != now_;
         piece.used = now_;
-        if (piece.memory.size() < size + 64) {
+        if (had < size + 64 || (is_tight_ && is_new && had > taken(size))) {
             drop(piece);
             if (bytes_ + taken(size) > limit_)
                 for (Piece &other : pieces_)
                     if (other.used != now_) drop(other);
             piece.memory = Buffer<uint8_t>(taken(size));
             bytes_ += piece.memory.size();
+            if (bytes_ > most_bytes_) most_bytes_ = bytes_;
         }
         return piece.memory.data();
     }
 
-    /// Held now.
-    size_t bytes() const { return bytes_; }
+    /// The most that was held at a time.
+    size_t most_bytes() const { return most_bytes_; }
 
   private:
     struct Piece {
@@ -52,8 +59,9 @@ class Scratch {
     }
 
     std::array<Piece, static_cast<size_t>(Slot::count)> pieces_;
-    size_t limit_ = SIZE_MAX, bytes_ = 0;
+    size_t limit_ = SIZE_MAX, bytes_ = 0, most_bytes_ = 0;
     uint64_t now_ = 1;
+    bool is_tight_ = false;
 };
 
 }  // namespace tropalign

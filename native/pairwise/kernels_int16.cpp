@@ -1,5 +1,5 @@
 // The kernels with int16 lanes.
-#include "unit_run.hpp"
+#include "lane_kernels.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 

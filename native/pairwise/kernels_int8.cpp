@@ -1,5 +1,5 @@
 // The kernels with int8 lanes.
-#include "unit_run.hpp"
+#include "lane_kernels.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 

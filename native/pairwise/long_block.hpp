@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "long_borders.hpp"
+#include "score_source.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 

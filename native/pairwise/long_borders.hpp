@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "../simd/vec.hpp"
 #include "ranges.hpp"
-#include "unit_run.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "../compute/parallel.hpp"
+#include "ends.hpp"
 #include "long_block.hpp"
+#include "walk.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 

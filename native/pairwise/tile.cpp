@@ -103,6 +103,7 @@ class TileRun {
             out_.swept_cells += arena.scratch.swept_cells;
             out_.walk_seconds += arena.scratch.walk_seconds;
             out_.unit_seconds += arena.scratch.unit_seconds;
+            out_.unit_bytes += arena.scratch.most_bytes();
             arena.scratch = UnitScratch();
         }
         path_bytes_ += static_cast<int64_t>(plan.most_bytes) * n_threads_;

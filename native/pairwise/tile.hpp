@@ -37,9 +37,10 @@ struct TileColumns {
     Buffer<int32_t> identical, similar, gaps, columns;
     Buffer<uint32_t> path;
     Buffer<int64_t> path_offsets;
-    // How the time and the lanes were spent.
+    // How the time, the lanes and the memory were spent.
     double walk_seconds = 0, unit_seconds = 0;
     uint64_t useful_cells = 0, swept_cells = 0;
+    size_t unit_bytes = 0;  // that the buffers of all threads' units took
     bool finished = true;
 };
 

@@ -106,9 +106,26 @@ def test_little_memory_changes_nothing(isa, mode, report):
         for n_threads in (1, 5):
             got = native(queries, targets, mode, report, memory_bytes, n_threads)
             swept.add(got["swept_cells"])
-            for name in wanted.keys() - {"swept_cells", "useful_cells", "walk_seconds", "unit_seconds"}:
+            assert got["unit_bytes"] <= memory_bytes
+            for name in wanted.keys() - {"swept_cells", "useful_cells", "unit_bytes", "walk_seconds", "unit_seconds"}:
                 np.testing.assert_array_equal(got[name], wanted[name], err_msg=f"{name}, {memory_bytes} bytes")
     assert len(swept) > 1, "the limit changed nothing"
+
+
+@pytest.mark.parametrize("report", ["score", "ends", "alignment"])
+@pytest.mark.parametrize("shape", [(20, 200_000, 9), (20, 9, 200_000), (40, 60_000, 60), (3, 30_000, 30)])
+def test_one_huge_sequence_against_many_short_ones(isa, shape, report):
+    """The buffers stay within the limit, and a score's do not grow with the sequences."""
+    count, length, other = shape
+    queries, targets = ["A" * length], ["A" * other] * count
+    if other > length:
+        queries, targets = targets, queries
+    for mode in ("local", "semiglobal"):
+        got = native(queries, targets, mode, report, 24 << 20)
+        assert got["unit_bytes"] <= 24 << 20
+        assert (got["score"] == 5 * min(length, other)).all()
+        if report == "score":
+            assert got["unit_bytes"] <= 5 << 20
 
 
 def test_paths_beyond_the_memory_allowed_are_refused(isa):
