@@ -127,7 +127,7 @@ def test_a_damaged_manifest(directory, text):
 
 def test_a_file_in_the_place_of_the_directory(directory):
     directory.write_text("a file")
-    with pytest.raises(InputError, match="this cannot be written"):
+    with pytest.raises(InputError, match="this is no directory: move it away"):
         Parts(directory, RUN)
 
 
