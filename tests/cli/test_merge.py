@@ -105,3 +105,51 @@ def test_what_is_wrong_with_shards(few, family, tmp_path, sharded, capsys):
 def test_a_shard_needs_a_file(few, capsys):
     assert main(["pairs", few, "--shard", "1/2"]) == 2
     assert "a shard goes to a file that tropalign merge reads: name it with -o" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "good", "bad"),
+    [
+        (["-f", "matrix"], "m.tsv.gz", "m.npz"),
+        (["-f", "matrix", "--matrix-layout", "npz"], "m.npz", "m.tsv"),
+        (["-f", "matrix", "--matrix-layout", "phylip"], "m.phy", "m.paf"),
+        (["-f", "paf"], "a.paf.xz", "a.tsv"),
+    ],
+)
+def test_a_name_that_promises_another_format_is_refused(few, tmp_path, sharded, capsys, arguments, good, bad):
+    shards = sharded(2, few, *arguments)
+    assert main(["merge", *shards, "-o", str(tmp_path / bad)]) == 2
+    assert f"{bad} ends in {bad[bad.index('.') :]}: end the name in ." in capsys.readouterr().err
+    one = tmp_path / f"one{good[good.index('.') :]}"
+    assert main(["merge", *shards, "-o", str(tmp_path / good)]) == 0
+    assert main(["pairs", few, *arguments, "-o", str(one)]) == 0
+    assert (tmp_path / good).read_bytes() == one.read_bytes()
+
+
+def test_an_endless_file_and_a_shard_as_output(few, sharded, capsys):
+    assert main(["merge", "/dev/zero"]) == 3
+    assert "/dev/zero: this is no shard that --shard wrote" in capsys.readouterr().err
+    shards = sharded(2, few)
+    assert main(["merge", *shards, "-o", shards[0]]) == 2
+    assert f"{shards[0]} is an input" in capsys.readouterr().err
+
+
+def test_parts_that_somebody_else_wrote(few, tmp_path, sharded, capsys):
+    """Whole by every checksum, but no matrix: no defect of tropalign."""
+    import zipfile
+
+    from tropalign.execution.parts import packed
+
+    shards = sharded(2, few, "-f", "matrix")
+    with zipfile.ZipFile(shards[0]) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    for name in entries:
+        if name.startswith("part"):
+            entries[name] = packed([b"PK no matrix"])
+    with zipfile.ZipFile(shards[0], "w") as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    assert main(["merge", *shards, "-o", str(tmp_path / "m.tsv")]) == 3
+    error = capsys.readouterr().err
+    assert "holds what tropalign never writes" in error and error.count("\n") == 1
+    assert not (tmp_path / "m.tsv").exists()

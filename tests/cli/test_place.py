@@ -136,6 +136,7 @@ def test_threads_pruning_and_strands(files):
         (["-o", "reads.fa"], 2, "reads.fa is an input: name another file to write to"),
         (["-o", "x.fa", "--table", "sub/../ref.nwk.tsv", "--jplace", "ref.nwk"], 2, "ref.nwk is an input"),
         (["-", "-"], 2, "standard input can be read once: name - once"),
+        (["-", "--tree", "-"], 2, "standard input can be read once: name - once"),
         (["--scheme", "paper", "--device", "cuda:0"], 2, "whole reads are placed by the processor only"),
         (["--match", "7"], 3, "a match on a gap column (7 -3) has to score below zero"),
         (["--gap-open", "-2"], 3, "gap and insertion costs are zero or more"),

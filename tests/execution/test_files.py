@@ -2,6 +2,7 @@ import bz2
 import gzip
 import lzma
 import os
+import sys
 
 import pytest
 
@@ -40,6 +41,20 @@ def test_an_output_is_never_an_input(folder, output):
 def test_outputs_have_names_of_their_own(folder, outputs, text):
     with pytest.raises(UsageError, match=text):
         check_outputs(outputs, [])
+
+
+def test_where_the_shell_leads_a_stream_counts(folder, monkeypatch):
+    with open("in.fa") as data, open("out.tsv", "w") as out:
+        monkeypatch.setattr(sys, "stdin", data)
+        monkeypatch.setattr(sys, "stdout", out)
+        for outputs, inputs, text in (
+            (["hard.fa"], ["-"], "hard.fa is an input"),
+            (["-"], ["out.tsv"], "standard output is an input"),
+            (["-", "./out.tsv"], [], r"two outputs go to ./out.tsv"),
+        ):
+            with pytest.raises(UsageError, match=text):
+                check_outputs(outputs, inputs)
+        check_outputs(["-", "new.tsv"], ["-"])
 
 
 def test_a_device_may_be_named_twice():
@@ -96,6 +111,34 @@ def test_what_fails_leaves_no_file(tmp_path):
     with pytest.raises(RuntimeError):
         fails(tmp_path / "a.tsv")
     assert os.listdir(tmp_path) == ["a.tsv"] and (tmp_path / "a.tsv").read_text() == "old"
+
+
+def test_one_run_at_a_time_writes_a_file(tmp_path):
+    path = tmp_path / "a.tsv"
+    (tmp_path / ".a.tsv.part").write_text("what a killed run left, which is longer")
+    with written(path) as out:
+        out.write(b"first")
+        with pytest.raises(InputError, match="another run is writing here"):
+            fails(path)
+    assert path.read_bytes() == b"first" and os.listdir(tmp_path) == ["a.tsv"]
+
+
+def test_a_file_that_gets_its_name_meanwhile_is_not_written_to(tmp_path, monkeypatch):
+    """The other run lets its temporary file go between the moments when this one opens and locks it."""
+    path, temporary = tmp_path / "a.tsv", tmp_path / ".a.tsv.part"
+    temporary.write_bytes(b"the other run's")
+    kept = []
+
+    def hold(descriptor, place):
+        if not kept:
+            os.replace(temporary, path)
+            kept.append(os.open(path, os.O_RDONLY))
+
+    monkeypatch.setattr("tropalign.execution.files.hold", hold)
+    with written(path) as out:
+        out.write(b"ours")
+    assert path.read_bytes() == b"ours" and os.read(kept[0], 99) == b"the other run's"
+    os.close(kept[0])
 
 
 def test_a_full_device():
