@@ -180,15 +180,16 @@ def test_random_streams_of_tasks_over_runs_of_one_scheduler(block):
 
 def test_a_late_result_of_a_run_that_was_broken_off_is_no_result_of_the_next(monkeypatch):
     monkeypatch.setattr(scheduling, "PATIENCE", 0.05)
-    woken, finished = threading.Event(), threading.Event()
+    begun, woken, finished = threading.Event(), threading.Event(), threading.Event()
 
     class Hangs(FakeDevice):
         def compute(self, task, tile, progress=None):
+            begun.set()
             assert woken.wait(20)  # and is deaf to the end of the run
             finished.set()
             return ["late"]
 
-    scheduler = Scheduler([Hangs("fake:0"), FakeDevice("cpu")])
+    scheduler = Scheduler([Hangs("fake:0"), FakeDevice("cpu", lambda tile, attempt: begun.wait(10) and 0.0)])
     first = scheduler.run([Squares([1, 9, 1, 1], cells=1)])
     next(first)
     first.close()
