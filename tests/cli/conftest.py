@@ -86,3 +86,27 @@ def start():
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
+
+
+@pytest.fixture
+def on_terminal(start):
+    """Standard error of a command that has a terminal there."""
+
+    def run(*arguments):
+        master, slave = os.openpty()
+        process = start(*arguments, stderr=slave, stdout=subprocess.DEVNULL)
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:
+                break
+            if not data:
+                break
+            seen += data
+        os.close(master)
+        assert process.wait() == 0
+        return seen.decode()
+
+    return run

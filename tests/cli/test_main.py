@@ -1,7 +1,6 @@
 """The command around the verbs: help, version, devices, warnings, pipes, terminals and defects."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -102,28 +101,9 @@ def test_errors_become_a_sentence_and_a_code(error, code, sentence, monkeypatch,
         assert "Traceback" in capsys.readouterr().err
 
 
-def on_terminal(start, *arguments):
-    """Standard error of a command that has a terminal there."""
-    master, slave = os.openpty()
-    process = start(*arguments, stderr=slave, stdout=subprocess.DEVNULL)
-    os.close(slave)
-    seen = b""
-    while True:
-        try:
-            data = os.read(master, 4096)
-        except OSError:
-            break
-        if not data:
-            break
-        seen += data
-    os.close(master)
-    assert process.wait() == 0
-    return seen.decode()
-
-
-def test_progress_on_a_terminal_only(family, n_family, start, command, monkeypatch):
+def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     n_pairs = n_family * (n_family - 1) // 2
-    assert "pairs" in (shown := on_terminal(start, "pairs", family)) and f"{n_pairs}/{n_pairs}" in shown
-    assert on_terminal(start, "pairs", family, "-q") == ""
+    assert "pairs" in (shown := on_terminal("pairs", family)) and f"{n_pairs}/{n_pairs}" in shown
+    assert on_terminal("pairs", family, "-q") == ""
     assert command("pairs", family).stderr == ""

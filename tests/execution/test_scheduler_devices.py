@@ -121,6 +121,161 @@ def test_a_thousand_random_schedules(block):
         assert told == sorted(told) and told[-1] == task.total
 
 
+class Waits(Squares):
+    """A task that now and then waits for one of the results that are still to be handed over.
+
+    Parameters
+    ----------
+    still
+        Tiles of the run that were told of and not handed over; those told of are added here.
+    """
+
+    def __init__(self, sizes, cells, rng, still, skipped):
+        super().__init__(sizes, cells)
+        self._rng, self._still, self._skipped = rng, still, skipped
+
+    def tiles(self):
+        for tile in self._tiles:
+            while self._still and self._rng.random() < 0.5:
+                yield None
+            if tile.index not in self._skipped:
+                self._still.append(tile)
+            yield tile
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_random_streams_of_tasks_over_runs_of_one_scheduler(block):
+    """Several tasks, tiles that have to wait, tiles to skip, and runs that are broken off half-way."""
+    for seed in range(100 * block, 100 * (block + 1)):
+        rng = random.Random(seed)
+        devices = [FakeDevice("cpu", unreliable(random.Random(seed + 1), 0.1, 0.0))]
+        for k in range(rng.randint(0, 2)):
+            plan = unreliable(random.Random(seed + 2 + k), rng.random() / 3, rng.random() / 3)
+            devices.insert(rng.randint(0, len(devices)), FakeDevice(f"fake:{k}", plan, rng.randint(1, 2)))
+        scheduler = Scheduler(devices)
+        for _ in range(rng.randint(1, 3)):
+            still = []
+            skipped = rng.choice([frozenset(), frozenset([0]), frozenset([1, 2])])
+            sizes = [[rng.randint(1, 9) for _ in range(rng.randint(0, 5))] for _ in range(rng.randint(0, 4))]
+            tasks = [Waits(of_task, rng.choice([1, 10**9]), rng, still, skipped) for of_task in sizes]
+            expected = [
+                (task, tile.index, [k * k for k in range(*tile.payload)])
+                for task in tasks
+                for tile in Squares.tiles(task)
+                if tile.index not in skipped
+            ]
+            most = rng.choice([len(expected), len(expected), len(expected) // 2])
+            found = []
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TropalignWarning)
+                results = scheduler.run(iter(tasks), skip=lambda tile, skipped=skipped: tile.index in skipped)
+                while len(found) < most:
+                    result = next(results)
+                    found.append((result.task, result.tile.index, result.value))
+                    still.pop(0)
+                assert most < len(expected) or next(results, None) is None
+                results.close()
+            assert found == expected[:most], seed
+
+
+def test_a_late_result_of_a_run_that_was_broken_off_is_no_result_of_the_next(monkeypatch):
+    monkeypatch.setattr(scheduling, "PATIENCE", 0.05)
+    begun, woken, finished = threading.Event(), threading.Event(), threading.Event()
+
+    class Hangs(FakeDevice):
+        def compute(self, task, tile, progress=None):
+            begun.set()
+            assert woken.wait(20)  # and is deaf to the end of the run
+            finished.set()
+            return ["late"]
+
+    scheduler = Scheduler([Hangs("fake:0"), FakeDevice("cpu", lambda tile, attempt: begun.wait(10) and 0.0)])
+    first = scheduler.run([Squares([1, 9, 1, 1], cells=1)])
+    next(first)
+    first.close()
+    second = Squares([2] * 30, cells=1)
+    results = scheduler.run([second])
+    found = list(next(results).value)
+    woken.set()
+    assert finished.wait(10)
+    assert found + [k for result in results for k in result.value] == whole(second)
+
+
+def test_what_is_done_before_a_failure_is_handed_over():
+    done = threading.Event()
+
+    def plan(tile, attempt):
+        return InputError("bad") if tile.index == 2 and done.wait(10) else 0.0
+
+    scheduler = Scheduler([FakeDevice("cpu", plan, n_workers=2)])
+    results = scheduler.run([Squares([1, 1, 1], cells=1)])
+    assert next(results).tile.index == 0
+    while 1 not in scheduler._ready:
+        time.sleep(0.001)
+    done.set()
+    while scheduler._error is None:
+        time.sleep(0.001)
+    assert next(results).tile.index == 1
+    with pytest.raises(InputError, match=r"tile 2 .*bad"):
+        next(results)
+
+
+@pytest.mark.parametrize("devices", [["cpu"], ["cpu", "fake:0"]])
+@pytest.mark.parametrize("error", [KeyError("broken display"), KeyboardInterrupt(), SystemExit(143)])
+def test_what_the_display_raises_ends_the_run_as_it_is(devices, error):
+    def told(items):
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        list(run(Squares([4] * 6), devices=[FakeDevice(name) for name in devices], progress=told))
+    assert raised.value is error
+
+
+@pytest.mark.parametrize("devices", [["cpu"], ["cpu", "fake:0"]])
+@pytest.mark.parametrize("where", ["tasks", "tiles", "skip"])
+def test_what_the_callers_iterators_raise_ends_the_run_as_it_is(devices, where):
+    error = InputError("the reads are damaged")
+
+    class Broken(Squares):
+        def tiles(self):
+            yield from self._tiles
+            if where == "tiles":
+                raise error
+
+    def tasks():
+        yield Broken([1, 2])
+        if where == "tasks":
+            raise error
+        yield Squares([1])
+
+    def skip(tile):
+        if where == "skip" and tile.index == 1:
+            raise error
+        return False
+
+    before = threading.active_count()
+    scheduler = Scheduler([FakeDevice(name) for name in devices])
+    with pytest.raises(InputError) as raised:
+        list(scheduler.run(tasks(), skip=skip))
+    assert raised.value is error and threading.active_count() == before
+    assert [k for result in scheduler.run([Squares([3])]) for k in result.value] == [0, 1, 4]
+
+
+def test_a_gpu_without_a_processor_beside_it_fails_by_itself(monkeypatch):
+    """The processor's thread could not be started: nobody takes what the GPU fails at, and nothing waits for it."""
+    begin = threading.Thread.start
+
+    def start(thread):
+        if thread._args[0].device.name == "cpu":
+            raise RuntimeError("can't start new thread")
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    gpu = FakeDevice("fake:0", lambda tile, attempt: DeviceError("the kernel failed"))
+    with pytest.raises(DeviceError, match="the kernel failed"):
+        list(run(Squares([4] * 6), devices=[gpu, FakeDevice("cpu")]))
+
+
 def test_every_item_is_computed_once_when_nothing_fails():
     task = Squares([5, 1, 7, 3], cells=10**9)
     devices = [FakeDevice("fake:0", n_workers=2), FakeDevice("cpu"), FakeDevice("fake:1")]

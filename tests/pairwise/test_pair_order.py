@@ -95,3 +95,10 @@ def test_tiles_have_as_many_pairs_as_asked():
     assert cuts(order, 5, 100, 1000, 14_000 * 20) == [5, 25, 45, 65, 85, 100]
     assert cuts(order, 0, 100, 15, 1e12, order.query_begin) == list(range(0, 101, 10))
     assert cuts(order, 0, 100, 7, 1e12, order.query_begin) == list(range(0, 101, 10))  # no query is divided
+
+
+def test_a_list_is_divided_where_no_query_stands_on_both_sides():
+    lengths = np.full(9, 10, np.int64)
+    query = [0, 0, 1, 3, 2, 3, 4, 4, 7]
+    order = Listed(np.array([(k, 0) for k in query]), lengths, lengths)
+    assert [order.query_begin(k) for k in range(10)] == [0, 0, 2, 3, 3, 3, 6, 6, 8, 9]

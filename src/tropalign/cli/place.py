@@ -123,7 +123,7 @@ def run(options: argparse.Namespace) -> None:
     memory_bytes = left_for_job(allowed, package.held_bytes())
     task, found, devices = _task(options, package, memory_bytes)
     outputs = _outputs(options, package)
-    parameters = {} if found is None else _parameters(options, package, task.scoring, found)
+    parameters = {} if found is None else _parameters(options, package, task.scoring, found, outputs)
     placing = Run(
         task=task,
         outputs=outputs,
@@ -267,7 +267,6 @@ def _outputs(options: argparse.Namespace, package: ReferencePackage) -> list[Out
             which=which,
         )
 
-    rows = options.format or format_for_path("placed/rows", options.output)
     outputs = [
         Output("alignment", options.output, placed_writer(rows, header, context("reads" if options.split else "all")))
     ]
@@ -285,7 +284,11 @@ def _outputs(options: argparse.Namespace, package: ReferencePackage) -> list[Out
 
 
 def _parameters(
-    options: argparse.Namespace, package: ReferencePackage, scoring: PlacementScoring, found: Survey
+    options: argparse.Namespace,
+    package: ReferencePackage,
+    scoring: PlacementScoring,
+    found: Survey,
+    outputs: list[Output],
 ) -> dict[str, str]:
     """All that decides the parts, by name."""
     from tropalign import __version__
@@ -293,11 +296,8 @@ def _parameters(
     reads = f"{found.n_reads} reads of {int(found.lengths.sum())} letters, hash {found.sha256[:16]}"
     return {
         "version": __version__,
-        "format": options.format or "by suffix",
+        "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
         "insertions": options.insertions,
-        "split": str(options.split),
-        "table": str(options.table is not None),
-        "jplace": str(options.jplace is not None),
         "strand": options.strand,
         "scoring": ", ".join(map(str, scoring.numbers())),
         "reference": f"{len(package.names)} rows, hash {package.fingerprint()[:16]}",

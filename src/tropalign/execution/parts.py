@@ -134,7 +134,7 @@ class Parts:
             if is_whole:
                 found.add(index)
             else:
-                self.path(index).unlink(missing_ok=True)
+                _remove(self.path(index))
                 damaged.append(index)
         if damaged:
             which = (
@@ -306,6 +306,13 @@ def recorded_manifest(directory: Path) -> Manifest | None:
         raise InputError(
             f"the manifest is damaged: remove {directory} to start anew", file=str(directory / MANIFEST)
         ) from None
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:  # a directory, say
+        raise disk_error(error, path, 0) from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:

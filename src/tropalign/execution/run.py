@@ -32,9 +32,15 @@ class PartWriter(Protocol):
 
     Attributes
     ----------
+    name
+        The format.
     needs_all
         Nothing can be written before the last part is known; `assemble` goes through its parts more than once.
     """
+
+    @property
+    def name(self) -> str:
+        """The format."""
 
     @property
     def needs_all(self) -> bool:

@@ -154,6 +154,8 @@ class Scheduler:
             threads.append((worker, thread))
         if not threads:
             self._work_alone()
+        elif not any(worker.device is self._cpu for worker, _ in threads):
+            self._cpu = None  # nobody would take what a GPU fails at
         return threads
 
     def _work_alone(self) -> None:
@@ -170,6 +172,10 @@ class Scheduler:
         for worker, thread in threads:
             if thread.is_alive() and not worker.is_lost:
                 thread.join(None if worker.device is self._cpu else PATIENCE)
+            worker.is_lost |= thread.is_alive()  # its result is of a run that has ended
+            worker.job = None
+        self._ready.clear()
+        self._source = iter(())  # what it reads is let go
 
     # What is known of the tiles to come. Tasks are asked in the caller's thread, without the condition: they may read.
 
@@ -181,7 +187,8 @@ class Scheduler:
                 if tile is None:
                     yield None
                 elif skip is not None and skip(tile):
-                    self._done += tile.n_items
+                    with self._changed:
+                        self._done += tile.n_items
                 else:
                     yield task, tile
 
@@ -238,10 +245,10 @@ class Scheduler:
             with self._changed:
                 if job.position not in self._ready and self._error is None:
                     self._changed.wait(TICK)
-                if self._error is not None:
-                    raise self._error
                 self._find_late()
                 is_found = job.position in self._ready
+                if self._error is not None and not is_found:  # what is done before it is handed over, and kept
+                    raise self._error
                 result = self._ready.pop(job.position, None)
                 self._n_given += is_found
                 texts, self._warnings = self._warnings, []
@@ -257,6 +264,14 @@ class Scheduler:
         if self._progress and items > self._most_reported:
             self._most_reported = items
             self._progress(items)
+
+    def _report_while_computing(self) -> None:
+        """The same in the midst of a tile: what the display raises is no failure of the tile."""
+        try:
+            self._report()
+        except BaseException as error:
+            self._error = self._error or error
+            raise _Stopped from None
 
     # What a worker does, in its thread.
 
@@ -306,7 +321,7 @@ class Scheduler:
             if self._is_stopped or worker.is_lost:
                 raise _Stopped
             if self._is_alone:
-                self._report()
+                self._report_while_computing()
 
         try:
             return worker.device.compute(job.task, job.tile, hear), None

@@ -12,6 +12,7 @@ alike.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -149,8 +150,22 @@ class Listed(CostList):
         return np.ascontiguousarray(part[:, 0]), np.ascontiguousarray(part[:, 1])
 
     def query_begin(self, position: int) -> int:
-        """A query's pairs may stand anywhere in a list: all of them belong together."""
-        return self.n if position >= self.n else 0
+        """The last position up to this one that every query before it comes before all queries after it.
+
+        A query's pairs may stand anywhere in a list. Where the list goes query by query it is that query's first one;
+        in a list without order it may be 0.
+        """
+        if position >= self.n:
+            return self.n
+        return int(self._borders[np.searchsorted(self._borders, position, "right") - 1])
+
+    @cached_property
+    def _borders(self) -> Index:
+        """Positions, from 0, with all smaller query indices before and all larger ones after."""
+        query = self._pairs[:, 0]
+        largest_before = np.maximum.accumulate(query)[:-1]
+        smallest_after = np.minimum.accumulate(query[::-1])[::-1][1:]
+        return np.concatenate([[0], np.flatnonzero(largest_before < smallest_after) + 1])
 
 
 def _sums(values: Costs) -> Costs:
