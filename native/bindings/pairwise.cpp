@@ -65,10 +65,9 @@ nb::dict columns_as_dict(TileColumns &&columns, Depth depth) {
         out["target_end"] = to_numpy(std::move(columns.target_end));
     }
     if (depth == Depth::alignment) {
-        out["n_identical"] = to_numpy(std::move(columns.identical));
-        out["n_similar"] = to_numpy(std::move(columns.similar));
-        out["n_gaps"] = to_numpy(std::move(columns.gaps));
-        out["n_columns"] = to_numpy(std::move(columns.columns));
+#define X(count) out["n_" #count] = to_numpy(std::move(columns.count));
+        TROPALIGN_COUNTS(X)
+#undef X
         out["cigar_ops"] = to_numpy(std::move(columns.path));
         out["cigar_offsets"] = to_numpy(std::move(columns.path_offsets));
     }

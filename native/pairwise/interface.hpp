@@ -43,10 +43,15 @@ struct UnitSize {
     bool shared_rows;
 };
 
+/// Counts of an alignment's columns: all that carry them read this list. Python puts `n_` before the name.
+#define TROPALIGN_COUNTS(X) X(identical) X(similar) X(gaps) X(columns)
+
 struct LaneResult {
     int32_t score;
     int32_t row_begin, row_end, column_begin, column_end;
-    int32_t identical, similar, gaps, columns;
+#define X(count) int32_t count;
+    TROPALIGN_COUNTS(X)
+#undef X
     bool saturated;
     // Run-length coded path, first column of the alignment first: length << 4 | operation (BAM codes; a residue of
     // the rows only is written as 1, of the columns only as 2).

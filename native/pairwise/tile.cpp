@@ -85,7 +85,9 @@ class TileRun {
         for (auto *column : {&out_.query_start, &out_.query_end, &out_.target_start, &out_.target_end})
             *column = Buffer<int32_t>(n);
         if (scoring.depth == Depth::ends) return;
-        for (auto *column : {&out_.identical, &out_.similar, &out_.gaps, &out_.columns}) *column = Buffer<int32_t>(n);
+#define X(count) out_.count = Buffer<int32_t>(n);
+        TROPALIGN_COUNTS(X)
+#undef X
         paths_ = Buffer<Path>(n);
     }
 
@@ -191,10 +193,9 @@ class TileRun {
         out_.target_start[pair] = query_in_rows ? r.column_begin : r.row_begin;
         out_.target_end[pair] = query_in_rows ? r.column_end : r.row_end;
         if (scoring_.depth == Depth::ends) return;
-        out_.identical[pair] = r.identical;
-        out_.similar[pair] = r.similar;
-        out_.gaps[pair] = r.gaps;
-        out_.columns[pair] = r.columns;
+#define X(count) out_.count[pair] = r.count;
+        TROPALIGN_COUNTS(X)
+#undef X
         // Here, and once more in order.
         if ((path_bytes_ -= 2 * int64_t{sizeof(uint32_t)} * r.path_length) < 0) throw std::bad_alloc();
         uint32_t *runs = paths.room(r.path_length);

@@ -34,7 +34,9 @@ struct TileRequest {
 /// A column per quantity, a row per pair; empty where the depth does not ask for it.
 struct TileColumns {
     Buffer<int32_t> score, query_start, query_end, target_start, target_end;
-    Buffer<int32_t> identical, similar, gaps, columns;
+#define X(count) Buffer<int32_t> count;
+    TROPALIGN_COUNTS(X)
+#undef X
     Buffer<uint32_t> path;
     Buffer<int64_t> path_offsets;
     // How the time, the lanes and the memory were spent.
