@@ -130,7 +130,7 @@ def test_threads_pruning_and_strands(files):
     [
         (["--split"], 2, "--split makes two files: name the reads' one with -o"),
         (["--table", "x.csv"], 2, "x.csv: no format has the suffix '.csv': end the name in one of .parquet .tsv .txt"),
-        (["-o", "same.tsv", "--table", "./same.tsv"], 2, "two outputs go to ./same.tsv: give each its own name"),
+        (["-o", "same.fasta", "--table", "./same.fasta"], 2, "two outputs go to ./same.fasta: give each its own name"),
         (["--split", "-o", "x", "--jplace", "x.reference"], 2, "two outputs go to x.reference"),
         (["--jplace", "-"], 2, "two outputs go to standard output: give each its own name"),
         (["-o", "reads.fa"], 2, "reads.fa is an input: name another file to write to"),

@@ -12,8 +12,8 @@ from tropalign.formats.registry import format_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tropalign.execution.run import Output
     from tropalign.phylo import PlacementScoring, ReferencePackage
+    from tropalign.phylo.outputs import Wanted
     from tropalign.phylo.task import PlaceTask
     from tropalign.sequences.blocks import Survey
 
@@ -108,22 +108,29 @@ def _add_result_options(group: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, places and writes."""
+    from tropalign import __version__
     from tropalign.devices.registry import open_devices
+    from tropalign.execution.files import write_to
     from tropalign.execution.run import Run, memory_allowed
+    from tropalign.formats.header import Header
     from tropalign.machine.memory import left_for_job
+    from tropalign.phylo.outputs import outputs_of, run_parameters
 
     _check_usage(options)
-    show = started(options, _outputs_of(options), [*options.reads, options.reference, options.tree])
+    wanted = _wanted(options)
+    show = started(options, _paths(options, wanted), [*options.reads, options.reference, options.tree])
     allowed = memory_allowed(options.memory, options.output) if options.reads else options.memory or 0
     package = _package(options)
     if options.save_reference:
-        _save(package, options.save_reference)
+        write_to(options.save_reference, package.save)
     if not options.reads:
         return
     memory_bytes = left_for_job(allowed, package.held_bytes())
     task, found, devices = _task(options, package, memory_bytes)
-    outputs = _outputs(options, package)
-    parameters = {} if found is None else _parameters(options, package, task.scoring, found, outputs)
+    settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not said
+    header = Header(__version__, command_line(options.parser, options, format=settled), {})
+    outputs = outputs_of(package, header, wanted, options.shard is not None)
+    parameters = {} if found is None else run_parameters(task, found, outputs, wanted.insertions, __version__)
     placing = Run(
         task=task,
         outputs=outputs,
@@ -152,15 +159,26 @@ def _check_usage(options: argparse.Namespace) -> None:
         error("reads from standard input cannot be shared out: write them to a file first")
 
 
-def _outputs_of(options: argparse.Namespace) -> list[str]:
+def _wanted(options: argparse.Namespace) -> Wanted:
+    from tropalign.formats.registry import format_for_path
+    from tropalign.phylo.outputs import Wanted
+
+    return Wanted(
+        alignment=options.output,
+        rows=options.format or format_for_path("placed/rows", options.output),
+        is_split=options.split,
+        insertions=options.insertions,
+        table=options.table,
+        jplace=options.jplace,
+    )
+
+
+def _paths(options: argparse.Namespace, wanted: Wanted) -> list[str]:
     """The files that will be written; of a shard the one."""
-    named = [options.save_reference]
+    named = [] if options.save_reference is None else [options.save_reference]
     if options.reads:
-        named.append(options.output)
-    if options.reads and options.shard is None:
-        reference = f"{options.output}.reference" if options.split else None
-        named += [reference, options.table, options.jplace]
-    return [path for path in named if path is not None]
+        named += [options.output] if options.shard is not None else wanted.paths()
+    return named
 
 
 def _scoring(options: argparse.Namespace) -> PlacementScoring:
@@ -191,17 +209,6 @@ def _package(options: argparse.Namespace) -> ReferencePackage:
     return ReferencePackage.read(options.reference, options.tree, alphabet=alphabet, **chosen)
 
 
-def _save(package: ReferencePackage, path: str) -> None:
-    from tropalign.execution.files import output_path, write_stream, written
-
-    place = output_path(path)
-    if place is None:
-        write_stream(path, package.save)
-    else:
-        with written(place) as out:
-            package.save(out)
-
-
 def _task(
     options: argparse.Namespace, package: ReferencePackage, memory_bytes: int
 ) -> tuple[PlaceTask, Survey | None, list[str]]:
@@ -211,10 +218,11 @@ def _task(
     from tropalign.phylo.best import N_BEST
     from tropalign.phylo.task import PlaceTask
     from tropalign.sequences.blocks import blocks_of, survey
+    from tropalign.sequences.files import can_be_read_twice
 
     scoring = _scoring(options)
     devices = check_place(package, scoring, options.strand, options.device or ["auto"])
-    found = survey(options.reads) if all(_can_be_read_twice(path) for path in options.reads) else None
+    found = survey(options.reads) if all(map(can_be_read_twice, options.reads)) else None
 
     def blocks() -> Iterator[Any]:
         return iter(blocks_of(options.reads, package.names))
@@ -231,78 +239,6 @@ def _task(
         shard=options.shard,
     )
     return task, found, devices
-
-
-def _can_be_read_twice(path: str) -> bool:
-    import os
-    import stat
-
-    try:
-        return path != "-" and stat.S_ISREG(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return True  # which reading it says
-
-
-def _outputs(options: argparse.Namespace, package: ReferencePackage) -> list[Output]:
-    """The files and their writers, the alignment first."""
-    from tropalign import __version__
-    from tropalign.execution.files import check_terminal
-    from tropalign.execution.run import Output
-    from tropalign.formats.header import Header
-    from tropalign.formats.placed import PlacedContext
-    from tropalign.formats.registry import format_for_path, placed_writer
-
-    rows = options.format or format_for_path("placed/rows", options.output)
-    settled = None if rows == "fasta" else rows  # the default is not said
-    header = Header(__version__, command_line(options.parser, options, format=settled), {})
-
-    def context(which: str) -> PlacedContext:
-        return PlacedContext(
-            names=package.names,
-            letters=package.letters,
-            newick=package.tree.newick(),
-            clades=tuple(package.tree.clades()) if options.table else (),
-            branch_lengths=package.tree.branch_lengths(),
-            insertions=options.insertions,
-            which=which,
-        )
-
-    outputs = [
-        Output("alignment", options.output, placed_writer(rows, header, context("reads" if options.split else "all")))
-    ]
-    if options.split:
-        outputs.append(
-            Output("reference", f"{options.output}.reference", placed_writer(rows, header, context("reference")))
-        )
-    for role, kind, path in (("table", "table", options.table), ("jplace", "branches", options.jplace)):
-        if path is not None:
-            writer = placed_writer(format_for_path(f"placed/{kind}", path), header, context("all"))
-            if options.shard is None and writer.is_binary:
-                check_terminal(writer.name, path)
-            outputs.append(Output(role, path, writer))
-    return outputs
-
-
-def _parameters(
-    options: argparse.Namespace,
-    package: ReferencePackage,
-    scoring: PlacementScoring,
-    found: Survey,
-    outputs: list[Output],
-) -> dict[str, str]:
-    """All that decides the parts, by name."""
-    from tropalign import __version__
-
-    reads = f"{found.n_reads} reads of {int(found.lengths.sum())} letters, hash {found.sha256[:16]}"
-    return {
-        "version": __version__,
-        "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
-        "insertions": options.insertions,
-        "strand": options.strand,
-        "scoring": ", ".join(map(str, scoring.numbers())),
-        "reference": f"{len(package.names)} rows, hash {package.fingerprint()[:16]}",
-        "reads": reads,
-    }
 
 
 def _tell_of_unusable(task: PlaceTask) -> None:

@@ -238,6 +238,16 @@ def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:
         raise disk_error(error, "standard output" if output == "-" else output, 0) from None
 
 
+def write_to(output: str, write: Callable[[BinaryIO], None]) -> None:
+    """Lets `write` make a file that is there whole or not at all; or have a stream, as `write_stream`."""
+    path = output_path(output)
+    if path is None:
+        write_stream(output, write)
+        return
+    with written(path) as out:
+        write(out)
+
+
 def sync(path: Path) -> None:
     """Waits until a file or a directory is on the disk, as far as the system says so."""
     try:

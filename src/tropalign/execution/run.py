@@ -43,6 +43,10 @@ class PartWriter(Protocol):
         """The format."""
 
     @property
+    def is_binary(self) -> bool:
+        """Whether the file is no text for a terminal."""
+
+    @property
     def needs_all(self) -> bool:
         """Whether `assemble` has to have every part."""
 

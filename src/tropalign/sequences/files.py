@@ -102,6 +102,11 @@ def size_of(source: Source) -> int | None:
     return entry.st_size if os.path.isfile(source) else None  # type: ignore[arg-type]
 
 
+def can_be_read_twice(path: str) -> bool:
+    """Whether this is a regular file (or none at all, which reading it says): no stream, device or pipe."""
+    return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
+
+
 def _raw(source: Source, file: str) -> tuple[Any, bool]:
     """A stream of raw bytes, and whether it is ours to close."""
     if is_stream(source):

@@ -1,0 +1,100 @@
+"""What a placement writes, and what tells it from another run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tropalign.execution.files import check_terminal
+from tropalign.execution.run import Output
+from tropalign.formats.header import Header
+from tropalign.formats.placed import PlacedContext
+from tropalign.formats.registry import format_for_path, placed_writer
+from tropalign.phylo.reference import ReferencePackage
+
+if TYPE_CHECKING:
+    from tropalign.formats.writer import Writer
+    from tropalign.phylo.task import PlaceTask
+    from tropalign.sequences.blocks import Survey
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The files that a placement is to write.
+
+    Attributes
+    ----------
+    alignment
+        Path of the alignment.
+    rows : {"fasta", "phylip"}
+        Its format.
+    is_split
+        The reads alone go there, and the reference to a second file, ``FILE.reference``.
+    insertions : {"drop", "columns"}
+        Letters between the reference's columns: left out, or in new columns.
+    table, jplace
+        Paths of what is wanted beside it.
+    """
+
+    alignment: str
+    rows: str = "fasta"
+    is_split: bool = False
+    insertions: str = "drop"
+    table: str | None = None
+    jplace: str | None = None
+
+    def paths(self) -> list[str]:
+        """All of them, the alignment first."""
+        reference = reference_path(self.alignment) if self.is_split else None
+        return [path for path in (self.alignment, reference, self.table, self.jplace) if path is not None]
+
+
+def reference_path(alignment: str) -> str:
+    """Where the reference goes beside an alignment of the reads alone."""
+    return f"{alignment}.reference"
+
+
+def outputs_of(package: ReferencePackage, header: Header, wanted: Wanted, is_shard: bool) -> list[Output]:
+    """Files and their writers, the alignment first.
+
+    Raises
+    ------
+    UsageError
+        A suffix that no format has; what is no text on a terminal.
+    InputError
+        A format that lacks its package.
+    """
+    clades = tuple(package.tree.clades()) if wanted.table else ()
+    newick, lengths = package.tree.newick(), package.tree.branch_lengths()
+
+    def writer(name: str, which: str = "all") -> Writer:
+        context = PlacedContext(package.names, package.letters, newick, clades, lengths, wanted.insertions, which)
+        return placed_writer(name, header, context)
+
+    alignment = writer(wanted.rows, "reads" if wanted.is_split else "all")
+    outputs = [Output("alignment", wanted.alignment, alignment)]
+    if wanted.is_split:
+        outputs.append(Output("reference", reference_path(wanted.alignment), writer(wanted.rows, "reference")))
+    for role, kind, path in (("table", "table", wanted.table), ("jplace", "branches", wanted.jplace)):
+        if path is not None:
+            outputs.append(Output(role, path, writer(format_for_path(f"placed/{kind}", path))))
+    for output in outputs if not is_shard else ():
+        if output.writer.is_binary:
+            check_terminal(output.writer.name, output.path)
+    return outputs
+
+
+def run_parameters(
+    task: PlaceTask, found: Survey, outputs: list[Output], insertions: str, version: str
+) -> dict[str, str]:
+    """All that decides what a run leaves behind, by name."""
+    package = task.package
+    return {
+        "version": version,
+        "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
+        "insertions": insertions,
+        "strand": "both" if task.both_strands else "plus",
+        "scoring": ", ".join(map(str, task.scoring.numbers())),
+        "reference": f"{len(package.names)} rows, hash {package.fingerprint()[:16]}",
+        "reads": f"{found.n_reads} reads of {int(found.lengths.sum())} letters, hash {found.sha256[:16]}",
+    }
