@@ -19,7 +19,7 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	$(PIP) pytest hypothesis parasail pyarrow pandas polars pysam ruff mypy build \
+	$(PIP) pytest hypothesis parasail pyarrow pandas polars pysam ruff mypy build "clang-format==23.*" \
 	  "pyopencl[pocl]" cuda-bindings nvidia-cuda-nvrtc nvidia-cuda-nvdisasm
 	@touch $@
 
@@ -36,9 +36,12 @@ fuzz: $(VENV)/tested
 	$(BIN)/python tests/fuzz/readers.py --seconds $$(($(FUZZ_SECONDS) / 2))
 	$(BIN)/python tests/fuzz/engine.py --seconds $$(($(FUZZ_SECONDS) / 2))
 
+# Another major version of clang-format breaks lines elsewhere, so that it is fixed to one.
+CPP_FILES = $(wildcard native/*/*.cpp native/*/*.hpp tests/*/*.cpp tests/*/*.hpp)
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	$(BIN)/mypy src/tropalign
 
 wheel: $(VENV)/tested

@@ -108,8 +108,8 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                          std::get<3>(free_ends)};
     request.n_threads = n_threads;
     request.memory_bytes = memory_bytes;
-    auto scoring = std::make_unique<Scoring>(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open,
-                                             gap_extend);
+    auto scoring =
+        std::make_unique<Scoring>(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open, gap_extend);
     PythonPoll poll(progress);
     TileColumns columns;
     {

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     )
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
-    from tropalign.results.alignments import Alignment, AlignmentTable
+    from tropalign.results.alignment import Alignment
+    from tropalign.results.alignments import AlignmentTable
     from tropalign.results.placements import Placements
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, read_sequences
@@ -30,7 +31,7 @@ _HOMES = {
     "ScoringError": "errors",
     "TropalignError": "errors",
     "TropalignWarning": "errors",
-    "Alignment": "results.alignments",
+    "Alignment": "results.alignment",
     "AlignmentTable": "results.alignments",
     "Placements": "results.placements",
     "align": "pairwise",

@@ -61,7 +61,8 @@ inline void simt_launch(int groups, int group_size, std::function<void()> body) 
                 ended += simt.done[k];
             }
             if (ended != 0 && ended != group_size) {
-                std::fprintf(stderr, "divergent barrier: %d of %d work-items ended in group %d\n", ended, group_size, simt.group);
+                std::fprintf(stderr, "divergent barrier: %d of %d work-items ended in group %d\n", ended, group_size,
+                             simt.group);
                 std::abort();
             }
         }

@@ -1,8 +1,8 @@
 // Aligns every pair of the sequences of standard input with the kernels it is built with, without Python.
 //
-// Input, words apart: mode (0 local, 1 global), open, extend, the four free ends (0 or 1), 32 x 32 scores, the number of
-// sequences, and each of them as letters of which @ is code 0, A code 1 and so on. Output, a line per pair: score, query
-// start and end, target start and end, identical, similar, gaps, columns, and the path's runs.
+// Input, words apart: mode (0 local, 1 global), open, extend, the four free ends (0 or 1), 32 x 32 scores, the number
+// of sequences, and each of them as letters of which @ is code 0, A code 1 and so on. Output, a line per pair: score,
+// query start and end, target start and end, identical, similar, gaps, columns, and the path's runs.
 #include <iostream>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Places random reads on random branches and compares the vectors' scores of every word width with those of the plain walk,
-// and pruned ones with all. Prints how many scores were compared, or what differs.
+// Places random reads on random branches and compares the vectors' scores of every word width with those of the plain
+// walk, and pruned ones with all. Prints how many scores were compared, or what differs.
 #include <cstdio>
 #include <random>
 
@@ -22,11 +22,13 @@ int main() {
         const int64_t n_groups = (n_vectors + kPlaceLanes - 1) / kPlaceLanes;
         std::vector<uint64_t> words(n_groups * n_columns * 5);
         for (int64_t lane = 0; lane < n_groups * kPlaceLanes; ++lane) {
-            random.seed(static_cast<unsigned>(1000 * round + std::min(lane, n_vectors - 1) / 3));  // neighbours are alike
+            // Neighbours are alike.
+            random.seed(static_cast<unsigned>(1000 * round + std::min(lane, n_vectors - 1) / 3));
             for (int64_t a = n_empty; a < n_columns; ++a) {
                 const uint32_t value = 1u << below(4) | (below(3) ? 0 : 16) | (below(5) ? 0 : below(16));
                 for (int plane = 0; plane < 5; ++plane)
-                    words[((lane / kPlaceLanes) * n_columns + a) * 5 + plane] |= static_cast<uint64_t>(value >> plane & 1) << lane % kPlaceLanes;
+                    words[((lane / kPlaceLanes) * n_columns + a) * 5 + plane] |=
+                        static_cast<uint64_t>(value >> plane & 1) << lane % kPlaceLanes;
             }
         }
         const ReferencePlanes planes{words.data(), n_vectors, n_groups, n_columns, 4, static_cast<int>(n_empty)};
@@ -44,17 +46,20 @@ int main() {
         for (const PlaceScoring &scoring : {program, paper})
             for (int bits : {8, 16, 32}) {
                 if (bits == 8 && scoring.whole_read) continue;
-                std::vector<int32_t> score(6 * n_groups * kPlaceLanes), best(score.size()), column(codes.size()), walked(6);
+                std::vector<int32_t> score(6 * n_groups * kPlaceLanes), best(score.size());
+                std::vector<int32_t> column(codes.size()), walked(6);
                 place_scores(kernels, scoring, planes, reads, 1, bits, score.data(), always);
                 for (int64_t v = 0; v < n_vectors; v += 7) {
                     const std::vector<int64_t> rows(6, v);
                     place_paths(scoring, planes, reads, rows.data(), whole.data(), 1, column.data(), walked.data());
                     for (int k = 0; k < 6; ++k, ++compared)
-                        if (score[k * n_groups * kPlaceLanes + v] != walked[k]) return std::printf("%d bits differ\n", bits), 1;
+                        if (score[k * n_groups * kPlaceLanes + v] != walked[k])
+                            return std::printf("%d bits differ\n", bits), 1;
                 }
                 if (bits == 32 || !can_prune(scoring)) continue;
                 std::atomic<int64_t> cells{0};
-                place_best_scores(kernels, scoring, planes, make_bounds(planes), reads, bits, 2, 1, best.data(), window.data(), cells, always);
+                place_best_scores(kernels, scoring, planes, make_bounds(planes), reads, bits, 2, 1, best.data(),
+                                  window.data(), cells, always);
                 for (int k = 0; k < 6; ++k) {
                     int32_t highest = -1, pruned = -1;
                     for (int64_t v = 0; v < n_vectors; ++v) {

@@ -5,7 +5,6 @@ import random
 import numpy as np
 
 from tropalign import ReferencePackage
-from tropalign.phylo.states import NUCLEOTIDE_STATES, PROTEIN_STATES
 
 LETTERS = {"nucleotide": "ACGT", "protein": "ARNDCQEGHILKMFPSTWYV"}
 
@@ -43,8 +42,7 @@ def reference(seed, n_tips=6, n_columns=24, kind="nucleotide", **options):
         rows.append("".join(row))
     names = tuple(f"t{k}" for k in range(n_tips))
     array = np.array([list(row.encode()) for row in rows], np.uint8)
-    states = NUCLEOTIDE_STATES if kind == "nucleotide" else PROTEIN_STATES
-    return ReferencePackage.build(names, array, newick(rng, names), alphabet=states.alphabet, n_threads=1, **options)
+    return ReferencePackage.build(names, array, newick(rng, names), alphabet=kind, n_threads=1, **options)
 
 
 def reads(seed, count, longest, kind="nucleotide", package=None):

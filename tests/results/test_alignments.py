@@ -7,7 +7,9 @@ import pytest
 from formats.tables import matrix_for, random_table, reduced
 
 from tropalign.formats import gapped
-from tropalign.results.alignments import COLUMNS, Alignment, AlignmentTable, concatenate, empty_table
+from tropalign.results.alignment import Alignment
+from tropalign.results.alignments import AlignmentTable, concatenate, empty_table
+from tropalign.results.columns import COLUMNS
 
 
 def same(a, b):

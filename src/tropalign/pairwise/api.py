@@ -21,7 +21,8 @@ from tropalign.pairwise.options import (
     checked_threads,
 )
 from tropalign.pairwise.task import PairsTask
-from tropalign.results.alignments import Alignment, AlignmentTable
+from tropalign.results.alignment import Alignment
+from tropalign.results.alignments import AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import Alphabet, SequenceBatch, read_sequences
 from tropalign.sequences.inputs import letters_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS
 from tropalign.results.cigar import DELETION, DIFFERENT, EQUAL, INSERTION
+from tropalign.results.columns import COUNT_COLUMNS, END_COLUMNS
 
 #: Columns of a block.
 COLUMNS = 8

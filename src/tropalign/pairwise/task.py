@@ -22,7 +22,8 @@ from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
 from tropalign.pairwise.options import PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import Grid, Listed, PairOrder
-from tropalign.results.alignments import COUNT_COLUMNS, END_COLUMNS, AlignmentTable, concatenate
+from tropalign.results.alignments import AlignmentTable, concatenate
+from tropalign.results.columns import COUNT_COLUMNS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:

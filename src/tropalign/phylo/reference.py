@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import warnings
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
@@ -13,22 +12,21 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.errors import InputError, shown
 from tropalign.formats.msa import read_alignment
 from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.branches import branch_maker
+from tropalign.phylo.rows import column_counts, distinct_rows, rows_of_tips, warn_of_unknown
 from tropalign.phylo.saved import ARRAYS, damaged, is_saved, read_saved, write_saved
 from tropalign.phylo.states import StateAlphabet, states_of
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.sequences import Alphabet
-from tropalign.sequences.alphabet import alphabet_named, judge_counts
+from tropalign.sequences.alphabet import alphabet_named, byte_counts, judge_counts
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds
 
 GAP_FLAGS = ("compat", "exact", "discrete")
-#: Names shown of each side where tree and alignment differ.
-SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,22 +227,22 @@ class ReferencePackage:
         if gap_flags not in GAP_FLAGS:
             raise InputError(f"gap flags {gap_flags!r} are none of {', '.join(GAP_FLAGS)}")
         tree = parse_tree(tree) if isinstance(tree, str) else tree
-        row = _matched(names, tree, file)
-        counts = _byte_counts(letters)
+        row = rows_of_tips(names, tree, file)
+        counts = sum(map(byte_counts, letters), np.zeros(256, np.int64))
         if isinstance(alphabet, str):
             alphabet = alphabet_named(alphabet)
         if alphabet is None:
             alphabet = judge_counts(np.where(np.isin(np.arange(256), list(b"-._?*")), 0, counts))
         states = states_of(alphabet)
         if counts[~states.known].any():
-            _warn_of_unknown(names, letters, states, file)
-        n_letters, n_gaps = _counts(letters, states)
+            warn_of_unknown(names, letters, states, file)
+        n_letters, n_gaps = column_counts(letters, states)
         columns = np.flatnonzero(n_letters)
         if not len(columns):
             raise InputError("no column of the alignment holds a letter", file=file)
         share = int(n_gaps[columns].sum()) / (len(names) * len(columns))
         maker = branch_maker(tree, letters, row, columns, states, gap_flags, share, resolve_threads(n_threads))
-        distinct, first = _distinct(maker.hashes())
+        distinct, first = distinct_rows(maker.hashes())
         return cls(names, letters, tree, states, gap_flags, columns, maker.planes(first), distinct)
 
     @property
@@ -434,66 +432,3 @@ class ReferencePackage:
             raise damaged(str(path), shown(str(error))) from None
         except (KeyError, TypeError, AttributeError, OverflowError, InputError):
             raise damaged(str(path)) from None
-
-
-def _matched(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:
-    """The alignment's row of each tip; blanks for underscores and quotes are tried."""
-    tips = [tree.names[tip] for tip in tree.tips]
-    for change in (str, _plain):
-        row = {change(name): k for k, name in enumerate(names)}
-        wanted = [change(tip) for tip in tips]
-        if len(row) == len(names) and len(set(wanted)) == len(wanted) and row.keys() == set(wanted):
-            return [row[name] for name in wanted]
-    only_tree = [tip for tip in tips if _plain(tip) not in {_plain(name) for name in names}]
-    only_rows = [name for name in names if _plain(name) not in {_plain(tip) for tip in tips}]
-    parts = [
-        f"{len(side)} only in the {where} ({', '.join(map(shown, side[:SHOWN]))}{', ...' if len(side) > SHOWN else ''})"
-        for side, where in ((only_tree, "tree"), (only_rows, "alignment"))
-        if side
-    ]
-    raise InputError(
-        f"tree and alignment have different names: {'; '.join(parts) or 'some are the same but for quotes or blanks'}; "
-        "as they are, and without quotes and with underscores for blanks, they do not match",
-        file=file,
-    )
-
-
-def _plain(name: str) -> str:
-    return name.strip("'\"").replace(" ", "_")
-
-
-def _byte_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """How often each byte occurs; row by row, since counting takes eight times the memory."""
-    counts = np.zeros(256, np.int64)
-    for row in letters:
-        counts += np.bincount(row, minlength=256)
-    return counts
-
-
-def _warn_of_unknown(names: tuple[str, ...], letters: NDArray[np.uint8], states: StateAlphabet, file: str) -> None:
-    unknown = ~states.known[letters]
-    row, column = np.argwhere(unknown)[0]
-    warnings.warn(
-        f"{shown(file)}, row {names[row]!r}: {int(unknown.sum())} letters outside the {states.alphabet.name} "
-        f"alphabet, the first {chr(letters[row, column])!r} in column {column + 1}; "
-        f"read as {states.alphabet.wildcard}",
-        TropalignWarning,
-        stacklevel=4,
-    )
-
-
-def _counts(letters: NDArray[np.uint8], states: StateAlphabet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many rows have a letter in each column, and how many have "-"."""
-    is_letter = states.sets != states.all_states
-    n_letters, n_gaps = np.zeros(letters.shape[1], np.int64), np.zeros(letters.shape[1], np.int64)
-    for row in letters:
-        n_letters += is_letter[row]
-        n_gaps += row == ord("-")
-    return n_letters, n_gaps
-
-
-def _distinct(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of each row among the different ones, by first appearance; and the first row of each."""
-    number_of: dict[tuple[int, int], int] = {}
-    distinct = np.array([number_of.setdefault((a, b), len(number_of)) for a, b in hashes.tolist()], np.int64)
-    return distinct, np.unique(distinct, return_index=True)[1]

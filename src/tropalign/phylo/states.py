@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet
+from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import GAP_LETTERS
 
 
@@ -56,7 +56,3 @@ def states_of(alphabet: Alphabet) -> StateAlphabet:
         known[ord(letter)] = known[ord(letter.lower())] = True
     sets.flags.writeable = known.flags.writeable = False
     return StateAlphabet(alphabet, len(states), sets, known)
-
-
-NUCLEOTIDE_STATES = states_of(NUCLEOTIDE)
-PROTEIN_STATES = states_of(PROTEIN)

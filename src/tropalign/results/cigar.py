@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,16 +14,6 @@ LETTERS = "MIDNSHP=X"
 def cigar_text(ops: NDArray[np.uint32]) -> str:
     """BAM-coded operations as text; ``*`` when there are none."""
     return "".join(f"{op >> 4}{LETTERS[op & 15]}" for op in ops.tolist()) or "*"
-
-
-def cigar_operations(text: str) -> NDArray[np.uint32]:
-    """The BAM-coded operations of a CIGAR; none for ``*``. Raises ValueError for another text."""
-    if text == "*":
-        return np.zeros(0, np.uint32)
-    if not re.fullmatch(rf"(?:[0-9]+[{LETTERS}])+", text):
-        raise ValueError(f"{text!r} is no CIGAR")
-    pieces = re.findall(r"([0-9]+)(.)", text)
-    return np.array([int(length) << 4 | LETTERS.index(letter) for length, letter in pieces], np.uint32)
 
 
 def gapped(query: str, i: int, target: str, j: int, operations: list[tuple[int, int]]) -> tuple[str, str, str]:

@@ -14,7 +14,8 @@ import numpy as np
 from tropalign.errors import shown
 
 if TYPE_CHECKING:
-    from tropalign.results.alignments import Alignment, AlignmentTable
+    from tropalign.results.alignment import Alignment
+    from tropalign.results.alignments import AlignmentTable
 
 #: Rows that a table shows of itself.
 SHOWN_ROWS = 10

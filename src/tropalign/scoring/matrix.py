@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, shown
+from tropalign.scoring.given import letters_and_scores
 from tropalign.scoring.ncbi import known_names, read_ncbi, shipped
 from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of_letters, byte_counts
 from tropalign.sequences.batch import SequenceBatch
@@ -110,26 +110,8 @@ class SubstitutionMatrix:
             return source
         if isinstance(source, str | os.PathLike):
             return cls.load(source, alphabet)
-        if isinstance(source, Mapping):
-            letters, values = _of_pairs(source)
-        elif isinstance(getattr(source, "alphabet", None), str):  # a Biopython Array
-            letters, values = source.alphabet, source
-        elif isinstance(source, tuple) and len(source) == 2 and isinstance(source[0], str):
-            letters, values = source
-        else:
-            raise ScoringError(
-                f"an object of type {type(source).__name__} is no matrix: give a name, a path, a SubstitutionMatrix, a "
-                "Biopython Array, a dict of letter pairs, or (letters, array)"
-            )
-        try:
-            array = np.asarray(values, dtype=float)
-        except (TypeError, ValueError):
-            array = np.zeros(0)
-        if array.shape != (len(letters), len(letters)) or len(set(letters.upper())) < len(letters) or not letters:
-            raise ScoringError(
-                f"{len(letters)} letters, each once, need an array of as many rows and columns of numbers"
-            )
-        return cls._from_values("custom", letters.upper(), array, alphabet)
+        letters, values = letters_and_scores(source)
+        return cls._from_values("custom", letters, values, alphabet)
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:
@@ -379,28 +361,6 @@ def _default(alphabet: Alphabet) -> SubstitutionMatrix:
     if alphabet.matrix is not None:
         return SubstitutionMatrix.from_name(alphabet.matrix, alphabet)
     raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
-
-
-def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a mapping of letter pairs."""
-    pairs = [(tuple(pair), score) for pair, score in scores.items() if isinstance(pair, str | tuple)]
-    if len(pairs) < len(scores) or any(
-        len(pair) != 2 or not all(isinstance(letter, str) and len(letter) == 1 for letter in pair) for pair, _ in pairs
-    ):
-        raise ScoringError("a matrix as a mapping has pairs of letters as its keys, such as ('A', 'R')")
-    letters = "".join(dict.fromkeys(letter for pair, _ in pairs for letter in pair))
-    values = np.full((len(letters), len(letters)), np.nan)
-    try:
-        for way in (-1, 1):  # the other way first: what was said itself holds
-            for pair, score in pairs:
-                one, other = pair[::way]
-                values[letters.index(one), letters.index(other)] = score
-    except (TypeError, ValueError):
-        raise ScoringError("a score of the matrix is no number: mend it") from None
-    if np.isnan(values).any():
-        i, j = (int(k[0]) for k in np.nonzero(np.isnan(values)))
-        raise ScoringError(f"the matrix has no score of {letters[i]} against {letters[j]}: add it")
-    return letters, values
 
 
 def _stand_in(alphabet: Alphabet, letter: str, letters: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results.alignments import DEPTHS
+from tropalign.results.columns import DEPTHS
 from tropalign.results.rows import Named
 
 MATRIX_VALUES = ("score", "identity", "distance")

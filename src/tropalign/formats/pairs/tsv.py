@@ -1,6 +1,6 @@
 """Tab-separated tables: comment lines, the names of the columns, a row per pair.
 
-Which columns there are stands in one place, ``tropalign.results.alignments.COLUMNS``.
+Which columns there are stands in one place, ``tropalign.results.columns.COLUMNS``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows
-from tropalign.results.alignments import AlignmentTable, Column, output_columns
+from tropalign.results.alignments import AlignmentTable
+from tropalign.results.columns import Column, output_columns
 
 
 def header_text(header: Header, context: PairsContext) -> bytes:
