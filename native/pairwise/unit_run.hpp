@@ -215,9 +215,10 @@ class UnitRun {
     }
 
     /// C columns of a band. `corner`: H above its first row in the column before, then in the last of these.
+    /// (A function of its own, as all that sweep: GCC 12 spills values of the inner loop when it inlines several.)
     template <int C, bool Trace, bool Mirrored, class Scores>
-    void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner, V &best,
-                    LocalBest<T, B> &tracked, const MaskLayout &layout) {
+    [[gnu::noinline]] void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner,
+                                      V &best, LocalBest<T, B> &tracked, const MaskLayout &layout) {
         const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
         Edge<T, B> edge;
         edge.corner = corner;
@@ -316,8 +317,8 @@ class UnitRun {
 
     /// One column before all lanes have begun. `rows_of`: the rows' participation.
     template <bool Trace, bool Mirrored, class Scores>
-    void global_head(Scores &scores, int row0, int rows, int j, const Borders &borders,
-                     const Participation<T, B> &rows_of, const MaskLayout &layout) {
+    [[gnu::noinline]] void global_head(Scores &scores, int row0, int rows, int j, const Borders &borders,
+                                       const Participation<T, B> &rows_of, const MaskLayout &layout) {
         const Participation<T, B> begun{at_most(column_start_, j), rows_of.started, rows_of.n_rows};
         Edge<T, B> edge;
         load_edge<1>(edge, row0, j,
@@ -331,8 +332,8 @@ class UnitRun {
 
     /// kColumns columns that all lanes have.
     template <bool Trace, bool Mirrored, class Scores>
-    void global_part(Scores &scores, int row0, int rows, int j, const Borders &borders,
-                     const Participation<T, B> &everyone, const MaskLayout &layout) {
+    [[gnu::noinline]] void global_part(Scores &scores, int row0, int rows, int j, const Borders &borders,
+                                       const Participation<T, B> &everyone, const MaskLayout &layout) {
         Edge<T, B> edge;
         load_edge<kColumns>(edge, row0, j, load<T, B>(borders.column), splat<T, B>(static_cast<T>(-scoring_.open)));
         scores.template columns<kColumns>(letters(j));
