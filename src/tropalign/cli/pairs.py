@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> None:
     queries, targets = _sequences(options)
     form = format_of("pairs", asked.format)
     inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
-    memory_bytes = left_for_job(allowed, inputs_bytes + form.library_bytes)
+    memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes)
     if asked.format == "matrix":
         _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)

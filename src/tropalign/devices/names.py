@@ -17,7 +17,7 @@ class Kind:
 
     Attributes
     ----------
-    library
+    package
         The module that it needs, which an extra of the same name as the kind installs.
     number
         Regular expression of what follows ``KIND:`` in a name.
@@ -25,7 +25,7 @@ class Kind:
         A name.
     """
 
-    library: str
+    package: str
     number: str
     example: str
 

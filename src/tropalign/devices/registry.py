@@ -170,7 +170,7 @@ def open_devices(
 
 def _auto_gpus(cost_cells: int) -> list[Device]:
     """GPUs of this machine, each once; what fails to open is left out with a warning."""
-    if cost_cells < AUTO_GPU_CELLS or not any(_is_installed(kind.library) for kind in KINDS.values()):
+    if cost_cells < AUTO_GPU_CELLS or not any(_is_installed(kind.package) for kind in KINDS.values()):
         return []
     found = [info for info in find_gpus()[0] if info.is_gpu]
     has_cuda = any(info.name.startswith("cuda:") for info in found)

@@ -103,7 +103,7 @@ class Format(Generic[C]):
         As Writer's, for a context.
     column_bytes
         Bytes written per column of an alignment, so that tiles are cut to the memory; 0 where only CIGARs are.
-    library_bytes
+    package_bytes
         Memory that the package takes which writes it.
     suffixes_with
         Ends of the file names that promise what is written with a context, where these are not `suffixes`.
@@ -121,7 +121,7 @@ class Format(Generic[C]):
     is_binary: Callable[[C], bool] = _never
     needs_all: Callable[[C], bool] = _never
     column_bytes: float = 0.0
-    library_bytes: int = 0
+    package_bytes: int = 0
     suffixes_with: Callable[[C], tuple[str, ...]] | None = None
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits

@@ -28,6 +28,6 @@ FORMAT = Format(
     assemble,
     assembled_with=ASSEMBLED_WITH,
     is_binary=lambda context: True,
-    library_bytes=PYARROW_BYTES,
+    package_bytes=PYARROW_BYTES,
     require=require_pyarrow,
 )
