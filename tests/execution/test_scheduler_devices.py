@@ -210,7 +210,7 @@ def test_what_is_done_before_a_failure_is_handed_over():
     scheduler = Scheduler([FakeDevice("cpu", plan, n_workers=2)])
     results = scheduler.run([Squares([1, 1, 1], cells=1)])
     assert next(results).tile.index == 0
-    while 1 not in scheduler._ready:
+    while not scheduler._jobs.is_ready(1):
         time.sleep(0.001)
     done.set()
     while scheduler._error is None:

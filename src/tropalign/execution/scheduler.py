@@ -18,14 +18,13 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from bisect import insort
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from tropalign.errors import DeviceError, ResourceError, TropalignError, TropalignWarning
 from tropalign.execution.jobs import Job, naming
+from tropalign.execution.ledger import Ledger, pieces_of
 from tropalign.execution.task import Device, FoldingTask, Progress, SplittableTask, Task, Tile
 
 #: Tiles that are known ahead per worker. Where a run has fewer, they are split, as long as a piece has LEAST_CELLS:
@@ -127,13 +126,7 @@ class Scheduler:
 
     def _begin(self, source: Iterator[tuple[Task, Tile] | None]) -> None:
         self._source, self._is_exhausted = source, False
-        self._order: deque[Job] = deque()  # whole tiles that were not handed over yet, in order
-        self._upcoming: deque[Job] = deque()  # jobs that wait to be queued, in order
-        self._queue: list[Job] = []  # by descending cost
-        self._for_cpu: deque[Job] = deque()  # what other devices failed at
-        self._left_cells = 0  # of these three
-        self._ready: dict[int, Any] = {}  # by position
-        self._n_known = self._n_given = 0  # tiles
+        self._jobs = Ledger()
         self._error: BaseException | None = None
         self._is_stopped = False
 
@@ -174,7 +167,7 @@ class Scheduler:
                 thread.join(None if worker.device is self._cpu else PATIENCE)
             worker.is_lost |= thread.is_alive()  # its result is of a run that has ended
             worker.job = None
-        self._ready.clear()
+        self._jobs.forget_results()
         self._source = iter(())  # what it reads is let go
 
     # What is known of the tiles to come. Tasks are asked in the caller's thread, without the condition: they may read.
@@ -195,47 +188,31 @@ class Scheduler:
     def _look_ahead(self) -> None:
         """Learns of tiles to come, and splits them where a whole run has too few for its workers."""
         wanted = WINDOW * len(self._workers)
-        while len(self._upcoming) < wanted and not self._is_exhausted:
+        while self._jobs.n_upcoming < wanted and not self._is_exhausted:
             entry = next(self._source, _END)
             if entry is _END:
                 self._is_exhausted = True
-                if not self._is_alone and self._n_known < wanted:
-                    self._split_upcoming(wanted)
+                if not self._is_alone and self._jobs.n_known < wanted:
+                    with self._changed:
+                        self._jobs.split_upcoming(wanted, LEAST_CELLS)
             elif entry is None:
                 break
             else:
-                task, tile = entry
-                job = Job(task, tile, self._n_known)
-                self._n_known += 1
                 with self._changed:
-                    self._order.append(job)
-                    self._upcoming.append(job)
-                    self._left_cells += tile.cost_cells
-
-    def _split_upcoming(self, wanted: int) -> None:
-        with self._changed:
-            leaves = list(self._upcoming)
-            while 0 < len(leaves) < wanted:
-                largest = max(leaves, key=lambda job: job.tile.cost_cells)
-                pieces = self._pieces(largest) if largest.tile.cost_cells >= 2 * LEAST_CELLS else []
-                if not pieces:
-                    break
-                at = leaves.index(largest)
-                leaves[at : at + 1] = pieces
-            self._upcoming = deque(leaves)
-            self._left_cells = sum(job.tile.cost_cells for job in [*leaves, *self._queue, *self._for_cpu])
+                    self._jobs.add(*entry)
 
     def _next_job(self) -> Job | None:
         """The tile to be handed over next; None at the end of the run."""
         self._look_ahead()
-        if not self._order:
+        if not self._jobs.n_unclaimed:
             if not self._is_exhausted:
                 raise RuntimeError("a task waits for a result, but all results have been handed over")
             return None
         with self._changed:
-            self._admit()
+            # A lone worker computes nothing ahead of its reader.
+            self._jobs.admit(1 if self._is_alone else AHEAD * len(self._workers))
             self._changed.notify_all()
-            return self._order.popleft()
+            return self._jobs.claim_next()
 
     def _await(self, job: Job) -> Any:
         """The job's result, once it is there; meanwhile progress is reported and late devices are found."""
@@ -243,14 +220,13 @@ class Scheduler:
             if self._is_alone:
                 self._step(self._workers[0])
             with self._changed:
-                if job.position not in self._ready and self._error is None:
+                if not self._jobs.is_ready(job.position) and self._error is None:
                     self._changed.wait(TICK)
                 self._find_late()
-                is_found = job.position in self._ready
+                is_found = self._jobs.is_ready(job.position)
                 if self._error is not None and not is_found:  # what is done before it is handed over, and kept
                     raise self._error
-                result = self._ready.pop(job.position, None)
-                self._n_given += is_found
+                result = self._jobs.hand_over(job.position) if is_found else None
                 texts, self._warnings = self._warnings, []
             for text in texts:
                 warnings.warn(text, TropalignWarning, stacklevel=3)
@@ -307,7 +283,7 @@ class Scheduler:
                     return None
                 job = self._choose(worker)
                 if job is not None:
-                    self._left_cells -= job.tile.cost_cells
+                    self._jobs.take(job)
                     worker.job, worker.items = job, 0
                     worker.began = worker.heard = time.monotonic()
                     return job
@@ -342,42 +318,22 @@ class Scheduler:
                 self._changed.notify_all()
             return None
         with self._changed:
-            whole = self._finish(job, result)
+            whole = self._jobs.finish(job, result)
             self._changed.notify_all()
         return whole
 
     # What follows runs with the condition held.
 
-    def _admit(self) -> None:
-        """Queues the jobs whose tiles may begin now. A lone worker computes nothing ahead of its reader."""
-        ahead = 1 if self._is_alone else AHEAD * len(self._workers)
-        while self._upcoming and self._upcoming[0].position < self._n_given + ahead:
-            self._enqueue(self._upcoming.popleft())
-
-    def _enqueue(self, job: Job) -> None:
-        if job.is_for_cpu:
-            self._for_cpu.append(job)
-        else:
-            insort(self._queue, job, key=lambda job: -job.tile.cost_cells)
-
-    def _enqueue_again(self, job: Job) -> None:
-        self._left_cells += job.tile.cost_cells
-        self._enqueue(job)
-
-    def _pieces(self, job: Job) -> list[Job]:
-        """The job's tile split in jobs of their own; none when it cannot be split."""
-        return job.split(job.task.split(job.tile)) if isinstance(job.task, SplittableTask) else []
-
     def _is_out(self, worker: _Worker) -> bool:
         return self._failures.get(worker.device.name, 0) >= MOST_FAILURES
 
     def _choose(self, worker: _Worker) -> Job | None:
-        """Takes the worker's next job out of its queue; None when it had better wait."""
+        """The job that the worker takes next; None when it had better wait."""
         is_cpu = worker.device is self._cpu
-        if is_cpu and self._for_cpu:
-            return self._for_cpu.popleft()
-        at = -1 if is_cpu and not self._is_alone else 0
-        return self._queue.pop(at) if self._queue and self._is_worth(worker, self._queue[at]) else None
+        if is_cpu and (failed := self._jobs.first_for_cpu()):
+            return failed
+        job = self._jobs.cheapest() if is_cpu and not self._is_alone else self._jobs.costliest()
+        return job if job is not None and self._is_worth(worker, job) else None
 
     def _is_worth(self, worker: _Worker, job: Job) -> bool:
         """Whether this worker would have the job done before the others had all that is left done."""
@@ -389,7 +345,7 @@ class Scheduler:
             return True
         running = sum(w.job.tile.cost_cells for w in others if w.job is not None) / 2
         # Never sooner than the fastest of them does this job alone: so the fastest device takes any.
-        sooner = max((self._left_cells + running) / sum(rates), job.tile.cost_cells / max(rates))
+        sooner = max((self._jobs.left_cells + running) / sum(rates), job.tile.cost_cells / max(rates))
         return job.tile.cost_cells / own <= sooner
 
     def _settle(self, worker: _Worker, job: Job, result: Any, error: BaseException | None) -> Job | None:
@@ -403,12 +359,12 @@ class Scheduler:
             self._rates[name] = rate if name not in self._rates else NEWEST * rate + (1 - NEWEST) * self._rates[name]
             self._failures[name] = 0
             self._done += job.tile.n_items
-            return self._finish(job, result)
+            return self._jobs.finish(job, result)
         if isinstance(error, _Stopped):
             return None
-        if isinstance(error, MemoryError | ResourceError) and (pieces := self._pieces(job)):
+        if isinstance(error, MemoryError | ResourceError) and (pieces := pieces_of(job)):
             for piece in pieces:
-                self._enqueue_again(piece)
+                self._jobs.again(piece)
             return None
         if worker.device is self._cpu or self._cpu is None or isinstance(error, KeyboardInterrupt):
             with naming(job.root.tile):
@@ -424,20 +380,12 @@ class Scheduler:
 
     def _retry_on_cpu(self, worker: _Worker, job: Job, why: str) -> None:
         job.is_for_cpu = True
-        self._enqueue_again(job)
+        self._jobs.again(job)
         if worker.device.name not in self._warned_of:
             self._warned_of.add(worker.device.name)
             self._warnings.append(
                 f"{worker.device.name} failed at tile {job.tile.index} ({why}): the processor computes what it cannot"
             )
-
-    def _finish(self, job: Job, result: Any) -> Job | None:
-        """Hands a result on, or to the tile that the job is a piece of; returns that if it was the last piece."""
-        job.is_done = True
-        if job.parent is None:
-            self._ready[job.position] = result
-            return None
-        return job.parent if job.parent.take(job, result) else None
 
     def _find_late(self) -> None:
         """Gives up workers whose GPU has given no sign of life for far too long: the processor takes their jobs."""
