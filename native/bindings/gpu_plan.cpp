@@ -134,5 +134,5 @@ void bind_gpu_plan(nb::module_ &m) {
     m.def("scatter_values", &scatter_values, array("values"), array("place"), array("out"),
           "Column k of `values` becomes column place[k] of `out`.");
     m.def("scatter_runs", &scatter_runs, array("runs"), array("begin"), array("place"), array("offsets"), array("out"),
-          "Runs begin[k] to begin[k + 1] become those of pair place[k], which begin at its offset in `out`.");
+          "Runs begin[k] to begin[k + 1] become the runs of pair place[k], which begin at its offset in `out`.");
 }

@@ -182,8 +182,8 @@ void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, con
     require(n_best >= 1, "n_best: below 1");
 }
 
-/// Scores of all, or with bounds of those that may be among the n_best best; the windows of columns in which the best
-/// alignments lie; and the number of cells computed.
+/// Scores of all vectors, or with bounds of the vectors that may be among the n_best best; the windows of columns in
+/// which the best alignments lie; and the number of cells computed.
 nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
                  Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits,
                  const BranchBounds *bounds, int n_best, int n_threads, nb::object progress) {

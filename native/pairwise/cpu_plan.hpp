@@ -15,10 +15,10 @@ struct PlannedUnit {
 
 struct CpuPlan {
     std::vector<PlannedUnit> units;      // the costliest first
-    std::vector<uint32_t> pairs;         // of the request, unit by unit
-    std::vector<uint8_t> query_in_rows;  // of each, in the order of `pairs`
+    std::vector<uint32_t> pairs;         // numbers of the request's pairs, unit by unit
+    std::vector<uint8_t> query_in_rows;  // for each entry of `pairs`
     std::vector<int64_t> long_pairs;     // better one at a time, over all threads
-    size_t most_bytes = 0;               // of a unit's buffers
+    size_t most_bytes = 0;               // what the buffers of a unit take
 };
 
 LanePair lane_pair(const TileRequest &, int64_t pair, bool query_in_rows);

@@ -64,9 +64,10 @@ class Builder {
     /// The pair goes to a lane's half of the unit begun last. Lanes ascend, and halves in them.
     void add(const Pair &pair, int lane, int half) {
         int32_t *unit = &launch_.units[launch_.units.size() - kGpuUnitInts];
-        int32_t *own = &launch_.lanes[launch_.lanes.size() - static_cast<size_t>(request_.group - lane) * kGpuLaneInts];
-        if (launch_.source == RowSource::own_rows) own[half] = pair.row;
-        own[2 + half] = pair.column;
+        int32_t *lane_ints =
+            &launch_.lanes[launch_.lanes.size() - static_cast<size_t>(request_.group - lane) * kGpuLaneInts];
+        if (launch_.source == RowSource::own_rows) lane_ints[half] = pair.row;
+        lane_ints[2 + half] = pair.column;
         const int64_t rows = request_.rows[static_cast<int>(launch_.source)];
         unit[2] = std::max(unit[2], static_cast<int32_t>((request_.length[pair.row] + rows - 1) / rows));
         unit[3] = std::max(
@@ -125,11 +126,11 @@ class Planner {
         Builder couples(request_, RowSource::shared_rows, false, word_bits_);
         Builder singles(request_, RowSource::shared_row, false, word_bits_);
         std::vector<Range> shared;
-        Pairs own;
+        Pairs unshared;
         for (int64_t begin = 0, end; begin < size(); begin = end) {
             end = run_end(begin);
             if (end - begin >= request_.group / 2) shared.push_back({begin, end});
-            else own.insert(own.end(), pairs_.begin() + begin, pairs_.begin() + end);
+            else unshared.insert(unshared.end(), pairs_.begin() + begin, pairs_.begin() + end);
         }
         for (size_t k = 0; k < shared.size(); ++k) {
             const Range a = shared[k], none{0, 0};
@@ -142,7 +143,7 @@ class Planner {
             }
         }
         add(couples), add(singles);
-        take_own(std::move(own));
+        take_unshared(std::move(unshared));
     }
 
   private:
@@ -223,9 +224,9 @@ class Planner {
     }
 
     /// Units of pairs that share flags and about their lengths, and nothing else.
-    void take_own(Pairs &&own) {
+    void take_unshared(Pairs &&unshared) {
         const auto &rank = request_.rank;
-        std::sort(own.begin(), own.end(), [&](const Pair &a, const Pair &b) {
+        std::sort(unshared.begin(), unshared.end(), [&](const Pair &a, const Pair &b) {
             const int64_t rows_a = length_class(request_.length[a.row]), rows_b = length_class(request_.length[b.row]);
             if (a.flags != b.flags) return a.flags < b.flags;
             if (rows_a != rows_b) return rows_a > rows_b;
@@ -236,14 +237,15 @@ class Planner {
         const int places = request_.group * halves_;
         int place = places;
         int64_t rows = 0, columns = 0;  // of the unit's longest: memory goes by their product
-        for (size_t k = 0; k < own.size(); ++k) {
-            rows = std::max(rows, request_.length[own[k].row]);
-            columns = std::max(columns, request_.length[own[k].column]);
-            if (place == places || own[k].flags != own[k - 1].flags || rows * columns > request_.strip_cells) {
-                builder.begin_unit(own[k].flags, -1, -1);
-                place = 0, rows = request_.length[own[k].row], columns = request_.length[own[k].column];
+        for (size_t k = 0; k < unshared.size(); ++k) {
+            rows = std::max(rows, request_.length[unshared[k].row]);
+            columns = std::max(columns, request_.length[unshared[k].column]);
+            if (place == places || unshared[k].flags != unshared[k - 1].flags ||
+                rows * columns > request_.strip_cells) {
+                builder.begin_unit(unshared[k].flags, -1, -1);
+                place = 0, rows = request_.length[unshared[k].row], columns = request_.length[unshared[k].column];
             }
-            builder.add(own[k], place / halves_, place % halves_);
+            builder.add(unshared[k], place / halves_, place % halves_);
             ++place;
         }
         add(builder);

@@ -11,7 +11,7 @@ namespace tropalign {
 /// Numbers of a unit and of a lane in `units` and `lanes`, and columns of a block.
 constexpr int kGpuUnitInts = 5, kGpuLaneInts = 4, kGpuBlockColumns = 8;
 
-/// Of a unit's flags. A free begin or end of columns has twice the value of that of rows.
+/// Bits of a unit's flags. A free begin or end of columns has twice the value of that of rows.
 constexpr uint8_t kGpuFreeRowsBegin = 1, kGpuFreeRowsEnd = 4, kGpuMirrored = 16;
 constexpr int kGpuFlagValues = 32;
 
@@ -31,7 +31,7 @@ struct GpuPlanRequest {
     std::array<bool, 4> free_ends;  // query start, query end, target start, target end
     int word_bits;                  // of the narrow words
     int group;                      // work-items
-    std::array<int, 3> rows;        // of a tile, by RowSource
+    std::array<int, 3> rows;        // rows of a tile, by RowSource
 };
 
 /// Where a pair is computed, as finish.k and gpu.py read it: a lane, the half of its words, and the orientation.

@@ -14,9 +14,9 @@ inline Orientation longer_in_rows(int64_t query_length, int64_t target_length) {
     return {query_length >= target_length, false};
 }
 
-/// Of pairs that run side by side: the sequence that occurs in more than twice as many pairs as the other, so that its
-/// profile (a table of its letters' scores) serves many lanes; else the longer one. Below twice, a unit would gain
-/// little from the profile and lose by columns of unequal lengths.
+/// Which sequence of pairs that run side by side lies along the rows: the one that occurs in more than twice as many
+/// pairs as the other, so that its profile (a table of its letters' scores) serves many lanes; else the longer one.
+/// Below twice, a unit would gain little from the profile and lose by columns of unequal lengths.
 inline Orientation orient(int64_t query_length, int64_t target_length, int64_t query_pairs, int64_t target_pairs) {
     const bool query_is_long = longer_in_rows(query_length, target_length).query_in_rows;
     const bool query_in_rows = query_pairs > 2 * target_pairs   ? true

@@ -1,7 +1,7 @@
 // Tie rule: docs/pairs.md, "Which alignment, when several score the same". All of it on the CPU stands here (for GPUs:
 // at the head of sweep.k); sweep, best_cell, ends, walk and long_pair ask these functions.
 //
-// The rule is told with the longer sequence along the rows. A kernel may have it along the columns (`Mirrored`): then
+// The rule is stated with the longer sequence along the rows. A kernel may have it along the columns (`Mirrored`): then
 // rows and columns, E and F change places in everything below.
 //
 //  * Step: the diagonal, then E (a gap of the column sequence's residues), then F.
@@ -32,7 +32,7 @@ template <class T, int B, bool Trace, bool Mirrored>
     }
 }
 
-/// Of a cell entered from a gap (e_wins or f_wins): whether that gap is E. The last comparison that was won holds.
+/// Whether the gap that a cell is entered from (e_wins or f_wins) is E. The last comparison that was won holds.
 template <bool Mirrored>
 [[gnu::always_inline]] inline bool step_is_e(bool e_wins, bool f_wins) {
     return Mirrored ? e_wins : !f_wins;
@@ -51,7 +51,7 @@ inline bool ends_before(int row, int column, int other_row, int other_column) {
     return column != other_column ? column < other_column : row < other_row;
 }
 
-/// ends_before as lanes, of a cell against an equal one in an earlier column.
+/// ends_before in lanes: a cell against an equal one in an earlier column.
 template <class T, int B, bool Mirrored>
 [[gnu::always_inline]] inline Vec<T, B> later_column_ends_before(Vec<T, B> row, Vec<T, B> other_row) {
     if constexpr (Mirrored) return row < other_row;

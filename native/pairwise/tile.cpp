@@ -1,4 +1,4 @@
-// Of a tile's pairs each unit is tried with the narrowest lanes that hold the scoring; lanes that saturate there are
+// Each unit of a tile's pairs is tried with the narrowest lanes that hold the scoring; lanes that saturate there are
 // run again with the next width, 8 -> 16 -> 32 bits, by themselves. In local mode a thread whose units saturate one
 // after another starts with 16 bits at once, and tries 8 again now and then: other sequences may come.
 #include "tile.hpp"
@@ -23,7 +23,7 @@ constexpr int kSaturatedUnits = 4;
 constexpr int kTriesAgain = 32;
 /// A unit of 16 pairs of some 700 residues fits, with directions. With less, more threads would make pairs run alone.
 constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
-/// Of the memory that a tile may take, one part in so many stays mapped for the next one (KEPT_SHARE in
+/// One part in so many of the memory that a tile may take stays mapped for the next one (KEPT_SHARE in
 /// pairwise/task.py).
 constexpr int64_t kKeptShare = 4;
 /// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer turns at the counter, shares still

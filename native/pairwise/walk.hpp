@@ -1,5 +1,5 @@
 // The walk back from an alignment's end cell to its start. Where the directions lie is the engine's matter
-// (unit_masks.hpp, long_pair.hpp); which one is taken is told here, once for both.
+// (unit_masks.hpp, long_pair.hpp); which one is taken is decided here, once for both.
 #pragma once
 #include "path.hpp"
 #include "ties.hpp"

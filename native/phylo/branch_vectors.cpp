@@ -115,12 +115,13 @@ void for_all_blocks(const VectorRequest &request, Visit visit) {
     const size_t size = static_cast<size_t>(request.n_vectors) * kBlock;
     std::vector<Block> blocks(busy_threads(request));
     auto work = [&](int thread, int64_t number) {
-        Block &own = blocks[thread];
-        if (own.states.empty()) {
-            own.states.resize(size), own.base.resize(size), own.gap.resize(size), own.flags.resize(size);
-            own.is_tip.resize(request.n_vectors);
+        Block &block_memory = blocks[thread];
+        if (block_memory.states.empty()) {
+            block_memory.states.resize(size), block_memory.base.resize(size), block_memory.gap.resize(size),
+                block_memory.flags.resize(size);
+            block_memory.is_tip.resize(request.n_vectors);
         }
-        BlockOfColumns block(request, own, number * kBlock);
+        BlockOfColumns block(request, block_memory, number * kBlock);
         block.run();
         visit(thread, number * kBlock, block);
     };

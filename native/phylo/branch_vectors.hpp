@@ -12,7 +12,7 @@ enum class GapRule : int {
     discrete = 1,    // by rules without branch lengths: the flags CGAP and OPEN of Berger and Stamatakis 2011
 };
 
-/// How a directional vector, that of the subtree behind a node, comes from those of the two nodes beyond it. Vectors 0
+/// How a directional vector (of the subtree behind a node) comes from the vectors of the two nodes beyond it. Vectors 0
 /// to n_tips - 1 are the tips'. Transitions are numbers of 2 x 2 matrices, one per branch length, by row: from base,
 /// from gap.
 struct Joint {

@@ -69,7 +69,7 @@ class Path {
     }
 
   private:
-    /// h[a + 1] and f[a + 1] become those of row b.
+    /// h[a + 1] and f[a + 1] become the values of row b.
     void fill_row(int64_t b, uint8_t *cells, int32_t *h, int32_t *f) const {
         const uint32_t set = reads_.sets[reads_.codes[first_ + b]];
         const int64_t spare = n_columns_ - n_bases_;
@@ -116,14 +116,14 @@ void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, con
     std::vector<Memory> memory(n_threads);
     const int64_t n_columns = planes.n_columns - planes.n_empty;
     auto work = [&](int thread, int64_t k) {
-        Memory &own = memory[thread];
-        own.vector.resize(n_columns);
-        vector_of_lane(planes, vector[k], own.vector.data());
+        Memory &kept = memory[thread];
+        kept.vector.resize(n_columns);
+        vector_of_lane(planes, vector[k], kept.vector.data());
         const int32_t begin = window[2 * k], end = window[2 * k + 1];
-        Path path(scoring, own.vector.data() + begin, end - begin, end == n_columns, planes.n_states, reads, k);
-        score[k] = path.fill(own.cells, own.h, own.f);
+        Path path(scoring, kept.vector.data() + begin, end - begin, end == n_columns, planes.n_states, reads, k);
+        score[k] = path.fill(kept.cells, kept.h, kept.f);
         int32_t *own_columns = column + reads.offsets[k];
-        path.walk(own.cells, own_columns);
+        path.walk(kept.cells, own_columns);
         for (int64_t b = 0; b < reads.offsets[k + 1] - reads.offsets[k]; ++b)
             if (own_columns[b] >= 0) own_columns[b] += begin;
     };

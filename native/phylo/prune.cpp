@@ -172,8 +172,8 @@ class Pruner {
         score_group_(s_, lanes, read, scratch_, found, nullptr);
         for (size_t slot = 0; slot < chosen.size(); ++slot)
             for (int k = 0; k < kBranchesPerBound; ++k) {
-                int32_t &own = score[chosen[slot] * kBranchesPerBound + k];
-                own = std::max(own, found[slot * kBranchesPerBound + k]);
+                int32_t &highest = score[chosen[slot] * kBranchesPerBound + k];
+                highest = std::max(highest, found[slot * kBranchesPerBound + k]);
             }
         cells_ += kPlaceLanes * n_columns * read.length;
     }
@@ -244,8 +244,8 @@ bool place_best_scores(const PlaceKernels &kernels, const PlaceScoring &scoring,
     auto work = [&](int thread, int64_t k) {
         std::unique_ptr<Pruner> &pruner = pruners[thread];
         if (!pruner) pruner = std::make_unique<Pruner>(kernels.score(word_bits), scoring, planes, bounds, n_best);
-        const OwnLetters own(reads, k);
-        cells += pruner->run(own.letters(), score + k * planes.n_groups * kPlaceLanes, window + 2 * k);
+        const OwnLetters numbered(reads, k);
+        cells += pruner->run(numbered.letters(), score + k * planes.n_groups * kPlaceLanes, window + 2 * k);
     };
     return parallel(n_threads, reads.n_reads, 1, work, poll);
 }

@@ -44,7 +44,7 @@ class PlaceSweep {
     void run(int first_lane, int32_t *score, uint16_t *ends) {
         const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
         for (int32_t b = 0; b < read_.length; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
-        V best = zero;  // of a read that overlaps nothing
+        V best = zero;  // the score of a read that overlaps nothing
         for (int64_t a = 0; a < planes_.n_columns; a += kStrip) {
             const uint64_t *columns = planes_.words + a * planes_.n_planes;
             make_profile(columns, kStrip, first_lane, planes_.n_empty - a);

@@ -57,10 +57,10 @@ bool place_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, cons
     const ScoreGroup score_group = kernels.score(word_bits);
     auto work = [&](int thread, int64_t item) {
         const int64_t read = item / planes.n_groups, group = item % planes.n_groups;
-        const OwnLetters own(reads, read);
+        const OwnLetters numbered(reads, read);
         const LanePlanes lanes{planes.column(group, 0), planes.n_columns, planes.n_states + 1,
                                planes.n_states,         planes.n_empty,   true};
-        score_group(scoring, lanes, own.letters(), scratch[thread], score + item * kPlaceLanes, nullptr);
+        score_group(scoring, lanes, numbered.letters(), scratch[thread], score + item * kPlaceLanes, nullptr);
     };
     return parallel(n_threads, reads.n_reads * planes.n_groups, 1, work,
                     [&](int64_t items) { return poll(items / planes.n_groups); });
