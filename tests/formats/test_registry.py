@@ -13,7 +13,6 @@ from tropalign.errors import InputError, UsageError
 from tropalign.formats.header import Header
 from tropalign.formats.registry import (
     check_format,
-    compression_for_path,
     format_for_path,
     format_names,
     format_of,
@@ -88,22 +87,6 @@ def test_unknown_suffixes(path):
     text = str(caught.value)
     assert text.startswith(f"{path}: no format has the suffix ") and " .paf .parquet " in text and ".zst" in text
     assert caught.value.exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("path", "compression"),
-    [
-        ("a.tsv.gz", "gz"),
-        ("a.zst", "zst"),
-        ("a.TSV.BZ2", "bz2"),
-        ("a.xz", "xz"),
-        ("a.tsv", None),
-        ("-", None),
-        (None, None),
-    ],
-)
-def test_compressions(path, compression):
-    assert compression_for_path(path) == compression
 
 
 @pytest.mark.parametrize("kind", ["pairs", "placed/rows", "placed/table", "placed/branches", "placed"])

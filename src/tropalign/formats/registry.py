@@ -31,7 +31,7 @@ DEFAULTS = {
     "placed/branches": "jplace",
 }
 SHARD = ".shard"
-COMPRESSED = {".gz": "gz", ".zst": "zst", ".bz2": "bz2", ".xz": "xz"}
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 
 
 @cache
@@ -90,11 +90,6 @@ def suffix_of(path: str | os.PathLike[str] | None) -> str:
     """
     suffix = _last_suffix(path)
     return _last_suffix(Path(str(path)).with_suffix("")) if suffix in (*COMPRESSED, SHARD) else suffix
-
-
-def compression_for_path(path: str | os.PathLike[str] | None) -> str | None:
-    """The compression that a path's last suffix chooses: "gz", "zst", "bz2" or "xz"; None for none."""
-    return COMPRESSED.get(_last_suffix(path))
 
 
 def _last_suffix(path: str | os.PathLike[str] | None) -> str:
