@@ -2,6 +2,7 @@ import os
 
 import pytest
 
+from tropalign.errors import UsageError
 from tropalign.machine import threads
 
 
@@ -42,5 +43,5 @@ def test_affinity_and_quota(sixteen, tmp_path, files, expected):
 def test_resolve(monkeypatch):
     monkeypatch.setattr(threads, "available_threads", lambda: 7)
     assert (threads.resolve_threads(0), threads.resolve_threads(3)) == (7, 3)
-    with pytest.raises(ValueError, match="-1 threads"):
+    with pytest.raises(UsageError, match="n_threads -1"):
         threads.resolve_threads(-1)

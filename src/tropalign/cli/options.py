@@ -13,6 +13,7 @@ from tropalign.devices.names import check_device_name
 from tropalign.errors import shown
 from tropalign.execution.shard import parse_shard
 from tropalign.machine.memory import parse_bytes
+from tropalign.machine.numbers import MOST_THREADS
 
 if TYPE_CHECKING:
     from tropalign.execution.progress import Show
@@ -22,7 +23,6 @@ RUN_OPTIONS = ("output", "threads", "memory", "device", "shard", "quiet")
 
 #: What numbers of options may be at most: kernels compute with 32 bits.
 MOST = 2**31 - 1
-MOST_THREADS = 1024
 
 
 class Parser(argparse.ArgumentParser):

@@ -40,7 +40,7 @@ KINDS = {
 def check_device_name(name: str) -> str:
     """The name as it is. Raises ValueError on what cannot be one."""
     patterns = ["auto", "cpu", *(f"{kind}:{entry.number}" for kind, entry in KINDS.items())]
-    if not re.fullmatch("|".join(patterns), name):
+    if not isinstance(name, str) or not re.fullmatch("|".join(patterns), name):
         *examples, last = ["auto", "cpu", *(entry.example for entry in KINDS.values())]
         raise ValueError(f"{name!r} is no device: write {', '.join(examples)} or {last} (tropalign devices lists them)")
     return name
@@ -48,7 +48,7 @@ def check_device_name(name: str) -> str:
 
 def device_names(device: str | Iterable[str]) -> list[str]:
     """One name or several as a list. Raises UsageError on none, and on what cannot be one."""
-    names = [device] if isinstance(device, str) else list(device)
+    names = [device] if isinstance(device, str) or not isinstance(device, Iterable) else list(device)
     if not names:
         raise UsageError('device: none is named; "auto" takes what there is')
     try:

@@ -236,7 +236,8 @@ class Scheduler:
 
     def _report(self) -> None:
         """Reports progress, never less than before: an attempt that failed takes nothing back."""
-        items = self._done + sum(worker.items for worker in self._workers if worker.job is not None)
+        with self._changed:  # else a tile that is just done counts twice
+            items = self._done + sum(worker.items for worker in self._workers if worker.job is not None)
         if self._progress and items > self._most_reported:
             self._most_reported = items
             self._progress(items)

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from tropalign.machine.cgroup import ROOT, own_groups
+from tropalign.machine.numbers import checked_threads
 
 
 def available_threads(root: Path = ROOT) -> int:
@@ -32,7 +33,5 @@ def _quota(group: Path) -> float | None:
 
 
 def resolve_threads(n_threads: int) -> int:
-    """`n_threads`, or all that are available for 0. Raises ValueError when negative."""
-    if n_threads < 0:
-        raise ValueError(f"{n_threads} threads: give 0 for all, or a number")
-    return n_threads or available_threads()
+    """`n_threads`, or all that are available for 0. Raises UsageError on what is no number from 0 to 1024."""
+    return checked_threads(n_threads) or available_threads()

@@ -13,13 +13,8 @@ from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError
 from tropalign.execution.scheduler import Scheduler
-from tropalign.pairwise.options import (
-    FREE_ENDS,
-    PairOptions,
-    check_same_alphabet,
-    checked_memory,
-    checked_threads,
-)
+from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.pairwise.options import FREE_ENDS, PairOptions, check_same_alphabet
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable
@@ -141,6 +136,8 @@ def _batch(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBat
         raise InputError("there is no sequence: give one or more")
     if not batch.has_residues:
         raise InputError("the batch knows names and lengths only: read the sequences again")
+    if not batch.lengths.all():
+        raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
     return batch
 
 

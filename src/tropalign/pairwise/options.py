@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError, ScoringError, UsageError
+from tropalign.machine.numbers import whole_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 FREE_ENDS = ("query-start", "query-end", "target-start", "target-end")
 REPORTS = ("score", "ends", "alignment")
 STRANDS = ("plus", "both")
-#: Threads at most: more than any machine has.
-MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class PairOptions:
             ("report", self.report, REPORTS),
             ("strand", self.strand, STRANDS),
         ):
-            if value not in allowed:
+            if not isinstance(value, str) or value not in allowed:
                 raise UsageError(f"{name} {value!r} is none of {', '.join(allowed)}")
         if isinstance(self.free_ends, str) or not isinstance(self.free_ends, Iterable):
             raise UsageError(f"free ends {self.free_ends!r}: give a list of them")
@@ -127,7 +126,7 @@ class PairOptions:
         share: Any = self.min_identity
         if share is None:
             return
-        if isinstance(share, bool) or not hasattr(share, "__float__") or not 0 <= float(share) <= 1:
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
             raise UsageError(f"min-identity {share!r} is no fraction between 0 and 1")
         if self.report != "alignment":
             raise UsageError("min-identity needs report 'alignment'")
@@ -175,22 +174,6 @@ class PairOptions:
         return words
 
 
-def whole_number(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
-    """A whole number of any integer type, within bounds. Raises UsageError, naming the option, on anything else."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise UsageError(f"{name} {value!r} is no whole number")
-    number = int(value)
-    if (least is not None and number < least) or (most is not None and number > most):
-        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise UsageError(f"{name} {number} is out of range: give a number {bounds}")
-    return number
-
-
-def checked_threads(n_threads: Any) -> int:
-    """`n_threads` from 0 (all that there are) to 1024. Raises UsageError on anything else."""
-    return whole_number("n_threads", n_threads, 0, MOST_THREADS)
-
-
 def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int64]:
     """Listed pairs as engines take them: int64, shape (n, 2), contiguous.
 
@@ -233,10 +216,7 @@ def check_same_alphabet(queries: SequenceBatch, targets: SequenceBatch) -> None:
             f"the queries were judged {queries.alphabet.name} and the targets {targets.alphabet.name}, which cannot be "
             f"aligned: say what both are with --alphabet (from Python, alphabet={queries.alphabet.name!r})"
         )
-
-
-def checked_memory(memory_bytes: Any) -> int | None:
-    """Bytes of memory to take at most, None for a share of what is free. Raises UsageError on anything else."""
-    if isinstance(memory_bytes, float) and math.isfinite(memory_bytes) and memory_bytes == int(memory_bytes):
-        memory_bytes = int(memory_bytes)
-    return None if memory_bytes is None else whole_number("memory_bytes", memory_bytes, 1)
+    if queries.alphabet.letters != targets.alphabet.letters:
+        raise InputError(
+            f"queries and targets have two alphabets of the same name, {queries.alphabet.name}: read both with one"
+        )

@@ -11,12 +11,14 @@ from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
+from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.best import N_BEST
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
 from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements
+from tropalign.sequences import SequenceBatch
 from tropalign.sequences.blocks import blocks_of
 
 
@@ -80,7 +82,12 @@ def place(
     >>> placed.names, placed.score.tolist()
     (('x', 'y'), [10, 6])
     """
-    scoring = scheme_of(scoring)
+    if not isinstance(package, ReferencePackage):
+        what = f"an object of type {type(package).__name__} is no ReferencePackage"
+        raise UsageError(f"{what}: make one with ReferencePackage.build, .read or .load")
+    scoring, memory_bytes = scheme_of(scoring), checked_memory(memory_bytes)
+    if isinstance(reads, SequenceBatch) and not reads.has_residues:
+        raise InputError("the batch knows names and lengths only: read the sequences again")
     names = check_place(package, scoring, strand, device_names(device))
     blocks = iter(blocks_of(reads, package.names))
     first = next(blocks, None)
@@ -103,8 +110,10 @@ def place(
 
 def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:
     """The scoring, or the scheme of that name. Raises UsageError when there is none."""
-    if not isinstance(scoring, str):
+    if isinstance(scoring, PlacementScoring):
         return scoring
+    if not isinstance(scoring, str):
+        raise UsageError(f"an object of type {type(scoring).__name__} is no PlacementScoring, nor the name of a scheme")
     if scoring not in SCHEMES:
         raise UsageError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
     return SCHEMES[scoring]
@@ -113,7 +122,7 @@ def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:
 def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:
     """The devices that may score. Raises UsageError or InputError where reference, scoring and options do not fit."""
     alphabet = package.states.alphabet
-    if strand not in ("plus", "both"):
+    if not isinstance(strand, str) or strand not in ("plus", "both"):
         raise UsageError(f"strand {strand!r} is none of plus, both")
     if strand == "both" and not alphabet.has_strands:
         raise InputError(f"both strands were asked for, but {alphabet.name}s have one: leave --strand both out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from tropalign.phylo.saved import ARRAYS, damaged, is_saved, read_saved, write_s
 from tropalign.phylo.states import StateAlphabet, states_of
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.sequences import Alphabet
-from tropalign.sequences.alphabet import alphabet_named, byte_counts, judge_counts
+from tropalign.sequences.alphabet import alphabet_named, alphabet_of, byte_counts, judge_counts
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds
@@ -217,20 +218,25 @@ class ReferencePackage:
         >>> package.columns.tolist()
         [0, 1, 2, 3, 4]
         """
-        names = tuple(names)
+        is_list = isinstance(names, Iterable) and not isinstance(names, str | bytes | Set)
+        names = tuple(names) if is_list else (names,)  # type: ignore[assignment]
+        if not is_list or not all(isinstance(name, str) for name in names):
+            raise InputError("the names have to be texts in a list, one per row in their order", file=file)
         if not isinstance(letters, np.ndarray) or letters.ndim != 2 or letters.dtype != np.uint8:
             raise InputError("the letters of an alignment have to be an array of bytes, a row per sequence", file=file)
         if len(names) != len(letters):
             raise InputError(f"{len(names)} names for {len(letters)} rows: give one name per row", file=file)
         if len(set(names)) != len(names):
             raise InputError("two rows have the same name: give each its own", file=file)
-        if gap_flags not in GAP_FLAGS:
+        if not isinstance(gap_flags, str) or gap_flags not in GAP_FLAGS:
             raise InputError(f"gap flags {gap_flags!r} are none of {', '.join(GAP_FLAGS)}")
         tree = parse_tree(tree) if isinstance(tree, str) else tree
+        if not isinstance(tree, Tree):
+            raise InputError(f"an object of type {type(tree).__name__} is no tree: give a Tree or Newick text")
         row = rows_of_tips(names, tree, file)
         counts = sum(map(byte_counts, letters), np.zeros(256, np.int64))
-        if isinstance(alphabet, str):
-            alphabet = alphabet_named(alphabet)
+        if alphabet is not None:
+            alphabet = alphabet_of(alphabet)
         if alphabet is None:
             alphabet = judge_counts(np.where(np.isin(np.arange(256), list(b"-._?*")), 0, counts))
         states = states_of(alphabet)

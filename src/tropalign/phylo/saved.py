@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignError
+from tropalign.execution.files import disk_error
 from tropalign.machine.memory import default_budget, require
 
 #: Layout of the file.
@@ -31,9 +32,23 @@ class Damaged(Exception):
 def write_saved(
     path: str | os.PathLike[str] | IO[bytes], meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
-    """Writes what `read_saved` reads; to a name without .npz that is added."""
+    """Writes what `read_saved` reads; to a name without .npz that is added.
+
+    Raises
+    ------
+    InputError, ResourceError
+        A name that cannot be written to; a full disk.
+    """
+    is_name = isinstance(path, str | os.PathLike)
+    if is_name and (not os.path.basename(path) or os.path.isdir(path)):  # type: ignore[arg-type]
+        raise InputError("this is no name of a file: name one", file=str(path))
     packed = np.frombuffer(json.dumps({"format": FORMAT, **meta}).encode(), np.uint8)
-    np.savez_compressed(path, **{META: packed, **arrays})  # type: ignore[arg-type]
+    try:
+        np.savez_compressed(path, **{META: packed, **arrays})  # type: ignore[arg-type]
+    except (OSError, ValueError) as error:
+        if not is_name:  # whoever opened the file knows what it is
+            raise
+        raise disk_error(error, str(path), 0) from error
 
 
 def is_saved(path: str | os.PathLike[str]) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+import numpy as np
 
 from tropalign.errors import ScoringError
 
@@ -46,6 +48,15 @@ class PlacementScoring:
     whole_read: bool = False
 
     def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            is_flag = entry.name == "whole_read"
+            if not isinstance(value, bool | np.bool_ if is_flag else int | np.integer) or (
+                not is_flag and isinstance(value, bool)
+            ):
+                kind = "True or False" if is_flag else "a whole number"
+                raise ScoringError(f"{entry.name} has to be {kind}, not {value!r}")
+            object.__setattr__(self, entry.name, bool(value) if is_flag else int(value))
         if self.match <= self.mismatch:
             raise ScoringError(f"a match ({self.match}) has to score more than a mismatch ({self.mismatch})")
         if self.mismatch > 0 or self.on_gap > 0:

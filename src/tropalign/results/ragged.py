@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ Int64 = NDArray[np.int64]
 
 def row_number(k: int, n: int, what: str = "row") -> int:
     """Row k of n, counted from the end where it is negative. Raises IndexError where there is none."""
+    k = index(k)
     if not -n <= k < n:
         raise IndexError(f"{what} {k} of {n}")
-    return int(k) % n
+    return k % n
 
 
 def check_offsets(offsets: Int64, name: str, values: NDArray[Any], values_name: str) -> None:
@@ -47,6 +49,7 @@ def joined(pieces: Sequence[Int64]) -> Int64:
 
 def wanted_rows(rows: NDArray[Any], n_rows: int) -> NDArray[Any]:
     """Indices of rows from indices or from a mask. Raises IndexError for a mask of another length or other numbers."""
+    rows = np.asarray(rows)
     if rows.dtype == np.bool_:
         if rows.shape != (n_rows,):
             raise IndexError(f"a mask of shape {rows.shape} for {n_rows} rows: give one value per row")

@@ -37,7 +37,7 @@ def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
         )
     try:
         array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.zeros(0)
     if array.shape != (len(letters), len(letters)) or len(set(letters.upper())) < len(letters) or not letters:
         raise ScoringError(f"{len(letters)} letters, each once, need an array of as many rows and columns of numbers")
@@ -58,7 +58,7 @@ def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
             for pair, score in pairs:
                 one, other = pair[::way]
                 values[letters.index(one), letters.index(other)] = score
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ScoringError("a score of the matrix is no number: mend it") from None
     if np.isnan(values).any():
         i, j = (int(k[0]) for k in np.nonzero(np.isnan(values)))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tropalign.errors import ScoringError, TropalignWarning, shown
 from tropalign.scoring.given import letters_and_scores
 from tropalign.scoring.ncbi import known_names, read_ncbi, shipped
-from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of_letters, byte_counts
+from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
 from tropalign.sequences.batch import SequenceBatch
 
 #: Codes that engines know: an alphabet's letters, and padding.
@@ -172,6 +172,8 @@ class SubstitutionMatrix:
         >>> tropalign.SubstitutionMatrix.from_name("BLOSUM50").alphabet.name
         'protein'
         """
+        if not isinstance(name, str):
+            raise ScoringError(f"an object of type {type(name).__name__} is no name of a matrix: give a text")
         letters, values = shipped(name.upper())
         return cls._from_values(name.upper(), letters, values, alphabet)
 
@@ -237,6 +239,7 @@ class SubstitutionMatrix:
                 stacklevel=4,
             )
             name = f"{name} x {factor}"
+        alphabet = None if alphabet is None else alphabet_of(alphabet)
         if alphabet is None or not alphabet.has_letters(letters):
             alphabet = alphabet_of_letters(letters)
         if not set(letters) & set(alphabet.letters):
@@ -273,6 +276,7 @@ class SubstitutionMatrix:
                 raise ScoringError(f"the {what} score {score!r} is no whole number")
             if abs(int(score)) > MOST:
                 raise ScoringError(f"the {what} score {score} is beyond {MOST}, which no alignment needs")
+        alphabet = alphabet_of(alphabet)
         letters = alphabet.letters
         values = np.full((len(letters), len(letters)), mismatch, np.int32)
         np.fill_diagonal(values, match)
@@ -303,7 +307,7 @@ class SubstitutionMatrix:
         >>> tropalign.SubstitutionMatrix.default(tropalign.PROTEIN).name
         'BLOSUM62'
         """
-        return _default(alphabet)
+        return _default(alphabet_of(alphabet))
 
     def check(self, batch: SequenceBatch) -> None:
         """Warns of letters scored like another one.
@@ -327,10 +331,17 @@ class SubstitutionMatrix:
         ...     print(error)
         BLOSUM62 is a protein matrix but the sequences were judged nucleotide: ...
         """
+        if not isinstance(batch, SequenceBatch):
+            raise ScoringError(f"an object of type {type(batch).__name__} is no SequenceBatch")
         if batch.alphabet != self.alphabet:
             raise ScoringError(
                 f"{self.name} is a {self.alphabet.name} matrix but the sequences were judged {batch.alphabet.name}: "
                 "choose another matrix or say which they are with --alphabet"
+            )
+        if batch.alphabet.letters != self.alphabet.letters:  # codes of one name that mean other letters
+            raise ScoringError(
+                f"{self.name} and the sequences have two alphabets of the same name, {self.alphabet.name}: "
+                "give one of them another name"
             )
         counts = byte_counts(batch.codes)
         for code, letter in enumerate(batch.alphabet.letters):

@@ -102,12 +102,17 @@ class Alphabet:
     judged: Judgement | None = None
 
     def __post_init__(self) -> None:
+        if not all(isinstance(text, str) for text in (self.name, self.letters, self.wildcard)):
+            raise ValueError("the name, the letters and the wildcard of an alphabet have to be texts")
         if not 0 < len(self.letters) <= MOST_LETTERS or len(set(self.letters)) < len(self.letters):
             raise ValueError(f"the letters of an alphabet are 1 to {MOST_LETTERS} different ones, not {self.letters!r}")
         if self.letters != self.letters.upper() or not self.letters.isascii():
             raise ValueError(f"the letters of an alphabet are upper-case ASCII letters, not {self.letters!r}")
-        if self.wildcard not in self.letters or not set(self.synonyms.values()) <= set(self.letters):
+        if self.wildcard not in tuple(self.letters) or not set(self.synonyms.values()) <= set(self.letters):
             raise ValueError(f"the wildcard and the synonyms have to be letters of the alphabet {self.name}")
+        for letter in (*self.synonyms, *self.complement, *self.complement.values()):
+            if not isinstance(letter, str) or len(letter) != 1 or not letter.isascii():
+                raise ValueError(f"a synonym or complement of the alphabet {self.name} is {letter!r}, not one letter")
 
     def __eq__(self, other: object) -> bool:
         return self.name == other.name if isinstance(other, Alphabet) else NotImplemented
@@ -287,9 +292,19 @@ def alphabet_named(name: str) -> Alphabet:
     return ALPHABETS[name]
 
 
+def alphabet_of(alphabet: Alphabet | str) -> Alphabet:
+    """An alphabet as it is, or the one of this name. Raises InputError on anything else."""
+    if isinstance(alphabet, Alphabet):
+        return alphabet
+    if not isinstance(alphabet, str):
+        raise InputError(f"an object of type {type(alphabet).__name__} is no alphabet: give an Alphabet or its name")
+    return alphabet_named(alphabet)
+
+
 def _known(name: str, *rest: Any) -> Alphabet:
     """What a pickled alphabet becomes: the one of this name, made anew only where nobody registered it."""
-    return ALPHABETS.get(name) or Alphabet(name, *rest)
+    made, known = Alphabet(name, *rest), ALPHABETS.get(name)
+    return made if known is None or known.letters != made.letters else known
 
 
 def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
-from tropalign.sequences.alphabet import Alphabet, alphabet_named, judge_alphabet
+from tropalign.errors import InputError, shown
+from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_alphabet
 from tropalign.sequences.inputs import named_texts
 
 #: Letters whose places are computed at a time.
@@ -136,11 +137,16 @@ class SequenceBatch:
         >>> batch.has_residues, batch.lengths.tolist()
         (False, [6, 5])
         """
-        sizes = _fixed("lengths", np.asarray(lengths, np.int64), np.int64)
+        given = np.asarray(lengths)
+        if given.size and given.dtype.kind not in "iu":
+            raise ValueError(f"lengths have to be whole numbers, not {given.dtype}")
+        sizes = _fixed("lengths", given.astype(np.int64), np.int64)
         empty = np.zeros(0, np.uint8)
-        batch = cls(empty, np.zeros(len(sizes) + 1, np.int64), tuple(names), alphabet, empty)
+        batch = cls(empty, np.zeros(len(sizes) + 1, np.int64), _texts("names", names), alphabet, empty)
         if len(sizes) and sizes.min() < 0:
             raise ValueError(f"a length is {sizes.min()}: lengths are 0 or more")
+        if sizes.sum(dtype=float) >= 2**62:
+            raise ValueError(f"the lengths add up to {sizes.sum(dtype=float):.3g}, more than any memory holds")
         object.__setattr__(batch, "offsets", _fixed("offsets", np.concatenate([[0], np.cumsum(sizes)]), np.int64))
         return batch
 
@@ -191,8 +197,8 @@ class SequenceBatch:
 
     @classmethod
     def _of_texts(cls, names: tuple[str, ...], texts: list[str], alphabet: Alphabet | str | None) -> SequenceBatch:
-        if isinstance(alphabet, str):
-            alphabet = alphabet_named(alphabet)
+        if alphabet is not None:
+            alphabet = alphabet_of(alphabet)
         for name, text in zip(names, texts, strict=True):
             if not text:
                 raise InputError("the sequence is empty: remove it", record=name)
@@ -244,14 +250,20 @@ class SequenceBatch:
         >>> batch.text(1)
         'MKILA'
         """
+        self._check_residues()
         k = self._number(k)
         return self.letters[self.offsets[k] : self.offsets[k + 1]].tobytes().decode("latin-1")
 
+    def _check_residues(self) -> None:
+        if not self.has_residues:
+            raise InputError("the batch knows names and lengths only: read the sequences again")
+
     def _number(self, k: int) -> int:
         """Sequence k, counted from the end where it is negative."""
+        k = index(k)
         if not -len(self) <= k < len(self):
             raise IndexError(f"sequence {k} of {len(self)}")
-        return int(k) % len(self)
+        return k % len(self)
 
     @overload
     def __getitem__(self, key: int) -> Sequence: ...
@@ -270,6 +282,7 @@ class SequenceBatch:
         return (self[k] for k in range(len(self)))
 
     def _take(self, chosen: NDArray[np.intp]) -> SequenceBatch:
+        self._check_residues()
         lengths = self.lengths[chosen]
         offsets = np.zeros(len(chosen) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
@@ -304,6 +317,7 @@ class SequenceBatch:
         >>> batch.reverse_complement().text(0)
         'ttCGTT'
         """
+        self._check_residues()
         letters = reverse_complement(self.letters, self.offsets, self.alphabet)
         codes, _ = self.alphabet.encode(letters)
         return SequenceBatch(codes, self.offsets, self.names, self.alphabet, letters, self.descriptions)
@@ -357,15 +371,18 @@ def held_bytes(batch: SequenceBatch) -> int:
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:
-    if isinstance(values, str) or not set(map(type, values)) <= {str, np.str_}:
+    found = tuple(values) if isinstance(values, Iterable) else (values,)
+    if isinstance(values, str) or not set(map(type, found)) <= {str, np.str_}:
         raise ValueError(f"{name} has to be a tuple of texts")
-    return tuple(values)
+    return found
 
 
 def _chosen_names(own: list[str | None], names: PySequence[str] | None) -> tuple[str, ...]:
     """Names given for all sequences, else their own, else numbers."""
     if names is not None:
-        chosen = tuple(str(name) for name in names)
+        if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+            raise InputError("the names have to be a list, one per sequence")
+        chosen = tuple(_name(name) for name in names)
         if len(chosen) != len(own):
             raise InputError(f"{len(own)} sequences but {len(chosen)} names: give one name per sequence")
     elif None not in own:
@@ -377,6 +394,13 @@ def _chosen_names(own: list[str | None], names: PySequence[str] | None) -> tuple
     if len(set(chosen)) != len(chosen):
         raise InputError("two sequences have the same name: give each its own")
     return chosen
+
+
+def _name(name: Any) -> str:
+    """A name given from outside: a text, or a number such as those of a table's rows."""
+    if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
+        raise InputError(f"the name {shown(repr(name)[:60])} is neither a text nor a whole number: give texts")
+    return str(name)
 
 
 def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], alphabet: Alphabet) -> NDArray[np.uint8]:

@@ -137,7 +137,8 @@ class BlockReader:
 
 def sources_of(sources: Source | Iterable[Source]) -> list[Source]:
     """A list of one source or of several. Raises InputError where there is none, or something else."""
-    found: list[Any] = [sources] if _is_source(sources) else list(sources)  # type: ignore[arg-type]
+    is_one = _is_source(sources) or not isinstance(sources, Iterable)
+    found: list[Any] = [sources] if is_one else list(sources)  # type: ignore[arg-type]
     if not found:
         raise InputError("no file was named: name one, or '-' for standard input")
     for source in found:
@@ -339,6 +340,9 @@ _NOTHING = object()
 
 def _peeked(values: Iterable[Any]) -> tuple[Iterator[Any], Any]:
     """The same values to be taken, and the first of them."""
+    if not isinstance(values, Iterable):
+        what = f"an object of type {type(values).__name__} holds no reads"
+        raise InputError(f"{what}: give files, a SequenceBatch, or pairs of name and text")
     taken = iter(values)
     first = next(taken, _NOTHING)
     return (iter(()) if first is _NOTHING else chain([first], taken)), first

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
-from tropalign.sequences.alphabet import Alphabet, alphabet_named, byte_counts, judge_counts
+from tropalign.sequences.alphabet import Alphabet, alphabet_of, byte_counts, judge_counts
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.blocks import SEQUENCES, BlockReader, Policy, SequenceBlock
 from tropalign.sequences.files import Source
@@ -60,8 +60,8 @@ def read_sequences(
     >>> tropalign.read_sequences("examples/efp.fasta")
     <SequenceBatch: 37 protein sequences, 6,963 residues>
     """
-    if isinstance(alphabet, str):
-        alphabet = alphabet_named(alphabet)
+    if alphabet is not None:
+        alphabet = alphabet_of(alphabet)
     found = _Whole()
     for block in BlockReader(paths, Policy(empty="skip") if skip_empty else SEQUENCES):
         found.add(block)

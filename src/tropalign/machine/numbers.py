@@ -1,0 +1,38 @@
+"""Numbers that callers give, checked: whole ones of any integer type, within bounds."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from tropalign.errors import UsageError
+
+#: Threads at most: more than any machine has.
+MOST_THREADS = 1024
+#: Bytes of memory at most, so that native code can count them.
+MOST_BYTES = 1 << 60
+
+
+def whole_number(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of any integer type, within bounds. Raises UsageError, naming the option, on anything else."""
+    try:
+        number = operator.index("" if isinstance(value, bool) else value)  # type: ignore[arg-type]
+    except TypeError:  # also that of an array of several numbers
+        raise UsageError(f"{name} {value!r} is no whole number") from None
+    if (least is not None and number < least) or (most is not None and number > most):
+        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{name} {number} is out of range: give a number {bounds}")
+    return number
+
+
+def checked_threads(n_threads: Any) -> int:
+    """`n_threads` from 0 (all that there are) to 1024. Raises UsageError on anything else."""
+    return whole_number("n_threads", n_threads, 0, MOST_THREADS)
+
+
+def checked_memory(memory_bytes: Any) -> int | None:
+    """Bytes of memory to take at most, None for a share of what is free. Raises UsageError on anything else."""
+    if isinstance(memory_bytes, float) and math.isfinite(memory_bytes) and memory_bytes == int(memory_bytes):
+        memory_bytes = int(memory_bytes)
+    return None if memory_bytes is None else min(whole_number("memory_bytes", memory_bytes, 1), MOST_BYTES)
