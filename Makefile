@@ -19,7 +19,7 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	$(PIP) pytest hypothesis parasail pyarrow pandas polars pysam ruff mypy build "clang-format==23.*" \
+	$(PIP) pytest pytest-xdist hypothesis parasail pyarrow pandas polars pysam ruff mypy build "clang-format==23.*" \
 	  "pyopencl[pocl]" cuda-bindings nvidia-cuda-nvrtc nvidia-cuda-nvdisasm
 	@touch $@
 
@@ -27,7 +27,7 @@ demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/tested
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest -n auto tests
 
 # Files and inputs that nobody wrote, until one is read wrongly: half the time for all readers, half for the engine.
 # FUZZ_SECONDS=60 for less; with clang++ the engine's fuzzer is libFuzzer.
