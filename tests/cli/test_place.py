@@ -209,13 +209,17 @@ def test_names_outside_ascii_and_of_the_reference(files, capsys):
     assert "the name 't1' is there already" in capsys.readouterr().err
 
 
-def catches(pid, number):
-    """Whether the process has a handler for that signal yet."""
-    (mask,) = (line.split()[1] for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "SigCgt" in line)
-    return bool(int(mask, 16) >> (number - 1) & 1)
+def waits_for_input(pid):
+    """Whether the process sleeps, for half a second now, with a handler of SIGTERM."""
+    for _ in range(10):
+        status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+        if not int(status["SigCgt"], 16) >> (signal.SIGTERM - 1) & 1 or not status["State"].startswith("S"):
+            return False
+        time.sleep(0.05)
+    return True
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="handlers are told by Linux")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux says what a process does")
 def test_a_batch_systems_end_leaves_no_half_files(files):
     words = [
         "--reference",
@@ -230,7 +234,7 @@ def test_a_batch_systems_end_leaves_no_half_files(files):
     ]
     command = [sys.executable, "-m", "tropalign.cli.main", "place", *map(str, words)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    while not catches(process.pid, signal.SIGTERM):
+    while not waits_for_input(process.pid):
         time.sleep(0.01)
     process.terminate()
     assert process.wait(timeout=30) == 143
