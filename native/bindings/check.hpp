@@ -50,9 +50,14 @@ inline void require_no_empty(const int64_t *offsets, int64_t n_entries, const ch
 /// All of [0, n).
 template <class T>
 void require_below(const T *values, size_t count, int64_t n, const char *name) {
-    bool outside = false;
-    for (size_t k = 0; k < count; ++k) outside |= static_cast<uint64_t>(values[k]) >= static_cast<uint64_t>(n);
-    if (outside) refuse(std::string(name) + ": a number is outside of 0 to " + std::to_string(n - 1));
+    // A number outside is negative, or leaves n - 1 - number negative: signs are gathered instead of comparisons, which
+    // SSE2 lacks for 64 bits.
+    uint64_t signs = 0;
+    for (size_t k = 0; k < count; ++k) {
+        const auto value = static_cast<uint64_t>(static_cast<int64_t>(values[k]));
+        signs |= value | (static_cast<uint64_t>(n) - 1 - value);
+    }
+    if (count && signs >> 63) refuse(std::string(name) + ": a number is outside of 0 to " + std::to_string(n - 1));
 }
 
 inline void require_codes(const uint8_t *codes, size_t count, int n_codes, const char *name) {

@@ -82,10 +82,10 @@ class Grid:
         rows = np.arange(first, last + 1)
         counts = np.minimum(self._begin[rows + 1], end) - np.maximum(self._begin[rows], begin)
         query = np.repeat(rows, counts)
-        column = np.arange(begin, end) - self._begin[query]  # among the row's pairs
-        if self._form == "triangle":
-            column += query + 1
-        elif self._form == "no diagonal":
+        # The first pair of a row is that with target 0, in a triangle that with the row's successor.
+        shift = self._begin[rows] - (rows + 1 if self._form == "triangle" else 0)
+        column = np.arange(begin, end) - np.repeat(shift, counts)
+        if self._form == "no diagonal":
             column += column >= query
         return query, column
 
