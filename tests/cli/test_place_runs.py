@@ -206,3 +206,13 @@ def test_progress_on_a_terminal(folder, on_terminal, monkeypatch):
     words = [word for word in WORDS if word != "-q"]
     assert "23/23" in (shown := on_terminal(*words, "reads.fa", "-o", "a.fa")) and "reads" in shown
     assert on_terminal(*WORDS, "reads.fa", "-o", "b.fa") == ""
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no endless device")
+@pytest.mark.parametrize("option", ["--reference", "--tree"])
+def test_an_endless_device_is_refused(tmp_path, option, capsys):
+    inputs = {"--reference": str(EXAMPLE / "ref.phy.gz"), "--tree": str(EXAMPLE / "ref.nwk"), option: "/dev/zero"}
+    words = [word for item in inputs.items() for word in item]
+    assert main(["place", *words, str(EXAMPLE / "reads.fasta"), "-o", str(tmp_path / "o.fa")]) == 3
+    error = capsys.readouterr().err
+    assert "/dev/zero: " in error and error.count("\n") == 1

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import IO, Any
 
 from tropalign.errors import InputError, TropalignError, shown
@@ -18,6 +19,8 @@ Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 BUFFER_BYTES = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
+#: How much of a file is looked at before it is taken for text.
+FIRST_BYTES = 1 << 16
 
 
 def is_stream(source: object) -> bool:
@@ -84,7 +87,12 @@ def read_lines(source: Source) -> Iterator[bytes]:
     """The lines of a file without their ends, decompressed as they are taken. Raises what `read_text` does."""
     is_empty = True
     with opened(source) as stream:
-        for line in stream:
+        first = stream.readline(FIRST_BYTES)  # a device may give zeros without end, and no line
+        if b"\0" in first:
+            raise InputError("this is no text", file=file_name(source))
+        if not first.endswith(b"\n"):
+            first += stream.readline()
+        for line in chain([first] if first else [], stream):
             if is_empty:
                 line = line.removeprefix(BYTE_ORDER_MARK)
             is_empty = is_empty and not line.strip()
