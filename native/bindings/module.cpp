@@ -8,6 +8,7 @@ void bind_pairwise(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
 void bind_phylo(nanobind::module_ &);
+void bind_msa_store(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -18,4 +19,5 @@ NB_MODULE(_native, m) {
     bind_formats(m);
     bind_gpu_plan(m);
     bind_phylo(m);
+    bind_msa_store(m);
 }

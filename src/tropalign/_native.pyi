@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _U8: TypeAlias = NDArray[np.uint8]
+_U16: TypeAlias = NDArray[np.uint16]
 _U32: TypeAlias = NDArray[np.uint32]
 _U64: TypeAlias = NDArray[np.uint64]
 _I32: TypeAlias = NDArray[np.int32]
@@ -107,3 +108,24 @@ def place_paths(
     windows: _I32,
     n_threads: int,
 ) -> tuple[_I32, _I32]: ...
+
+class PosteriorStore:
+    def __init__(self, lengths: _I32) -> None: ...
+    def add(self, pairs: _I32, row_sizes: _U16, columns: _U16, values: _U16) -> None: ...
+    def has(self, x: int, y: int) -> bool: ...
+    def matrix(self, x: int, y: int) -> tuple[_U32, _U16, _U16]: ...
+    def relax(
+        self,
+        weights: NDArray[np.float64],
+        groups: _I32,
+        gain: float,
+        cutoff: float,
+        n_threads: int,
+        progress: Callable[[int], object] | None = None,
+    ) -> None: ...
+    @property
+    def n_pairs(self) -> int: ...
+    @property
+    def n_elements(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...

@@ -25,8 +25,16 @@ def stub_parameters(function):
     return [(name, k >= first_default) for k, name in enumerate(names)]
 
 
+def named_functions(nodes):
+    return [(node.name, node) for node in nodes if isinstance(node, ast.FunctionDef)]
+
+
 def functions(nodes):
-    return {node.name: stub_parameters(node) for node in nodes if isinstance(node, ast.FunctionDef)}
+    return {name: stub_parameters(node) for name, node in named_functions(nodes)}
+
+
+def is_property(function):
+    return [ast.unparse(decorator) for decorator in function.decorator_list] == ["property"]
 
 
 def test_functions_and_their_parameters():
@@ -42,4 +50,8 @@ def test_classes_and_their_methods():
         if isinstance(node, ast.ClassDef):
             made = getattr(_native, node.name)
             own = {name for name in vars(made) if name == "__init__" or not name.startswith("__")}
-            assert {name: parameters(getattr(made, name)) for name in own} == functions(node.body)
+            properties = {name for name in own if isinstance(vars(made)[name], property)}
+            named = {name for name, function in named_functions(node.body) if is_property(function)}
+            assert properties == named
+            methods = {name: parameters(getattr(made, name)) for name in own - properties}
+            assert methods == {name: stub_parameters(f) for name, f in named_functions(node.body) if name not in named}

@@ -1,0 +1,91 @@
+// Python sees plain arrays; which rule is meant is said in tropalign.msa.consistency.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "../msa/consistency.hpp"
+#include "../msa/store.hpp"
+#include "check.hpp"
+#include "store_use.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+void add(PosteriorStore &store, Array<int32_t, 2> pairs, Column<uint16_t> row_sizes, Column<uint16_t> columns,
+         Column<uint16_t> values) {
+    require(pairs.shape(1) == 2, "pairs: rows of other than 2 numbers");
+    require(columns.size() == values.size(), "columns, values: of different sizes");
+    const ChangesStore changes(store);
+    store.add({pairs.data(), row_sizes.data(), columns.data(), values.data(), static_cast<int64_t>(pairs.shape(0)),
+               static_cast<int64_t>(row_sizes.size()), static_cast<int64_t>(columns.size())});
+}
+
+void require_sequence(const PosteriorStore &store, int x, const char *name) {
+    if (x < 0 || x >= store.n_sequences()) refuse(std::string(name) + ": no sequence has this number");
+}
+
+bool has(const PosteriorStore &store, int x, int y) {
+    require_sequence(store, x, "x");
+    require_sequence(store, y, "y");
+    const ReadsStore reads(store);
+    return store.has(x, y);
+}
+
+template <class T>
+nb::object copied(const T *data, size_t size) {
+    return to_numpy(std::vector<T>(data, data + size));
+}
+
+nb::tuple matrix(const PosteriorStore &store, int x, int y) {
+    require(has(store, x, y), "x, y: a pair without posteriors");
+    const ReadsStore reads(store);
+    const SparseRows rows = store.rows(x, y);
+    const size_t n_elements = rows.starts[rows.n_rows];
+    return nb::make_tuple(copied(rows.starts, rows.n_rows + size_t{1}), copied(rows.columns, n_elements),
+                          copied(rows.values, n_elements));
+}
+
+void relax_store(PosteriorStore &store, Column<double> weights, Column<int32_t> groups, double gain, double cutoff,
+                 int n_threads, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    const auto n = static_cast<size_t>(store.n_sequences());
+    require(weights.size() == n && groups.size() == n, "weights, groups: not one of each sequence");
+    require(std::all_of(weights.data(), weights.data() + n, [](double w) { return w >= 0 && w <= 1e6; }),
+            "weights: a number outside of 0 to 1000000");
+    require(gain >= 0 && gain <= 1e6, "gain: outside of 0 to 1000000");
+    require(cutoff >= 0 && cutoff <= 1, "cutoff: outside of 0 to 1");
+    const ChangesStore changes(store);
+    const auto least = static_cast<uint16_t>(std::max(1.0, std::ceil(cutoff * kPosteriorOne)));
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        relax(store, {weights.data(), groups.data(), gain, least}, n_threads, std::ref(poll));
+    }
+    poll.rethrow();
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_msa_store(nb::module_ &m) {
+    using namespace tropalign;
+    nb::class_<PosteriorStore>(m, "PosteriorStore", "Sparse posteriors of pairs; see native/msa/store.hpp.")
+        .def(
+            "__init__",
+            [](PosteriorStore *self, Column<int32_t> lengths) {
+                new (self) PosteriorStore(std::vector<int32_t>(lengths.data(), lengths.data() + lengths.size()));
+            },
+            array("lengths"))
+        .def("add", &add, array("pairs"), array("row_sizes"), array("columns"), array("values"),
+             "Rows of the pairs' first sequences, as pair_posteriors gives them; all of the pairs or none.")
+        .def("has", &has, "x"_a, "y"_a, "Whether the pair has posteriors.")
+        .def("matrix", &matrix, "x"_a, "y"_a, "Starts of x's rows, columns and values of the elements; copies.")
+        .def("relax", &relax_store, array("weights"), array("groups"), "gain"_a, "cutoff"_a, "n_threads"_a,
+             "progress"_a.none() = nb::none(), "One pass of consistency; see native/msa/consistency.hpp.")
+        .def_prop_ro("n_pairs", &PosteriorStore::n_pairs, "Pairs that have posteriors.")
+        .def_prop_ro("n_elements", &PosteriorStore::n_elements, "Elements of all pairs, each counted once.")
+        .def_prop_ro("n_bytes", &PosteriorStore::n_bytes, "Bytes of memory.");
+}

@@ -1,0 +1,87 @@
+// The sparse posteriors of the pairs of a family, each with its transpose.
+//
+// A pair is one piece of memory, so that pairs come and go without moving others:
+//
+//     starts of x's rows | starts of y's rows | columns of x's rows | of y's rows | values of x's rows | of y's rows
+//     uint32 [m + 1]       uint32 [n + 1]       uint16 [elements]     ...           uint16 [elements]    ...
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "sparse.hpp"
+
+namespace tropalign {
+
+/// Posteriors of some pairs as stage I gives them: rows of the pairs' first sequences, one after another.
+struct PairRows {
+    const int32_t *pairs;       // [n_pairs][2]
+    const uint16_t *row_sizes;  // a number per residue of the pairs' first sequences
+    const uint16_t *columns, *values;
+    int64_t n_pairs, n_rows, n_elements;
+};
+
+class PosteriorStore {
+  public:
+    struct Pair {
+        int32_t x, y;  // x < y
+    };
+
+    explicit PosteriorStore(std::vector<int32_t> lengths);
+
+    int n_sequences() const { return static_cast<int>(lengths_.size()); }
+    int32_t length(int x) const { return lengths_[x]; }
+    bool has(int x, int y) const { return find(x, y) != nullptr; }
+    /// The matrix of x's rows and y's columns, in either order; the pair is there.
+    SparseRows rows(int x, int y) const { return rows_of(*find(x, y), x < y); }
+
+    /// The pairs in the order in which they came.
+    int64_t n_pairs() const { return static_cast<int64_t>(blocks_.size()); }
+    Pair pair(int64_t index) const { return {blocks_[index].x, blocks_[index].y}; }
+    SparseRows forward(int64_t index) const { return rows_of(blocks_[index], true); }
+
+    /// Elements of all pairs, each counted once; and the bytes that this holds.
+    int64_t n_elements() const { return n_elements_; }
+    int64_t n_bytes() const;
+
+    /// Throws std::invalid_argument on what is no matrix of a pair, or is there already; then nothing is added.
+    void add(const PairRows &given);
+
+    /// New values of a pair's elements, in the order of forward(index); elements below `least` (at least 1) go.
+    /// Different pairs may be replaced side by side.
+    void replace(int64_t index, const uint16_t *values, uint16_t least);
+    /// After replacing.
+    void count_elements();
+
+    /// Held shared by whoever reads, alone by whoever changes.
+    std::shared_mutex &mutex() const { return mutex_; }
+
+  private:
+    struct Block {
+        int32_t x, y;
+        uint32_t n_elements;
+        std::unique_ptr<uint32_t[]> memory;
+    };
+
+    const Block *find(int x, int y) const {
+        const auto at = index_.find(key(x, y));
+        return at == index_.end() ? nullptr : &blocks_[at->second];
+    }
+    uint64_t key(int x, int y) const {
+        return static_cast<uint64_t>(x < y ? x : y) << 32 | static_cast<uint32_t>(x < y ? y : x);
+    }
+    SparseRows rows_of(const Block &block, bool forward) const;
+    int64_t block_words(const Block &block) const;
+    void check(const PairRows &given) const;
+    void fill(Block &block, const uint16_t *row_sizes, const uint16_t *columns, const uint16_t *values, bool forward);
+
+    std::vector<int32_t> lengths_;
+    std::vector<Block> blocks_;
+    std::unordered_map<uint64_t, uint32_t> index_;
+    int64_t n_elements_ = 0;
+    mutable std::shared_mutex mutex_;
+};
+
+}  // namespace tropalign
