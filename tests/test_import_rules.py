@@ -20,12 +20,13 @@ ALLOWED = {
     "formats": {"errors", "sequences", "results"},
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "msa": {"errors", "formats"},
     "cli": {
-        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo",
+        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
     },
 }  # fmt: skip
 #: Folders of jobs. What two of them need belongs below both.
-JOBS = {"pairwise", "phylo"}
+JOBS = {"pairwise", "phylo", "msa"}
 #: Who may call the compiled core.
 NATIVE = {"devices", "results", "formats", "pairwise", "phylo"}
 #: No folder: `tropalign.__version__`.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         TropalignError,
         TropalignWarning,
     )
+    from tropalign.msa.accuracy import AlignmentScore, score_alignment
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
     from tropalign.results.alignment import Alignment
@@ -34,6 +35,8 @@ _HOMES = {
     "Alignment": "results.alignment",
     "AlignmentTable": "results.alignments",
     "Placements": "results.placements",
+    "AlignmentScore": "msa.accuracy",
+    "score_alignment": "msa.accuracy",
     "align": "pairwise",
     "align_all": "pairwise",
     "PlacementScoring": "phylo",
@@ -59,6 +62,8 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "Alignment",
     "AlignmentTable",
     "Placements",
+    "AlignmentScore",
+    "score_alignment",
     "align",
     "align_all",
     "PlacementScoring",

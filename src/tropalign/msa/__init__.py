@@ -1,0 +1,1 @@
+"""Multiple alignments, and how accurate they are."""

@@ -1,0 +1,222 @@
+"""How much of a reference alignment another alignment of the same sequences reproduces: SP and TC.
+
+Only columns of the reference that are sure count, its core columns: in benchmarks they are written in upper case.
+
+    reference   aCDE-f     core columns  CD, DD, EE      SP: the share of the pairs of residues that stand in one core
+                -CD-EF                   (upper case)        column and in one column of the test, too
+                                                         TC: the share of the core columns whose residues all do
+Sources: Thompson, Plewniak and Poch 1999 (bali_score); Edgar's qscore. Rows without a reference row do not count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.formats.msa import read_alignment
+
+#: What stands for no residue.
+GAPS = b"-.~"
+#: Cells of the reference that are sorted at a time.
+BLOCK_CELLS = 1 << 22
+
+
+class Rows(Protocol):
+    """Names of rows, and their letters (uint8, one row each)."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def letters(self) -> NDArray[np.uint8]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentScore:
+    """What of a reference an alignment reproduces.
+
+    Attributes
+    ----------
+    sp : float
+        Share of the reference's pairs of residues in core columns that are aligned, from 0 to 1.
+    tc : float
+        Share of the core columns whose residues all stand in one column, from 0 to 1.
+    n_sequences : int
+        Rows of the reference.
+    n_columns : int
+        Core columns with two residues at least.
+    n_pairs : int
+        Pairs of residues in them.
+    n_columns_aligned, n_pairs_aligned : int
+        Those that the alignment reproduces.
+
+    Examples
+    --------
+    >>> score = tropalign.score_alignment({"a": "ACDE", "b": "AC-E"}, {"a": "ACDE", "b": "A-CE"})
+    >>> score.n_columns, score.tc
+    (3, 0.6666666666666666)
+    """
+
+    sp: float
+    tc: float
+    n_sequences: int
+    n_columns: int
+    n_pairs: int
+    n_columns_aligned: int
+    n_pairs_aligned: int
+
+
+def score_alignment(
+    test: str | os.PathLike[str] | Mapping[str, str] | Rows,
+    reference: str | os.PathLike[str] | Mapping[str, str] | Rows,
+    *,
+    mask: NDArray[np.bool_] | None = None,
+) -> AlignmentScore:
+    """Sum-of-pairs and total-column score of an alignment against a reference (bali_score's and qscore's SP and TC).
+
+    Parameters
+    ----------
+    test, reference
+        A file (PHYLIP, FASTA or Stockholm), names with their rows, or an object with ``names`` and ``letters``
+        (uint8, a row per name). Letters may differ in case. Rows of the test without a reference row do not count.
+    mask : bool, shape (n_columns of the reference,), optional
+        The core columns. By default those that hold an upper-case letter.
+
+    Returns
+    -------
+    AlignmentScore
+
+    Raises
+    ------
+    InputError
+        A reference row that the test has not, or has with other letters; no core column.
+
+    Examples
+    --------
+    >>> reference = {"a": "mkVLAw", "b": "--VIAw"}
+    >>> score = tropalign.score_alignment({"a": "MKVLAW", "b": "VI-A-W"}, reference)
+    >>> score.sp, score.n_pairs
+    (0.0, 3)
+    """
+    names, letters = _rows(reference, "the reference")
+    test_names, test_letters = _rows(test, "the test")
+    file = str(test) if isinstance(test, str | os.PathLike) else None
+    reference_file = str(reference) if isinstance(reference, str | os.PathLike) else None
+    core = _core_columns(letters, mask, reference_file)
+    number = {name: k for k, name in enumerate(test_names)}
+    columns = np.full(letters.shape, -1, np.int32)
+    for row, name in enumerate(names):
+        if name not in number:
+            raise InputError(
+                "the reference has this row, and the alignment has not: align all sequences of the reference, "
+                "under the same names",
+                file=file,
+                record=name,
+            )
+        columns[row] = _columns_of(letters[row], test_letters[number[name]], file, name)
+    return _counted(columns[:, core], len(names), reference_file)
+
+
+def _rows(given: object, what: str) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
+    if isinstance(given, str | os.PathLike):
+        return read_alignment(given)
+    if isinstance(given, Mapping):
+        texts = {str(name): str(row).encode("latin-1", "replace") for name, row in given.items()}
+        if not texts or len(set(map(len, texts.values()))) != 1:
+            raise InputError(f"{what} is no alignment: give rows of the same length, one at least")
+        letters = np.frombuffer(b"".join(texts.values()), np.uint8).reshape(len(texts), -1)
+        return tuple(texts), letters
+    names, array = getattr(given, "names", None), getattr(given, "letters", None)
+    if names is None or not isinstance(array, np.ndarray) or array.ndim != 2 or len(names) != len(array):
+        raise InputError(f"{what} is no alignment: give a file, names with rows, or an object with names and letters")
+    return tuple(map(str, names)), array.astype(np.uint8, copy=False)
+
+
+def is_residue(letters: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Where letters are no gaps."""
+    return ~np.isin(letters, np.frombuffer(GAPS, np.uint8))
+
+
+def _core_columns(letters: NDArray[np.uint8], mask: NDArray[np.bool_] | None, file: str | None) -> NDArray[np.bool_]:
+    if mask is None:
+        upper = (letters >= ord("A")) & (letters <= ord("Z"))
+        core: NDArray[np.bool_] = np.asarray(upper.any(axis=0))
+        if not core.any():
+            raise InputError(
+                "the reference has no upper-case letter, which would mark the columns that count: give a mask of them",
+                file=file,
+            )
+        return core
+    core = np.asarray(mask, bool)
+    if core.shape != letters.shape[1:]:
+        raise InputError(
+            f"the mask is of {core.size} columns, but the reference has {letters.shape[1]}: give one value per column",
+            file=file,
+        )
+    if not core.any():
+        raise InputError("the mask leaves no column that counts: mark one at least", file=file)
+    return core
+
+
+def _columns_of(
+    reference: NDArray[np.uint8], test: NDArray[np.uint8], file: str | None, name: str
+) -> NDArray[np.int32]:
+    """For each column of the reference the test's column with the same residue of this row, -1 for a gap."""
+    at = np.flatnonzero(is_residue(reference))
+    found = np.flatnonzero(is_residue(test))
+    ours, theirs = reference[at] & 0xDF, test[found] & 0xDF  # bit 5 is the case of a letter
+    if len(ours) != len(theirs):
+        raise InputError(
+            f"the row has {len(theirs)} letters, but {len(ours)} in the reference: align the same sequences",
+            file=file,
+            record=name,
+        )
+    different = np.flatnonzero(ours != theirs)
+    if len(different):
+        where = int(different[0])
+        raise InputError(
+            f"letter {where + 1} of the row is {chr(test[found[where]])!r}, but {chr(reference[at[where]])!r} in the "
+            "reference: align the same sequences",
+            file=file,
+            record=name,
+        )
+    columns = np.full(len(reference), -1, np.int32)
+    columns[at] = found
+    return columns
+
+
+def _counted(columns: NDArray[np.int32], n_sequences: int, file: str | None) -> AlignmentScore:
+    """Counts pairs and columns; `columns` holds the test's column of each residue of the reference's core columns."""
+    n_columns = n_pairs = n_columns_aligned = n_pairs_aligned = 0
+    step = max(1, BLOCK_CELLS // n_sequences)
+    for begin in range(0, columns.shape[1], step):
+        block = np.sort(columns[:, begin : begin + step].T, axis=1)  # equal columns side by side, gaps in front
+        n_residues = (block >= 0).sum(axis=1, dtype=np.int64)
+        begins = np.ones(block.shape, bool)
+        begins[:, 1:] = block[:, 1:] != block[:, :-1]
+        places = np.flatnonzero(begins)
+        sizes = np.diff(places, append=block.size)
+        together = np.where(block.ravel()[places] >= 0, sizes * (sizes - 1) // 2, 0)
+        aligned = np.add.reduceat(together, np.searchsorted(places, np.arange(0, block.size, n_sequences)))
+        pairs = n_residues * (n_residues - 1) // 2
+        n_columns += int((pairs > 0).sum())
+        n_pairs += int(pairs.sum())
+        n_pairs_aligned += int(aligned.sum())
+        n_columns_aligned += int(((aligned == pairs) & (pairs > 0)).sum())
+    if n_pairs == 0:
+        raise InputError("no core column of the reference holds two residues: there is nothing to compare", file=file)
+    return AlignmentScore(
+        n_pairs_aligned / n_pairs,
+        n_columns_aligned / n_columns,
+        n_sequences,
+        n_columns,
+        n_pairs,
+        n_columns_aligned,
+        n_pairs_aligned,
+    )

@@ -1,0 +1,122 @@
+"""SP and TC against a count of every pair, and alignments that cannot be scored."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tropalign
+from tropalign.errors import InputError
+from tropalign.msa import accuracy
+
+
+def counted(test, reference, core):
+    """Pairs and columns one by one: (pairs, pairs aligned, columns, columns aligned)."""
+    where = {name: [c for c, letter in enumerate(row) if letter not in "-.~"] for name, row in test.items()}
+    seen = dict.fromkeys(reference, 0)
+    totals = np.zeros(4, int)
+    for column in range(len(next(iter(reference.values())))):
+        homes = []
+        for name, row in reference.items():
+            if row[column] not in "-.~":
+                homes.append(where[name][seen[name]])
+                seen[name] += 1
+        if core[column] and len(homes) > 1:
+            together = [a == b for a, b in combinations(homes, 2)]
+            totals += [len(together), sum(together), 1, all(together)]
+    return tuple(totals.tolist())
+
+
+def gapped(draw, sequences, width):
+    rows = {}
+    for name, text in sequences.items():
+        places = draw(st.lists(st.integers(0, width - 1), min_size=len(text), max_size=len(text), unique=True))
+        row = ["-"] * width
+        for place, letter in zip(sorted(places), text, strict=True):
+            row[place] = letter
+        rows[name] = "".join(row)
+    return rows
+
+
+@st.composite
+def two_alignments(draw):
+    texts = draw(st.lists(st.text("ACDEacde", min_size=0, max_size=5), min_size=2, max_size=6))
+    sequences = {f"s{k}": text for k, text in enumerate(texts)}
+    test = gapped(draw, {name: text.swapcase() for name, text in sequences.items()}, 7)
+    return test, gapped(draw, sequences, 6), draw(st.lists(st.booleans(), min_size=6, max_size=6))
+
+
+@given(two_alignments())
+def test_equals_a_count_of_every_pair(case):
+    test, reference, core = case
+    expected = counted(test, reference, core)
+    try:
+        score = tropalign.score_alignment(test, reference, mask=np.array(core))
+    except InputError:
+        assert expected[0] == 0 or not any(core)
+        return
+    assert (score.n_pairs, score.n_pairs_aligned, score.n_columns, score.n_columns_aligned) == expected
+    assert score.sp == expected[1] / expected[0] and score.tc == expected[3] / expected[2]
+    assert score.n_sequences == len(reference)
+
+
+def test_blocks_of_columns_add_up(monkeypatch):
+    rng = np.random.default_rng(1)
+    reference = {f"s{k}": "".join(rng.choice(list("ACD-"), 60)) for k in range(4)}
+    test = {name: row.replace("-", "").ljust(60, "-") for name, row in reference.items()}
+    whole = tropalign.score_alignment(test, reference)
+    monkeypatch.setattr(accuracy, "BLOCK_CELLS", 28)
+    assert tropalign.score_alignment(test, reference) == whole
+    assert 0 < whole.sp < 1
+
+
+def test_upper_case_marks_the_columns_that_count():
+    reference = {"a": "aCDe", "b": "aCDe", "c": "a-De"}
+    score = tropalign.score_alignment({"a": "ACDE-", "b": "A-CDE", "c": "AD-E-", "d": "WWWWW"}, reference)
+    assert (score.n_columns, score.n_pairs, score.n_sequences) == (2, 4, 3)
+    assert (score.sp, score.tc) == (0, 0)
+    assert tropalign.score_alignment(reference, reference).tc == 1
+
+
+def test_files_and_objects(tmp_path):
+    path = tmp_path / "x.fa"
+    path.write_text(">a\nAC-D\n>b\nACD-\n")
+
+    class Rows:
+        names = ("b", "a")
+        letters = np.frombuffer(b"AC-DAC-D", np.uint8).reshape(2, 4)
+
+    assert tropalign.score_alignment(path, Rows()).n_pairs_aligned == 2
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        ({"a": "AC"}, "record 'b': the reference has this row, and the alignment has not: align all"),
+        ({"a": "AC", "b": "A-"}, "record 'b': the row has 1 letters, but 2 in the reference: align the same"),
+        ({"a": "AC", "b": "AD"}, "record 'b': letter 2 of the row is 'D', but 'C' in the reference: align the same"),
+        ({"a": "AC", "b": "A"}, "the test is no alignment: give rows of the same length"),
+        ({}, "the test is no alignment: give rows of the same length"),
+        (7, "the test is no alignment: give a file, names with rows, or an object with names and letters"),
+    ],
+)
+def test_alignments_that_cannot_be_scored(test, words):
+    with pytest.raises(InputError) as error:
+        tropalign.score_alignment(test, {"a": "AC", "b": "AC"})
+    assert str(error.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("reference", "mask", "words"),
+    [
+        ({"a": "ac", "b": "ac"}, None, "the reference has no upper-case letter"),
+        ({"a": "AC", "b": "AC"}, [True], "the mask is of 1 columns, but the reference has 2"),
+        ({"a": "AC", "b": "AC"}, [False, False], "the mask leaves no column that counts"),
+        ({"a": "AC--", "b": "--AC"}, None, "no core column of the reference holds two residues"),
+    ],
+)
+def test_references_that_judge_nothing(reference, mask, words):
+    with pytest.raises(InputError, match=words):
+        tropalign.score_alignment({"a": "AC", "b": "AC"}, reference, mask=mask)
