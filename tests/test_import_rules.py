@@ -20,7 +20,7 @@ ALLOWED = {
     "formats": {"errors", "sequences", "results"},
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "msa": {"errors", "formats"},
+    "msa": {"errors", "sequences", "formats"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
     },

@@ -8,6 +8,7 @@ void bind_pairwise(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
 void bind_phylo(nanobind::module_ &);
+void bind_msa_posteriors(nanobind::module_ &);
 void bind_msa_store(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
@@ -19,5 +20,6 @@ NB_MODULE(_native, m) {
     bind_formats(m);
     bind_gpu_plan(m);
     bind_phylo(m);
+    bind_msa_posteriors(m);
     bind_msa_store(m);
 }

@@ -108,6 +108,21 @@ def place_paths(
     windows: _I32,
     n_threads: int,
 ) -> tuple[_I32, _I32]: ...
+def pair_posteriors(
+    codes: _U8,
+    offsets: _I64,
+    pairs: _I32,
+    transitions: NDArray[np.float64],
+    match: NDArray[np.float64],
+    insert: NDArray[np.float64],
+    boltzmann: NDArray[np.float64],
+    gap: NDArray[np.float64],
+    hmm_share: float,
+    cutoff: float,
+    keep: float,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[NDArray[np.float32], _U16, _U16, _U16]: ...
 
 class PosteriorStore:
     def __init__(self, lengths: _I32) -> None: ...

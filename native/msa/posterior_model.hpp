@@ -1,0 +1,41 @@
+// The pair-HMM and the partition function as the kernels compute them.
+//
+// Pair-HMM (ProbCons; M, two insert states per sequence): divided by the background of both residues, an insert state
+// emits 1 and a match the odds e(a, b) / (q(a) q(b)). That changes no posterior, since every alignment emits every
+// residue once. With t = t_MM, odds that include t, and insert states in units of d_k:
+//
+//     M(i,j)    = odds(x_i, y_j) S(i-1,j-1)
+//     X_k(i+1,j) = M(i,j) + e_k X_k(i,j)          Y_k(i,j+1) = M(i,j) + e_k Y_k(i,j)
+//     S(i,j)    = M(i,j) + sum over k of a_k (X_k + Y_k)(i,j),     a_k = d_k (1 - e_k) / t
+//
+// Partition function (Probalign), gaps at either end free:
+//
+//     M(i,j)   = boltzmann(x_i, y_j) S(i-1,j-1)
+//     F(i+1,j) = M(i,j) + extend F(i,j)           E(i,j+1) = M(i,j) + extend E(i,j)
+//     S(i,j)   = M(i,j) + open (E + F)(i,j),      S(i,0) = S(0,j) = 1
+#pragma once
+#include <cstdint>
+
+namespace tropalign {
+
+/// Codes are below it; it stands for no residue.
+inline constexpr int kPosteriorPad = 31;
+
+struct PosteriorModel {
+    double odds[32][32];       // by the code of x, then that of y; 0 for kPosteriorPad
+    double extend[2], add[2];  // e_k, a_k
+    double start_match;        // S(0,0)
+    double start_insert[2];    // X_k(1,0), Y_k(0,1)
+    double end_match;          // total = end_match M(m,n) + sum over k of end_insert_k (X_k + Y_k)(m,n)
+    double end_insert[2];
+    double boltzmann[32][32];
+    double gap_open, gap_extend;  // weights
+    double hmm_share;             // s: P = sqrt(s P_hmm^2 + (1 - s) P_partition^2)
+};
+
+/// `transitions`: initial M, X1, X2; open d1, d2; extend e1, e2. `match` and `boltzmann` are [n_letters][n_letters],
+/// `gap` the weights of a gap's first and every further residue.
+PosteriorModel posterior_model(int n_letters, const double *transitions, const double *match, const double *insert,
+                               const double *boltzmann, const double *gap, double hmm_share);
+
+}  // namespace tropalign

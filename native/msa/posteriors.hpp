@@ -1,0 +1,34 @@
+// Posterior probabilities of pairs of sequences (stage I of docs/msa.md): which residues are aligned, by a pair-HMM and
+// by a partition function, and what is kept of them.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "../compute/poll.hpp"
+#include "posterior_model.hpp"
+
+namespace tropalign {
+
+/// Pairs (x, y) of sequences that lie one after another.
+struct PosteriorRequest {
+    const uint8_t *codes;
+    const int64_t *offsets;  // [n + 1]
+    const int32_t *pairs;    // [n_pairs][2]
+    int64_t n_pairs;
+    float cutoff;  // elements below it are left out,
+    float keep;    // unless this is above 0: then so large a share of the elements stays
+    int n_threads;
+};
+
+/// The results, pair after pair as they were asked for; the rows of a pair are the residues of its x.
+struct PosteriorColumns {
+    std::vector<float> distance;      // [n_pairs]
+    std::vector<uint16_t> row_sizes;  // [sum of the lengths of the x's]
+    std::vector<uint16_t> columns;    // ascending in a row
+    std::vector<uint16_t> values;     // of kPosteriorOne
+};
+
+/// False: stopped by `poll`, which gets the number of pairs begun.
+bool pair_posteriors(const PosteriorModel &, const PosteriorRequest &, const Poll &, PosteriorColumns &);
+
+}  // namespace tropalign

@@ -1,0 +1,200 @@
+"""Pair models: what makes two residues likely to be aligned (stage I of a multiple alignment).
+
+A model is a pair-HMM with two insert states per sequence (Do et al. 2005, ProbCons) and a partition function over all
+alignments (Roshan and Livesay 2006, Probalign). docs/msa.md has the formulas, native/msa/posterior_model.hpp what the
+kernels make of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import ScoringError
+from tropalign.msa import model_tables as tables
+from tropalign.sequences.alphabet import NUCLEOTIDE as NUCLEOTIDES
+from tropalign.sequences.alphabet import PROTEIN as PROTEINS
+from tropalign.sequences.alphabet import Alphabet
+
+#: Emissions of a letter of which the HMM knows nothing (``*``): alone, and in a pair.
+UNKNOWN_INSERT, UNKNOWN_MATCH = 1e-5, 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class PairModel:
+    """The parameters of posterior probabilities.
+
+    Attributes
+    ----------
+    name : str
+    alphabet : Alphabet
+        Whose codes the tables are for; A letters.
+    transitions : float64, shape (7,)
+        Of the pair-HMM: initial probabilities of the match state and of the two kinds of insert states, probabilities
+        of opening either kind, of extending either kind. Both sequences share them.
+    match : float64, shape (A, A)
+        Emission of a pair of letters in the match state.
+    insert : float64, shape (A,)
+        Emission of a letter in an insert state.
+    boltzmann : float64, shape (A, A)
+        exp(score / temperature).
+    gap : float64, shape (2,)
+        The same of a gap's first and every further residue; gaps at the ends are free.
+    hmm_share : float
+        s: a posterior is sqrt(s P_hmm^2 + (1 - s) P_partition^2).
+
+    Examples
+    --------
+    >>> from tropalign.msa.models import PROTEIN_2
+    >>> PROTEIN_2.match.shape, PROTEIN_2.gap.round(4).tolist()
+    ((27, 27), [0.0108, 0.7927])
+    """
+
+    name: str
+    alphabet: Alphabet
+    transitions: NDArray[np.float64]
+    match: NDArray[np.float64]
+    insert: NDArray[np.float64]
+    boltzmann: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    hmm_share: float = 0.5
+
+    def arguments(self) -> dict[str, Any]:
+        """What `_native.pair_posteriors` asks of a model, by the names of its parameters."""
+        names = ("transitions", "match", "insert", "boltzmann", "gap", "hmm_share")
+        return {name: getattr(self, name) for name in names}
+
+
+def model_of(alphabet: Alphabet, rules: str = "quickprobs2") -> PairModel:
+    """The model for sequences of an alphabet.
+
+    Parameters
+    ----------
+    alphabet
+        Protein or nucleotide.
+    rules
+        ``quickprobs1`` (MSAProbs' parameters) or ``quickprobs2``; nucleotides have one model.
+
+    Raises
+    ------
+    ScoringError
+        There is none.
+
+    Examples
+    --------
+    >>> model_of(tropalign.PROTEIN).name
+    'protein, QuickProbs 2'
+    """
+    models = {"quickprobs1": (PROTEIN_1, NUCLEOTIDE), "quickprobs2": (PROTEIN_2, NUCLEOTIDE)}
+    if rules not in models:
+        raise ScoringError(f"there are no rules {rules!r}: name one of {', '.join(models)}")
+    for model in models[rules]:
+        if model.alphabet == alphabet and model.alphabet.letters == alphabet.letters:
+            return model
+    raise ScoringError(f"there is no pair model for the alphabet {alphabet.name}: only for protein and nucleotide")
+
+
+def _members(alphabet: Alphabet) -> list[str]:
+    """The states that each letter of an alphabet stands for; none for ``*``."""
+    every = alphabet.states
+    plain = {**{letter: letter for letter in every}, **alphabet.ambiguous, alphabet.wildcard: every}
+    return [plain.get(letter, "") for letter in alphabet.letters]
+
+
+def _emissions(
+    alphabet: Alphabet, triangle: str, background: Mapping[str, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Tables of match and insert states; an ambiguous letter emits what its members emit together.
+
+    So B is N or D, and X says nothing: ProbCons gives X the emissions of an unknown letter, which hardly ever align.
+    """
+    pairs, states = tables.symmetric(triangle), tables.letters_of(triangle)
+    members = [[states.index(letter) for letter in letters] for letters in _members(alphabet)]
+    insert = np.array([sum(background[states[k]] for k in ks) if ks else UNKNOWN_INSERT for ks in members])
+    match = np.full((len(members),) * 2, UNKNOWN_MATCH)
+    for a, first in enumerate(members):
+        for b, second in enumerate(members):
+            if first and second:
+                match[a, b] = pairs[np.ix_(first, second)].sum()
+    return match, np.minimum(insert, 1.0)
+
+
+def _scores(alphabet: Alphabet, triangle: str, missing: float | None = None) -> NDArray[np.float64]:
+    """Scores of an alphabet's letters: the table's own, else `missing` or the mean over what a letter stands for."""
+    table, letters = tables.symmetric(triangle), tables.letters_of(triangle)
+    rows = [
+        [letters.index(letter)] if letter in letters else [letters.index(k) for k in members]
+        for letter, members in zip(alphabet.letters, _members(alphabet), strict=True)
+    ]
+    scores = np.array([[table[np.ix_(a, b)].mean() if a and b else np.nan for b in rows] for a in rows])
+    if missing is not None:
+        plain = np.array([letter in letters for letter in alphabet.letters])
+        scores[~(plain[:, None] & plain)] = missing
+    return scores
+
+
+def _model(
+    name: str,
+    alphabet: Alphabet,
+    transitions: tuple[float, ...],
+    emissions: tuple[NDArray[np.float64], NDArray[np.float64]],
+    scores: NDArray[np.float64],
+    gap_scores: tuple[float, float],
+    temperature: float,
+) -> PairModel:
+    match, insert = emissions
+    gap = np.array([math.exp(score / temperature) for score in gap_scores])
+    boltzmann = np.exp(scores / temperature)
+    numbers = (np.array(transitions), match, insert, boltzmann, gap)
+    for array in numbers:
+        array.flags.writeable = False
+    return PairModel(name, alphabet, *numbers)
+
+
+_PROTEIN_TRANSITIONS = (
+    *(0.6814756989, 8.615339902e-05, 0.1591759622),
+    *(0.0119511066, 0.008008334786),
+    *(0.3965826333, 0.8988758326),
+)
+_NUCLEOTIDE_TRANSITIONS = (
+    *(0.9615409374, 4.538e-07, 0.0192291681),
+    *(0.0082473317, 0.0107844425),
+    *(0.3210460842, 0.3298229277),
+)
+_PROTEIN_EMISSIONS = _emissions(PROTEINS, tables.PROTEIN_MATCH, tables.PROTEIN_BACKGROUND)
+
+#: MSAProbs and QuickProbs 1: Gonnet 160, where the letters beside the twenty score 0.
+PROTEIN_1 = _model(
+    "protein, QuickProbs 1",
+    PROTEINS,
+    _PROTEIN_TRANSITIONS,
+    _PROTEIN_EMISSIONS,
+    _scores(PROTEINS, tables.GONNET160, missing=0.0),
+    (-22.0, -1.0),
+    5.0,
+)
+#: QuickProbs 2: VTML200.
+PROTEIN_2 = _model(
+    "protein, QuickProbs 2",
+    PROTEINS,
+    _PROTEIN_TRANSITIONS,
+    _PROTEIN_EMISSIONS,
+    _scores(PROTEINS, tables.VTML200),
+    (-25.3549, -1.30113),
+    5.6007,
+)
+#: ProbCons' parameters for RNA with two kinds of gaps, and HOXD70.
+NUCLEOTIDE = _model(
+    "nucleotide",
+    NUCLEOTIDES,
+    _NUCLEOTIDE_TRANSITIONS,
+    _emissions(NUCLEOTIDES, tables.NUCLEOTIDE_MATCH, tables.NUCLEOTIDE_BACKGROUND),
+    _scores(NUCLEOTIDES, tables.HOXD70),
+    (-414.0, -27.0),
+    100.0,
+)
