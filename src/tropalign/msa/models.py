@@ -121,7 +121,7 @@ def _emissions(
         for b, second in enumerate(members):
             if first and second:
                 match[a, b] = pairs[np.ix_(first, second)].sum()
-    return match, np.minimum(insert, 1.0)
+    return (match + match.T) / 2, np.minimum(insert, 1.0)  # sums depend on the order of their terms
 
 
 def _scores(alphabet: Alphabet, triangle: str, missing: float | None = None) -> NDArray[np.float64]:
