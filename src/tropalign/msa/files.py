@@ -58,9 +58,7 @@ def read_alignment(path: Source, *, alphabet: Alphabet | str | None = None) -> M
     return MultipleAlignment.from_rows(names, letters, None if alphabet is None else alphabet_of(alphabet))
 
 
-def write_alignment(
-    alignment: MultipleAlignment, path: str | os.PathLike[str], format: str | None = None
-) -> None:
+def write_alignment(alignment: MultipleAlignment, path: str | os.PathLike[str], format: str | None = None) -> None:
     """Writes a multiple alignment; the file appears whole or not at all.
 
     Parameters

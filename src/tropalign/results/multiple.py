@@ -29,8 +29,8 @@ GAP = ord("-")
 class MultipleAlignment:
     """Sequences below one another: a row per sequence, in which each residue has a column.
 
-    ``alignment[k]`` is row k as text, with its gaps; a slice, a mask or indices give those rows, ``alignment[:, 10:60]``
-    columns of all rows. ``len`` and iteration go by rows.
+    ``alignment[k]`` is row k as text, with its gaps; a slice, a mask or indices give those rows, and
+    ``alignment[:, 10:60]`` columns of all rows. ``len`` and iteration go by rows.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ DIGITS = np.frombuffer(b"0123456789*", np.uint8)
 def digits(confidence: NDArray[np.float32]) -> NDArray[np.uint8]:
     """HMMER's digits of probabilities, uint8, of the same shape."""
     tenths = np.floor(np.clip(confidence, 0.0, 1.0) * 10.0 + 0.5)
-    return DIGITS[tenths.astype(np.int64)]
+    return np.take(DIGITS, tenths.astype(np.int64))
 
 
 def header_text(header: Header, context: AlignedContext) -> bytes:
@@ -50,6 +50,4 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     return bytes(out + b"//\n")
 
 
-FORMAT = Format(
-    (".sto", ".stk", ".stockholm"), encode, concatenated(header_text), shows_confidence=True
-)
+FORMAT = Format((".sto", ".stk", ".stockholm"), encode, concatenated(header_text), shows_confidence=True)
