@@ -19,7 +19,8 @@ DIGITS = np.frombuffer(b"0123456789*", np.uint8)
 def digits(confidence: NDArray[np.float32]) -> NDArray[np.uint8]:
     """HMMER's digits of probabilities, uint8, of the same shape."""
     tenths = np.floor(np.clip(confidence, 0.0, 1.0) * 10.0 + 0.5)
-    return np.take(DIGITS, tenths.astype(np.int64))
+    found: NDArray[np.uint8] = DIGITS[tenths.astype(np.int64)]
+    return found
 
 
 def header_text(header: Header, context: AlignedContext) -> bytes:
