@@ -15,10 +15,12 @@ if TYPE_CHECKING:
         TropalignWarning,
     )
     from tropalign.msa.accuracy import AlignmentScore, score_alignment
+    from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.multiple import MultipleAlignment
     from tropalign.results.placements import Placements
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, read_sequences
@@ -37,6 +39,9 @@ _HOMES = {
     "Placements": "results.placements",
     "AlignmentScore": "msa.accuracy",
     "score_alignment": "msa.accuracy",
+    "MultipleAlignment": "results.multiple",
+    "read_alignment": "msa.files",
+    "write_alignment": "msa.files",
     "align": "pairwise",
     "align_all": "pairwise",
     "PlacementScoring": "phylo",
@@ -64,6 +69,9 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "Placements",
     "AlignmentScore",
     "score_alignment",
+    "MultipleAlignment",
+    "read_alignment",
+    "write_alignment",
     "align",
     "align_all",
     "PlacementScoring",

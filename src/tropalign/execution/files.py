@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
+import io
 import lzma
 import os
 import stat
@@ -227,8 +228,7 @@ def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:
         if output == "-":
             if sys.stdout is None:
                 raise InputError("standard output is closed: name a file with -o")
-            write(sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            _write_standard(write)
         else:
             with open(output, "wb") as out:
                 write(out)
@@ -236,6 +236,16 @@ def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:
         raise
     except OSError as error:
         raise disk_error(error, "standard output" if output == "-" else output, 0) from None
+
+
+def _write_standard(write: Callable[[BinaryIO], None]) -> None:
+    if hasattr(sys.stdout, "buffer"):
+        write(sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    else:  # that of a notebook, which takes text alone
+        made = io.BytesIO()
+        write(made)
+        sys.stdout.write(made.getvalue().decode("utf-8", "replace"))
 
 
 def write_to(output: str, write: Callable[[BinaryIO], None]) -> None:

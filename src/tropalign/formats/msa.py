@@ -1,9 +1,8 @@
-"""Multiple alignments from files: PHYLIP, FASTA and Stockholm."""
+"""Multiple alignments from files: PHYLIP, FASTA, Stockholm, Clustal, MSF and NEXUS."""
 
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -11,13 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
-from tropalign.sequences import read_lines
+from tropalign.sequences.files import Source, file_name, read_lines
 
 #: Digits of the numbers that a PHYLIP file begins with, at most.
 MOST_DIGITS = 15
+#: What the first line of a format begins with, where Biopython reads it.
+BY_BIOPYTHON = {
+    b"# STOCKHOLM": "stockholm",
+    b"CLUSTAL": "clustal",
+    b"MUSCLE": "clustal",
+    b"PROBCONS": "clustal",
+    b"MSAPROBS": "clustal",
+    b"Kalign": "clustal",
+    b"!!AA_MULTIPLE": "msf",
+    b"!!NA_MULTIPLE": "msf",
+    b"PileUp": "msf",
+    b"#NEXUS": "nexus",
+}
 
 
-def read_alignment(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
+def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     """Names and letters of an alignment; the format is judged by the first line, compression by content.
 
     PHYLIP is relaxed: a name ends at the first blank. Its rows are one line each, or in blocks.
@@ -34,15 +46,16 @@ def read_alignment(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], NDArr
     InputError
         No alignment, rows of unequal lengths, or two rows of one name.
     """
-    file = str(path)
-    numbered = ((number, line) for number, line in enumerate(read_lines(path), 1) if line.strip())
-    first = next(numbered)  # a file without a letter is refused by read_lines
-    lines = chain([first], numbered)
+    file = file_name(path)
+    numbered = enumerate(read_lines(path), 1)
+    # A file without a letter is refused by read_lines.
+    first = next((number, line) for number, line in numbered if line.strip())
+    lines = chain([first], ((number, line) for number, line in numbered if line.strip()))
     rows = _Rows(file)
     if first[1].startswith(b">"):
         _read_fasta(lines, rows)
-    elif first[1].startswith(b"# STOCKHOLM"):
-        _read_stockholm((line for _, line in lines), rows)
+    elif found := [name for begin, name in BY_BIOPYTHON.items() if first[1].startswith(begin)]:
+        _read_by_biopython(chain([first[1]], (line for _, line in numbered)), rows, found[0])
     else:
         _read_phylip(lines, rows)
     return rows.finish()
@@ -133,14 +146,16 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
         raise InputError(f"the first line promises {n_rows} rows, but there are {found}", file=rows.file)
 
 
-def _read_stockholm(lines: Iterable[bytes], rows: _Rows) -> None:
+def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
     from Bio import AlignIO
 
+    text = "".join(line.decode("latin-1") + "\n" for line in lines)
     try:
-        found = AlignIO.read(io.StringIO("".join(line.decode("latin-1") + "\n" for line in lines)), "stockholm")
+        found = AlignIO.read(io.StringIO(text), name)
     except Exception as error:  # Biopython's parser fails with ValueError, AssertionError, TypeError and others
         what = shown(" ".join(str(error).split()).rstrip(".")) or "a line that is not as the format has it"
-        raise InputError(f"read as Stockholm, this is no alignment ({what})", file=rows.file) from None
+        title = name.upper() if name in ("msf", "nexus") else name.capitalize()
+        raise InputError(f"read as {title}, this is no alignment ({what})", file=rows.file) from None
     for row in found:
-        rows.begin(str(row.id).encode())
+        rows.begin(str(row.id).encode("latin-1"))
         rows.letters += str(row.seq).encode("latin-1")

@@ -1,7 +1,8 @@
 """Which formats there are: a folder per kind of results, in it a module per format.
 
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
-(the alignment), ``placed/table`` and ``placed/branches``. Adding a format is adding a module. Names are read from the
+(the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments) and ``confidence`` (their
+table). Adding a format is adding a module. Names are read from the
 files, so that a command line can list them before anything is imported.
 """
 
@@ -19,6 +20,7 @@ from tropalign.formats.header import Header
 from tropalign.formats.writer import LAYOUT, BoundWriter, Format, Writer
 
 if TYPE_CHECKING:
+    from tropalign.formats.aligned import AlignedContext
     from tropalign.formats.pairs import PairsContext
     from tropalign.formats.placed import PlacedContext
 
@@ -29,6 +31,8 @@ DEFAULTS = {
     "placed/rows": "fasta",
     "placed/table": "tsv",
     "placed/branches": "jplace",
+    "aligned": "fasta",
+    "confidence": "tsv",
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -135,7 +139,18 @@ def placed_writer(name: str, header: Header, context: PlacedContext) -> Writer:
     return _bound("placed", name, header, context)
 
 
-def _bound(kind: str, name: str, header: Header, context: PairsContext | PlacedContext) -> Writer:
+def aligned_writer(kind: str, name: str, header: Header, context: AlignedContext) -> Writer:
+    """A writer of multiple alignments (kind "aligned") or of their "confidence". Raises what `pairs_writer` does."""
+    check_format(kind, name)
+    return _bound(kind, name, header, context)
+
+
+def shows_confidence(kind: str, name: str) -> bool:
+    """Whether the format shows how sure an alignment is, where that is known."""
+    return format_of(kind, name).shows_confidence
+
+
+def _bound(kind: str, name: str, header: Header, context: PairsContext | PlacedContext | AlignedContext) -> Writer:
     chosen = format_of(kind, name)
     chosen.check(context)
     return BoundWriter(kind, name, chosen, header, context)

@@ -24,7 +24,7 @@ class Writer(Protocol):
     ----------
     name
         The format: "tsv".
-    kind : {"pairs", "placed"}
+    kind : {"pairs", "placed", "aligned", "confidence"}
         Which results it takes.
     is_binary
         Whether the file is no text for a terminal.
@@ -107,6 +107,8 @@ class Format(Generic[C]):
         Memory that the package takes which writes it.
     suffixes_with
         Ends of the file names that promise what is written with a context, where these are not `suffixes`.
+    shows_confidence
+        Of multiple alignments: it shows their confidence, which is computed only where it is shown.
     require
         Raises InputError with the remedy where a package is missing.
     check
@@ -123,6 +125,7 @@ class Format(Generic[C]):
     column_bytes: float = 0.0
     package_bytes: int = 0
     suffixes_with: Callable[[C], tuple[str, ...]] | None = None
+    shows_confidence: bool = False
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits
 

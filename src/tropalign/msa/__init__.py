@@ -1,1 +1,1 @@
-"""Multiple alignments, and how accurate they are."""
+"""Multiple alignment of a family by the consistency of its pairs, and how accurate alignments are."""

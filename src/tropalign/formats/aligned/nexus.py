@@ -1,0 +1,50 @@
+"""The alignment as the data block of a NEXUS file."""
+
+from __future__ import annotations
+
+import re
+
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.aligned_text import lines, padded
+from tropalign.formats.header import Header
+from tropalign.formats.text import concatenated
+from tropalign.formats.writer import Format
+from tropalign.results.multiple import MultipleAlignment
+
+#: A name of other letters is quoted.
+PLAIN = re.compile(rb"[A-Za-z0-9_.|]+")
+
+
+def quoted(name: bytes) -> bytes:
+    """The name as one word of NEXUS; of all digits it would be the number of a row."""
+    if PLAIN.fullmatch(name) and not name.isdigit():
+        return name
+    return b"'" + name.replace(b"'", b"''") + b"'"
+
+
+def datatype(alignment: MultipleAlignment) -> str:
+    """``protein``, ``rna`` where U stands for T in all rows, else ``dna``."""
+    if not alignment.sequences.alphabet.has_strands:
+        return "protein"
+    letters = alignment.sequences.letters.tobytes().upper()
+    return "rna" if b"U" in letters and b"T" not in letters else "dna"
+
+
+def header_text(header: Header, context: AlignedContext) -> bytes:
+    """The first line, and what made the file as comments."""
+    comments = [f"[{line.replace('[', '(').replace(']', ')')}]" for line in header.comment_lines("")]
+    return "\n".join(["#NEXUS", *comments, ""]).encode()
+
+
+def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """The block, a line per row."""
+    out = bytearray(b"\nbegin data;\n")
+    out += f"dimensions ntax={len(alignment)} nchar={alignment.n_columns};\n".encode()
+    out += f"format datatype={datatype(alignment)} missing=? gap=-;\nmatrix\n".encode()
+    names = padded([quoted(name) for name in lines(alignment)])
+    for name, letters in zip(names, alignment.letters, strict=True):
+        out += name + b" " + letters.tobytes() + b"\n"
+    return bytes(out + b";\nend;\n")
+
+
+FORMAT = Format((".nex", ".nexus"), encode, concatenated(header_text))

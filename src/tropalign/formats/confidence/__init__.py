@@ -1,0 +1,1 @@
+"""Formats of the table of an alignment's confidence."""

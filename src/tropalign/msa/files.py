@@ -1,0 +1,102 @@
+"""Multiple alignments from files and into files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tropalign.errors import UsageError
+from tropalign.execution.files import check_outputs, check_terminal, write_to
+from tropalign.formats import msa as alignments
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.header import Header
+from tropalign.formats.registry import aligned_writer, format_for_path
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.alphabet import Alphabet, alphabet_of
+
+if TYPE_CHECKING:
+    from tropalign.sequences.files import Source
+
+#: The endings that leave the name of a family behind.
+ENDINGS = (".gz", ".zst", ".bz2", ".xz")
+
+
+def title_of(path: str | os.PathLike[str]) -> str:
+    """What an alignment in a file of this name is called: the name without folders and endings."""
+    name = Path(path)
+    while name.suffix.lower() in ENDINGS:
+        name = name.with_suffix("")
+    return name.stem if str(path) != "-" else "alignment"
+
+
+def read_alignment(path: Source, *, alphabet: Alphabet | str | None = None) -> MultipleAlignment:
+    """Reads a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP, MSF or NEXUS, by the first line.
+
+    Parameters
+    ----------
+    path
+        The file (gzip, bzip2, xz or zstd by content; ``-`` is standard input).
+    alphabet
+        One, or its name; judged by the letters when not given.
+
+    Returns
+    -------
+    MultipleAlignment
+
+    Raises
+    ------
+    InputError
+        No alignment, rows of unequal lengths, or two rows of one name.
+
+    Examples
+    --------
+    >>> tropalign.read_alignment("examples/16s/ref.phy.gz").shape
+    (802, 3644)
+    """
+    names, letters = alignments.read_alignment(path)
+    return MultipleAlignment.from_rows(names, letters, None if alphabet is None else alphabet_of(alphabet))
+
+
+def write_alignment(alignment: MultipleAlignment, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Writes a multiple alignment; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    alignment
+        What to write.
+    path
+        ``-`` is standard output; a suffix such as ``.gz`` compresses.
+    format
+        "fasta", "clustal", "stockholm", "phylip", "msf", "a3m", "nexus" ...: by the suffix of the path when not given.
+
+    Raises
+    ------
+    UsageError
+        A format or suffix that does not exist.
+    InputError
+        A name that the format cannot hold; a place that cannot be written.
+    ResourceError
+        The disk is full.
+
+    Examples
+    --------
+    >>> alignment = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKV-LAW", "MKVILA-"])
+    >>> tropalign.write_alignment(alignment, "-", "phylip")
+    2 7
+    a MKV-LAW
+    b MKVILA-
+    """
+    if not isinstance(alignment, MultipleAlignment):
+        raise UsageError(f"an object of type {type(alignment).__name__} is no MultipleAlignment")
+    from tropalign import __version__
+
+    output = os.fspath(path)
+    name = format_for_path("aligned", output) if format is None else format
+    header = Header(__version__, "tropalign.write_alignment", {})
+    writer = aligned_writer("aligned", name, header, AlignedContext(title_of(output)))
+    check_outputs([output], [])
+    if writer.is_binary:
+        check_terminal(name, output)
+    part = writer.encode(alignment)
+    write_to(output, lambda out: writer.assemble([part], out))

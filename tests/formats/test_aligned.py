@@ -1,0 +1,182 @@
+"""Formats of multiple alignments: what is written is what other programs read."""
+
+import io
+
+import numpy as np
+import pytest
+from Bio import Align, AlignIO, SeqIO
+
+import tropalign
+from tropalign.errors import InputError
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.aligned.msf import checksum
+from tropalign.formats.header import Header
+from tropalign.formats.registry import aligned_writer, format_names, format_of, shows_confidence
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences import SequenceBatch
+
+HEADER = Header("1.2.3", "tropalign msa [x].fa", {"mode": "default"})
+TEXT_FORMATS = ("fasta", "clustal", "stockholm", "phylip", "msf", "nexus")
+
+
+def family(n=7, width=150, letters="ACDEFGHIKLMNPQRSTVWYacdXBZ", seed=0, **fields):
+    random = np.random.default_rng(seed)
+    rows = random.choice(np.frombuffer(letters.encode(), np.uint8), (n, width))
+    rows[random.random((n, width)) < 0.3] = ord("-")
+    rows[:, 5] = ord(letters[0])
+    rows[-1, :4] = rows[-1, -3:] = ord("-")
+    names = [f"seq{k}|{'n' * (5 * k)}" for k in range(n)]
+    made = MultipleAlignment.from_rows(names, rows)
+    return MultipleAlignment(made.sequences, made.columns, made.n_columns, **fields)
+
+
+def with_confidence():
+    plain = family()
+    return family(
+        residue_confidence=np.linspace(0, 1, len(plain.columns)).astype(np.float32),
+        column_confidence=np.linspace(0, 1, 150).astype(np.float32),
+    )
+
+
+def written(name, alignment, kind="aligned"):
+    writer, out = aligned_writer(kind, name, HEADER, AlignedContext("my family")), io.BytesIO()
+    writer.assemble([writer.encode(alignment)], out)
+    return out.getvalue()
+
+
+def rows_by_biopython(name, data):
+    """Rows by name as Biopython reads them."""
+    text = io.StringIO(data.decode())
+    reader = {"phylip": "phylip-relaxed"}.get(name, name)
+    found = list(SeqIO.parse(text, "fasta")) if name == "fasta" else AlignIO.read(text, reader)
+    return {row.id: str(row.seq).replace(".", "-") for row in found}
+
+
+@pytest.mark.parametrize("name", TEXT_FORMATS)
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_biopython_reads_the_same(name, n):
+    made = family(n)
+    assert rows_by_biopython(name, written(name, made)) == dict(zip(made.names, made, strict=True))
+
+
+@pytest.mark.parametrize("name", ["clustal", "msf", "nexus", "stockholm"])
+def test_its_newer_reader_does_too(name):
+    made = family()
+    (read,) = Align.parse(io.StringIO(written(name, made).decode()), name)
+    assert [read[k].replace(".", "-") for k in range(len(made))] == list(made)
+
+
+@pytest.mark.parametrize("name", TEXT_FORMATS)
+@pytest.mark.parametrize("letters", ["ACDEFGHIKLMNPQRSTVWYacdXBZ", "ACGTNacgt"])
+def test_read_again(name, letters, tmp_path):
+    made = family(letters=letters)
+    path = tmp_path / "x"
+    path.write_bytes(written(name, made))
+    assert tropalign.read_alignment(path) == made
+
+
+def test_every_format_is_tested():
+    assert set(format_names("aligned")) - {"html"} == {*TEXT_FORMATS, "a3m"}
+    suffixes = [suffix for name in format_names("aligned") for suffix in format_of("aligned", name).suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+
+
+def test_fasta_keeps_descriptions():
+    batch = SequenceBatch.from_strings({"a": "ACGT", "b": "ACG"})
+    described = SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, ("first one", ""))
+    made = MultipleAlignment(described, np.array([0, 1, 2, 3, 0, 1, 3], np.int32), 4)
+    assert written("fasta", made) == b">a first one\nACGT\n>b\nAC-G\n"
+    assert b"#=GS a DE first one\n" in written("stockholm", made)
+
+
+def test_clustal_marks_columns():
+    rows = {"a": "AaS-CWT", "b": "AATACWA", "c": "AAAACRV"}
+    made = MultipleAlignment.from_rows(rows, rows.values())
+    lines = written("clustal", made).decode().splitlines()
+    assert lines[0] == "CLUSTAL multiple sequence alignment by tropalign 1.2.3"
+    assert lines[5][11:] == "**: * ."
+    dna = MultipleAlignment.from_rows(["a", "b"], ["AACGT", "ATCGT"])
+    assert written("clustal", dna).decode().splitlines()[4][11:] == "* ***"
+
+
+def test_stockholm_shows_confidence():
+    made = with_confidence()
+    text = written("stockholm", made)
+    read = AlignIO.read(io.StringIO(text.decode()), "stockholm")
+    assert read.column_annotations["posterior_probability"] == "".join(
+        "*" if value >= 0.95 else str(int(value * 10 + 0.5)) for value in made.column_confidence.tolist()
+    )
+    for k, row in enumerate(read):
+        digits = row.letter_annotations["posterior_probability"]
+        assert [a == "." for a in digits] == [b == "-" for b in made[k]]
+    assert (
+        "posterior_probability"
+        not in AlignIO.read(io.StringIO(written("stockholm", family()).decode()), "stockholm").column_annotations
+    )
+    assert b"#=GF CC command: tropalign msa [x].fa\n" in text
+
+
+def test_a3m_has_the_columns_of_the_first_row():
+    rows = {"q": "AC-DE-F", "b": "-CGdEH-", "c": "ac---hf"}
+    made = MultipleAlignment.from_rows(rows, rows.values())
+    assert written("a3m", made) == b">q\nACDEF\n>b\n-CgDEh-\n>c\nAC--hF\n"
+
+
+def test_msf_checksums():
+    # GCG's checksum of hbb_human in the example of its documentation of MSF has no gaps within 57 letters; by hand:
+    assert checksum(np.frombuffer(b"ACa", np.uint8)) == 65 * 1 + 67 * 2 + 65 * 3
+    assert checksum(np.frombuffer(b"A" * 58, np.uint8)) == (65 * (57 * 58 // 2 + 1)) % 10_000
+
+
+def test_nexus_quotes_names():
+    names = ["a b", "it's", "123", "x-1", "fine_1"]
+    made = MultipleAlignment.from_rows(names, ["ACGU"] * 5)
+    text = written("nexus", made).decode()
+    assert [line.split(" ACGU")[0].strip() for line in text.splitlines() if line.endswith("ACGU")] == [
+        "'a b'", "'it''s'", "'123'", "'x-1'", "fine_1",
+    ]  # fmt: skip
+    assert "datatype=rna" in text and "[command: tropalign msa (x).fa]" in text
+
+
+@pytest.mark.parametrize("name", ["clustal", "stockholm", "phylip", "msf"])
+def test_blanks_in_names_are_refused(name):
+    made = MultipleAlignment.from_rows(["a b", "c"], ["AC", "AG"])
+    with pytest.raises(InputError, match=f"record 'a b': format {name} holds no name that is empty or has a blank"):
+        written(name, made)
+
+
+@pytest.mark.parametrize("name", ["fasta", "a3m", "nexus"])
+def test_line_breaks_in_names_are_refused(name):
+    made = MultipleAlignment.from_rows(["a\nb", "c"], ["AC", "AG"])
+    with pytest.raises(InputError, match="the name holds a tab or a line break"):
+        written(name, made)
+
+
+def test_table_of_confidence():
+    made = with_confidence()
+    lines = written("tsv", made, "confidence").decode().splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    assert rows[0] == ["sequence", "position", "residue", "column", "confidence", "column_confidence"]
+    assert len(rows) == 1 + len(made.columns)
+    for name, position, letter, column, own, of_column in rows[1:]:
+        k = made.names.index(name)
+        assert made[k][int(column)] == letter == made.sequences.text(k)[int(position)]
+        assert float(of_column) == pytest.approx(float(made.column_confidence[int(column)]), abs=1e-4)
+        at = int(made.sequences.offsets[k]) + int(position)
+        assert float(own) == pytest.approx(float(made.residue_confidence[at]), abs=1e-4)
+
+
+def test_parquet_holds_the_same_table():
+    parquet = pytest.importorskip("pyarrow.parquet")
+    made = with_confidence()
+    table = parquet.read_table(io.BytesIO(written("parquet", made, "confidence"))).to_pydict()
+    text = written("tsv", made, "confidence").decode().splitlines()
+    rows = [line.split("\t") for line in text if not line.startswith("#")]
+    assert list(table) == rows[0]
+    assert [list(map(str, values)) for values in zip(*list(table.values())[:4], strict=True)] == [
+        row[:4] for row in rows[1:]
+    ]
+
+
+def test_formats_say_whether_they_show_confidence():
+    assert shows_confidence("aligned", "stockholm") and not shows_confidence("aligned", "fasta")
