@@ -10,6 +10,7 @@ void bind_gpu_plan(nanobind::module_ &);
 void bind_phylo(nanobind::module_ &);
 void bind_msa_posteriors(nanobind::module_ &);
 void bind_msa_store(nanobind::module_ &);
+void bind_msa_progressive(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -22,4 +23,5 @@ NB_MODULE(_native, m) {
     bind_phylo(m);
     bind_msa_posteriors(m);
     bind_msa_store(m);
+    bind_msa_progressive(m);
 }

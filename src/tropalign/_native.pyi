@@ -16,6 +16,8 @@ _U32: TypeAlias = NDArray[np.uint32]
 _U64: TypeAlias = NDArray[np.uint64]
 _I32: TypeAlias = NDArray[np.int32]
 _I64: TypeAlias = NDArray[np.int64]
+_F32: TypeAlias = NDArray[np.float32]
+_F64: TypeAlias = NDArray[np.float64]
 
 def supported_isas() -> list[str]: ...
 def selected_isa() -> str: ...
@@ -144,3 +146,44 @@ class PosteriorStore:
     def n_elements(self) -> int: ...
     @property
     def n_bytes(self) -> int: ...
+
+def guide_tree(distances: _F32, progress: Callable[[int], object] | None = None) -> tuple[_I32, _F64]: ...
+def sequence_weights(children: _I32, branch_lengths: _F64) -> _F64: ...
+def progressive(
+    store: PosteriorStore,
+    children: _I32,
+    weights: _F64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _I32: ...
+def refine(
+    store: PosteriorStore,
+    columns: _I32,
+    weights: _F64,
+    children: _I32 | None,
+    split: str,
+    accept: str,
+    n_rounds: int,
+    seed: int,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _I32: ...
+def align_columns(
+    store: PosteriorStore,
+    columns: _I32,
+    first: _I32,
+    n_first_columns: int,
+    second: _I32,
+    n_second_columns: int,
+    pairs: _I32,
+    weights: _F64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_I32, _I32, int]: ...
+def confidence(
+    store: PosteriorStore,
+    columns: _I32,
+    weights: _F64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_F32, _F32]: ...

@@ -1,0 +1,216 @@
+// Python sees plain arrays; what they mean is said in native/msa.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "../msa/confidence.hpp"
+#include "../msa/guide_tree.hpp"
+#include "../msa/progressive.hpp"
+#include "../msa/refine.hpp"
+#include "check.hpp"
+#include "store_use.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+using Children = std::array<int32_t, 2>;
+static_assert(sizeof(Children) == 2 * sizeof(int32_t));
+/// Columns of an alignment at most, so that tables of them can be made.
+constexpr int32_t kMostColumns = 1 << 26;
+
+/// Runs work(watch) without the interpreter's lock, and throws what ended it.
+template <class Work>
+void run_watched(const nb::object &progress, Work work) {
+    require_progress(progress);
+    PythonPoll poll(progress);
+    Watch watch;
+    {
+        nb::gil_scoped_release released;
+        watch.run(std::ref(poll), [&] { work(watch); });
+    }
+    poll.rethrow();
+}
+
+/// Numbers from 0 to 10^6, `size` of them.
+void require_weights(const Column<double> &values, size_t size, const char *name) {
+    if (values.size() != size) refuse(std::string(name) + ": not one of each");
+    const bool good = std::all_of(values.data(), values.data() + size, [](double w) { return w >= 0 && w <= 1e6; });
+    if (!good) refuse(std::string(name) + ": a number outside of 0 to 1000000");
+}
+
+/// Of n leaves: each node the child of one node above it.
+const Children *require_children(const Array<int32_t, 2> &children, int64_t n) {
+    require(children.shape(1) == 2 && static_cast<int64_t>(children.shape(0)) == n - 1,
+            "children: not two of each inner node, which are one fewer than leaves");
+    const auto *pairs = reinterpret_cast<const Children *>(children.data());
+    std::vector<uint8_t> is_child(2 * static_cast<size_t>(n) - 1, 0);
+    for (int64_t k = 0; k < n - 1; ++k)
+        for (int32_t child : pairs[k]) {
+            require(child >= 0 && child < n + k, "children: a node is not below its parent");
+            require(!is_child[child], "children: a node is the child of two");
+            is_child[child] = 1;
+        }
+    return pairs;
+}
+
+int32_t require_family(const PosteriorStore &store) {
+    require(store.n_sequences() >= 1, "store: no sequences");
+    return store.n_sequences();
+}
+
+/// Ascending columns below `most`, given for all residues of the store.
+ResidueColumns columns_of(const PosteriorStore &store, const Column<int32_t> &columns, int64_t most) {
+    ResidueColumns found(store);
+    require(found.all().size() == columns.size(), "columns: not one of each residue");
+    require_below(columns.data(), columns.size(), most, "columns");
+    std::copy_n(columns.data(), columns.size(), found.all().begin());
+    for (int32_t x = 0; x < store.n_sequences(); ++x)
+        for (int32_t r = 1; r < found.length(x); ++r)
+            require(found.of(x)[r - 1] < found.of(x)[r], "columns: those of a sequence do not ascend");
+    return found;
+}
+
+nb::tuple guide_tree(Column<float> distances, nb::object progress) {
+    const auto size = static_cast<int64_t>(distances.size());
+    const auto n = static_cast<int64_t>(std::llround((1 + std::sqrt(1.0 + 8.0 * static_cast<double>(size))) / 2));
+    require(n * (n - 1) / 2 == size, "distances: their number is none of n (n - 1) / 2");
+    require(n < INT32_MAX / 2, "distances: more than a tree can number");
+    require(std::all_of(distances.data(), distances.data() + size, [](float d) { return d >= 0 && d <= 1e30f; }),
+            "distances: a number is negative, or no number");
+    GuideTree tree;
+    run_watched(progress, [&](Watch &watch) { tree = upgma(distances.data(), static_cast<int32_t>(n), watch); });
+    std::vector<int32_t> children;
+    for (const Children &pair : tree.children) children.insert(children.end(), pair.begin(), pair.end());
+    const std::array<size_t, 2> shape{static_cast<size_t>(n - 1), 2};
+    return nb::make_tuple(to_numpy(std::move(children), shape), to_numpy(std::move(tree.branch_lengths)));
+}
+
+nb::object leaf_weights(Array<int32_t, 2> children, Column<double> branch_lengths) {
+    const auto n = static_cast<int64_t>(children.shape(0)) + 1;
+    const Children *pairs = require_children(children, n);
+    require_weights(branch_lengths, 2 * static_cast<size_t>(n) - 1, "branch_lengths");
+    return to_numpy(sequence_weights(pairs, branch_lengths.data(), static_cast<int32_t>(n)));
+}
+
+nb::object progressive(const PosteriorStore &store, Array<int32_t, 2> children, Column<double> weights, int n_threads,
+                       nb::object progress) {
+    const int32_t n = require_family(store);
+    const Children *pairs = require_children(children, n);
+    require_weights(weights, static_cast<size_t>(n), "weights");
+    require_threads(n_threads);
+    const ReadsStore reads(store);
+    std::optional<ResidueColumns> found;
+    run_watched(progress,
+                [&](Watch &watch) { found = align_progressively(store, pairs, weights.data(), n_threads, watch); });
+    return to_numpy(std::move(found->all()));
+}
+
+RefineRules rules_of(const std::string &split, const std::string &accept, int64_t n_rounds, uint64_t seed) {
+    RefineRules rules{Split::random, Accept::always, n_rounds, seed};
+    if (split == "gap") rules.split = Split::gap;
+    else if (split == "tree") rules.split = Split::tree;
+    else require(split == "random", "split: none of random, gap, tree");
+    if (accept == "not_longer") rules.accept = Accept::not_longer;
+    else if (accept == "better") rules.accept = Accept::better;
+    else require(accept == "always", "accept: none of always, not_longer, better");
+    require(n_rounds >= 0, "n_rounds: below 0");
+    return rules;
+}
+
+nb::object refined(const PosteriorStore &store, Column<int32_t> columns, Column<double> weights,
+                   std::optional<Array<int32_t, 2>> children, const std::string &split, const std::string &accept,
+                   int64_t n_rounds, uint64_t seed, int n_threads, nb::object progress) {
+    const int32_t n = require_family(store);
+    const RefineRules rules = rules_of(split, accept, n_rounds, seed);
+    require(children || rules.split != Split::tree, "children: needed for split tree");
+    const Children *pairs = children ? require_children(*children, n) : nullptr;
+    require_weights(weights, static_cast<size_t>(n), "weights");
+    require_threads(n_threads);
+    const ReadsStore reads(store);
+    ResidueColumns found = columns_of(store, columns, static_cast<int64_t>(columns.size()));
+    run_watched(progress, [&](Watch &watch) { refine(store, found, weights.data(), pairs, rules, n_threads, watch); });
+    return to_numpy(std::move(found.all()));
+}
+
+AlignedGroup group_of(const Column<int32_t> &members, int64_t n_columns, const ResidueColumns &columns,
+                      std::vector<uint8_t> &group, uint8_t number, const char *name) {
+    require_below(members.data(), members.size(), static_cast<int64_t>(group.size()), name);
+    if (n_columns < 1 || n_columns > kMostColumns) refuse(std::string(name) + ": columns outside of 1 to 67108864");
+    for (size_t k = 0; k < members.size(); ++k) {
+        const int32_t x = members.data()[k];
+        if (group[x]) refuse(std::string(name) + ": a sequence is named twice");
+        group[x] = number;
+        const int32_t length = columns.length(x);
+        if (length > 0 && columns.of(x)[length - 1] >= n_columns) refuse(std::string(name) + ": a column beyond them");
+    }
+    return {std::vector<int32_t>(members.data(), members.data() + members.size()), static_cast<int32_t>(n_columns)};
+}
+
+nb::tuple aligned_columns(const PosteriorStore &store, Column<int32_t> columns, Column<int32_t> first,
+                          int64_t n_first_columns, Column<int32_t> second, int64_t n_second_columns,
+                          Array<int32_t, 2> pairs, Column<double> weights, int n_threads, nb::object progress) {
+    const int32_t n = require_family(store);
+    require_threads(n_threads);
+    require(pairs.shape(1) == 2, "pairs: rows of other than 2 numbers");
+    require_below(pairs.data(), pairs.size(), n, "pairs");
+    require_weights(weights, pairs.shape(0), "weights");
+    const ReadsStore reads(store);
+    const ResidueColumns placed = columns_of(store, columns, kMostColumns);
+    std::vector<uint8_t> group(static_cast<size_t>(n), 0);
+    const AlignedGroup one = group_of(first, n_first_columns, placed, group, 1, "first");
+    const AlignedGroup other = group_of(second, n_second_columns, placed, group, 2, "second");
+    std::vector<CrossPair> cross;
+    for (size_t k = 0; k < pairs.shape(0); ++k) {
+        const int32_t x = pairs.data()[2 * k], y = pairs.data()[2 * k + 1];
+        require(group[x] == 1 && group[y] == 2, "pairs: one that is not of the first and the second group");
+        require(store.has(x, y), "pairs: one without posteriors");
+        cross.push_back({x, y, weights.data()[k]});
+    }
+    MergedColumns merged;
+    run_watched(progress,
+                [&](Watch &watch) { merged = align_columns(store, placed, one, other, cross, {}, n_threads, watch); });
+    return nb::make_tuple(to_numpy(std::move(merged.first)), to_numpy(std::move(merged.second)), merged.score);
+}
+
+nb::tuple confidence(const PosteriorStore &store, Column<int32_t> columns, Column<double> weights, int n_threads,
+                     nb::object progress) {
+    const int32_t n = require_family(store);
+    require_weights(weights, static_cast<size_t>(n), "weights");
+    require_threads(n_threads);
+    const ReadsStore reads(store);
+    const ResidueColumns placed = columns_of(store, columns, kMostColumns);
+    const auto last = std::max_element(placed.all().begin(), placed.all().end());
+    const int32_t n_columns = last == placed.all().end() ? 0 : *last + 1;
+    Confidence found;
+    run_watched(progress, [&](Watch &watch) {
+        found = alignment_confidence(store, placed, n_columns, weights.data(), n_threads, watch);
+    });
+    return nb::make_tuple(to_numpy(std::move(found.residues)), to_numpy(std::move(found.columns)));
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_msa_progressive(nb::module_ &m) {
+    using namespace tropalign;
+    m.def("guide_tree", &guide_tree, array("distances"), "progress"_a.none() = nb::none(),
+          "UPGMA: the two children of each inner node, and the branch above each node.");
+    m.def("sequence_weights", &leaf_weights, array("children"), array("branch_lengths"),
+          "Weights of the leaves, which add up to 1.");
+    m.def("progressive", &progressive, "store"_a, array("children"), array("weights"), "n_threads"_a,
+          "progress"_a.none() = nb::none(), "The column of every residue.");
+    m.def("refine", &refined, "store"_a, array("columns"), array("weights"), array("children").none(), "split"_a,
+          "accept"_a, "n_rounds"_a, "seed"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          "The column of every residue after rounds of realignment; see native/msa/refine.hpp.");
+    m.def("align_columns", &aligned_columns, "store"_a, array("columns"), array("first"), "n_first_columns"_a,
+          array("second"), "n_second_columns"_a, array("pairs"), array("weights"), "n_threads"_a,
+          "progress"_a.none() = nb::none(),
+          "Two aligned groups: the new column of each column of both, and the sum that was maximised.");
+    m.def("confidence", &confidence, "store"_a, array("columns"), array("weights"), "n_threads"_a,
+          "progress"_a.none() = nb::none(), "Mean posteriors of every residue and every column.");
+}

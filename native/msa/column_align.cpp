@@ -1,0 +1,200 @@
+#include "column_align.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "../compute/buffer.hpp"
+#include "../compute/parallel.hpp"
+#include "column_kernels.hpp"
+
+namespace tropalign {
+namespace {
+
+/// All shares together: P fits an int32_t.
+constexpr uint64_t kWhole = INT32_MAX;
+/// Column sums of one band of rows stay in the cache while they are added up.
+constexpr int64_t kBandBytes = 256 << 10;
+/// Bands that several threads make side by side.
+constexpr int64_t kWindowBytes = 32 << 20;
+/// Elements of posteriors per residue, about; and how many of them are worth a thread.
+constexpr int64_t kElementsPerResidue = 6, kElementsPerThread = 200'000;
+
+struct SharedPair {
+    int32_t x, y;
+    uint32_t share;  // of kWhole
+    SparseRows posteriors;
+};
+
+/// Weights as shares: whole numbers of the largest's 2^24th part are added up, so that no order of sums matters.
+std::vector<SharedPair> shares_of(const PosteriorStore &store, const std::vector<CrossPair> &pairs) {
+    double most = 0;
+    for (const CrossPair &pair : pairs) most = std::max(most, pair.weight);
+    auto units = [&](const CrossPair &pair) {
+        return most > 0 ? static_cast<uint64_t>(pair.weight / most * (1 << 24) + 0.5) : uint64_t{1};
+    };
+    uint64_t total = 0;
+    for (const CrossPair &pair : pairs) total += units(pair);
+    std::vector<SharedPair> shared;
+    shared.reserve(pairs.size());
+    for (const CrossPair &pair : pairs)
+        if (const auto share = static_cast<uint32_t>(units(pair) * kWhole / total))
+            shared.push_back({pair.x, pair.y, share, store.rows(pair.x, pair.y)});
+    return shared;
+}
+
+/// Adds the terms of x's residues [begin, end) and all of y; `rows` begins with column `first_column` of x's group.
+void add_pair(const SparseRows &posteriors, uint32_t share, const int32_t *x_columns, int32_t begin, int32_t end,
+              const int32_t *y_columns, int32_t first_column, int64_t stride, uint32_t *rows) {
+    constexpr int kValueBits = 15;
+    static_assert(kPosteriorOne < 1 << kValueBits);
+    for (int32_t r = begin; r < end; ++r) {
+        uint32_t *row = rows + (x_columns[r] - first_column) * stride;
+        for (uint32_t e = posteriors.starts[r]; e < posteriors.starts[r + 1]; ++e) {
+            const uint64_t term = uint64_t{share} * posteriors.values[e] + (1 << (kValueBits - 1));
+            row[y_columns[posteriors.columns[e]]] += static_cast<uint32_t>(term >> kValueBits);
+        }
+    }
+}
+
+/// One alignment of two groups: bands of rows of P, then D through them, then the way back.
+class ColumnAligner {
+  public:
+    ColumnAligner(const PosteriorStore &store, const ResidueColumns &columns, int32_t m, int32_t n,
+                  const std::vector<CrossPair> &pairs, const std::vector<int32_t> &partners, int n_threads,
+                  const Watch &watch)
+        : columns_(columns), pairs_(shares_of(store, pairs)), partners_(partners), watch_(watch), m_(m), n_(n),
+          stride_((std::max<int64_t>(n, 1) + kColumnBlock - 1) / kColumnBlock * kColumnBlock),
+          shift_(std::bit_width(static_cast<uint32_t>(std::min(m, n)))), band_rows_(band_rows()) {
+        int64_t n_elements = 0;
+        for (const SharedPair &pair : pairs_) n_elements += columns.length(pair.x) * kElementsPerResidue;
+        n_threads_ = useful_threads(n_threads, n_elements, kElementsPerThread);
+        const int64_t n_bands = (m_ + band_rows_ - 1) / band_rows_;
+        const int64_t fit = kWindowBytes / (band_rows_ * stride_ * static_cast<int64_t>(sizeof(uint32_t)));
+        window_ = n_threads_ == 1 ? 1 : std::clamp<int64_t>(fit, n_threads_, n_bands);
+        sums_ = Buffer<uint32_t>(static_cast<size_t>(window_ * band_rows_ * stride_));
+        best_.assign(static_cast<size_t>(stride_), 0);
+        const size_t n_words = static_cast<size_t>(m_) * plane_words();
+        not_diagonal_ = Buffer<uint16_t>(n_words);
+        not_left_ = Buffer<uint16_t>(n_words);
+    }
+
+    MergedColumns run() {
+        const int64_t rows_at_once = window_ * band_rows_;
+        for (int64_t begin = 0; begin < m_ && !watch_.is_stopped(); begin += rows_at_once) {
+            const int64_t end = std::min<int64_t>(begin + rows_at_once, m_);
+            parallel(n_threads_, (end - begin + band_rows_ - 1) / band_rows_, 1, [&](int, int64_t band) {
+                const int64_t from = begin + band * band_rows_;
+                add_band(from, std::min(from + band_rows_, end), sums_.data() + band * band_rows_ * stride_);
+            });
+            sweep(begin, end);
+        }
+        return walk();
+    }
+
+  private:
+    size_t plane_words() const { return static_cast<size_t>(stride_ / kColumnBlock); }
+
+    int64_t band_rows() const {
+        const int64_t fit = kBandBytes / (stride_ * static_cast<int64_t>(sizeof(uint32_t)));
+        return std::clamp<int64_t>(fit, 8, std::max<int64_t>(m_, 8));
+    }
+
+    /// P of rows [begin, end).
+    void add_band(int64_t begin, int64_t end, uint32_t *rows) const {
+        std::memset(rows, 0, static_cast<size_t>((end - begin) * stride_) * sizeof(uint32_t));
+        int32_t x = -1, from = 0, to = 0;
+        const int32_t *x_columns = nullptr;
+        for (const SharedPair &pair : pairs_) {
+            if (pair.x != x) {
+                if (watch_.is_stopped()) return;
+                x = pair.x;
+                x_columns = columns_.of(x);
+                const int32_t *last = x_columns + columns_.length(x);
+                from = static_cast<int32_t>(std::lower_bound(x_columns, last, begin) - x_columns);
+                to = static_cast<int32_t>(std::lower_bound(x_columns + from, last, end) - x_columns);
+            }
+            add_pair(pair.posteriors, pair.share, x_columns, from, to, columns_.of(pair.y), static_cast<int32_t>(begin),
+                     stride_, rows);
+        }
+    }
+
+    void sweep(int64_t begin, int64_t end) {
+        const auto next_row = selected_column_kernels()->next_row;
+        for (int64_t i = begin; i < end; ++i) {
+            const auto *sums = reinterpret_cast<const int32_t *>(sums_.data() + (i - begin) * stride_);
+            next_row(best_.data(), sums, shift_, stride_, not_diagonal_.data() + i * plane_words(),
+                     not_left_.data() + i * plane_words());
+            if (!partners_.empty() && partners_[i] >= 0) before_ += sums[partners_[i]] >> shift_;
+        }
+    }
+
+    static bool bit(const uint16_t *plane, int64_t k) { return plane[k / kColumnBlock] >> (k % kColumnBlock) & 1; }
+
+    /// The way back numbers columns from the end; they are turned round when their number is known.
+    MergedColumns walk() {
+        MergedColumns merged{std::vector<int32_t>(m_), std::vector<int32_t>(n_), 0, best_[std::max<int64_t>(n_ - 1, 0)],
+                             before_};
+        int64_t i = m_, j = n_;
+        int32_t from_end = 0;
+        for (; i > 0 || j > 0; ++from_end) {
+            const size_t row = i > 0 ? static_cast<size_t>(i - 1) * plane_words() : 0;
+            const bool is_diagonal = i > 0 && j > 0 && !bit(not_diagonal_.data() + row, j - 1);
+            const bool is_left = !is_diagonal && j > 0 && (i == 0 || !bit(not_left_.data() + row, j - 1));
+            if (!is_left) merged.first[--i] = from_end;
+            if (is_diagonal || is_left) merged.second[--j] = from_end;
+        }
+        merged.n_columns = from_end;
+        for (int32_t &column : merged.first) column = from_end - 1 - column;
+        for (int32_t &column : merged.second) column = from_end - 1 - column;
+        return merged;
+    }
+
+    const ResidueColumns &columns_;
+    const std::vector<SharedPair> pairs_;
+    const std::vector<int32_t> &partners_;
+    const Watch &watch_;
+    const int64_t m_, n_, stride_;
+    const int shift_;
+    const int64_t band_rows_;
+    int n_threads_;
+    int64_t window_;  // bands at a time
+    Buffer<uint32_t> sums_;
+    std::vector<int32_t> best_;
+    int64_t before_ = 0;
+    Buffer<uint16_t> not_diagonal_, not_left_;
+};
+
+}  // namespace
+
+ResidueColumns::ResidueColumns(const PosteriorStore &store) : offsets_{0} {
+    for (int32_t x = 0; x < store.n_sequences(); ++x) {
+        for (int32_t r = 0; r < store.length(x); ++r) columns_.push_back(r);
+        offsets_.push_back(static_cast<int64_t>(columns_.size()));
+    }
+}
+
+std::vector<CrossPair> all_cross_pairs(const PosteriorStore &store, const AlignedGroup &first,
+                                       const AlignedGroup &second, const double *weights) {
+    std::vector<CrossPair> pairs;
+    pairs.reserve(first.members.size() * second.members.size());
+    for (int32_t x : first.members)
+        for (int32_t y : second.members)
+            if (store.has(x, y)) pairs.push_back({x, y, weights[x] * weights[y]});
+    return pairs;
+}
+
+MergedColumns align_columns(const PosteriorStore &store, const ResidueColumns &columns, const AlignedGroup &first,
+                            const AlignedGroup &second, const std::vector<CrossPair> &pairs,
+                            const std::vector<int32_t> &partners, int n_threads, const Watch &watch) {
+    return ColumnAligner(store, columns, first.n_columns, second.n_columns, pairs, partners, n_threads, watch).run();
+}
+
+void move_columns(ResidueColumns &columns, const std::vector<int32_t> &members, const std::vector<int32_t> &to) {
+    for (int32_t x : members) {
+        int32_t *of = columns.of(x);
+        for (int32_t r = 0, n = columns.length(x); r < n; ++r) of[r] = to[of[r]];
+    }
+}
+
+}  // namespace tropalign

@@ -1,0 +1,22 @@
+// What the kernels of column alignment do, and the table of them that every instruction set fills.
+#pragma once
+#include <cstdint>
+
+namespace tropalign {
+
+/// Columns of the second group are padded to a multiple of this, so that every instruction set computes the same.
+inline constexpr int32_t kColumnBlock = 16;
+
+/// A row of the recurrence of column_align.hpp: best[j - 1] is D(i - 1, j) and becomes D(i, j), for j from 1 to
+/// n_columns; D(i, 0) is 0. sums[j - 1] shifted to the right by `shift` bits is P(i, j). Directions are two planes of
+/// n_columns bits: where D(i, j) is no diagonal step, and where it is not D(i, j - 1).
+struct ColumnKernels {
+    const char *isa;
+    void (*next_row)(int32_t *best, const int32_t *sums, int shift, int64_t n_columns, uint16_t *not_diagonal,
+                     uint16_t *not_left);
+};
+
+/// The table of the chosen instruction set.
+const ColumnKernels *selected_column_kernels();
+
+}  // namespace tropalign

@@ -1,0 +1,19 @@
+// How sure an alignment is: means of posteriors.
+#pragma once
+#include "column_align.hpp"
+
+namespace tropalign {
+
+/// Numbers from 0 to 1.
+struct Confidence {
+    std::vector<float> residues;  // of each residue, sequences one after another
+    std::vector<float> columns;
+};
+
+/// Of a residue: the mean of its posteriors with the other residues in its column, over the pairs of sequences that the
+/// store has, weighted by the other's weight. Of a column: the mean over its pairs of residues, weighted by the product
+/// of both weights. 0 where there is no pair. A pair whose element the store dropped counts as 0.
+Confidence alignment_confidence(const PosteriorStore &store, const ResidueColumns &columns, int32_t n_columns,
+                                const double *weights, int n_threads, Watch &watch);
+
+}  // namespace tropalign
