@@ -74,6 +74,8 @@ class SequenceBlock:
         Number of each record in its file, from 1.
     file
         As messages call it.
+    n_gaps
+        Gaps that were left out.
     """
 
     names: tuple[str, ...]
@@ -82,6 +84,7 @@ class SequenceBlock:
     offsets: NDArray[np.int64]
     numbers: NDArray[np.int64]
     file: str
+    n_gaps: int = 0
 
     def __len__(self) -> int:
         return len(self.names)
@@ -191,6 +194,7 @@ class _Collected:
         headers = self._headers
         self._clear()
         letters = np.frombuffer(data, np.uint8)
+        n_gaps = sum(data.count(sign) for sign in GAP_LETTERS.encode()) if self._policy.leaves_gaps_out else 0
         if any(sign in data for sign in self._left_out):
             stays = ~np.isin(letters, np.frombuffer(self._left_out, np.uint8))
             offsets = np.concatenate([[0], np.cumsum(stays)])[offsets]
@@ -208,7 +212,7 @@ class _Collected:
                 file=self._file,
                 record=names[int(np.flatnonzero(lengths == 0)[0])],
             )
-        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file)
+        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, n_gaps)
 
     def _names(self, headers: list[str], numbers: NDArray[np.int64]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Headers cut at their first blank."""

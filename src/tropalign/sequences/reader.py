@@ -9,14 +9,16 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.sequences.alphabet import Alphabet, alphabet_of, byte_counts, judge_counts
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.sequences.blocks import SEQUENCES, BlockReader, Policy, SequenceBlock
+from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock
 from tropalign.sequences.files import Source
 
 #: Letters that are encoded at a time.
 PIECE = 1 << 20
+#: What becomes of gaps.
+GAPS = ("keep", "note", "drop")
 
 
 def read_sequences(
@@ -25,6 +27,7 @@ def read_sequences(
     alphabet: Alphabet | str | None = None,
     skip_empty: bool = False,
     strict: bool = False,
+    gaps: str = "keep",
 ) -> SequenceBatch:
     """Reads FASTA or FASTQ files (gzip, bzip2, xz or zstd by content; ``-`` is standard input) into one batch.
 
@@ -38,6 +41,9 @@ def read_sequences(
         Leaves empty sequences out instead of raising.
     strict
         Raises on letters outside the alphabet instead of reading them as the wildcard with a warning.
+    gaps : {"keep", "note", "drop"}
+        ``-``, ``.`` and ``_`` within sequences: read as letters of no alphabet, left out with a warning that counts
+        them, or left out.
 
     Returns
     -------
@@ -53,7 +59,8 @@ def read_sequences(
     Warns
     -----
     TropalignWarning
-        Letters outside the alphabet, counted, with the first one's place; an ``alphabet`` that the letters contradict.
+        Letters outside the alphabet, counted, with the first one's place; an ``alphabet`` that the letters contradict;
+        gaps that are left out.
 
     Examples
     --------
@@ -62,10 +69,15 @@ def read_sequences(
     """
     if alphabet is not None:
         alphabet = alphabet_of(alphabet)
+    if gaps not in GAPS:
+        raise UsageError(f"gaps {gaps!r} is none of {', '.join(GAPS)}")
     found = _Whole()
-    for block in BlockReader(paths, Policy(empty="skip") if skip_empty else SEQUENCES):
+    for block in BlockReader(paths, Policy(leaves_gaps_out=gaps != "keep", empty="skip" if skip_empty else "refuse")):
         found.add(block)
     found.check_names()
+    if found.n_gaps and gaps == "note":
+        text = f"{found.n_gaps:,} gap{'s' * (found.n_gaps > 1)} in the sequences are left out"
+        warnings.warn(f"{shown(found.files[0])}: {text}", TropalignWarning, stacklevel=2)
     letters = np.frombuffer(found.letters, np.uint8)
     judged = judge_counts(byte_counts(letters))
     if alphabet is None:
@@ -117,6 +129,7 @@ class _Whole:
         self._numbers: list[NDArray[np.int64] | range] = []
         self.files: list[str] = []
         self._ends: list[int] = []  # of each block, records up to its end
+        self.n_gaps = 0
 
     def add(self, block: SequenceBlock) -> None:
         """One more block."""
@@ -131,6 +144,7 @@ class _Whole:
         self._numbers.append(range(first, last + 1) if is_run else block.numbers)
         self.files.append(block.file)
         self._ends.append(len(self.names))
+        self.n_gaps += block.n_gaps
 
     def descriptions(self) -> tuple[str, ...]:
         """What followed each name in its header."""

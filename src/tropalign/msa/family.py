@@ -1,0 +1,125 @@
+"""The sequences of a family: read, and checked for what no alignment can use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, ResourceError
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.alphabet import Alphabet, alphabet_of
+from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.files import Source
+from tropalign.sequences.reader import read_sequences
+
+#: Residues of a sequence at most: columns of posteriors have 16 bits.
+MOST_RESIDUES = 65_535
+#: Shorter sequences are not judged one by one: some peptides look like nucleotides.
+LEAST_JUDGED = 20
+#: A nucleotide sequence has at least this share of A, C, G, T, U and N, a protein less than the other.
+NUCLEOTIDE_SHARE, PROTEIN_SHARE = 0.95, 0.6
+
+
+def read_family(
+    paths: Iterable[Source],
+    alphabet: Alphabet | str | None = None,
+    *,
+    is_realigned: bool = False,
+    skip_empty: bool = False,
+    strict: bool = False,
+) -> SequenceBatch:
+    """The sequences of all files as one family; gaps are left out.
+
+    Parameters
+    ----------
+    is_realigned
+        Gaps are expected, and no note is made of them.
+
+    Raises
+    ------
+    InputError
+        What `read_sequences` raises, and what `check_family` does.
+
+    Warns
+    -----
+    TropalignWarning
+        There were gaps.
+    """
+    gaps = "drop" if is_realigned else "note"
+    batch = read_sequences(paths, alphabet=alphabet, skip_empty=skip_empty, strict=strict, gaps=gaps)
+    check_family(batch, is_judged=alphabet is None)
+    return batch
+
+
+def family_of(sequences: Any, alphabet: Alphabet | str | None = None) -> SequenceBatch:
+    """A family of what Python code may give: see `align_multiple`. Raises what `read_family` does."""
+    is_judged = alphabet is None
+    if isinstance(sequences, MultipleAlignment):
+        batch, is_judged = sequences.sequences, False
+    elif isinstance(sequences, SequenceBatch):
+        batch, is_judged = sequences, False
+    elif isinstance(sequences, os.PathLike):
+        return read_family([sequences], alphabet)
+    else:
+        chosen = None if alphabet is None else alphabet_of(alphabet)
+        batch = SequenceBatch.from_strings(sequences, alphabet=chosen)
+    if not batch.has_residues:
+        raise InputError("the batch knows names and lengths only: read the sequences again")
+    check_family(batch, is_judged)
+    return batch
+
+
+def check_family(batch: SequenceBatch, is_judged: bool = True) -> None:
+    """Refuses what cannot be aligned.
+
+    Parameters
+    ----------
+    is_judged
+        Nobody named the alphabet: sequences of two kinds are told apart.
+
+    Raises
+    ------
+    InputError
+        No sequence, an empty one, nucleotides among proteins or the other way round.
+    ResourceError
+        A sequence of more than MOST_RESIDUES residues.
+    """
+    if not len(batch):
+        raise InputError("there is no sequence: give one or more")
+    if not batch.lengths.all():
+        raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
+    longest = int(batch.lengths.argmax())
+    if batch.lengths[longest] > MOST_RESIDUES:
+        raise ResourceError(
+            f"record {batch.names[longest]!r} has {batch.lengths[longest]:,} residues, and a family is aligned up to "
+            f"{MOST_RESIDUES:,}: cut it, or align it to another one with tropalign pairs"
+        )
+    if is_judged:
+        _check_kinds(batch)
+
+
+def _check_kinds(batch: SequenceBatch) -> None:
+    upper = batch.letters & 0xDF
+    shares = _shares(batch, np.isin(upper, np.frombuffer(b"ACGTUN", np.uint8)))
+    is_long = batch.lengths >= LEAST_JUDGED
+    if batch.alphabet.has_strands:
+        odd, kind, other = is_long & (shares < PROTEIN_SHARE), "protein", "nucleotide"
+    else:
+        n_letters = sum((_shares(batch, upper == ord(letter)) > 0).astype(int) for letter in "ACG")
+        odd, kind, other = is_long & (shares >= NUCLEOTIDE_SHARE) & (n_letters == 3), "nucleotide", "protein"
+    if odd.any():
+        raise InputError(
+            f"this is a {kind} sequence by its letters, but the family is read as {other}: remove it, or say what all "
+            "are with --alphabet",
+            record=batch.names[int(np.flatnonzero(odd)[0])],
+        )
+
+
+def _shares(batch: SequenceBatch, is_one: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The share of each sequence's residues for which this is true, float64, shape (n,)."""
+    found: NDArray[np.float64] = np.add.reduceat(is_one, batch.offsets[:-1], dtype=np.int64) / batch.lengths
+    return found

@@ -1,0 +1,110 @@
+"""What a multiple alignment is to be: options, checked once, and what each mode takes where nothing is said.
+
+It imports no NumPy, so that the command line can list names before anything is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from tropalign.errors import UsageError
+from tropalign.machine.numbers import whole_number
+
+#: Whose rules: models of pairs, consistency and refinement (docs/msa.md).
+RULES = ("quickprobs1", "quickprobs2")
+#: A family of more sequences is aligned in mode "fast" where no mode is named.
+MOST_SEQUENCES = 1000
+#: Passes and rounds at most; more change nothing.
+MOST_PASSES, MOST_ROUNDS = 20, 100_000
+
+
+@dataclass(frozen=True)
+class MsaOptions:
+    """How a family is aligned. Make it with `options_of`, which knows what each mode takes.
+
+    Attributes
+    ----------
+    mode : {"default", "accurate", "fast"}
+    rules : {"quickprobs1", "quickprobs2"}
+        Whose parameters, consistency and refinement.
+    consistency
+        Passes of consistency.
+    refine
+        Rounds of refinement.
+    cutoff
+        Posteriors below this are dropped, 0 < cutoff < 1.
+    keep
+        The share of each matrix' elements to keep instead, 0 < keep <= 1; 0: those above the cutoff.
+    seed
+        Of the random choices of refinement.
+    """
+
+    mode: str = "default"
+    rules: str = "quickprobs2"
+    consistency: int = 2
+    refine: int = 30
+    cutoff: float = 0.01
+    keep: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, words in (("mode", tuple(MODES)), ("rules", RULES)):
+            word = getattr(self, name)
+            if not isinstance(word, str) or word not in words:
+                raise UsageError(f"{name} {word!r} is none of {', '.join(words)}")
+        for name, most in (("consistency", MOST_PASSES), ("refine", MOST_ROUNDS), ("seed", 2**63 - 1)):
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, most))
+        for name, least, most in (("cutoff", 1e-4, 0.5), ("keep", 0.0, 1.0)):
+            object.__setattr__(self, name, _fraction(name, getattr(self, name), least, most))
+
+    def parameters(self) -> dict[str, str]:
+        """For headers and manifests, by name."""
+        return {name: str(value) for name, value in asdict(self).items()}
+
+
+def _fraction(name: str, value: Any, least: float, most: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not least <= value <= most:
+        raise UsageError(f"{name} {value!r} is no number from {least:g} to {most:g}")
+    return float(value)
+
+
+#: What each mode takes where nothing else is said.
+MODES: dict[str, dict[str, Any]] = {
+    "default": {"rules": "quickprobs2", "consistency": 2, "refine": 30, "cutoff": 0.01, "keep": 0.0},
+    "accurate": {"rules": "quickprobs2", "consistency": 2, "refine": 100, "cutoff": 0.01, "keep": 0.3},
+    "fast": {"rules": "quickprobs2", "consistency": 1, "refine": 0, "cutoff": 0.01, "keep": 0.0},
+}
+
+
+def options_of(mode: str | None = None, n_sequences: int = 0, **given: Any) -> MsaOptions:
+    """The options of a mode, with what is given in place of what the mode takes.
+
+    Parameters
+    ----------
+    mode
+        None: "default", or "fast" for more than MOST_SEQUENCES sequences.
+    given
+        Fields of MsaOptions; those that are None are the mode's.
+
+    Raises
+    ------
+    UsageError
+        A word or number that an option does not take.
+
+    Examples
+    --------
+    >>> options_of("accurate", seed=3).keep, options_of(n_sequences=5000).mode
+    (0.3, 'fast')
+    """
+    if mode is None:
+        mode = "fast" if n_sequences > MOST_SEQUENCES else "default"
+    if not isinstance(mode, str) or mode not in MODES:
+        raise UsageError(f"mode {mode!r} is none of {', '.join(MODES)}")
+    known = {field.name for field in fields(MsaOptions)}
+    if unknown := set(given) - known:
+        raise UsageError(f"there is no option {', '.join(sorted(unknown))}: the options are {', '.join(sorted(known))}")
+    chosen = MsaOptions(mode=mode, **MODES[mode])
+    return replace(chosen, **{name: value for name, value in given.items() if value is not None})
