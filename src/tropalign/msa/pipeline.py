@@ -1,0 +1,321 @@
+"""The stages of a multiple alignment, one after another (Gudys and Deorowicz 2014; docs/msa.md).
+
+family --I--> posteriors, distances --II--> guide tree, weights --III--> consistent posteriors --IV--> columns
+              tiles, over devices           a moment                     a pass at a time             and confidence
+
+What a stage leaves behind may be kept (`Kept`), so that a killed run goes on; this file knows nothing of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import ResourceError
+from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import Device, Progress, Tile
+from tropalign.machine.memory import human, require
+from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.models import model_of
+from tropalign.msa.options import RULES, MsaOptions
+from tropalign.msa.progress import Meter, StageProgress, stage_costs
+from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sections
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.batch import SequenceBatch
+
+#: Of the own weight of a pair, per third sequence: (h - 1) / 200 with QuickProbs 2's self-weight h = 3.
+GAINS = {"quickprobs1": 0.0, "quickprobs2": 0.01}
+#: Elements below this are dropped after the last pass; after the others those below the cutoff.
+LAST_CUTOFFS = {"quickprobs1": None, "quickprobs2": 1e-5}
+#: How refinement splits the family.
+SPLITS = {"quickprobs1": "random", "quickprobs2": "columns"}
+assert set(GAINS) == set(LAST_CUTOFFS) == set(SPLITS) == set(RULES)
+#: Bytes of the store per pair, per residue of its two sequences, and per element (with the transpose, and the new
+#: value that a pass makes); elements per row at the least.
+PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
+LEAST_ROW_ELEMENTS = 1.0
+
+
+class Kept(Protocol):
+    """What earlier runs left of stages, and where this one leaves its own. A stage's parts are counted from 0."""
+
+    def get(self, stage: int, part: int) -> list[bytes] | None:
+        """The sections of a part; None where it is not there."""
+
+    def put(self, stage: int, part: int, sections: list[bytes]) -> None:
+        """Keeps a part."""
+
+    def is_whole(self, stage: int, n_parts: int) -> bool:
+        """Whether all parts of a stage are there."""
+
+    def forget(self, stage: int) -> None:
+        """Lets go of the parts of a stage that no later one needs."""
+
+
+class NothingKept:
+    """For runs that cannot be taken up again, or are done in a moment."""
+
+    def get(self, stage: int, part: int) -> list[bytes] | None:
+        """None."""
+        return None
+
+    def put(self, stage: int, part: int, sections: list[bytes]) -> None:
+        """Nothing."""
+
+    def is_whole(self, stage: int, n_parts: int) -> bool:
+        """No."""
+        return False
+
+    def forget(self, stage: int) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be aligned, and how.
+
+    Attributes
+    ----------
+    batch
+        The family.
+    options
+        How.
+    tree
+        The guide tree; made of the distances when not given.
+    wants_confidence
+        Whether the result has its confidence.
+    """
+
+    batch: SequenceBatch
+    options: MsaOptions
+    tree: GuideTree | None = None
+    wants_confidence: bool = True
+
+
+def align(
+    job: Job,
+    devices: Sequence[Device],
+    n_threads: int,
+    memory_bytes: int,
+    kept: Kept | None = None,
+    progress: StageProgress | None = None,
+) -> MultipleAlignment:
+    """Aligns a family.
+
+    Parameters
+    ----------
+    devices
+        What computes posteriors.
+    n_threads
+        Threads of the other stages.
+    memory_bytes
+        What the job may take beside the family.
+    progress
+        Receives the name of a stage and the share of all work that is done, 0 to 1; what it raises ends the alignment.
+
+    Raises
+    ------
+    ResourceError
+        The posteriors take more memory than is allowed.
+    """
+    if len(job.batch) == 1:
+        return _as_it_is(job)
+    return _Stages(job, devices, n_threads, memory_bytes, kept or NothingKept(), progress).run()
+
+
+def _as_it_is(job: Job) -> MultipleAlignment:
+    """One sequence: every residue in a column of its own."""
+    n = len(job.batch.codes)
+    ones = np.ones(n, np.float32) if job.wants_confidence else None
+    return MultipleAlignment(job.batch, np.arange(n, dtype=np.int32), n, ones, ones)
+
+
+class _Stages:
+    """One alignment on its way."""
+
+    def __init__(
+        self,
+        job: Job,
+        devices: Sequence[Device],
+        n_threads: int,
+        memory_bytes: int,
+        kept: Kept,
+        progress: StageProgress | None,
+    ) -> None:
+        self.job, self.devices, self.n_threads, self.memory_bytes, self.kept = job, devices, n_threads, memory_bytes, kept
+        batch, options = job.batch, job.options
+        self.task = PosteriorTask(batch, model_of(batch.alphabet, options.rules), options.cutoff, options.keep)
+        self.n = len(batch)
+        self.meter = Meter(stage_costs(batch.lengths, options), progress)
+        self.last = options.consistency + 1  # number of the stage that leaves the alignment
+
+    def run(self) -> MultipleAlignment:
+        """All stages, from the last one that is there."""
+        found = self.kept.get(self.last, 0)
+        if found is not None:
+            return self._made(np.frombuffer(found[0], np.int32), found[1:3], found[3].decode())
+        store, tree, weights = self._consistent()
+        columns = self._aligned(store, tree, weights)
+        confidence = self._confidence(store, columns, weights) if self.job.wants_confidence else []
+        newick = tree.newick(self.job.batch.names)
+        sections = [part.tobytes() for part in (columns, *confidence)]
+        self.kept.put(self.last, 0, [*sections, *[b""] * (3 - len(sections)), newick.encode()])
+        return self._made(columns, sections[1:], newick)
+
+    def _made(self, columns: NDArray[np.int32], confidence: list[bytes], newick: str) -> MultipleAlignment:
+        residues, of_columns = (np.frombuffer(part, np.float32) if part else None for part in (*confidence, b"", b"")[:2])
+        return MultipleAlignment(self.job.batch, columns, int(columns.max()) + 1, residues, of_columns, newick)
+
+    # Stages I to III.
+
+    def _consistent(self) -> tuple[Any, GuideTree, NDArray[np.float64]]:
+        """The store after the last pass of consistency, the tree, and the weights of the sequences."""
+        n_passes, tiles = self.job.options.consistency, self.task.tiles()
+        done = next((k for k in range(n_passes, 0, -1) if self.kept.is_whole(k, len(tiles))), 0)
+        store, distances = self._posteriors() if done == 0 else self._restored(done)
+        tree = self._tree(distances)
+        weights = tree.weights()
+        for number in range(done, n_passes):
+            self._relax(store, weights, is_last=number + 1 == n_passes)
+            self._keep_pass(number + 1, store, distances)
+        return store, tree, weights
+
+    def _new_store(self) -> Any:
+        from tropalign import _native
+
+        return _native.PosteriorStore(self.job.batch.lengths.astype(np.int32))
+
+    def _posteriors(self) -> tuple[Any, NDArray[np.float32]]:
+        """Stage I: tiles that are not there yet are computed."""
+        require(int(self._bytes(LEAST_ROW_ELEMENTS)), self.memory_bytes, *self._too_large())
+        store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
+        n_rows = 0
+
+        def add(found: Posteriors) -> None:
+            nonlocal n_rows
+            store.add(found.pairs, found.row_sizes, found.columns, found.values)
+            distances_of(self.n, found, distances)
+            n_rows += len(found.row_sizes)
+            self._check_memory(store, n_rows)
+
+        def is_there(tile: Tile) -> bool:
+            parts = self.kept.get(0, tile.index)
+            if parts is not None:
+                add(restored(self.task.pairs_of(tile), parts))
+            return parts is not None
+
+        scheduler = Scheduler(self.devices, self.meter.stage("posteriors", len(self.task.pairs)))
+        for result in scheduler.run([self.task], is_there):
+            add(result.value)
+            self.kept.put(0, result.tile.index, sections(result.value))
+        return store, distances
+
+    def _restored(self, number: int) -> tuple[Any, NDArray[np.float32]]:
+        """The store as a pass left it."""
+        store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
+        for tile in self.task.tiles():
+            found = restored(self.task.pairs_of(tile), self.kept.get(number, tile.index) or [])
+            store.add(found.pairs, found.row_sizes, found.columns, found.values)
+            distances_of(self.n, found, distances)
+        return store, distances
+
+    def _bytes(self, row_elements: float) -> float:
+        """Bytes of the store with so many elements per row."""
+        lengths = self.job.batch.lengths.astype(np.float64)
+        residues = float(lengths.sum()) * (self.n - 1)  # of both sequences of all pairs
+        return PAIR_BYTES * len(self.task.pairs) + RESIDUE_BYTES * residues + STORED_BYTES * row_elements * residues / 2
+
+    def _too_large(self) -> tuple[str, str]:
+        return (
+            f"the consistency of {self.n:,} sequences",
+            "allow more with --memory, or align with --mode fast",
+        )
+
+    def _check_memory(self, store: Any, n_rows: int) -> None:
+        """Raises ResourceError as soon as the posteriors found so far say that all of them will not fit."""
+        all_rows = float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
+        needed = int(self._bytes(store.n_elements / max(n_rows, 1)) * min(1.0, all_rows))
+        if needed > self.memory_bytes:
+            what, remedy = self._too_large()
+            raise ResourceError(
+                f"{what} needs about {human(needed)} of memory and {human(self.memory_bytes)} are allowed: {remedy}",
+                needed_bytes=needed,
+                allowed_bytes=self.memory_bytes,
+            )
+
+    def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
+        """Stage II."""
+        return self.job.tree or GuideTree.of(distances.astype(np.float64))
+
+    def _relax(self, store: Any, weights: NDArray[np.float64], is_last: bool) -> None:
+        """A pass of stage III."""
+        options = self.job.options
+        cutoff = LAST_CUTOFFS[options.rules] if is_last else None
+        store.relax(
+            weights,
+            np.zeros(self.n, np.int32),
+            GAINS[options.rules],
+            options.cutoff if cutoff is None else cutoff,
+            self.n_threads,
+            self.meter.stage("consistency", len(self.task.pairs)),
+        )
+
+    def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
+        """Keeps what a pass has left, cut into the tiles of stage I."""
+        if isinstance(self.kept, NothingKept):
+            return
+        for tile in self.task.tiles():
+            pairs = self.task.pairs_of(tile)
+            self.kept.put(number, tile.index, sections(_taken(store, pairs, self.n, distances)))
+        self.kept.forget(number - 1)
+
+    # Stage IV.
+
+    def _aligned(self, store: Any, tree: GuideTree, weights: NDArray[np.float64]) -> NDArray[np.int32]:
+        from tropalign import _native
+
+        options = self.job.options
+        columns = _native.progressive(
+            store, tree.children, weights, self.n_threads, self.meter.stage("alignment", self.n - 1)
+        )
+        if options.refine:
+            columns = _native.refine(
+                store,
+                columns,
+                weights,
+                SPLITS[options.rules],
+                options.refine,
+                options.seed,
+                self.n_threads,
+                self.meter.stage("refinement", options.refine),
+            )
+        return columns
+
+    def _confidence(
+        self, store: Any, columns: NDArray[np.int32], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        from tropalign import _native
+
+        self.meter.stage("confidence", 1)
+        of_residues, of_columns = _native.confidence(store, columns, weights)
+        return of_residues, of_columns
+
+
+def _taken(store: Any, pairs: NDArray[np.int32], n: int, distances: NDArray[np.float32]) -> Posteriors:
+    """The posteriors of some pairs out of the store."""
+    found = [store.matrix(x, y) for x, y in pairs.tolist()]
+    low, high = np.sort(pairs.astype(np.int64), 1).T
+    return Posteriors(
+        pairs,
+        distances[low * (2 * n - low - 1) // 2 + high - low - 1],
+        np.concatenate([np.diff(starts).astype(np.uint16) for starts, _, _ in found]),
+        np.concatenate([columns for _, columns, _ in found]),
+        np.concatenate([values for _, _, values in found]),
+    )
+
+
+__all__ = ["Callable", "Job", "Kept", "NothingKept", "Progress", "align"]

@@ -1,0 +1,75 @@
+"""How far a multiple alignment is: its stages, weighed by what they are expected to take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.execution.task import Progress
+from tropalign.msa.options import MsaOptions
+
+#: Receives the name of a stage, and the share of all work that is done.
+StageProgress = Callable[[str, float], object]
+
+#: What stages take, in cells of stage I: per pair, third sequence and residue of a pass of consistency; per pair and
+#: residue of a profile; per cell of two profiles.
+THIRD_CELLS, PROFILE_CELLS, COLUMN_CELLS = 4.0, 8.0, 1.0
+
+
+def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, float]:
+    """What each stage is expected to take, in cells of stage I; a pass of consistency counts by itself."""
+    n, mean = len(lengths), float(lengths.mean())
+    total, squares = float(lengths.sum()), float((lengths.astype(np.float64) ** 2).sum())
+    pairs = n * (n - 1) / 2
+    profiles = PROFILE_CELLS * pairs * mean
+    return {
+        "posteriors": (total * total - squares) / 2,
+        "consistency": options.consistency * THIRD_CELLS * pairs * max(n - 2, 0) * mean,
+        "alignment": profiles + COLUMN_CELLS * (n - 1) * mean * mean,
+        "refinement": options.refine * (profiles / 2 + COLUMN_CELLS * mean * mean),
+        "confidence": profiles / 4,
+    }
+
+
+class Meter:
+    """Turns the items of stages into the share of all work that is done.
+
+    Parameters
+    ----------
+    costs
+        By stage, in order. A stage that is entered several times (passes) has equal parts of its cost.
+    progress
+        None where nobody watches.
+    """
+
+    def __init__(self, costs: dict[str, float], progress: StageProgress | None) -> None:
+        self._costs, self._progress = costs, progress
+        self._total = max(sum(costs.values()), 1.0)
+        self._entered: dict[str, int] = {}
+
+    def stage(self, name: str, n_items: int, times: int = 1) -> Progress | None:
+        """Enters a stage. Gives what receives its items begun.
+
+        Parameters
+        ----------
+        times
+            How often the stage is entered in all.
+        """
+        if self._progress is None:
+            return None
+        progress, number = self._progress, self._entered.get(name, 0)
+        self._entered[name] = number + 1
+        before = sum(cost for other, cost in self._costs.items() if list(self._costs).index(other) < self._place(name))
+        share = self._costs[name] / times
+        title = name if times == 1 else f"{name} {number + 1}/{times}"
+
+        def begun(items: int) -> None:
+            progress(title, min(1.0, (before + share * (number + items / max(n_items, 1))) / self._total))
+
+        begun(0)
+        return begun
+
+    def _place(self, name: str) -> int:
+        return list(self._costs).index(name)

@@ -1,0 +1,153 @@
+"""Stage I as a task of tiles: the posteriors of all pairs of a family.
+
+Sequences are taken by descending length, so that the pairs of a tile, and the pairs that share a first sequence, have
+others of similar lengths; kernels fill their lanes with these.
+
+    order by length    a b c d      pairs   ab ac ad | bc bd | cd
+                                    tiles   |--- 0 ---|--- 1 ---|     runs of about the same cost
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.execution.cut import CostList, cuts
+from tropalign.execution.task import Progress, Tile
+from tropalign.msa.models import PairModel
+from tropalign.sequences.batch import SequenceBatch
+
+#: A tile's cost in cells, and the most pairs that it has: about a second of one core, which is what a kill loses.
+TILE_CELLS = 1_000_000_000
+TILE_PAIRS = 100_000
+#: What a pair costs beside its cells, in cells.
+PAIR_CELLS = 2_000
+#: Elements that a row of a sparse matrix keeps, a cautious mean; and the bytes of one in a result.
+ROW_ELEMENTS = 12
+ELEMENT_BYTES = 4
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """What stage I finds of some pairs.
+
+    Attributes
+    ----------
+    pairs : int32, shape (n_pairs, 2)
+        Indices of sequences.
+    distance : float32, shape (n_pairs,)
+        1 - the expected accuracy of the best alignment.
+    row_sizes : uint16
+        Kept elements per residue of the pairs' first sequences, one pair after another.
+    columns, values : uint16
+        Of each kept element, row by row.
+    """
+
+    pairs: NDArray[np.int32]
+    distance: NDArray[np.float32]
+    row_sizes: NDArray[np.uint16]
+    columns: NDArray[np.uint16]
+    values: NDArray[np.uint16]
+
+
+class PosteriorTask:
+    """Posteriors of all pairs of a family.
+
+    Parameters
+    ----------
+    batch
+        The family.
+    model
+        What makes residues likely to be aligned.
+    cutoff, keep
+        Elements that are kept: as MsaOptions has them.
+    pairs : int32, shape (n_pairs, 2), optional
+        Only these pairs; all of the family by default.
+    """
+
+    def __init__(
+        self,
+        batch: SequenceBatch,
+        model: PairModel,
+        cutoff: float,
+        keep: float = 0.0,
+        pairs: NDArray[np.int32] | None = None,
+    ) -> None:
+        self.batch, self.model, self.cutoff, self.keep = batch, model, cutoff, keep
+        self.pairs = all_pairs(batch.lengths) if pairs is None else pairs
+        lengths = batch.lengths
+        self._cells = lengths[self.pairs[:, 0]] * lengths[self.pairs[:, 1]]
+        items = CostList((self._cells + PAIR_CELLS).astype(np.float64))
+        bounds = cuts(items, 0, items.n, TILE_PAIRS, TILE_CELLS)
+        self._tiles = [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
+
+    @property
+    def cost_cells(self) -> int:
+        """Cells of all pairs."""
+        return int(self._cells.sum())
+
+    def tiles(self) -> list[Tile]:
+        """Runs of neighbouring pairs."""
+        return self._tiles
+
+    def pairs_of(self, tile: Tile) -> NDArray[np.int32]:
+        """The pairs of a tile, int32, shape (n_pairs, 2)."""
+        return self.pairs[slice(*tile.payload)]
+
+    def _tile(self, index: int, begin: int, end: int) -> Tile:
+        rows = int(self.batch.lengths[self.pairs[begin:end, 0]].sum())
+        cost = int(self._cells[begin:end].sum()) + PAIR_CELLS * (end - begin)
+        return Tile(index, cost, rows * ROW_ELEMENTS * ELEMENT_BYTES, end - begin, (begin, end))
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
+        """The posteriors of a tile's pairs."""
+        from tropalign import _native
+
+        pairs = self.pairs_of(tile)
+        found = _native.pair_posteriors(
+            self.batch.codes,
+            self.batch.offsets,
+            np.ascontiguousarray(pairs),
+            **self.model.arguments(),
+            cutoff=self.cutoff,
+            keep=self.keep,
+            n_threads=n_threads,
+            progress=progress,
+        )
+        return Posteriors(pairs, *found)
+
+
+def all_pairs(lengths: Index) -> NDArray[np.int32]:
+    """All pairs of a family, int32, shape (n (n - 1) / 2, 2), sequences by descending length."""
+    order = np.argsort(-lengths, kind="stable").astype(np.int32)
+    first, second = np.triu_indices(len(lengths), 1)
+    return np.stack([order[first], order[second]], 1)
+
+
+def distances_of(n_sequences: int, found: Posteriors, out: NDArray[np.float32]) -> None:
+    """Enters the distances of some pairs where the guide tree looks for them: (0,1), (0,2) .. (1,2) ..
+
+    Parameters
+    ----------
+    out : float32, shape (n (n - 1) / 2,)
+    """
+    pairs = np.sort(found.pairs.astype(np.int64), 1)
+    low, high = pairs[:, 0], pairs[:, 1]
+    out[low * (2 * n_sequences - low - 1) // 2 + high - low - 1] = found.distance
+
+
+def sections(found: Posteriors) -> list[bytes]:
+    """As bytes for the disk; `restored` makes the posteriors of them again."""
+    return [getattr(found, name).tobytes() for name in ("distance", "row_sizes", "columns", "values")]
+
+
+def restored(pairs: NDArray[np.int32], parts: list[bytes]) -> Posteriors:
+    """From what `sections` made. Raises ValueError where they are of another length."""
+    types: list[Any] = [np.float32, np.uint16, np.uint16, np.uint16]
+    return Posteriors(pairs, *(np.frombuffer(part, kind) for part, kind in zip(parts, types, strict=True)))
