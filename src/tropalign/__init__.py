@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         TropalignWarning,
     )
     from tropalign.msa.accuracy import AlignmentScore, score_alignment
+    from tropalign.msa.api import align_multiple
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
@@ -40,6 +41,7 @@ _HOMES = {
     "AlignmentScore": "msa.accuracy",
     "score_alignment": "msa.accuracy",
     "MultipleAlignment": "results.multiple",
+    "align_multiple": "msa.api",
     "read_alignment": "msa.files",
     "write_alignment": "msa.files",
     "align": "pairwise",
@@ -70,6 +72,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "AlignmentScore",
     "score_alignment",
     "MultipleAlignment",
+    "align_multiple",
     "read_alignment",
     "write_alignment",
     "align",

@@ -96,7 +96,7 @@ def make_parser(wants_help: bool = True) -> argparse.ArgumentParser:
     """The parser of all verbs; coloured help is loaded only where it `wants_help`."""
     import argparse
 
-    from tropalign.cli import devices, merge, pairs, place, score
+    from tropalign.cli import devices, merge, msa, pairs, place, score
     from tropalign.cli.options import Parser
 
     formatter: type[argparse.HelpFormatter] = argparse.RawDescriptionHelpFormatter
@@ -111,7 +111,7 @@ def make_parser(wants_help: bool = True) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tropalign {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
-    for module in (pairs, place, score, merge, devices):
+    for module in (pairs, msa, place, score, merge, devices):
         module.add_parser(verbs, formatter)
     return parser
 

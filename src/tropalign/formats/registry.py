@@ -1,8 +1,8 @@
 """Which formats there are: a folder per kind of results, in it a module per format.
 
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
-(the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments) and ``confidence`` (their
-table). Adding a format is adding a module. Names are read from the
+(the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments), ``confidence`` (their
+table) and ``trees`` (their guide trees). Adding a format is adding a module. Names are read from the
 files, so that a command line can list them before anything is imported.
 """
 
@@ -33,6 +33,7 @@ DEFAULTS = {
     "placed/branches": "jplace",
     "aligned": "fasta",
     "confidence": "tsv",
+    "trees": "newick",
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -140,7 +141,7 @@ def placed_writer(name: str, header: Header, context: PlacedContext) -> Writer:
 
 
 def aligned_writer(kind: str, name: str, header: Header, context: AlignedContext) -> Writer:
-    """A writer of multiple alignments (kind "aligned") or of their "confidence". Raises what `pairs_writer` does."""
+    """A writer of multiple alignments (kind "aligned"), of their "confidence" or "trees"; raises as `pairs_writer`."""
     check_format(kind, name)
     return _bound(kind, name, header, context)
 

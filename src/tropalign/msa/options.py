@@ -56,8 +56,8 @@ class MsaOptions:
                 raise UsageError(f"{name} {word!r} is none of {', '.join(words)}")
         for name, most in (("consistency", MOST_PASSES), ("refine", MOST_ROUNDS), ("seed", 2**63 - 1)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, most))
-        for name, least, most in (("cutoff", 1e-4, 0.5), ("keep", 0.0, 1.0)):
-            object.__setattr__(self, name, _fraction(name, getattr(self, name), least, most))
+        for name, low, high in (("cutoff", 1e-4, 0.5), ("keep", 0.0, 1.0)):
+            object.__setattr__(self, name, _fraction(name, getattr(self, name), low, high))
 
     def parameters(self) -> dict[str, str]:
         """For headers and manifests, by name."""

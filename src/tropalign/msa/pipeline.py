@@ -8,31 +8,33 @@ What a stage leaves behind may be kept (`Kept`), so that a killed run goes on; t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ResourceError
+from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.task import Device, Progress, Tile
+from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human, require
-from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import RULES, MsaOptions
-from tropalign.msa.progress import Meter, StageProgress, stage_costs
+from tropalign.msa.progress import Meter, stage_costs
 from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sections
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
+#: Sections of a part.
+N_SECTIONS = 4
 #: Of the own weight of a pair, per third sequence: (h - 1) / 200 with QuickProbs 2's self-weight h = 3.
 GAINS = {"quickprobs1": 0.0, "quickprobs2": 0.01}
 #: Elements below this are dropped after the last pass; after the others those below the cutoff.
 LAST_CUTOFFS = {"quickprobs1": None, "quickprobs2": 1e-5}
-#: How refinement splits the family.
-SPLITS = {"quickprobs1": "random", "quickprobs2": "columns"}
+#: How refinement splits the family, and what it takes.
+SPLITS = {"quickprobs1": ("random", "always"), "quickprobs2": ("gap", "not_longer")}
 assert set(GAINS) == set(LAST_CUTOFFS) == set(SPLITS) == set(RULES)
 #: Bytes of the store per pair, per residue of its two sequences, and per element (with the transpose, and the new
 #: value that a pass makes); elements per row at the least.
@@ -74,6 +76,32 @@ class NothingKept:
         """Nothing."""
 
 
+class Tree(NamedTuple):
+    """A guide tree as native code has it."""
+
+    children: NDArray[np.int32]
+    branch_lengths: NDArray[np.float64]
+
+    def leaf_order(self) -> list[int]:
+        """The leaves as they stand beside each other in the tree."""
+        n = len(self.children) + 1
+        below: list[list[int]] = [[leaf] for leaf in range(n)]
+        for first, second in self.children.tolist():
+            below.append(below[first] + below[second])
+            below[first] = below[second] = []
+        return below[-1]
+
+    def to_bytes(self) -> bytes:
+        """For the disk."""
+        return self.children.tobytes() + self.branch_lengths.tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, n_leaves: int) -> Tree:
+        """What `to_bytes` made of a tree."""
+        split = 8 * (n_leaves - 1)
+        return cls(np.frombuffer(data[:split], np.int32).reshape(-1, 2), np.frombuffer(data[split:], np.float64))
+
+
 @dataclass(frozen=True)
 class Job:
     """What is to be aligned, and how.
@@ -86,13 +114,16 @@ class Job:
         How.
     tree
         The guide tree; made of the distances when not given.
+    order : {"input", "tree"}
+        Of the rows.
     wants_confidence
         Whether the result has its confidence.
     """
 
     batch: SequenceBatch
     options: MsaOptions
-    tree: GuideTree | None = None
+    tree: Tree | None = None
+    order: str = "input"
     wants_confidence: bool = True
 
 
@@ -127,6 +158,22 @@ def align(
     return _Stages(job, devices, n_threads, memory_bytes, kept or NothingKept(), progress).run()
 
 
+def cost_cells(job: Job) -> int:
+    """What the posteriors of the family cost."""
+    lengths = job.batch.lengths.astype(float)
+    return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2)
+
+
+def n_tiles(job: Job) -> int:
+    """Parts that each stage leaves at the most."""
+    return max(1, len(_task(job).tiles()))
+
+
+def _task(job: Job) -> PosteriorTask:
+    batch, options = job.batch, job.options
+    return PosteriorTask(batch, model_of(batch.alphabet, options.rules), options.cutoff, options.keep)
+
+
 def _as_it_is(job: Job) -> MultipleAlignment:
     """One sequence: every residue in a column of its own."""
     n = len(job.batch.codes)
@@ -146,39 +193,47 @@ class _Stages:
         kept: Kept,
         progress: StageProgress | None,
     ) -> None:
-        self.job, self.devices, self.n_threads, self.memory_bytes, self.kept = job, devices, n_threads, memory_bytes, kept
-        batch, options = job.batch, job.options
-        self.task = PosteriorTask(batch, model_of(batch.alphabet, options.rules), options.cutoff, options.keep)
-        self.n = len(batch)
-        self.meter = Meter(stage_costs(batch.lengths, options), progress)
-        self.last = options.consistency + 1  # number of the stage that leaves the alignment
+        self.job, self.devices, self.n_threads, self.memory_bytes, self.kept = (
+            job,
+            devices,
+            n_threads,
+            memory_bytes,
+            kept,
+        )
+        self.task = _task(job)
+        self.n = len(job.batch)
+        self.meter = Meter(stage_costs(job.batch.lengths, job.options), progress)
+        self.last = job.options.consistency + 1  # number of the stage that leaves the alignment
 
     def run(self) -> MultipleAlignment:
         """All stages, from the last one that is there."""
         found = self.kept.get(self.last, 0)
         if found is not None:
-            return self._made(np.frombuffer(found[0], np.int32), found[1:3], found[3].decode())
+            return self._made(np.frombuffer(found[0], np.int32), found[1:3], Tree.from_bytes(found[3], self.n))
         store, tree, weights = self._consistent()
         columns = self._aligned(store, tree, weights)
         confidence = self._confidence(store, columns, weights) if self.job.wants_confidence else []
-        newick = tree.newick(self.job.batch.names)
-        sections = [part.tobytes() for part in (columns, *confidence)]
-        self.kept.put(self.last, 0, [*sections, *[b""] * (3 - len(sections)), newick.encode()])
-        return self._made(columns, sections[1:], newick)
+        parts = [part.tobytes() for part in (columns, *confidence)]
+        self.kept.put(self.last, 0, [*parts, *[b""] * (3 - len(parts)), tree.to_bytes()])
+        return self._made(columns, parts[1:], tree)
 
-    def _made(self, columns: NDArray[np.int32], confidence: list[bytes], newick: str) -> MultipleAlignment:
-        residues, of_columns = (np.frombuffer(part, np.float32) if part else None for part in (*confidence, b"", b"")[:2])
-        return MultipleAlignment(self.job.batch, columns, int(columns.max()) + 1, residues, of_columns, newick)
+    def _made(self, columns: NDArray[np.int32], confidence: list[bytes], tree: Tree) -> MultipleAlignment:
+        """The result, its rows in the order that was asked for."""
+        found = [np.frombuffer(part, np.float32) if part else None for part in (*confidence, b"", b"")[:2]]
+        whole = MultipleAlignment(self.job.batch, columns, int(columns.max()) + 1, found[0], found[1])
+        return whole[tree.leaf_order()] if self.job.order == "tree" else whole
 
     # Stages I to III.
 
-    def _consistent(self) -> tuple[Any, GuideTree, NDArray[np.float64]]:
+    def _consistent(self) -> tuple[Any, Tree, NDArray[np.float64]]:
         """The store after the last pass of consistency, the tree, and the weights of the sequences."""
+        from tropalign import _native
+
         n_passes, tiles = self.job.options.consistency, self.task.tiles()
         done = next((k for k in range(n_passes, 0, -1) if self.kept.is_whole(k, len(tiles))), 0)
         store, distances = self._posteriors() if done == 0 else self._restored(done)
         tree = self._tree(distances)
-        weights = tree.weights()
+        weights = _native.sequence_weights(tree.children, tree.branch_lengths)
         for number in range(done, n_passes):
             self._relax(store, weights, is_last=number + 1 == n_passes)
             self._keep_pass(number + 1, store, distances)
@@ -247,9 +302,11 @@ class _Stages:
                 allowed_bytes=self.memory_bytes,
             )
 
-    def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
+    def _tree(self, distances: NDArray[np.float32]) -> Tree:
         """Stage II."""
-        return self.job.tree or GuideTree.of(distances.astype(np.float64))
+        from tropalign import _native
+
+        return self.job.tree or Tree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))
 
     def _relax(self, store: Any, weights: NDArray[np.float64], is_last: bool) -> None:
         """A pass of stage III."""
@@ -261,7 +318,7 @@ class _Stages:
             GAINS[options.rules],
             options.cutoff if cutoff is None else cutoff,
             self.n_threads,
-            self.meter.stage("consistency", len(self.task.pairs)),
+            self.meter.stage("consistency", len(self.task.pairs), options.consistency),
         )
 
     def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
@@ -275,7 +332,7 @@ class _Stages:
 
     # Stage IV.
 
-    def _aligned(self, store: Any, tree: GuideTree, weights: NDArray[np.float64]) -> NDArray[np.int32]:
+    def _aligned(self, store: Any, tree: Tree, weights: NDArray[np.float64]) -> NDArray[np.int32]:
         from tropalign import _native
 
         options = self.job.options
@@ -287,7 +344,8 @@ class _Stages:
                 store,
                 columns,
                 weights,
-                SPLITS[options.rules],
+                None,
+                *SPLITS[options.rules],
                 options.refine,
                 options.seed,
                 self.n_threads,
@@ -300,8 +358,8 @@ class _Stages:
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         from tropalign import _native
 
-        self.meter.stage("confidence", 1)
-        of_residues, of_columns = _native.confidence(store, columns, weights)
+        watch = self.meter.stage("confidence", self.n)
+        of_residues, of_columns = _native.confidence(store, columns, weights, self.n_threads, watch)
         return of_residues, of_columns
 
 
@@ -316,6 +374,3 @@ def _taken(store: Any, pairs: NDArray[np.int32], n: int, distances: NDArray[np.f
         np.concatenate([columns for _, columns, _ in found]),
         np.concatenate([values for _, _, values in found]),
     )
-
-
-__all__ = ["Callable", "Job", "Kept", "NothingKept", "Progress", "align"]

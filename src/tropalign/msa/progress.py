@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Progress
 from tropalign.msa.options import MsaOptions
-
-#: Receives the name of a stage, and the share of all work that is done.
-StageProgress = Callable[[str, float], object]
 
 #: What stages take, in cells of stage I: per pair, third sequence and residue of a pass of consistency; per pair and
 #: residue of a profile; per cell of two profiles.
@@ -26,6 +22,7 @@ def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, fl
     profiles = PROFILE_CELLS * pairs * mean
     return {
         "posteriors": (total * total - squares) / 2,
+        "tree": COLUMN_CELLS * n * n,
         "consistency": options.consistency * THIRD_CELLS * pairs * max(n - 2, 0) * mean,
         "alignment": profiles + COLUMN_CELLS * (n - 1) * mean * mean,
         "refinement": options.refine * (profiles / 2 + COLUMN_CELLS * mean * mean),

@@ -1,0 +1,167 @@
+"""``tropalign msa``: the multiple alignment of a family."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from tropalign.cli.options import Choices, add_run_options, checked, command_line, started, whole
+from tropalign.formats.registry import format_names
+
+if TYPE_CHECKING:
+    from tropalign.execution.run import Output
+    from tropalign.msa.options import MsaOptions
+    from tropalign.sequences import SequenceBatch
+
+EXAMPLE = """example:
+  tropalign msa family.fa -o family.aln
+  tropalign msa family.fa --mode accurate -o family.sto --tree-out family.nwk --confidence family.tsv
+  cat a.fa b.fa | tropalign msa - > both.afa
+
+Clustal, Stockholm, PHYLIP, MSF, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any number
+of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+OPTIONS = "tropalign.msa.options"
+#: The options of the command line that are fields of MsaOptions.
+FIELDS = ("rules", "consistency", "refine", "cutoff", "keep", "seed")
+
+
+def add_parser(verbs: Any, formatter: Any) -> None:
+    """Registers the verb."""
+    parser = verbs.add_parser(
+        "msa",
+        help="align a family of sequences (multiple alignment)",
+        description="Aligns a family by the consistency of its pairs: posteriors of all pairs, a guide tree, "
+        "consistency, progressive alignment and refinement (MSAProbs, QuickProbs).",
+        epilog=EXAMPLE,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "family", nargs="+", metavar="FASTA", help="one family in one file or several, compressed or not; - is stdin"
+    )
+    _add_method_options(parser.add_argument_group("method"))
+    _add_input_options(parser.add_argument_group("input"))
+    _add_result_options(parser.add_argument_group("results"))
+    add_run_options(parser)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def _add_method_options(group: Any) -> None:
+    group.add_argument(
+        "--mode",
+        choices=Choices(OPTIONS, "MODES"),
+        help="(default: default, and fast for more than 1,000 sequences)",
+    )
+    group.add_argument(
+        "--rules", choices=Choices(OPTIONS, "RULES"), help="whose parameters, consistency and refinement"
+    )
+    group.add_argument("--consistency", type=whole(0), metavar="N", help="passes of consistency")
+    group.add_argument("--refine", type=whole(0), metavar="N", help="rounds of refinement")
+    group.add_argument("--cutoff", type=checked(float), metavar="P", help="posteriors below it are dropped")
+    group.add_argument(
+        "--keep", type=checked(float), metavar="F", help="keep this fraction of each matrix instead; 0: by the cutoff"
+    )
+    group.add_argument("--seed", type=whole(0), metavar="N", help="of the random choices of refinement (default: 0)")
+
+
+def _add_input_options(group: Any) -> None:
+    group.add_argument(
+        "--alphabet",
+        choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
+        default="auto",
+        help="(default: judged by the letters)",
+    )
+    group.add_argument("--realign", action="store_true", help="the input is aligned: its gaps are left out unsaid")
+    group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
+    group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
+
+
+def _add_result_options(group: Any) -> None:
+    group.add_argument(
+        "-f", "--format", choices=format_names("aligned"), help="(default: by the suffix of -o, else fasta)"
+    )
+    group.add_argument(
+        "--order", choices=("input", "tree"), default="input", help="of the rows: as read (default), or by the tree"
+    )
+    group.add_argument(
+        "--confidence", metavar="FILE", help="a row per residue: its mean posterior; TSV or Parquet by the suffix"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, aligns and writes."""
+    from tropalign.execution.progress import stage_bar
+    from tropalign.execution.run import memory_allowed
+    from tropalign.machine.memory import left_for_job
+    from tropalign.machine.threads import resolve_threads
+    from tropalign.msa import pipeline
+    from tropalign.msa.api import open_msa_devices
+    from tropalign.msa.family import read_family
+    from tropalign.msa.options import options_of
+    from tropalign.msa.run import MsaRun
+    from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.sequences.batch import held_bytes
+
+    _check_usage(options)
+    paths = [path for path in (options.output, options.confidence) if path is not None]
+    started(options, paths, options.family)
+    chosen = {name: getattr(options, name) for name in FIELDS}
+    options_of(options.mode, **chosen)  # before anything is read
+    allowed = memory_allowed(options.memory, options.output)
+    reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
+    batch = read_family(options.family, ALPHABETS.get(options.alphabet), **reading)
+    method = options_of(options.mode, len(batch), **chosen)
+    outputs, wants_confidence = _outputs(options, method)
+    job = pipeline.Job(batch, method, order=options.order, wants_confidence=wants_confidence)
+    memory_bytes = left_for_job(allowed, held_bytes(batch))
+    devices = open_msa_devices(options.device or ["auto"], options.threads, pipeline.cost_cells(job), memory_bytes)
+    aligning = MsaRun(job, outputs, _parameters(options, batch, method), allowed)
+    with stage_bar(options.quiet) as progress:
+        aligning.compute(devices, resolve_threads(options.threads), memory_bytes, progress)
+
+
+def _check_usage(options: argparse.Namespace) -> None:
+    refuse = options.parser.error
+    if options.shard is not None:
+        refuse("a family is aligned as a whole: leave --shard out")
+    if options.family.count("-") > 1:
+        refuse("standard input can be read once: name - once")
+
+
+def _outputs(options: argparse.Namespace, method: MsaOptions) -> tuple[list[Output], bool]:
+    """The files with their writers, and whether one of them shows confidence."""
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.execution.run import Output
+    from tropalign.formats.aligned import AlignedContext
+    from tropalign.formats.header import Header
+    from tropalign.formats.registry import aligned_writer, format_for_path, shows_confidence
+    from tropalign.msa.files import title_of
+
+    name = options.format or format_for_path("aligned", options.output)
+    settled = None if name == "fasta" else name
+    header = Header(__version__, command_line(options.parser, options, format=settled), method.parameters())
+    wanted = [("alignment", "aligned", options.output, name)]
+    if options.confidence is not None:
+        wanted.append(
+            ("confidence", "confidence", options.confidence, format_for_path("confidence", options.confidence))
+        )
+    context = AlignedContext(title_of(options.family[0]))
+    outputs = []
+    for role, kind, path, chosen in wanted:
+        writer = aligned_writer(kind, chosen, header, context)
+        if writer.is_binary:
+            check_terminal(chosen, path)
+        outputs.append(Output(role, path, writer))
+    return outputs, any(shows_confidence(kind, chosen) for _, kind, _, chosen in wanted)
+
+
+def _parameters(options: argparse.Namespace, batch: SequenceBatch, method: MsaOptions) -> dict[str, str]:
+    """All that decides the result, by name."""
+    from tropalign import __version__
+
+    return {
+        "version": __version__,
+        **method.parameters(),
+        "family": f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:16]}",
+    }

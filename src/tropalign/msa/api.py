@@ -1,0 +1,118 @@
+"""Multiple alignment from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tropalign.devices.names import device_names
+from tropalign.devices.registry import GpuTask, open_devices
+from tropalign.errors import UsageError
+from tropalign.execution.task import Device
+from tropalign.machine.memory import default_budget
+from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.machine.threads import resolve_threads
+from tropalign.msa import pipeline
+from tropalign.msa.family import family_of
+from tropalign.msa.options import options_of
+from tropalign.msa.task import PosteriorTask
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.alphabet import Alphabet
+
+
+def align_multiple(
+    sequences: Any,
+    *,
+    mode: str | None = None,
+    rules: str | None = None,
+    consistency: int | None = None,
+    refine: int | None = None,
+    cutoff: float | None = None,
+    keep: float | None = None,
+    seed: int | None = None,
+    alphabet: Alphabet | str | None = None,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    device: str | Iterable[str] = "auto",
+    progress: Callable[[str, float], object] | None = None,
+) -> MultipleAlignment:
+    """Aligns a family by the consistency of its pairs (MSAProbs, QuickProbs).
+
+    Parameters
+    ----------
+    sequences
+        A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, sequence) in
+        any iterable, or a mapping of names to sequences; a file's Path; or a MultipleAlignment to be aligned anew.
+    mode : {"default", "accurate", "fast"}
+        "default", and "fast" for more than 1,000 sequences, when not given.
+    rules : {"quickprobs1", "quickprobs2"}
+        Whose parameters, consistency and refinement; as the mode has them when not given, like all that follows.
+    consistency
+        Passes of consistency.
+    refine
+        Rounds of refinement.
+    cutoff
+        Posteriors below it are dropped.
+    keep
+        The share of each matrix' elements to keep instead; 0 for those above the cutoff.
+    seed
+        Of the random choices of refinement. The alignment depends on it, and on nothing else that is random.
+    alphabet
+        An Alphabet or its name; judged by the letters when not given.
+    n_threads
+        0: as many as the process may use; at most 1024.
+    memory_bytes
+        What may be taken beside the sequences; a share of the free memory by default.
+    device
+        What computes posteriors, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with
+        it the GPUs if the family is large.
+    progress
+        Receives the name of the stage and the share of all work that is done, 0 to 1; what it raises ends the work.
+
+    Returns
+    -------
+    MultipleAlignment
+        Rows in the order of the sequences, with confidence and the guide tree.
+
+    Raises
+    ------
+    InputError
+        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet.
+    UsageError
+        An option of another type or out of range.
+    ResourceError, DeviceError
+        Memory that does not suffice, a sequence of more than 65,535 residues, a device that cannot compute.
+
+    Examples
+    --------
+    >>> tropalign.align_multiple({"a": "MKVLAWMKT", "b": "MKILAWMT", "c": "MKVAWMKT"})
+    MultipleAlignment: 3 protein sequences, 9 columns
+    a  MKVLAWMKT
+    b  MKILAWM-T
+    c  MKV-AWMKT
+    """
+    batch = family_of(sequences, alphabet)
+    options = options_of(
+        mode,
+        len(batch),
+        rules=rules,
+        consistency=consistency,
+        refine=refine,
+        cutoff=cutoff,
+        keep=keep,
+        seed=seed,
+    )
+    threads, memory = checked_threads(n_threads), checked_memory(memory_bytes)
+    memory = default_budget() if memory is None else memory
+    job = pipeline.Job(batch, options)
+    devices = open_msa_devices(device_names(device), threads, pipeline.cost_cells(job), memory)
+    return pipeline.align(job, devices, resolve_threads(threads), memory, progress=progress)
+
+
+def open_msa_devices(names: list[str], n_threads: int, cost_cells: int, memory_bytes: int) -> list[Device]:
+    """The devices that may compute posteriors. Raises UsageError for one that has no kernel for them."""
+    if not issubclass(PosteriorTask, GpuTask):
+        if any(name not in ("auto", "cpu") for name in names):
+            raise UsageError("families are aligned by the processor only: leave --device out")
+        names = ["cpu"]
+    return open_devices(names, n_threads, cost_cells, memory_bytes)

@@ -1,0 +1,151 @@
+"""A run of `tropalign msa`: from a family to its files, with what a kill leaves behind.
+
+family --pipeline--> MultipleAlignment --writers--> the files, each whole or not there
+             |
+        parts of finished stages, where the work takes longer than a moment: the same command goes on
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tropalign.errors import ResourceError
+from tropalign.execution.files import output_path
+from tropalign.execution.manifest import Manifest
+from tropalign.execution.parts import Parts, parts_directory
+from tropalign.execution.progress import StageProgress
+from tropalign.execution.run import Output, write_outputs
+from tropalign.execution.task import Device
+from tropalign.msa import pipeline
+from tropalign.msa.progress import stage_costs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tropalign.results.multiple import MultipleAlignment
+
+#: Work below which nothing is kept on the way, in cells of stage I: some twenty seconds of one core.
+LEAST_KEPT_CELLS = 20_000_000_000
+
+
+@dataclass(frozen=True)
+class MsaRun:
+    """What to align, and where it goes.
+
+    Attributes
+    ----------
+    job
+        The family, and how it is aligned.
+    outputs
+        The first one is the alignment, beside which the parts of finished stages lie.
+    parameters
+        All that decides the result, by name.
+    memory_bytes
+        What the whole process may take.
+    """
+
+    job: pipeline.Job
+    outputs: Sequence[Output]
+    parameters: dict[str, str]
+    memory_bytes: int
+
+    def compute(
+        self,
+        devices: Sequence[Device],
+        n_threads: int,
+        memory_bytes: int,
+        progress: StageProgress | None = None,
+        least_kept: float = LEAST_KEPT_CELLS,
+    ) -> None:
+        """Aligns and writes.
+
+        Parameters
+        ----------
+        memory_bytes
+            What the job may take beside the family.
+        least_kept
+            Work from which stages are kept.
+
+        Raises
+        ------
+        TropalignError
+            What the stages, a writer or the disk say.
+        """
+        path = output_path(self.outputs[0].path)
+        work = sum(stage_costs(self.job.batch.lengths, self.job.options).values())
+        if path is None or work < least_kept:
+            self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, None, progress))
+            return
+        with Parts(parts_directory(path), self._manifest()) as parts:
+            with _told_that_it_goes_on(parts):
+                kept = KeptParts(parts, self.job)
+                self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, kept, progress))
+            parts.finish()
+
+    def _write(self, alignment: MultipleAlignment) -> None:
+        sections = {id(output): [output.writer.encode(alignment)] for output in self.outputs}
+        write_outputs(self.outputs, lambda output: sections[id(output)])
+
+    def _manifest(self) -> Manifest:
+        words = repr(sorted(self.parameters.items()))
+        fingerprint = hashlib.sha256((words + self.job.batch.fingerprint()).encode()).hexdigest()
+        return Manifest(fingerprint, "", 1, self.parameters, self.memory_bytes)
+
+
+class KeptParts:
+    """Stages of an alignment in a directory of parts: stage s has the parts s * n up to (s + 1) * n."""
+
+    def __init__(self, parts: Parts, job: pipeline.Job) -> None:
+        self._parts = parts
+        self._n_parts = pipeline.n_tiles(job)
+        self._n_stages = job.options.consistency + 2
+        indices = range(self._n_parts * self._n_stages)
+        self._finished = parts.finished(indices, pipeline.N_SECTIONS)
+
+    def _index(self, stage: int, part: int) -> int:
+        return stage * self._n_parts + part
+
+    def get(self, stage: int, part: int) -> list[bytes] | None:
+        """The sections of a part; None where it is not there."""
+        index = self._index(stage, part)
+        if index not in self._finished:
+            return None
+        return [self._parts.read(index, section) for section in range(pipeline.N_SECTIONS)]
+
+    def put(self, stage: int, part: int, sections: list[bytes]) -> None:
+        """Keeps a part."""
+        self._parts.write(self._index(stage, part), sections)
+        self._finished.add(self._index(stage, part))
+
+    def is_whole(self, stage: int, n_parts: int) -> bool:
+        """Whether all parts of a stage are there."""
+        return all(self._index(stage, part) in self._finished for part in range(n_parts))
+
+    def forget(self, stage: int) -> None:
+        """Removes the parts of a stage that no later one needs."""
+        for part in range(self._n_parts):
+            index = self._index(stage, part)
+            if index in self._finished:
+                self._finished.discard(index)
+                self._parts.path(index).unlink(missing_ok=True)
+
+
+@contextmanager
+def _told_that_it_goes_on(parts: Parts) -> Iterator[None]:
+    """What ends the block early says that the same command goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if parts.is_empty():
+            raise
+        raise KeyboardInterrupt(
+            f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
+        ) from None
+    except ResourceError as error:
+        if not parts.is_empty():
+            error.args = (f"{error}; the same command then goes on where this one stopped",)
+        raise
