@@ -20,7 +20,7 @@ ALLOWED = {
     "formats": {"errors", "sequences", "results"},
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "msa": {"errors", "sequences", "results", "execution", "formats"},
+    "msa": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
     },
@@ -28,7 +28,7 @@ ALLOWED = {
 #: Folders of jobs. What two of them need belongs below both.
 JOBS = {"pairwise", "phylo", "msa"}
 #: Who may call the compiled core.
-NATIVE = {"devices", "results", "formats", "pairwise", "phylo"}
+NATIVE = {"devices", "results", "formats", "pairwise", "phylo", "msa"}
 #: No folder: `tropalign.__version__`.
 VERSION = "__version__"
 

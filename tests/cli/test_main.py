@@ -29,7 +29,7 @@ def test_a_wrong_option_loads_nothing_heavy(command):
     assert done.stdout.splitlines() == ["2", "[]"]
 
 
-@pytest.mark.parametrize("verb", [[], ["pairs"], ["place"], ["score"], ["merge"], ["devices"]])
+@pytest.mark.parametrize("verb", [[], ["pairs"], ["msa"], ["place"], ["score"], ["merge"], ["devices"]])
 def test_help_ends_with_an_example(verb, capsys):
     assert main([*verb, "--help"]) == 0
     out = capsys.readouterr().out

@@ -55,6 +55,8 @@ def read_sequences(
     InputError
         A file that cannot be read or is neither FASTA nor FASTQ, that holds no sequence, a record without a name,
         an empty sequence, duplicate names; with ``strict`` an unknown letter.
+    UsageError
+        A word for `gaps` that is none of these.
 
     Warns
     -----
