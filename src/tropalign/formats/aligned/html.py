@@ -1,0 +1,82 @@
+"""The alignment as one page for a browser, which needs nothing but itself: no network, no other file.
+
+The folder ``page`` has its parts: ``page.html``, into which the others are set, ``page.css`` and the scripts. Whatever
+comes from files stands in JSON, where nothing is markup, and a content security policy lets no other script run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.header import Header
+from tropalign.formats.writer import Format
+from tropalign.results.multiple import MultipleAlignment
+
+PAGE = Path(__file__).parent / "page"
+#: In the order in which a browser reads them.
+SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "text.js", "controls.js")
+
+
+@cache
+def _parts() -> tuple[bytes, bytes, bytes]:
+    """The frame of the page, its style and its script."""
+    script = b'"use strict";\n' + b"".join((PAGE / name).read_bytes() for name in SCRIPTS)
+    return (PAGE / "page.html").read_bytes(), (PAGE / "page.css").read_bytes(), script
+
+
+def _json(value: Any) -> bytes:
+    """JSON in ASCII that ends no script element, whatever names hold."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").encode()
+
+
+def _bytes(values: NDArray[np.float32] | None) -> str | None:
+    """Numbers from 0 to 1 as bytes (255 is 1) in base64."""
+    if values is None:
+        return None
+    return base64.b64encode(np.rint(255 * np.clip(values, 0, 1)).astype(np.uint8).tobytes()).decode()
+
+
+def _policy(style: bytes, script: bytes) -> bytes:
+    """Nothing is loaded, and no style or script runs but these."""
+    digests = [base64.b64encode(hashlib.sha256(text).digest()).decode() for text in (style, script)]
+    return f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'".encode()
+
+
+def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """The alignment as the page's JSON."""
+    return _json(
+        {
+            "title": context.title,
+            "kind": "nucleotide" if alignment.sequences.alphabet.has_strands else "protein",
+            "n_columns": alignment.n_columns,
+            "names": list(alignment.names),
+            "descriptions": list(alignment.sequences.descriptions or ()),
+            "letters": alignment.letters.tobytes().decode("latin-1"),
+            "confidence": _bytes(alignment.residue_confidence),
+            "column_confidence": _bytes(alignment.column_confidence),
+            "tree": alignment.tree,
+        }
+    )
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: AlignedContext) -> None:
+    """The page: its frame with data, style and script set in."""
+    frame, style, script = _parts()
+    filled = {b"policy": _policy(style, script), b"style": style, b"script": script, b"data": b"".join(parts)}
+    filled[b"made"] = _json(header.notes())
+    for k, text in enumerate(re.split(rb"@(\w+)@", frame)):
+        out.write(filled[text] if k % 2 else text)
+
+
+FORMAT = Format((".html", ".htm"), encode, assemble, is_binary=lambda context: True, shows_confidence=True)

@@ -1,0 +1,114 @@
+/* Colour schemes. Each makes of an alignment a palette, a list of [r, g, b], and `of(row, column, slot)`, the number of a
+   residue's colour in it; number 0 is no colour. */
+const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+const mix = (a, b, share) => a.map((value, k) => Math.round(value * share + b[k] * (1 - share)));
+const css = (colour) => `rgb(${colour.join(" ")})`;
+const slotOfLetter = (letter) => (letter === "*" ? 0 : letter.charCodeAt(0) & 31);
+
+/* Clustal X (Thompson et al. 1997), its file colprot.par: a condition holds where these letters together are at least this
+   share of a column, gaps counted; a letter is coloured where one of its conditions holds. */
+const CLUSTAL_HUES = { blue: "#86a8f2", red: "#ef6a5b", magenta: "#cf7ccf", green: "#5fc95f", pink: "#f29a9a",
+  orange: "#f2a25c", yellow: "#d9d04a", cyan: "#4fbcbc" };
+const CLUSTAL_CONDITIONS = { "%": [.6, "WLVIMAFCYHP"], "#": [.8, "WLVIMAFCYHP"], "-": [.5, "ED"], "+": [.6, "KR"],
+  n: [.5, "N"], q: [.5, "QE"], p: [.5, "P"], t: [.5, "TS"] };
+for (const letter of "ACDEFGHIKLMNPQRSTVWY") CLUSTAL_CONDITIONS[letter] = [.85, letter];
+const CLUSTAL_RULES = [["G", "orange", ""], ["P", "yellow", ""], ["T", "green", "tST%#"], ["S", "green", "tST#"],
+  ["N", "green", "nND"], ["Q", "green", "qQE+KR"], ["WLVIMF", "blue", "%#ACFHILMVWYPp"], ["A", "blue", "%#ACFHILMVWYPpTSG"],
+  ["C", "pink", "C"], ["C", "blue", "%#AFHILMVWYSPp"], ["HY", "cyan", "%#ACFHILMVWYPp"], ["E", "magenta", "-DEqQ"],
+  ["D", "magenta", "-DEnN"], ["KR", "red", "+KRQ"]];
+
+function clustal(alignment) {
+  const hues = Object.keys(CLUSTAL_HUES), table = new Uint8Array(alignment.nColumns * SLOTS);
+  for (let column = 0; column < alignment.nColumns; column++) {
+    const counts = alignment.counts.subarray(column * SLOTS, (column + 1) * SLOTS);
+    let holding = "";
+    for (const [sign, [share, letters]] of Object.entries(CLUSTAL_CONDITIONS)) {
+      let n = 0;
+      for (const letter of letters) n += counts[slotOfLetter(letter)];
+      if (n >= share * alignment.nRows) holding += sign;
+    }
+    for (const [letters, hue, conditions] of CLUSTAL_RULES)
+      if (!conditions || [...conditions].some((sign) => holding.includes(sign)))
+        for (const letter of letters) table[column * SLOTS + slotOfLetter(letter)] ||= hues.indexOf(hue) + 1;
+  }
+  return {
+    rule: "A residue is coloured where enough of its column is like it (Thompson et al. 1997).",
+    palette: [null, ...Object.values(CLUSTAL_HUES).map(rgb)],
+    of: (row, column, slot) => table[column * SLOTS + slot],
+    legend: ["hydrophobic", "positive", "negative", "polar", "cysteine", "glycine", "proline", "aromatic"],
+  };
+}
+
+/** A colour per letter: hues is [[letters, "#rrggbb", word], ...]. */
+const byLetter = (rule, hues) => () => {
+  const table = new Uint8Array(SLOTS);
+  hues.forEach(([letters], k) => { for (const letter of letters) table[slotOfLetter(letter)] = k + 1; });
+  return { rule, palette: [null, ...hues.map(([, hue]) => rgb(hue))], of: (row, column, slot) => table[slot],
+    legend: hues.map(([letters, , word]) => word ?? letters) };
+};
+
+/* W. R. Taylor, Protein Engineering 10 (1997) 743. */
+const TAYLOR = { A: "#ccff00", R: "#0000ff", N: "#cc00ff", D: "#ff0000", C: "#ffff00", Q: "#ff00cc", E: "#ff0066", G: "#ff9900",
+  H: "#0066ff", I: "#66ff00", L: "#33ff00", K: "#6600ff", M: "#00ff00", F: "#00ff66", P: "#ffcc00", S: "#ff3300", T: "#ff6600",
+  W: "#00ccff", Y: "#00ffcc", V: "#99ff00" };
+const NUCLEOTIDES = [["A", "#6cc36c"], ["C", "#f2b04e"], ["G", "#ee6c5f"], ["TU", "#6f9cf0", "T"], ["RYSWKMBDHVN", "#c3c8d0", "ambiguous"]];
+/* Kyte and Doolittle, J. Mol. Biol. 157 (1982) 105: from -4.5, charged, to 4.5, hydrophobic. */
+const HYDROPATHY = { I: 4.5, V: 4.2, L: 3.8, F: 2.8, C: 2.5, M: 1.9, A: 1.8, G: -.4, T: -.7, S: -.8, W: -.9, Y: -1.3, P: -1.6,
+  H: -3.2, E: -3.5, Q: -3.5, D: -3.5, N: -3.5, K: -3.9, R: -4.5 };
+const COLD_TO_WARM = ["#3f74d6", "#8fb2f0", "#eceff4", "#f3b08c", "#dd5c3f"].map(rgb);
+const UNSURE_TO_SURE = ["#d9542b", "#f2a35e", "#f4dfa8", "#9fd6c4", "#3aa394"].map(rgb);
+
+/** The colour at a place from 0 to 1 of a row of colours. */
+function along(colours, place) {
+  const x = Math.min(Math.max(place, 0), 1) * (colours.length - 1), k = Math.min(Math.floor(x), colours.length - 2);
+  return mix(colours[k + 1], colours[k], x - k);
+}
+
+const hydropathy = () => {
+  const letters = Object.keys(HYDROPATHY), table = new Uint8Array(SLOTS);
+  letters.forEach((letter, k) => { table[slotOfLetter(letter)] = k + 1; });
+  return {
+    rule: "Kyte and Doolittle's scale (1982), from 4.5 (I, hydrophobic) to −4.5 (R).",
+    palette: [null, ...letters.map((letter) => along(COLD_TO_WARM, (HYDROPATHY[letter] + 4.5) / 9))],
+    of: (row, column, slot) => table[slot], legend: letters,
+  };
+};
+
+const LEVELS = 20;
+const confidence = (alignment) => ({
+  rule: "How sure the aligner is of each residue's place: its mean posterior probability.",
+  palette: [null, ...Array.from({ length: LEVELS + 1 }, (_, k) => along(UNSURE_TO_SURE, k / LEVELS))],
+  of: (row, column) => 1 + Math.round(alignment.confidence[row * alignment.nColumns + column] / 255 * LEVELS),
+  legend: Array.from({ length: LEVELS + 1 }, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),
+});
+
+const IDENTITY = [[.4, "#dbe6fb"], [.6, "#a9c4f5"], [.8, "#7199ea"]];
+const identity = (alignment) => {
+  const table = new Uint8Array(alignment.nColumns * SLOTS);
+  for (let column = 0; column < alignment.nColumns; column++)
+    for (let slot = 1; slot <= 26; slot++) {
+      const share = alignment.counts[column * SLOTS + slot] / alignment.nRows;
+      table[column * SLOTS + slot] = IDENTITY.filter(([least]) => share >= least).length;
+    }
+  return { rule: "The share of sequences that have the same residue there.", palette: [null, ...IDENTITY.map(([, hue]) => rgb(hue))],
+    of: (row, column, slot) => table[column * SLOTS + slot], legend: ["40 % or more", "60 %", "80 %"] };
+};
+
+const SCHEMES = {
+  clustal: { title: "Clustal X", make: clustal, fits: (a) => a.kind === "protein" },
+  taylor: { title: "Taylor", make: byLetter("Similar residues have similar hues (Taylor 1997).", Object.entries(TAYLOR)), fits: (a) => a.kind === "protein" },
+  hydrophobicity: { title: "Hydrophobicity", make: hydropathy, fits: (a) => a.kind === "protein" },
+  nucleotide: { title: "Nucleotide", make: byLetter("A colour per base.", NUCLEOTIDES), fits: (a) => a.kind === "nucleotide" },
+  confidence: { title: "Confidence", make: confidence, fits: (a) => a.confidence !== null },
+  identity: { title: "Identity", make: identity, fits: () => true },
+  none: { title: "None", make: byLetter("Letters alone.", []), fits: () => true },
+};
+
+/* Letters of the logo: the hues of Clustal X by kind of residue, dark enough for a white page. */
+const LOGO_HUES = { protein: [["AILMFWV", "#3c6ad6"], ["KR", "#d43a2a"], ["DE", "#b046b0"], ["NQST", "#2c9a3c"], ["C", "#d9706f"],
+  ["G", "#dd7a1f"], ["P", "#a89c00"], ["HY", "#14938f"]], nucleotide: [["A", "#2c9a3c"], ["C", "#d98a0f"], ["G", "#d43a2a"], ["T", "#3c6ad6"]] };
+function logoColours(kind) {
+  const table = new Array(SLOTS).fill([128, 128, 128]);
+  for (const [letters, hue] of LOGO_HUES[kind]) for (const letter of letters) table[slotOfLetter(letter)] = rgb(hue);
+  return table;
+}
