@@ -496,6 +496,34 @@ def test_tiles_that_wait_for_results(devices):
     assert len(seen) == 4
 
 
+@pytest.mark.parametrize("devices", [["cpu"], ["cpu", "fake:0"]])
+@pytest.mark.parametrize("n_finished", range(5))
+def test_tiles_that_wait_for_a_skipped_one(devices, n_finished):
+    """As when a run goes on after a kill: `skip` hands over what it knows of finished tiles."""
+
+    class Stages(Squares):
+        def tiles(self):
+            yield self._tiles[0]
+            while not seen:
+                yield None
+            yield from self._tiles[1 : 1 + seen[0]]
+
+    seen, kept = [], []
+
+    def is_finished(tile):
+        if tile.index < n_finished:
+            seen.append(3)
+            kept.append(tile.index)
+        return tile.index < n_finished
+
+    results = Scheduler([FakeDevice(name) for name in devices]).run([Stages([1, 2, 2, 2, 2])], is_finished)
+    computed = []
+    for result in results:
+        seen.append(3)
+        computed.append(result.tile.index)
+    assert kept + computed == [0, 1, 2, 3] and len(kept) == min(n_finished, 4)
+
+
 def test_tiles_that_wait_for_nothing_are_a_defect_and_no_hang():
     class Never(Squares):
         def tiles(self):

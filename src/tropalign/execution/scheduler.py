@@ -106,7 +106,9 @@ class Scheduler:
         Parameters
         ----------
         skip
-            Tiles for which this is true are not computed; their items count as done.
+            Tiles for which this is true are not computed; their items count as done. It is called before the task is
+            asked for the tile after it, so that what a later tile waits for (`Task.tiles` gives None) can be handed to
+            the task there: an earlier run's result.
 
         Raises
         ------
@@ -206,7 +208,9 @@ class Scheduler:
         self._look_ahead()
         if not self._jobs.n_unclaimed:
             if not self._is_exhausted:
-                raise RuntimeError("a task waits for a result, but all results have been handed over")
+                raise RuntimeError(
+                    "a task waits for a result, but all results have been handed over, those of skipped tiles aside"
+                )
             return None
         with self._changed:
             # A lone worker computes nothing ahead of its reader.

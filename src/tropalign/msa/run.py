@@ -8,6 +8,7 @@ family --pipeline--> MultipleAlignment --writers--> the files, each whole or not
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from tropalign.execution.parts import Parts, parts_directory
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device
+from tropalign.machine.environment import whole_number
 from tropalign.msa import pipeline
 from tropalign.msa.progress import stage_costs
 
@@ -59,7 +61,6 @@ class MsaRun:
         n_threads: int,
         memory_bytes: int,
         progress: StageProgress | None = None,
-        least_kept: float = LEAST_KEPT_CELLS,
     ) -> None:
         """Aligns and writes.
 
@@ -67,8 +68,6 @@ class MsaRun:
         ----------
         memory_bytes
             What the job may take beside the family.
-        least_kept
-            Work from which stages are kept.
 
         Raises
         ------
@@ -77,7 +76,10 @@ class MsaRun:
         """
         path = output_path(self.outputs[0].path)
         work = sum(stage_costs(self.job.batch.lengths, self.job.options).values())
-        if path is None or work < least_kept:
+        least = LEAST_KEPT_CELLS
+        if "TROPALIGN_LEAST_KEPT_CELLS" in os.environ:
+            least = whole_number("TROPALIGN_LEAST_KEPT_CELLS", os.environ["TROPALIGN_LEAST_KEPT_CELLS"])
+        if path is None or work < least:
             self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, None, progress))
             return
         with Parts(parts_directory(path), self._manifest()) as parts:

@@ -9,6 +9,7 @@ others of similar lengths; kernels fill their lanes with these.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from tropalign.execution.cut import CostList, cuts
 from tropalign.execution.task import Progress, Tile
+from tropalign.machine.environment import whole_number
 from tropalign.msa.models import PairModel
 from tropalign.sequences.batch import SequenceBatch
 
@@ -84,7 +86,10 @@ class PosteriorTask:
         lengths = batch.lengths
         self._cells = lengths[self.pairs[:, 0]] * lengths[self.pairs[:, 1]]
         items = CostList((self._cells + PAIR_CELLS).astype(np.float64))
-        bounds = cuts(items, 0, items.n, TILE_PAIRS, TILE_CELLS)
+        most = TILE_PAIRS
+        if "TROPALIGN_TILE_PAIRS" in os.environ:
+            most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
+        bounds = cuts(items, 0, items.n, most, TILE_CELLS)
         self._tiles = [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
 
     @property

@@ -1,0 +1,199 @@
+"""``tropalign msa``: options, files, bad input, kills."""
+
+import io
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from Bio import AlignIO, SeqIO
+
+from tropalign.cli.main import main
+
+KEPT = {"TROPALIGN_LEAST_KEPT_CELLS": "1", "TROPALIGN_TILE_PAIRS": "4"}
+
+
+def rows_in(path):
+    return {row.id: str(row.seq) for row in SeqIO.parse(io.StringIO(Path(path).read_text()), "fasta")}
+
+
+def refused(arguments, capsys):
+    """Exit code and the one sentence."""
+    code = main(["msa", *map(str, arguments)])
+    err = capsys.readouterr().err
+    assert err.startswith("tropalign: ") and err.count("\n") == 1, err
+    return code, err.removeprefix("tropalign: ").strip()
+
+
+def family_file(tmp_path, text, name="x.fa"):
+    path = tmp_path / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_standard_input_to_standard_output(command, few):
+    with open(few) as family:
+        done = command("msa", "-", stdin=family)
+    assert done.returncode == 0 and done.stderr == ""
+    rows = {row.id: str(row.seq) for row in SeqIO.parse(io.StringIO(done.stdout), "fasta")}
+    assert {name: row.replace("-", "") for name, row in rows.items()} == rows_in(few)
+    assert list(rows) == list(rows_in(few)) and len({*map(len, rows.values())}) == 1
+
+
+@pytest.mark.parametrize(
+    ("suffix", "reader"),
+    [(".aln", "clustal"), (".sto", "stockholm"), (".phy", "phylip-relaxed"), (".msf", "msf"), (".nex", "nexus")],
+)
+def test_formats_by_suffix(few, tmp_path, suffix, reader):
+    out, plain = tmp_path / f"out{suffix}", tmp_path / "out.afa"
+    assert main(["msa", few, "-o", str(out)]) == main(["msa", few, "-o", str(plain)]) == 0
+    rows = {row.id: str(row.seq).replace(".", "-") for row in AlignIO.read(io.StringIO(out.read_text()), reader)}
+    assert rows == rows_in(plain)
+
+
+def test_tables_and_order(few, tmp_path):
+    out, table = tmp_path / "out.sto.gz", tmp_path / "confidence.tsv"
+    assert main(["msa", few, "-o", str(out), "--confidence", str(table), "--order", "tree"]) == 0
+    lines = [line for line in table.read_text().splitlines() if not line.startswith("#")]
+    assert len(lines) == 1 + sum(map(len, rows_in(few).values()))
+    names = list(dict.fromkeys(line.split("\t")[0] for line in lines[1:]))
+    assert sorted(names) == sorted(rows_in(few))
+    assert f"# command: tropalign msa {few} --format stockholm --order tree --confidence {table}\n" in table.read_text()
+
+
+def test_the_same_bytes_for_any_number_of_threads(few, tmp_path):
+    outs = []
+    for n in (1, 2, 3):
+        outs.append(tmp_path / f"{n}.sto")
+        assert main(["msa", few, "-o", str(outs[-1]), "-t", str(n), "--seed", "5"]) == 0
+    assert len({out.read_bytes() for out in outs}) == 1
+
+
+def test_several_files_are_one_family(few, tmp_path):
+    first, *others = Path(few).read_text().split(">")[1:]
+    paths = [family_file(tmp_path, f">{text}", f"{k}.fa") for k, text in enumerate((first, ">".join(others)))]
+    out, both = tmp_path / "out.fa", tmp_path / "both.fa"
+    assert main(["msa", few, "-o", str(out)]) == main(["msa", *paths, "-o", str(both)]) == 0
+    assert out.read_bytes() == both.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--shard", "1/2", "-o", "x.shard"], "a family is aligned as a whole: leave --shard out"),
+        (["-", "-"], "standard input can be read once: name - once"),
+        (["--cutoff", "0.9"], "cutoff 0.9 is no number from 0.0001 to 0.5"),
+        (["--keep", "x"], "argument --keep: could not convert string to float: 'x'"),
+        (["--consistency", "21"], "consistency 21 is out of range: give a number from 0 to 20"),
+        (["--mode", "best"], "argument --mode: invalid choice: 'best'"),
+        (["--device", "cuda:0"], "families are aligned by the processor only: leave --device out"),
+        (["-o", "x.doc"], "x.doc: no format has the suffix '.doc'"),
+        (["--confidence", "x.fa"], "x.fa: no format has the suffix '.fa'"),
+    ],
+)
+def test_wrong_usage(arguments, why, few, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, text = refused([few, *arguments], capsys)
+    assert code == 2 and text.startswith(why)
+    assert [path.name for path in tmp_path.iterdir()] == ["few.fasta"]
+
+
+def test_an_output_is_no_input(few, tmp_path, capsys):
+    before = Path(few).read_bytes()
+    assert refused([few, "-o", few], capsys) == (2, f"{few} is an input: name another file to write to")
+    code, text = refused([few, "-o", tmp_path / "a.fa", "--confidence", tmp_path / "a.fa"], capsys)
+    assert code == 2 and "two outputs go to" in text
+    assert Path(few).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "why"),
+    [
+        ("", 3, "the file is empty"),
+        (">a\nMKV\n>b\n", 3, "record 'b': the sequence is empty: remove the record or use --skip-empty"),
+        (">a\nMKV\n>a\nMKL\n", 3, "record 'a': records 1 and 2 have the same name: give each record its own"),
+        (">a\n---\n>b\nMKV\n", 3, "record 'a': the sequence is empty: remove the record or use --skip-empty"),
+        (">a\nMKVLAWMKT\n>b\n" + "ACGT" * 9 + "\n", 3, "record 'b': this is a nucleotide sequence by its letters"),
+        (">a\nMKV\n>b\n" + "M" * 65_536 + "\n", 4, "record 'b' has 65,536 residues, and a family is aligned up to"),
+    ],
+)
+def test_bad_families(text, code, why, tmp_path, capsys):
+    path = family_file(tmp_path, text)
+    found = refused([path, "-o", tmp_path / "out.fa"], capsys)
+    assert found[0] == code and why in found[1]
+    assert not (tmp_path / "out.fa").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (">one this\nMKVlaw\n", {"one": "MKVlaw"}),
+        (">a\nM\n>b\nMKV\n", None),
+        (">a\nMKV\n>b\nMKV\n>c\nmkv\n", {"a": "MKV", "b": "MKV", "c": "mkv"}),
+        (">a\nMKXBZUOJ*V\n>b\nMKXBZUOJ*V\n", {"a": "MKXBZUOJ*V", "b": "MKXBZUOJ*V"}),
+    ],
+)
+def test_small_families(text, rows, tmp_path, capsys):
+    out = tmp_path / "out.fa"
+    assert main(["msa", family_file(tmp_path, text), "-o", str(out)]) == 0
+    assert capsys.readouterr().err == ""
+    if rows is not None:
+        assert rows_in(out) == rows
+
+
+def test_gaps_are_noted_and_realigned(tmp_path, capsys):
+    path, out = family_file(tmp_path, ">a\nMK-VLAW\n>b\nMKVLA.W\n"), tmp_path / "out.fa"
+    assert main(["msa", path, "-o", str(out)]) == 0
+    assert capsys.readouterr().err == f"tropalign: warning: {path}: 2 gaps in the sequences are left out\n"
+    assert main(["msa", path, "-o", str(out), "--realign"]) == 0
+    assert capsys.readouterr().err == "" and rows_in(out) == {"a": "MKVLAW", "b": "MKVLAW"}
+
+
+def test_memory_beforehand(family, tmp_path, capsys):
+    code, text = refused([family, "-o", tmp_path / "out.fa", "--memory", "75M"], capsys)
+    assert code == 4 and " MiB are allowed: allow more with --memory, or align with --mode fast" in text
+
+
+def parts_in(out):
+    return {path.name for path in out.with_name(f"{out.name}.parts").glob("part??????")}
+
+
+@pytest.mark.parametrize("n_parts", [1, 3, 5])
+def test_a_killed_run_goes_on(few, tmp_path, start, n_parts):
+    out, whole = tmp_path / "out.fa", tmp_path / "whole.fa"
+    slow = [few, "--refine", "100000", "--rules", "quickprobs1"]  # so that it is killed before its end
+    process = start("msa", *slow, "-o", out, environment=KEPT)
+    while len(parts_in(out)) < n_parts:
+        assert process.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not out.exists() and parts_in(out)
+    again = start("msa", few, "-o", out, environment=KEPT)  # another run: refused
+    assert again.wait() == 3
+    assert parts_in(out)
+    assert main(["msa", few, "-o", str(whole)]) == 0
+
+
+def test_a_kept_run_leaves_nothing_behind(few, tmp_path, monkeypatch):
+    out, whole = tmp_path / "out.fa", tmp_path / "whole.fa"
+    assert main(["msa", few, "-o", str(whole)]) == 0
+    for name, value in KEPT.items():
+        monkeypatch.setenv(name, value)
+    assert main(["msa", few, "-o", str(out)]) == 0
+    assert out.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.fasta", "out.fa", "whole.fa"]
+
+
+def test_interrupted(long, tmp_path, start):
+    process = start("msa", long, "-o", tmp_path / "out.fa", stderr=-1)
+    time.sleep(2)
+    assert process.poll() is None, "the run ended before it could be interrupted"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130  # ends what hangs; a second is what is aimed at
+    assert b"interrupted" in process.stderr.read()
+    assert not (tmp_path / "out.fa").exists()
+
+
+def test_stages_on_a_terminal(few, on_terminal):
+    assert "posteriors" in on_terminal("msa", few)

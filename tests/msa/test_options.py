@@ -1,0 +1,53 @@
+"""Options of a multiple alignment."""
+
+import pytest
+
+from tropalign.errors import TropalignError
+from tropalign.msa.options import MODES, MOST_SEQUENCES, MsaOptions, options_of
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_is_its_line_of_the_table(mode):
+    options = options_of(mode)
+    assert options.mode == mode and {name: getattr(options, name) for name in MODES[mode]} == MODES[mode]
+
+
+def test_what_is_given_counts():
+    options = options_of("accurate", refine=7, rules=None, keep=0, seed=3)
+    assert (options.refine, options.rules, options.keep, options.seed) == (7, MODES["accurate"]["rules"], 0.0, 3)
+    assert options.parameters()["refine"] == "7"
+
+
+def test_large_families_are_aligned_fast():
+    assert options_of(n_sequences=MOST_SEQUENCES).mode == "default"
+    assert options_of(n_sequences=MOST_SEQUENCES + 1).mode == "fast"
+    assert options_of("accurate", MOST_SEQUENCES + 1).mode == "accurate"
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"mode": "best"}, "mode 'best' is none of default, accurate, fast"),
+        ({"mode": 3}, "mode 3 is none of default, accurate, fast"),
+        ({"rules": "probcons"}, "rules 'probcons' is none of quickprobs1, quickprobs2"),
+        ({"consistency": -1}, "consistency -1 is out of range: give a number from 0 to 20"),
+        ({"consistency": 1.5}, "consistency 1.5 is no whole number"),
+        ({"refine": True}, "refine True is no whole number"),
+        ({"refine": 10**9}, "refine 1000000000 is out of range: give a number from 0 to 100000"),
+        ({"cutoff": 0}, "cutoff 0 is no number from 0.0001 to 0.5"),
+        ({"cutoff": float("nan")}, "cutoff nan is no number from 0.0001 to 0.5"),
+        ({"cutoff": "1"}, "cutoff '1' is no number from 0.0001 to 0.5"),
+        ({"keep": 1.01}, "keep 1.01 is no number from 0 to 1"),
+        ({"seed": -1}, "seed -1 is out of range"),
+        ({"passes": 1}, "there is no option passes: the options are "),
+    ],
+)
+def test_wrong_options(given, why):
+    with pytest.raises(TropalignError) as caught:
+        options_of(**given)
+    assert str(caught.value).startswith(why) and caught.value.exit_code == 2
+
+
+def test_options_are_checked_however_they_are_made():
+    with pytest.raises(TropalignError, match="is none of default"):
+        MsaOptions(mode="slow")

@@ -1,0 +1,216 @@
+"""The stages of a multiple alignment together."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tropalign
+from tropalign.devices.registry import CpuDevice
+from tropalign.errors import ResourceError
+from tropalign.msa import pipeline, task
+from tropalign.msa.family import family_of
+from tropalign.msa.options import options_of
+from tropalign.msa.progress import Meter
+
+FAMILY = {
+    "human": "MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHV",
+    "mouse": "MVLSGEDKSNIKAAWGKIGGHGAEYGAEALERMFASFPTTKTYFPHFDVSHGSAQVKGHGKKVADALASAAGHL",
+    "beta": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPKVKAHGKKVLGAFSDGLAHL",
+    "myo": "MGLSDGEWQLVLNVWGKVEADIPGHGQEVLIRLFKGHPETLEKFDKFKHLKSEDEMKASEDLKKHGATVLTALGGIL",
+    "short": "MVLSPADKTNVKAAWGKV",
+}
+
+
+def residues_of(alignment):
+    return {name: row.replace("-", "") for name, row in zip(alignment.names, alignment, strict=True)}
+
+
+def test_a_family():
+    found = tropalign.align_multiple(FAMILY)
+    assert residues_of(found) == FAMILY and found.names == tuple(FAMILY)
+    assert (found.letters != ord("-")).any(0).all()
+    columns = dict(zip(FAMILY, found, strict=True))
+    assert columns["short"].replace("-", "") == columns["human"][:19].replace("-", "")
+    assert columns["human"].index("HGKKV") == columns["beta"].index("HGKKV")
+    assert 0 <= found.column_confidence.min() < 0.9 < found.column_confidence.max() <= 1
+    assert len(found.residue_confidence) == len(found.columns)
+
+
+@pytest.mark.parametrize("mode", ["default", "accurate"])
+@pytest.mark.parametrize("rules", ["quickprobs1", "quickprobs2"])
+def test_the_same_for_any_number_of_threads(mode, rules):
+    first, second, third = (tropalign.align_multiple(FAMILY, mode=mode, rules=rules, n_threads=n) for n in (1, 2, 5))
+    assert first == second == third
+    assert np.array_equal(first.residue_confidence, third.residue_confidence)
+
+
+def test_one_sequence_is_returned_as_it_is():
+    found = tropalign.align_multiple({"one": "MKVlaw"})
+    assert list(found) == ["MKVlaw"] and found.column_confidence.tolist() == [1.0] * 6
+
+
+@pytest.mark.parametrize(
+    "sequences", [["M"] * 2, ["M", "K"], ["MKV"] * 5, ["M", "MKVLAWMKV"], ["A", "C", "G", "T", "N"]]
+)
+def test_small_and_identical_ones(sequences):
+    found = tropalign.align_multiple(sequences)
+    assert [row.replace("-", "") for row in found] == sequences
+    if len(set(sequences)) == 1:
+        assert list(found) == sequences
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text("ARNDCQEGHILKMFPSTWYVBZX*JUOarnd", min_size=1, max_size=60), min_size=1, max_size=6))
+def test_any_letters(sequences):
+    found = tropalign.align_multiple(sequences, alphabet="protein", n_threads=1)
+    assert [row.replace("-", "") for row in found] == sequences
+
+
+def test_nucleotides():
+    found = tropalign.align_multiple({"a": "ACGUUGCAACGG", "b": "acgttgcacgg", "c": "ACGTTGCAACGGTTA"})
+    assert list(found) == ["ACGUUGCAACGG---", "acgttgc-acgg---", "ACGTTGCAACGGTTA"] or residues_of(found)["a"][3] == "U"
+    assert found.sequences.alphabet.name == "nucleotide"
+
+
+def test_the_seed_alone_decides_what_is_random():
+    runs = [tropalign.align_multiple(FAMILY, refine=3, rules="quickprobs1", seed=seed) for seed in (1, 1, 2)]
+    assert runs[0] == runs[1]
+
+
+def test_progress_ascends_through_all_stages():
+    seen = []
+    tropalign.align_multiple(FAMILY, progress=lambda stage, share: seen.append((stage, share)))
+    shares = [share for _, share in seen]
+    assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] <= 1
+    stages = list(dict.fromkeys(stage for stage, _ in seen))
+    assert stages == [
+        "posteriors", "tree", "consistency 1/2", "consistency 2/2", "alignment", "refinement", "confidence",
+    ]  # fmt: skip
+
+
+def test_what_progress_raises_ends_the_alignment():
+    def stop(stage, share):
+        if stage.startswith("consistency"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tropalign.align_multiple(FAMILY, progress=stop)
+
+
+def test_memory_that_does_not_suffice_is_known_beforehand():
+    family = {f"s{k}": "MKVLAW" * 20 for k in range(60)}
+    with pytest.raises(ResourceError) as caught:
+        tropalign.align_multiple(family, memory_bytes=1 << 20, mode="default")
+    assert "the consistency of 60 sequences needs" in str(caught.value) and "--mode fast" in str(caught.value)
+    assert caught.value.needed_bytes > caught.value.allowed_bytes == 1 << 20
+
+
+class Memory:
+    """What earlier runs left, in memory."""
+
+    def __init__(self):
+        self.parts, self.gone = {}, []
+
+    def get(self, stage, part):
+        return self.parts.get((stage, part))
+
+    def put(self, stage, part, sections):
+        assert len(sections) == pipeline.N_SECTIONS
+        self.parts[stage, part] = [bytes(section) for section in sections]
+
+    def is_whole(self, stage, n_parts):
+        return all((stage, part) in self.parts for part in range(n_parts))
+
+    def forget(self, stage):
+        self.gone.append(stage)
+        self.parts = {key: part for key, part in self.parts.items() if key[0] != stage}
+
+
+class Stopped(Exception):
+    pass
+
+
+class Broken(Memory):
+    """Ends the run after so many parts."""
+
+    def __init__(self, n_parts):
+        super().__init__()
+        self.left = n_parts
+
+    def put(self, *part):
+        super().put(*part)
+        self.left -= 1
+        if not self.left:
+            raise Stopped
+
+
+@pytest.mark.parametrize("order", ["input", "tree"])
+def test_a_broken_run_goes_on_from_any_part(order, monkeypatch):
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
+    job = pipeline.Job(family_of(FAMILY), options_of(refine=3), order=order)
+    whole = pipeline.align(job, [CpuDevice(1)], 1, 1 << 30)
+    n_tiles = pipeline.n_tiles(job)
+    assert n_tiles == 4
+    calls, compute = [], task.PosteriorTask.on_cpu
+
+    def counted(self, tile, *more):
+        calls.append(tile.index)
+        return compute(self, tile, *more)
+
+    monkeypatch.setattr(task.PosteriorTask, "on_cpu", counted)
+    for n_parts in range(1, 3 * n_tiles + 2):
+        kept = Broken(n_parts)
+        with pytest.raises(Stopped):
+            pipeline.align(job, [CpuDevice(1)], 1, 1 << 30, kept)
+        calls.clear()
+        kept.gone.clear()
+        kept.left = -1
+        again = pipeline.align(job, [CpuDevice(1)], 1, 1 << 30, kept)
+        assert again == whole and np.array_equal(again.residue_confidence, whole.residue_confidence)
+        assert calls == list(range(min(n_parts, n_tiles), n_tiles))
+    assert kept.gone == []  # the last run had nothing left to do
+
+
+def test_rows_in_the_order_of_the_tree():
+    batch = family_of(FAMILY)
+    found = pipeline.align(pipeline.Job(batch, options_of(), order="tree"), [CpuDevice(1)], 1, 1 << 30)
+    whole = tropalign.align_multiple(FAMILY)
+    assert dict(zip(found.names, found, strict=True)) == dict(zip(whole.names, whole, strict=True))
+    assert abs(found.names.index("human") - found.names.index("mouse")) == 1
+
+
+def test_leaves_of_a_tree():
+    tree = pipeline.Tree(np.array([[2, 0], [1, 3], [4, 5]], np.int32), np.arange(7.0))
+    assert tree.leaf_order() == [2, 0, 1, 3]
+    again = pipeline.Tree.from_bytes(tree.to_bytes(), 4)
+    assert np.array_equal(again.children, tree.children) and np.array_equal(again.branch_lengths, tree.branch_lengths)
+
+
+@pytest.mark.parametrize("lengths", [[5, 9, 9, 2], [3, 3], [4]])
+def test_every_pair_once(lengths):
+    pairs = task.all_pairs(np.array(lengths))
+    n = len(lengths)
+    assert sorted(tuple(sorted(pair)) for pair in pairs.tolist()) == [(i, j) for i in range(n) for j in range(i + 1, n)]
+    assert all(lengths[i] >= lengths[j] for i, j in pairs.tolist())
+
+
+def test_distances_where_the_tree_looks_for_them():
+    pairs = np.array([[3, 1], [0, 2]], np.int32)
+    out = np.zeros(6, np.float32)
+    none = np.zeros(0, np.uint16)
+    task.distances_of(4, task.Posteriors(pairs, np.array([0.5, 0.25], np.float32), none, none, none), out)
+    assert out.tolist() == [0, 0.25, 0, 0, 0.5, 0]
+
+
+def test_shares_of_stages():
+    seen = []
+    meter = Meter({"a": 1.0, "b": 2.0, "c": 1.0}, lambda stage, share: seen.append((stage, share)))
+    meter.stage("a", 4)(2)
+    meter.stage("b", 10, 2)(10)
+    meter.stage("b", 10, 2)(5)
+    meter.stage("c", 0)(0)
+    assert seen == [
+        ("a", 0.0), ("a", 0.125), ("b 1/2", 0.25), ("b 1/2", 0.5), ("b 2/2", 0.5), ("b 2/2", 0.625), ("c", 0.75), ("c", 0.75),
+    ]  # fmt: skip
+    assert Meter({"a": 1.0}, None).stage("a", 1) is None
