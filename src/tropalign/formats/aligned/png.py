@@ -42,11 +42,8 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     fonts: dict[float, Any] = {}
     for xs, y, text, anchor, size, colour in made.texts:
         font = fonts.setdefault(size, ImageFont.load_default(SCALE * size))
-        pieces = text if len(xs) > 1 else [text]
-        for x, piece in zip(xs, pieces, strict=True):
-            brush.text(
-                (SCALE * x, SCALE * y), piece, colour, font, {"start": "l", "middle": "m", "end": "r"}[anchor] + "m"
-            )
+        for x, piece in zip(xs, text if anchor == "letters" else [text], strict=True):
+            brush.text((SCALE * x, SCALE * y), piece, colour, font, ANCHORS[anchor])
     out = io.BytesIO()
     image.save(out, "png", optimize=True)
     return out.getvalue()
