@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.aligned_colours import cell_colours
 from tropalign.formats.header import Header
 from tropalign.formats.registry import aligned_writer
 from tropalign.results.multiple import MultipleAlignment
@@ -263,10 +264,22 @@ CLUSTAL_COLUMNS = [
 def test_clustal_colours_follow_their_rules(opened):
     rows = ["".join(letters) for letters in zip(*(column for column, _, _ in CLUSTAL_COLUMNS), strict=True)]
     page = opened(alignment_of(rows))
-    hues = page("CLUSTAL_HUES")
+    hues = page("RULES.clustal.hues")
     for k, (column, letter, hue) in enumerate(CLUSTAL_COLUMNS):
-        wanted = WHITE if hue is None else [int(hues[hue][i : i + 2], 16) for i in (1, 3, 5)]
+        wanted = WHITE if hue is None else [int(hues[hue][0][i : i + 2], 16) for i in (1, 3, 5)]
         assert page.colour(column.index(letter), k) == wanted, (column, letter)
+
+
+@pytest.mark.parametrize("letters", [AMINO_ACIDS + "acwXB", "ACGTacguN"])
+def test_colours_are_those_of_the_pictures(opened, letters):
+    made = alignment_of(random_rows(35, 300, letters))
+    page = opened(made)
+    numbers, palette = cell_colours(made)
+    on_page = np.reshape(page("[...page.sheet.colours]"), numbers.shape)
+    assert (np.where(on_page == 63, 0, on_page) == numbers).all()
+    assert page("page.sheet.scheme.palette.slice(1).map(css)") == [
+        f"rgb({' '.join(str(int(hue[k : k + 2], 16)) for k in (1, 3, 5))})" for hue in palette[1:]
+    ]
 
 
 def test_schemes_change_the_colours(opened):
@@ -323,7 +336,7 @@ def test_names_are_text_and_nothing_else(opened):
     made = alignment_of(["MKVLAW"] * len(HOSTILE), HOSTILE)
     page = opened(made, title="</title><script>alert(2)</script>")
     assert page("page.alignment.names.slice(0, -1)") == HOSTILE[:-1]
-    assert page("document.scripts.length") == 3 and page("document.images.length") == 0
+    assert page("document.scripts.length") == 4 and page("document.images.length") == 0
     assert page.text("title") == "</title><script>alert(2)</script>"
     for k in range(4):
         assert page.point(k, 0).startswith(f"{HOSTILE[k]} · M 1")

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.aligned_colours import rules
 from tropalign.formats.header import Header
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
@@ -74,7 +75,7 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Al
     """The page: its frame with data, style and script set in."""
     frame, style, script = _parts()
     filled = {b"policy": _policy(style, script), b"style": style, b"script": script, b"data": b"".join(parts)}
-    filled[b"made"] = _json(header.notes())
+    filled |= {b"made": _json(header.notes()), b"rules": _json(rules())}
     for k, text in enumerate(re.split(rb"@(\w+)@", frame)):
         out.write(filled[text] if k % 2 else text)
 

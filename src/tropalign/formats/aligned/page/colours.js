@@ -5,37 +5,29 @@ const mix = (a, b, share) => a.map((value, k) => Math.round(value * share + b[k]
 const css = (colour) => `rgb(${colour.join(" ")})`;
 const slotOfLetter = (letter) => (letter === "*" ? 0 : letter.charCodeAt(0) & 31);
 
-/* Clustal X (Thompson et al. 1997), its file colprot.par: a condition holds where these letters together are at least this
-   share of a column, gaps counted; a letter is coloured where one of its conditions holds. */
-const CLUSTAL_HUES = { blue: "#86a8f2", red: "#ef6a5b", magenta: "#cf7ccf", green: "#5fc95f", pink: "#f29a9a",
-  orange: "#f2a25c", yellow: "#d9d04a", cyan: "#4fbcbc" };
-const CLUSTAL_CONDITIONS = { "%": [.6, "WLVIMAFCYHP"], "#": [.8, "WLVIMAFCYHP"], "-": [.5, "ED"], "+": [.6, "KR"],
-  n: [.5, "N"], q: [.5, "QE"], p: [.5, "P"], t: [.5, "TS"] };
-for (const letter of "ACDEFGHIKLMNPQRSTVWY") CLUSTAL_CONDITIONS[letter] = [.85, letter];
-const CLUSTAL_RULES = [["G", "orange", ""], ["P", "yellow", ""], ["T", "green", "tST%#"], ["S", "green", "tST#"],
-  ["N", "green", "nND"], ["Q", "green", "qQE+KR"], ["WLVIMF", "blue", "%#ACFHILMVWYPp"], ["A", "blue", "%#ACFHILMVWYPpTSG"],
-  ["C", "pink", "C"], ["C", "blue", "%#AFHILMVWYSPp"], ["HY", "cyan", "%#ACFHILMVWYPp"], ["E", "magenta", "-DEqQ"],
-  ["D", "magenta", "-DEnN"], ["KR", "red", "+KRQ"]];
+/* Clustal X (Thompson et al. 1997), its file colprot.par, as in colours.json: a condition holds where its letters together
+   are at least its share of a column, gaps counted; a rule colours its letters where one of its conditions holds. */
+const RULES = JSON.parse(document.getElementById("rules").textContent);
 
 function clustal(alignment) {
-  const hues = Object.keys(CLUSTAL_HUES), table = new Uint8Array(alignment.nColumns * SLOTS);
+  const { hues, conditions, rules } = RULES.clustal, names = Object.keys(hues), table = new Uint8Array(alignment.nColumns * SLOTS);
   for (let column = 0; column < alignment.nColumns; column++) {
     const counts = alignment.counts.subarray(column * SLOTS, (column + 1) * SLOTS);
     let holding = "";
-    for (const [sign, [share, letters]] of Object.entries(CLUSTAL_CONDITIONS)) {
+    for (const [sign, [share, letters]] of Object.entries(conditions)) {
       let n = 0;
       for (const letter of letters) n += counts[slotOfLetter(letter)];
-      if (n >= share * alignment.nRows) holding += sign;
+      if (n >= share * alignment.nRows - 1e-6) holding += sign;
     }
-    for (const [letters, hue, conditions] of CLUSTAL_RULES)
-      if (!conditions || [...conditions].some((sign) => holding.includes(sign)))
-        for (const letter of letters) table[column * SLOTS + slotOfLetter(letter)] ||= hues.indexOf(hue) + 1;
+    for (const [letters, hue, signs] of rules)
+      if (!signs || [...signs].some((sign) => holding.includes(sign)))
+        for (const letter of letters) table[column * SLOTS + slotOfLetter(letter)] ||= names.indexOf(hue) + 1;
   }
   return {
     rule: "A residue is coloured where enough of its column is like it (Thompson et al. 1997).",
-    palette: [null, ...Object.values(CLUSTAL_HUES).map(rgb)],
+    palette: [null, ...Object.values(hues).map(([hue]) => rgb(hue))],
     of: (row, column, slot) => table[column * SLOTS + slot],
-    legend: ["hydrophobic", "positive", "negative", "polar", "cysteine", "glycine", "proline", "aromatic"],
+    legend: Object.values(hues).map(([, word]) => word),
   };
 }
 
@@ -51,7 +43,6 @@ const byLetter = (rule, hues) => () => {
 const TAYLOR = { A: "#ccff00", R: "#0000ff", N: "#cc00ff", D: "#ff0000", C: "#ffff00", Q: "#ff00cc", E: "#ff0066", G: "#ff9900",
   H: "#0066ff", I: "#66ff00", L: "#33ff00", K: "#6600ff", M: "#00ff00", F: "#00ff66", P: "#ffcc00", S: "#ff3300", T: "#ff6600",
   W: "#00ccff", Y: "#00ffcc", V: "#99ff00" };
-const NUCLEOTIDES = [["A", "#6cc36c"], ["C", "#f2b04e"], ["G", "#ee6c5f"], ["TU", "#6f9cf0", "T"], ["RYSWKMBDHVN", "#c3c8d0", "ambiguous"]];
 /* Kyte and Doolittle, J. Mol. Biol. 157 (1982) 105: from -4.5, charged, to 4.5, hydrophobic. */
 const HYDROPATHY = { I: 4.5, V: 4.2, L: 3.8, F: 2.8, C: 2.5, M: 1.9, A: 1.8, G: -.4, T: -.7, S: -.8, W: -.9, Y: -1.3, P: -1.6,
   H: -3.2, E: -3.5, Q: -3.5, D: -3.5, N: -3.5, K: -3.9, R: -4.5 };
@@ -98,7 +89,7 @@ const SCHEMES = {
   clustal: { title: "Clustal X", make: clustal, fits: (a) => a.kind === "protein" },
   taylor: { title: "Taylor", make: byLetter("Similar residues have similar hues (Taylor 1997).", Object.entries(TAYLOR)), fits: (a) => a.kind === "protein" },
   hydrophobicity: { title: "Hydrophobicity", make: hydropathy, fits: (a) => a.kind === "protein" },
-  nucleotide: { title: "Nucleotide", make: byLetter("A colour per base.", NUCLEOTIDES), fits: (a) => a.kind === "nucleotide" },
+  nucleotide: { title: "Nucleotide", make: byLetter("A colour per base.", RULES.nucleotide), fits: (a) => a.kind === "nucleotide" },
   confidence: { title: "Confidence", make: confidence, fits: (a) => a.confidence !== null },
   identity: { title: "Identity", make: identity, fits: () => true },
   none: { title: "None", make: byLetter("Letters alone.", []), fits: () => true },
