@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "../msa/posterior_dispatch.hpp"
 #include "../msa/posteriors.hpp"
 #include "../msa/sparse.hpp"
 #include "check.hpp"
@@ -63,13 +64,15 @@ nb::object pair_posteriors_of_arrays(Column<uint8_t> codes, Column<int64_t> offs
     require(keep >= 0 && keep <= 1, "keep: not from 0 to 1");
     const PosteriorModel model = posterior_model(static_cast<int>(n_letters), transitions.data(), match.data(),
                                                  insert.data(), boltzmann.data(), gap.data(), hmm_share);
-    const PosteriorRequest request{codes.data(), offsets.data(), pairs.data(), static_cast<int64_t>(pairs.shape(0)),
-                                   cutoff,       keep,           n_threads};
+    const PosteriorRequest request{
+        codes.data(), offsets.data(), n_entries - 1, pairs.data(), static_cast<int64_t>(pairs.shape(0)),
+        cutoff,       keep,           n_threads};
+    const PosteriorKernels &kernels = *selected_posterior_kernels();
     PythonPoll poll(progress);
     PosteriorColumns columns;
     {
         nb::gil_scoped_release released;
-        pair_posteriors(model, request, std::ref(poll), columns);
+        pair_posteriors(kernels, model, request, std::ref(poll), columns);
     }
     poll.rethrow();
     return nb::make_tuple(to_numpy(std::move(columns.distance)), to_numpy(std::move(columns.row_sizes)),

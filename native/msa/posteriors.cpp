@@ -5,203 +5,175 @@
 #include <cstring>
 
 #include "../compute/parallel.hpp"
+#include "posterior_plan.hpp"
 #include "sparse.hpp"
 
 namespace tropalign {
 namespace {
 
-/// What is kept of a pair.
-struct PairResult {
-    float distance = 0;
-    std::vector<uint16_t> row_sizes, columns, values;
+/// One rectangle of elements: those of a pair, its rows in order.
+struct Elements {
+    std::vector<uint16_t> columns, values;
 };
 
-/// A pair in plain loops and double precision; each row is scaled so that its largest value is near 1.
-class PlainPair {
+class PosteriorRun {
   public:
-    PlainPair(const PosteriorModel &model, const uint8_t *x, int m, const uint8_t *y, int n)
-        : model_(model), x_(x), y_(y), m_(m), n_(n), width_(n + 2), hmm_((m + 2) * width_), part_((m + 2) * width_),
-          p_(hmm_.size()) {}
+    PosteriorRun(const PosteriorKernels &kernels, const PosteriorModel &model, const PosteriorRequest &request)
+        : kernels_(kernels), model_(model), request_(request), lengths_(request.n_sequences),
+          first_row_(request.n_pairs + 1), elements_(request.n_pairs), scratch_(request.n_threads) {
+        for (int64_t s = 0; s < request.n_sequences; ++s)
+            lengths_[s] = static_cast<int32_t>(request.offsets[s + 1] - request.offsets[s]);
+        for (int64_t k = 0; k < request.n_pairs; ++k)
+            first_row_[k + 1] = first_row_[k] + lengths_[request.pairs[2 * k]];
+        lowest_ =
+            request.keep > 0 ? 1 : std::max(1, static_cast<int>(std::ceil(double{request.cutoff} * kPosteriorOne)));
+    }
 
-    PairResult run(const PosteriorRequest &request) {
-        hmm();
-        partition();
-        const double s = model_.hmm_share;
-        for (size_t c = 0; c < p_.size(); ++c)
-            p_[c] = std::min(1.0, std::sqrt(s * hmm_[c] * hmm_[c] + (1 - s) * part_[c] * part_[c]));
-        PairResult result;
-        result.distance = static_cast<float>(1 - best_accuracy() / std::min(m_, n_));
-        const int lowest = request.keep > 0 ? lowest_kept(request.keep)
-                                            : static_cast<int>(std::ceil(double{request.cutoff} * kPosteriorOne));
-        for (int i = 1; i <= m_; ++i) {
-            const size_t before = result.columns.size();
-            for (int j = 1; j <= n_; ++j) {
-                const int value = fixed(i, j);
-                if (value < std::max(lowest, 1)) continue;
-                result.columns.push_back(static_cast<uint16_t>(j - 1));
-                result.values.push_back(static_cast<uint16_t>(value));
-            }
-            result.row_sizes.push_back(static_cast<uint16_t>(result.columns.size() - before));
-        }
-        return result;
+    bool run(const Poll &poll, PosteriorColumns &out) {
+        out.distance.resize(request_.n_pairs);
+        out.row_sizes.resize(first_row_.back());
+        const PosteriorPlan plan = plan_posteriors(request_.pairs, request_.n_pairs, lengths_, most_lanes());
+        const auto n_units = static_cast<int64_t>(plan.units.size());
+        std::vector<int64_t> pairs_before(n_units + 1);
+        for (int64_t k = 0; k < n_units; ++k) pairs_before[k + 1] = pairs_before[k] + plan.units[k].n_lanes;
+        const bool finished = parallel(
+            request_.n_threads, n_units, 1,
+            [&](int thread, int64_t k) {
+                const PlannedPosteriors &unit = plan.units[k];
+                run_unit(unit.row, plan.order.data() + unit.begin, unit.n_lanes, scratch_[thread], out);
+            },
+            [&](int64_t begun) {
+                const bool go_on = poll(pairs_before[begun]);
+                if (!go_on) stopped_ = true;
+                return go_on;
+            });
+        if (!finished) return false;
+        collect(out);
+        return true;
     }
 
   private:
-    size_t at(int i, int j) const { return static_cast<size_t>(i) * width_ + j; }
-    int fixed(int i, int j) const { return static_cast<int>(std::lround(p_[at(i, j)] * kPosteriorOne)); }
-
-    static int scale_of(const std::vector<double> &row, double M) {
-        double highest = M;
-        for (const double v : row) highest = std::max(highest, v);
-        return highest > 0 ? -std::ilogb(highest) : 0;
+    int most_lanes() const {
+        int lanes = 4;
+        for (int k = 0; k < 3; ++k)
+            if (kernels_.by_lanes[k]) lanes = 4 << k;
+        return lanes;
     }
 
-    void hmm() {
-        const auto &mod = model_;
-        const double e1 = mod.extend[0], e2 = mod.extend[1], a1 = mod.add[0], a2 = mod.add[1];
-        std::vector<double> S(width_), X1(width_), X2(width_), T(width_);
-        std::vector<int> exponent(m_ + 2);
-        double Y1 = mod.start_insert[0], Y2 = mod.start_insert[1];
-        S[0] = mod.start_match;
-        for (int j = 1; j <= n_; ++j, Y1 *= e1, Y2 *= e2) S[j] = a1 * Y1 + a2 * Y2;
-        X1[0] = mod.start_insert[0], X2[0] = mod.start_insert[1];
-        double total = 0;
-        for (int i = 1; i <= m_; ++i) {
-            Y1 = Y2 = 0;
-            T[0] = a1 * X1[0] + a2 * X2[0];
-            const double last_x1 = X1[n_], last_x2 = X2[n_];
-            X1[0] *= e1, X2[0] *= e2;
-            double last_y1 = 0, last_y2 = 0;
-            for (int j = 1; j <= n_; ++j) {
-                const double M = mod.odds[x_[i - 1]][y_[j - 1]] * S[j - 1];
-                hmm_[at(i, j)] = M;
-                T[j] = M + a1 * (X1[j] + Y1) + a2 * (X2[j] + Y2);
-                last_y1 = Y1, last_y2 = Y2;
-                X1[j] = M + e1 * X1[j], X2[j] = M + e2 * X2[j];
-                Y1 = M + e1 * Y1, Y2 = M + e2 * Y2;
+    RunPosteriorUnit kernel_for(int n_lanes) const {
+        if (n_lanes == 1) return kernels_.one_lane;
+        return kernels_.by_lanes[n_lanes <= 4 ? 0 : n_lanes <= 8 ? 1 : 2];
+    }
+
+    PosteriorUnit unit_of(int32_t row, const int64_t *pairs, int n_lanes) const {
+        PosteriorUnit unit{};
+        unit.x = request_.codes + request_.offsets[row];
+        unit.m = lengths_[row];
+        unit.n_lanes = n_lanes;
+        for (int l = 0; l < n_lanes; ++l) {
+            const int32_t *pair = request_.pairs + 2 * pairs[l];
+            const int32_t other = pair[0] == row ? pair[1] : pair[0];
+            unit.y[l] = request_.codes + request_.offsets[other];
+            unit.n[l] = lengths_[other];
+        }
+        return unit;
+    }
+
+    void run_unit(int32_t row, const int64_t *pairs, int n_lanes, PosteriorScratch &scratch, PosteriorColumns &out) {
+        const PosteriorUnit unit = unit_of(row, pairs, n_lanes);
+        if (!kernel_for(n_lanes)(model_, unit, lowest_, stopped_, scratch)) return;
+        int64_t again[kPosteriorLanes];
+        int n_again = 0;
+        for (int l = 0; l < n_lanes; ++l) {
+            if (scratch.lane[l].underflowed) again[n_again++] = pairs[l];
+            else keep(pairs[l], row, scratch.lane[l], out);
+        }
+        for (int k = 0; k < n_again; ++k) {
+            const PosteriorUnit alone = unit_of(row, again + k, 1);
+            if (!kernels_.wide_range(model_, alone, lowest_, stopped_, scratch)) return;
+            keep(again[k], row, scratch.lane[0], out);
+        }
+    }
+
+    void keep(int64_t pair, int32_t row, PosteriorLane &lane, PosteriorColumns &out) {
+        const int32_t x = request_.pairs[2 * pair], y = request_.pairs[2 * pair + 1];
+        out.distance[pair] = lane.distance;
+        uint32_t *elements = lane.elements.data();
+        std::reverse(elements, elements + lane.n_elements);
+        if (request_.keep > 0)
+            keep_share(lane, static_cast<int64_t>(double{request_.keep} * lengths_[x] * lengths_[y]));
+        uint16_t *sizes = out.row_sizes.data() + first_row_[pair];
+        Elements &kept = elements_[pair];
+        kept.columns.resize(lane.n_elements);
+        kept.values.resize(lane.n_elements);
+        if (row == x) {
+            std::copy(lane.row_sizes.begin(), lane.row_sizes.end(), sizes);
+            for (size_t e = 0; e < lane.n_elements; ++e) {
+                kept.columns[e] = static_cast<uint16_t>(elements[e]);
+                kept.values[e] = static_cast<uint16_t>(elements[e] >> 16);
             }
-            std::swap(S, T);
-            if (i == m_)
-                total = mod.end_match * hmm_[at(m_, n_)] + mod.end_insert[0] * (last_x1 + last_y1) +
-                        mod.end_insert[1] * (last_x2 + last_y2);
-            exponent[i] = scale_of(S, 0);
-            for (auto *row : {&S, &X1, &X2})
-                for (double &v : *row) v = std::ldexp(v, exponent[i]);
+            return;
         }
-        // The mirror: B is what follows a match at (i, j); G = odds B.
-        std::vector<double> G(width_ + 1), B1(width_ + 1), B2(width_ + 1);
-        for (int i = m_; i >= 1; --i) {
-            double C1 = 0, C2 = 0, right = 0;
-            if (i < m_)
-                for (auto *row : {&G, &B1, &B2})
-                    for (double &v : *row) v = std::ldexp(v, exponent[i]);
-            for (int j = n_; j >= 1; --j) {
-                double B = right + a1 * (B1[j] + C1) + a2 * (B2[j] + C2);
-                double next1 = right + e1 * B1[j], next2 = right + e2 * B2[j];
-                double left1 = right + e1 * C1, left2 = right + e2 * C2;
-                if (i == m_ && j == n_) {
-                    B = mod.end_match / total;
-                    next1 = left1 = mod.end_insert[0] / a1 / total, next2 = left2 = mod.end_insert[1] / a2 / total;
-                }
-                right = G[j];
-                G[j] = mod.odds[x_[i - 1]][y_[j - 1]] * B;
-                B1[j] = next1, B2[j] = next2, C1 = left1, C2 = left2;
-                hmm_[at(i, j)] *= B;
+        // What was computed has y in its rows.
+        std::vector<uint32_t> next(lengths_[x] + 1);
+        for (size_t e = 0; e < lane.n_elements; ++e) ++next[(elements[e] & 0xFFFF) + 1];
+        for (int32_t i = 0; i < lengths_[x]; ++i) {
+            sizes[i] = static_cast<uint16_t>(next[i + 1]);
+            next[i + 1] += next[i];
+        }
+        size_t e = 0;
+        for (int32_t j = 0; j < lengths_[y]; ++j)
+            for (int of_row = lane.row_sizes[j]; of_row > 0; --of_row, ++e) {
+                const uint32_t to = next[elements[e] & 0xFFFF]++;
+                kept.columns[to] = static_cast<uint16_t>(j);
+                kept.values[to] = static_cast<uint16_t>(elements[e] >> 16);
             }
+    }
+
+    /// Leaves the elements from the lowest value on from which there are at most `count`.
+    static void keep_share(PosteriorLane &lane, int64_t count) {
+        std::vector<int64_t> of_value(kPosteriorOne + 1);
+        for (size_t e = 0; e < lane.n_elements; ++e) ++of_value[lane.elements[e] >> 16];
+        uint32_t lowest = kPosteriorOne + 1;
+        while (lowest > 1 && of_value[lowest - 1] <= count) count -= of_value[--lowest];
+        size_t from = 0, to = 0;
+        for (uint16_t &size : lane.row_sizes) {
+            const size_t row_begin = to;
+            for (const size_t end = from + size; from < end; ++from)
+                if (lane.elements[from] >> 16 >= lowest) lane.elements[to++] = lane.elements[from];
+            size = static_cast<uint16_t>(to - row_begin);
+        }
+        lane.n_elements = to;
+    }
+
+    void collect(PosteriorColumns &out) {
+        size_t total = 0;
+        for (const Elements &pair : elements_) total += pair.columns.size();
+        out.columns.reserve(total);
+        out.values.reserve(total);
+        for (Elements &pair : elements_) {
+            out.columns.insert(out.columns.end(), pair.columns.begin(), pair.columns.end());
+            out.values.insert(out.values.end(), pair.values.begin(), pair.values.end());
+            pair = Elements();
         }
     }
 
-    void partition() {
-        const auto &mod = model_;
-        const double open = mod.gap_open, extend = mod.gap_extend;
-        std::vector<double> S(width_, 1.0), F(width_), T(width_);
-        std::vector<int> exponent(m_ + 2), level(m_ + 2);
-        int scale = 0;  // the rows so far are multiplied by 2^scale
-        double total = 0;
-        for (int i = 1; i <= m_; ++i) {
-            double E = 0;
-            level[i] = scale;
-            T[0] = std::ldexp(1.0, scale);
-            for (int j = 1; j <= n_; ++j) {
-                const double M = mod.boltzmann[x_[i - 1]][y_[j - 1]] * S[j - 1];
-                part_[at(i, j)] = M;
-                T[j] = M + open * (F[j] + E);
-                F[j] = M + extend * F[j];
-                E = M + extend * E;
-                if (i == m_ || j == n_) total += M;
-            }
-            std::swap(S, T);
-            exponent[i] = scale_of(S, total);
-            scale += exponent[i];
-            for (auto *row : {&S, &F})
-                for (double &v : *row) v = std::ldexp(v, exponent[i]);
-            total = std::ldexp(total, exponent[i]);
-        }
-        std::vector<double> G(width_ + 1), H(width_ + 1);
-        // total is in the scale after row m: 2^scale.
-        for (int i = m_; i >= 1; --i) {
-            double C = 0, right = 0;
-            for (auto *row : {&G, &H})
-                for (double &v : *row) v = i < m_ ? std::ldexp(v, exponent[i]) : 0;
-            const double end = std::ldexp(1.0, scale - level[i]) / total;
-            for (int j = n_; j >= 1; --j) {
-                double B = right + open * (H[j] + C);
-                if (i == m_ || j == n_) B = end;
-                const double up = i == m_ ? 0 : right + extend * H[j], left = i == m_ ? 0 : right + extend * C;
-                right = G[j];
-                G[j] = mod.boltzmann[x_[i - 1]][y_[j - 1]] * B;
-                H[j] = j == n_ ? 0 : up, C = j == n_ ? 0 : left;
-                part_[at(i, j)] *= B;
-            }
-        }
-    }
-
-    double best_accuracy() const {
-        std::vector<double> above(width_), row(width_);
-        for (int i = 1; i <= m_; ++i) {
-            for (int j = 1; j <= n_; ++j) row[j] = std::max({above[j - 1] + p_[at(i, j)], above[j], row[j - 1]});
-            std::swap(above, row);
-        }
-        return above[n_];
-    }
-
-    int lowest_kept(double share) const {
-        std::vector<int64_t> count(kPosteriorOne + 2);
-        for (int i = 1; i <= m_; ++i)
-            for (int j = 1; j <= n_; ++j) ++count[fixed(i, j)];
-        auto left = static_cast<int64_t>(share * m_ * n_);
-        int lowest = kPosteriorOne + 1;
-        while (lowest > 1 && left - count[lowest - 1] >= 0) left -= count[--lowest];
-        return lowest;
-    }
-
+    const PosteriorKernels &kernels_;
     const PosteriorModel &model_;
-    const uint8_t *x_, *y_;
-    const int m_, n_;
-    const size_t width_;
-    std::vector<double> hmm_, part_, p_;
+    const PosteriorRequest &request_;
+    int lowest_;
+    std::vector<int32_t> lengths_;
+    std::vector<int64_t> first_row_;  // of a pair, in row_sizes
+    std::vector<Elements> elements_;
+    std::vector<PosteriorScratch> scratch_;
+    std::atomic<bool> stopped_{false};
 };
 
 }  // namespace
 
-bool pair_posteriors(const PosteriorModel &model, const PosteriorRequest &request, const Poll &poll,
-                     PosteriorColumns &out) {
-    std::vector<PairResult> results(request.n_pairs);
-    auto work = [&](int, int64_t k) {
-        const int32_t x = request.pairs[2 * k], y = request.pairs[2 * k + 1];
-        const int64_t *offsets = request.offsets;
-        results[k] = PlainPair(model, request.codes + offsets[x], static_cast<int>(offsets[x + 1] - offsets[x]),
-                               request.codes + offsets[y], static_cast<int>(offsets[y + 1] - offsets[y]))
-                         .run(request);
-    };
-    if (!parallel(request.n_threads, request.n_pairs, 1, work, poll)) return false;
-    for (const PairResult &r : results) {
-        out.distance.push_back(r.distance);
-        out.row_sizes.insert(out.row_sizes.end(), r.row_sizes.begin(), r.row_sizes.end());
-        out.columns.insert(out.columns.end(), r.columns.begin(), r.columns.end());
-        out.values.insert(out.values.end(), r.values.begin(), r.values.end());
-    }
-    return true;
+bool pair_posteriors(const PosteriorKernels &kernels, const PosteriorModel &model, const PosteriorRequest &request,
+                     const Poll &poll, PosteriorColumns &out) {
+    return PosteriorRun(kernels, model, request).run(poll, out);
 }
 
 }  // namespace tropalign

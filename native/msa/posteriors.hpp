@@ -6,14 +6,16 @@
 
 #include "../compute/poll.hpp"
 #include "posterior_model.hpp"
+#include "posterior_unit.hpp"
 
 namespace tropalign {
 
 /// Pairs (x, y) of sequences that lie one after another.
 struct PosteriorRequest {
     const uint8_t *codes;
-    const int64_t *offsets;  // [n + 1]
-    const int32_t *pairs;    // [n_pairs][2]
+    const int64_t *offsets;  // [n_sequences + 1]
+    int64_t n_sequences;
+    const int32_t *pairs;  // [n_pairs][2]
     int64_t n_pairs;
     float cutoff;  // elements below it are left out,
     float keep;    // unless this is above 0: then so large a share of the elements stays
@@ -29,6 +31,7 @@ struct PosteriorColumns {
 };
 
 /// False: stopped by `poll`, which gets the number of pairs begun.
-bool pair_posteriors(const PosteriorModel &, const PosteriorRequest &, const Poll &, PosteriorColumns &);
+bool pair_posteriors(const PosteriorKernels &, const PosteriorModel &, const PosteriorRequest &, const Poll &,
+                     PosteriorColumns &);
 
 }  // namespace tropalign

@@ -1,0 +1,81 @@
+// Either sequence of a pair may be the one that its unit shares. A sequence takes as many of its pairs as fill whole
+// units and leaves the others to their partners; what nobody took so is shared out in the end, the sequence with the
+// most pairs first.
+#include "posterior_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tropalign {
+namespace {
+
+class Planner {
+  public:
+    Planner(const int32_t *pairs, int64_t n_pairs, const std::vector<int32_t> &lengths, int lanes)
+        : pairs_(pairs), lengths_(lengths), lanes_(lanes), taken_(n_pairs), begins_(lengths.size() + 1),
+          of_(2 * n_pairs), left_(lengths.size()) {
+        for (int64_t k = 0; k < 2 * n_pairs; ++k) ++begins_[pairs[k] + 1];
+        std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+        std::vector<int64_t> next(begins_.begin(), begins_.end() - 1);
+        for (int64_t k = 0; k < 2 * n_pairs; ++k) of_[next[pairs[k]]++] = k / 2;
+        for (size_t s = 0; s < lengths.size(); ++s) left_[s] = begins_[s + 1] - begins_[s];
+    }
+
+    PosteriorPlan run() {
+        std::vector<int32_t> sequences(lengths_.size());
+        std::iota(sequences.begin(), sequences.end(), 0);
+        auto by = [&](auto key) {
+            std::stable_sort(sequences.begin(), sequences.end(), [&](int32_t a, int32_t b) { return key(a) > key(b); });
+        };
+        by([&](int32_t s) { return int64_t{lengths_[s]}; });
+        for (const int32_t s : sequences) take(s, left_[s] / lanes_ * lanes_);
+        by([&](int32_t s) { return left_[s]; });
+        for (const int32_t s : sequences) take(s, left_[s]);
+        std::stable_sort(plan_.units.begin(), plan_.units.end(),
+                         [](const auto &a, const auto &b) { return a.cells > b.cells; });
+        return std::move(plan_);
+    }
+
+  private:
+    int32_t partner(int64_t pair, int32_t s) const {
+        return pairs_[2 * pair] == s ? pairs_[2 * pair + 1] : pairs_[2 * pair];
+    }
+
+    /// Units of `count` pairs of a sequence. Those left to their partners are the ones with the longest: they fit
+    /// others of their length better.
+    void take(int32_t s, int64_t count) {
+        if (count == 0) return;
+        mine_.clear();
+        for (int64_t k = begins_[s]; k < begins_[s + 1]; ++k)
+            if (!taken_[of_[k]]) mine_.push_back(of_[k]);
+        std::sort(mine_.begin(), mine_.end(), [&](int64_t a, int64_t b) {
+            const int32_t m = lengths_[partner(a, s)], n = lengths_[partner(b, s)];
+            return m != n ? m < n : a < b;
+        });
+        for (int64_t k = 0; k < count; k += lanes_) {
+            const int n_lanes = static_cast<int>(std::min<int64_t>(lanes_, count - k));
+            const int64_t columns = lengths_[partner(mine_[k + n_lanes - 1], s)];
+            plan_.units.push_back({static_cast<int64_t>(plan_.order.size()), s, n_lanes, columns * lengths_[s]});
+            for (int64_t pair = k; pair < k + n_lanes; ++pair) {
+                plan_.order.push_back(mine_[pair]);
+                taken_[mine_[pair]] = true;
+                --left_[s], --left_[partner(mine_[pair], s)];
+            }
+        }
+    }
+
+    const int32_t *pairs_;
+    const std::vector<int32_t> &lengths_;
+    const int lanes_;
+    std::vector<bool> taken_;
+    std::vector<int64_t> begins_, of_, left_, mine_;
+    PosteriorPlan plan_;
+};
+
+}  // namespace
+
+PosteriorPlan plan_posteriors(const int32_t *pairs, int64_t n_pairs, const std::vector<int32_t> &lengths, int lanes) {
+    return Planner(pairs, n_pairs, lengths, lanes).run();
+}
+
+}  // namespace tropalign

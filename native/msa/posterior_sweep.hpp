@@ -1,0 +1,366 @@
+// A unit from letters to sparse rows. The forward sweep goes down the rows, the backward sweep up again, and multiplies
+// what it finds with the matches that the forward sweep kept. Where those of all rows would not stay in the cache, the
+// forward sweep first leaves a checkpoint (what a row hands down) per block of rows, and each block is computed again
+// just before the backward sweep passes it:
+//
+//     row 1      forward   +----------+ checkpoint 0    ^ 5. backward
+//                          |  block 0 |  4. again       |
+//                          +----------+ checkpoint 1    ^ 3. backward
+//                1. forward|  block 1 |  2. again       |
+//                          +----------+
+//     row m                   last row: totals
+//
+// Numbers are scaled by powers of two, per lane: after every `between` rows so that the largest S of the row is near
+// 2^kTarget. The backward sweep is scaled by the inverse, so that a posterior is the product of what two sweeps found,
+// and no more. Its own numbers then are at most 1 / (what the forward sweep found in the same cell). As long as they
+// stay below 2^kMost where rows are scaled, a match that the forward sweep lost as too small (underflow) has a
+// posterior below 2^-24; where they do not, the pair is computed again in a type with a wider range.
+#pragma once
+#include <limits>
+
+#include "posterior_rows.hpp"
+#include "posterior_unit.hpp"
+#include "sparse.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// The matches of a block of rows should stay in the second-level cache, and those of a whole unit in the third.
+inline constexpr int64_t kBlockBytes = 512 << 10, kWholeBytes = 8 << 20;
+/// Rows may multiply a number by up to 2^44 before they are scaled.
+inline constexpr double kMostGrowth = 44;
+inline constexpr int kMostBetween = 16;
+
+template <class T>
+inline constexpr int kTarget = static_cast<int>(std::numeric_limits<T>::max_exponent * 0.4);
+template <class T>
+inline constexpr int kMost = kTarget<T> + 10;
+
+/// Numbers below the normal ones are taken as 0, which is what they mean here, without the processor's slow path.
+class FlushTiny {
+  public:
+#if defined(__SSE2__)
+    FlushTiny() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
+    ~FlushTiny() { _mm_setcsr(before_); }
+
+  private:
+    unsigned before_;
+#else
+    FlushTiny() {}
+    ~FlushTiny() {}
+#endif
+};
+
+/// Rows between two scalings, an even number.
+inline int rows_between(const PosteriorModel &model) {
+    double highest = 0;
+    for (int a = 0; a < 32; ++a)
+        for (int b = 0; b < 32; ++b) highest = std::max({highest, model.odds[a][b], model.boltzmann[a][b]});
+    return std::clamp(2 * static_cast<int>(kMostGrowth / (2 * std::log2(highest + 2))), 2, kMostBetween);
+}
+
+/// How the rows of a unit are cut: rows 0 .. m - 2 in pairs (an odd one last), row m - 1 by itself.
+struct Blocks {
+    Blocks(int32_t m, int32_t N, int between, int64_t vector_bytes) : m(m), between(between) {
+        const int64_t row_bytes = 2 * vector_bytes * (int64_t{N} + 1);
+        rows = m;
+        if (row_bytes * m > kWholeBytes) {
+            // As many rows as stay in the cache, or more where checkpoints would need more memory than the block.
+            const auto by_cache = kBlockBytes / row_bytes;
+            const auto by_memory = static_cast<int64_t>(std::sqrt(double{kDown} / 2 * m));
+            rows = static_cast<int32_t>(std::clamp<int64_t>(std::max(by_cache, by_memory / 2), between, m));
+        }
+        rows = (rows + between - 1) / between * between;
+        count = (m + rows - 1) / rows;
+    }
+    int32_t begin(int block) const { return block * rows; }
+    int32_t end(int block) const { return std::min(m, begin(block) + rows); }
+
+    int32_t m;
+    int between, rows, count;
+};
+
+template <class V>
+using IntegerLanes =
+    Vec<std::conditional_t<sizeof(typename Real<V>::T) == 8, int64_t, int32_t>, sizeof(V)>;  // never of long double
+
+/// The power of two that brings numbers up to `highest` near 2^kTarget.
+template <class V>
+V factor_for(V highest) {
+    using T = typename Real<V>::T;
+    if constexpr (Real<V>::lanes == 1) {
+        return highest > 0 && std::isfinite(highest) ? std::ldexp(T{1}, kTarget<T> - std::ilogb(highest)) : T{1};
+    } else {
+        static_assert(sizeof(T) == 4);
+        using I = IntegerLanes<V>;
+        const I exponent = (I)highest >> 23;  // with a bias of 127; sums stay above 0
+        I wanted = 2 * 127 + kTarget<T> - exponent;
+        wanted = wanted > 254 ? I{} + 127 : wanted;  // of 0, too
+        return (V)(wanted << 23);
+    }
+}
+
+template <class V, class Letters>
+class Sweep {
+    using T = typename Real<V>::T;
+    static constexpr int L = Real<V>::lanes;
+
+  public:
+    Sweep(const PosteriorModel &model, const PosteriorUnit &unit, int lowest, PosteriorScratch &scratch)
+        : model_(model), unit_(unit), constants_(model), lowest_(lowest), lanes_(scratch.lane),
+          buffers_(scratch.buffers), N_(*std::max_element(unit.n, unit.n + unit.n_lanes)),
+          blocks_(unit.m, N_, rows_between(model), sizeof(V)) {
+        down_ = get(PosteriorBuffer::down, kDown * (size(N_) + 1));
+        up_ = get(PosteriorBuffer::up, kUp * (size(N_) + 1));
+        kept_ = get(PosteriorBuffer::kept, 2 * size(blocks_.rows) * (size(N_) + 1));
+        checkpoints_ = get(PosteriorBuffer::checkpoints, (size(blocks_.count) - 1) * checkpoint_size());
+        factors_ = get(PosteriorBuffer::factors, 2 * (size(unit.m) / blocks_.between + 1));
+        out_.values = get(PosteriorBuffer::values, 2 * (size(N_) + 1));
+        out_.hit_stride = (N_ + 4) / 4 * 4;
+        out_.hits = static_cast<uint16_t *>(buffers_.get(PosteriorBuffer::hits, 4 * out_.hit_stride));
+        std::memset(out_.hits, 0, 4 * out_.hit_stride);
+        columns_.N = N_;
+        columns_.first_end = *std::min_element(unit.n, unit.n + unit.n_lanes);
+        make_ends();
+        make_letters();
+    }
+
+    bool run(const std::atomic<bool> &stopped) {
+        for (int l = 0; l < unit_.n_lanes; ++l) lanes_[l].n_elements = 0, lanes_[l].row_sizes.resize(unit_.m);
+        begin();
+        for (int block = 0; block < blocks_.count; ++block) {
+            if (stopped) return false;
+            if (block > 0) save(block - 1);
+            forward(block, block + 1 == blocks_.count);
+        }
+        for (int block = blocks_.count - 1; block >= 0; --block) {
+            if (stopped) return false;
+            if (block + 1 < blocks_.count) {
+                if (block == 0) begin();
+                else restore(block - 1);
+                forward(block, true);
+            }
+            backward(block);
+        }
+        finish();
+        return true;
+    }
+
+  private:
+    static size_t size(int64_t n) { return static_cast<size_t>(n); }
+    V *get(PosteriorBuffer buffer, size_t n) { return static_cast<V *>(buffers_.get(buffer, n * sizeof(V))); }
+    size_t checkpoint_size() const { return kDown * (size(N_) + 1) + sizeof(LeftEdge<V>) / sizeof(V); }
+
+    void make_ends() {
+        V *is_end = get(PosteriorBuffer::is_end, size(N_) + 1);
+        std::memset(is_end, 0, sizeof(V) * (size(N_) + 1));
+        for (int l = 0; l < unit_.n_lanes; ++l) reinterpret_cast<T *>(is_end + unit_.n[l])[l] = 1;
+        columns_.is_end = is_end;
+    }
+
+    int code(int l, int j) const { return l < unit_.n_lanes && j <= unit_.n[l] ? unit_.y[l][j - 1] : kPosteriorPad; }
+
+    void make_letters() {
+        if constexpr (std::is_same_v<Letters, PermutedLetters<V>>) {
+            // The tables lie behind the letters.
+            const size_t n = size(N_) * L;
+            auto *letters = static_cast<int32_t *>(buffers_.get(PosteriorBuffer::letters, 4 * n + 32 * 64 * 4));
+            for (int l = 0; l < L; ++l)
+                for (int j = 1; j <= N_; ++j) letters[(j - 1) * L + l] = code(l, j);
+            auto *tables = reinterpret_cast<float *>(letters + n);
+            for (int a = 0; a < 32; ++a)
+                for (int b = 0; b < 32; ++b) {
+                    tables[a * 64 + b] = static_cast<float>(model_.odds[a][b]);
+                    tables[a * 64 + 32 + b] = static_cast<float>(model_.boltzmann[a][b]);
+                }
+            columns_.letters = {letters, tables};
+        } else {
+            bool occurs[32] = {};
+            for (int i = 0; i < unit_.m; ++i) occurs[unit_.x[i]] = true;
+            int n_rows = 0;
+            for (int a = 0; a < 32; ++a) row_of_[a] = occurs[a] ? n_rows++ : 0;
+            const size_t stride = 2 * size(N_);
+            V *profile = get(PosteriorBuffer::profile, n_rows * stride);
+            for (int a = 0; a < 32; ++a) {
+                if (!occurs[a]) continue;
+                T *values = reinterpret_cast<T *>(profile + row_of_[a] * stride);
+                for (int l = 0; l < L; ++l)
+                    for (int j = 1; j <= N_; ++j) {
+                        const int b = code(l, j);
+                        values[(2 * (j - 1)) * L + l] = static_cast<T>(model_.odds[a][b]);
+                        values[(2 * (j - 1) + 1) * L + l] = static_cast<T>(model_.boltzmann[a][b]);
+                    }
+            }
+            columns_.letters = {profile, row_of_, static_cast<int64_t>(stride)};
+        }
+    }
+
+    /// Row 0.
+    void begin() {
+        edge_ = LeftEdge<V>{};
+        V Y1 = every<V>(static_cast<T>(model_.start_insert[0])), Y2 = every<V>(static_cast<T>(model_.start_insert[1]));
+        edge_.S = every<V>(static_cast<T>(model_.start_match));
+        edge_.X1 = Y1, edge_.X2 = Y2;
+        edge_.T = edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
+        for (int j = 1; j <= N_; ++j) {
+            V *at = down_ + kDown * size(j);
+            at[0] = fma(constants_.a1, Y1, constants_.a2 * Y2);
+            at[1] = at[2] = at[4] = V{};
+            at[3] = every<V>(T{1});
+            Y1 = constants_.e1 * Y1, Y2 = constants_.e2 * Y2;
+        }
+    }
+
+    void save(int checkpoint) {
+        V *to = checkpoints_ + size(checkpoint) * checkpoint_size();
+        std::memcpy(to, down_, sizeof(V) * kDown * (size(N_) + 1));
+        std::memcpy(to + kDown * (size(N_) + 1), &edge_, sizeof edge_);
+    }
+    void restore(int checkpoint) {
+        const V *from = checkpoints_ + size(checkpoint) * checkpoint_size();
+        std::memcpy(down_, from, sizeof(V) * kDown * (size(N_) + 1));
+        std::memcpy(&edge_, from + kDown * (size(N_) + 1), sizeof edge_);
+    }
+
+    /// The rows of a block, the unit's last one among them where it is in it; all of them kept, or none.
+    void forward(int block, bool keeps) {
+        const int begin = blocks_.begin(block), end = blocks_.end(block), last = unit_.m - 1;
+        const size_t stride = 2 * (size(N_) + 1);
+        auto kept = [&](int i) { return keeps ? kept_ + size(i - begin) * stride : kept_; };
+        int i = begin;
+        for (; i + 2 <= std::min(end, last); i += 2) {
+            const bool scales = i > 0 && i % blocks_.between == 0, measures = (i + 2) % blocks_.between == 0;
+            const uint8_t *x = unit_.x + i;
+            if (scales && measures) forward_rows<2, true, true>(constants_, columns_, x, edge_, down_, kept(i));
+            else if (scales) forward_rows<2, true, false>(constants_, columns_, x, edge_, down_, kept(i));
+            else if (measures) forward_rows<2, false, true>(constants_, columns_, x, edge_, down_, kept(i));
+            else forward_rows<2, false, false>(constants_, columns_, x, edge_, down_, kept(i));
+            edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
+            if (measures) choose_scale(i + 2);
+        }
+        if (i < std::min(end, last)) {
+            forward_rows<1, true, false>(constants_, columns_, unit_.x + i, edge_, down_, kept(i));
+            edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
+            ++i;
+        }
+        if (end > last)
+            forward_last(constants_, model_, columns_, unit_.x[last], edge_, down_, kept(last), hmm_total_,
+                         part_total_);
+    }
+
+    /// Of what comes after so many rows.
+    void choose_scale(int rows) {
+        V *factor = factors_ + 2 * size(rows / blocks_.between);
+        factor[0] = edge_.hmm_scale = factor_for(edge_.hmm_highest);
+        factor[1] = edge_.part_scale = factor_for(edge_.part_highest);
+    }
+
+    void backward(int block) {
+        const int begin = blocks_.begin(block), last = unit_.m - 1;
+        int i = blocks_.end(block);  // rows from here on are done
+        const size_t stride = 2 * (size(N_) + 1);
+        if (i > last) {
+            begin_backward();
+            backward_last(constants_, model_, columns_, unit_.x[last], right_, up_, kept_ + size(last - begin) * stride,
+                          out_);
+            keep(last, 1);
+            i = last;
+        }
+        if ((i - begin) % 2) {
+            --i;
+            backward_rows<1, false>(constants_, columns_, unit_.x + i, right_, up_, kept_ + size(i - begin) * stride,
+                                    out_);
+            keep(i, 1);
+        }
+        for (; i > begin; i -= 2) {
+            const uint8_t *x = unit_.x + i - 2;
+            const V *kept = kept_ + size(i - 2 - begin) * stride;
+            if (i % blocks_.between == 0) {
+                right_.hmm_scale = factors_[2 * size(i / blocks_.between)];
+                right_.part_scale = factors_[2 * size(i / blocks_.between) + 1];
+                backward_rows<2, true>(constants_, columns_, x, right_, up_, kept, out_);
+            } else {
+                backward_rows<2, false>(constants_, columns_, x, right_, up_, kept, out_);
+            }
+            keep(i - 2, 2);
+        }
+    }
+
+    void begin_backward() {
+        const T one = 1, s = static_cast<T>(model_.hmm_share);
+        right_ = RightEdge<V>{};
+        right_.hmm_end = every<V>(std::sqrt(s)) / hmm_total_;
+        right_.part_end = every<V>(std::sqrt(one - s)) / part_total_;
+        // Half a unit lower, since values are rounded.
+        right_.lowest = every<V>((static_cast<T>(lowest_) - static_cast<T>(0.5)) / kPosteriorOne);
+    }
+
+    /// The elements of `count` rows from i on, the last row and the last column first.
+    void keep(int i, int count) {
+        for (int r = count - 1; r >= 0; --r) {
+            const T *values = reinterpret_cast<const T *>(out_.values + size(r) * (size(N_) + 1));
+            const uint16_t *hits = out_.hits + r * out_.hit_stride;
+            size_t before[kPosteriorLanes];
+            uint32_t *top[kPosteriorLanes];
+            for (int l = 0; l < unit_.n_lanes; ++l) {
+                before[l] = lanes_[l].n_elements;
+                if (lanes_[l].elements.size() < before[l] + size(N_))
+                    lanes_[l].elements.resize(2 * (before[l] + size(N_)));
+                top[l] = lanes_[l].elements.data() + before[l];
+            }
+            for (int64_t at = out_.hit_stride - 4; at >= 0; at -= 4) {
+                uint64_t bits;
+                std::memcpy(&bits, hits + at, 8);
+                while (bits) {
+                    const int bit = 63 - __builtin_clzll(bits), l = bit % 16;
+                    const int64_t j = at + bit / 16;
+                    bits ^= uint64_t{1} << bit;
+                    const int value =
+                        std::clamp(static_cast<int>(values[j * L + l] * kPosteriorOne + static_cast<T>(0.5)), lowest_,
+                                   kPosteriorOne);
+                    *top[l]++ = static_cast<uint32_t>(j - 1) | static_cast<uint32_t>(value) << 16;
+                }
+            }
+            for (int l = 0; l < unit_.n_lanes; ++l) {
+                lanes_[l].n_elements = static_cast<size_t>(top[l] - lanes_[l].elements.data());
+                lanes_[l].row_sizes[i + r] = static_cast<uint16_t>(lanes_[l].n_elements - before[l]);
+            }
+        }
+    }
+
+    void finish() {
+        const T most = std::ldexp(T{1}, kMost<T>);
+        for (int l = 0; l < unit_.n_lanes; ++l) {
+            const T expected = lane_of(up_[kUp + 5], l),
+                    ends = lane_of(right_.hmm_end, l) + lane_of(right_.part_end, l);
+            lanes_[l].underflowed =
+                !(lane_of(right_.highest, l) <= most) || !std::isfinite(expected) || !std::isfinite(ends);
+            lanes_[l].distance =
+                std::isfinite(expected) ? static_cast<float>(1 - expected / std::min(unit_.m, unit_.n[l])) : 1.0f;
+        }
+    }
+
+    const PosteriorModel &model_;
+    const PosteriorUnit &unit_;
+    const Constants<V> constants_;
+    const int lowest_;
+    PosteriorLane *const lanes_;
+    Scratch<PosteriorBuffer> &buffers_;
+    const int N_;
+    const Blocks blocks_;
+    Columns<V, Letters> columns_;
+    int32_t row_of_[32];
+    V *down_, *up_, *kept_, *checkpoints_, *factors_;
+    PosteriorRows<V> out_;
+    LeftEdge<V> edge_;
+    RightEdge<V> right_;
+    V hmm_total_, part_total_;
+};
+
+template <class V, class Letters>
+bool run_posterior_unit(const PosteriorModel &model, const PosteriorUnit &unit, int lowest,
+                        const std::atomic<bool> &stopped, PosteriorScratch &scratch) {
+    const FlushTiny flush;
+    return Sweep<V, Letters>(model, unit, lowest, scratch).run(stopped);
+}
+
+}  // namespace tropalign::TROPALIGN_ISA

@@ -1,0 +1,127 @@
+// Vectors of floats and doubles, and single numbers as vectors of one lane: `+ - *` work as they are; what is here
+// needs an intrinsic for each instruction set. Sums of products are fused where the instruction set can, and nowhere
+// else (the kernels are compiled with -ffp-contract=off), so that all of them but SSE's compute the same.
+#pragma once
+#include <cmath>
+#include <type_traits>
+
+#include "vec.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// What a vector V of real numbers is made of.
+template <class V>
+struct Real {
+    using T = std::remove_cvref_t<decltype(V{}[0])>;
+    static constexpr int lanes = static_cast<int>(sizeof(V) / sizeof(T));
+};
+template <class V>
+    requires std::is_floating_point_v<V>
+struct Real<V> {
+    using T = V;
+    static constexpr int lanes = 1;
+};
+
+template <class V>
+[[gnu::always_inline]] inline V every(typename Real<V>::T x) {
+    return V{} + x;
+}
+
+template <class V>
+[[gnu::always_inline]] inline typename Real<V>::T lane_of(const V &v, int l) {
+    if constexpr (Real<V>::lanes == 1) return (void)l, v;
+    else return v[l];
+}
+
+/// a * b + c.
+template <class V>
+[[gnu::always_inline]] inline V fma(V a, V b, V c) {
+    using T [[maybe_unused]] = typename Real<V>::T;
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 4) return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 8) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#endif
+#if defined(__FMA__)
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 4) return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 8) return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return (V)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 8) return (V)_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
+    if constexpr (std::is_same_v<V, float>) return __builtin_fmaf(a, b, c);
+#elif defined(__ARM_NEON)
+    if constexpr (std::is_same_v<V, float>) return __builtin_fmaf(a, b, c);
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 4)
+        return (V)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 8)
+        return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#endif
+    return a * b + c;
+}
+
+/// The larger one; b where either is no number.
+template <class V>
+[[gnu::always_inline]] inline V larger(V a, V b) {
+    using T [[maybe_unused]] = typename Real<V>::T;
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 4) return (V)_mm512_max_ps((__m512)a, (__m512)b);
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 8) return (V)_mm512_max_pd((__m512d)a, (__m512d)b);
+#endif
+#if defined(__AVX__)
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 4) return (V)_mm256_max_ps((__m256)a, (__m256)b);
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 8) return (V)_mm256_max_pd((__m256d)a, (__m256d)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return (V)_mm_max_ps((__m128)a, (__m128)b);
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 8) return (V)_mm_max_pd((__m128d)a, (__m128d)b);
+#endif
+    return a > b ? a : b;
+}
+
+template <class V>
+[[gnu::always_inline]] inline V root(V a) {
+    using T [[maybe_unused]] = typename Real<V>::T;
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 4) return (V)_mm512_sqrt_ps((__m512)a);
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 8) return (V)_mm512_sqrt_pd((__m512d)a);
+#endif
+#if defined(__AVX__)
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 4) return (V)_mm256_sqrt_ps((__m256)a);
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 8) return (V)_mm256_sqrt_pd((__m256d)a);
+#endif
+#if defined(__SSE2__)
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return (V)_mm_sqrt_ps((__m128)a);
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 8) return (V)_mm_sqrt_pd((__m128d)a);
+#elif defined(__ARM_NEON)
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return (V)vsqrtq_f32((float32x4_t)a);
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 8) return (V)vsqrtq_f64((float64x2_t)a);
+#endif
+    if constexpr (Real<V>::lanes == 1) return std::sqrt(a);
+    else {
+        for (int l = 0; l < Real<V>::lanes; ++l) a[l] = std::sqrt(a[l]);
+        return a;
+    }
+}
+
+/// Bit l of the result: a >= b in lane l.
+template <class V>
+[[gnu::always_inline]] inline uint32_t lanes_at_least(V a, V b) {
+    using T [[maybe_unused]] = typename Real<V>::T;
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 4) return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GE_OQ);
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 8) return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GE_OQ);
+#endif
+#if defined(__AVX__)
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
+        return _mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_GE_OQ));
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 8)
+        return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_GE_OQ));
+#endif
+#if defined(__SSE2__)
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return _mm_movemask_ps(_mm_cmpge_ps((__m128)a, (__m128)b));
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 8) return _mm_movemask_pd(_mm_cmpge_pd((__m128d)a, (__m128d)b));
+#endif
+    uint32_t bits = 0;
+    for (int l = 0; l < Real<V>::lanes; ++l) bits |= (lane_of(a, l) >= lane_of(b, l) ? 1u : 0u) << l;
+    return bits;
+}
+
+}  // namespace tropalign::TROPALIGN_ISA
