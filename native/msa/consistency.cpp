@@ -11,6 +11,9 @@
 namespace tropalign {
 namespace {
 
+/// Entries of the table of blocks, as long as one z needs no more.
+constexpr size_t kTableEntries = size_t{1} << 20;
+
 /// Some members x of a group against some members y.
 struct Tile {
     const std::vector<int32_t> *members;
@@ -42,7 +45,7 @@ class Pass {
   private:
     std::vector<TilePair> pairs_of(const Tile &tile) const;
     /// The z from `begin` on, as x's columns or y's rows.
-    std::vector<Between> block(const Tile &tile, size_t begin, int32_t member, bool as_columns,
+    std::vector<Between> between(const Tile &tile, size_t begin, size_t at_once, int32_t member, bool as_columns,
                                uint32_t &n_twins) const;
     void finish(const Tile &tile, const TilePair &pair);
 
@@ -66,17 +69,17 @@ std::vector<TilePair> Pass::pairs_of(const Tile &tile) const {
     return found;
 }
 
-std::vector<Between> Pass::block(const Tile &tile, size_t begin, int32_t member, bool as_columns,
+std::vector<Between> Pass::between(const Tile &tile, size_t begin, size_t at_once, int32_t member, bool as_columns,
                                  uint32_t &n_twins) const {
     const auto &members = *tile.members;
-    const size_t end = std::min(begin + kBlockSequences, members.size());
+    const size_t end = std::min(begin + at_once, members.size());
     std::vector<Between> found;
     n_twins = 0;
     for (size_t k = begin; k < end; ++k) {
         const int32_t z = members[k];
-        Between made{{}, n_twins, (store_.length(z) + 1) / 2, weights_[z]};
+        Between made{{}, n_twins, weights_[z]};
         if (z != member && store_.has(member, z)) made.rows = as_columns ? store_.rows(member, z) : store_.rows(z, member);
-        n_twins += static_cast<uint32_t>(made.n_twins);
+        n_twins += static_cast<uint32_t>(store_.length(z) + 1) / 2;
         found.push_back(made);
     }
     return found;
@@ -87,24 +90,31 @@ bool Pass::run(const Tile &tile, const std::atomic<bool> &stopped) {
     std::vector<TilePair> pairs = pairs_of(tile);
     std::vector<StepMaker> makers(tile.x_end - tile.x_begin);
     std::vector<StepRows> steps(makers.size());
-    WindowMaker window_maker;
+    BlockMaker block_maker;
+    int32_t longest = 0, longest_y = 0;
+    for (const int32_t z : members) longest = std::max(longest, store_.length(z));
+    for (int32_t y = tile.y_begin; y < tile.y_end; ++y) longest_y = std::max(longest_y, store_.length(members[y]));
+    const uint32_t n_chunks = (longest_y + kChunkColumns - 1) / kChunkColumns;
+    const size_t table = size_t{n_chunks} * (longest + 1) / 2;  // of one z
+    const size_t at_once = std::clamp<size_t>(kTableEntries / std::max<size_t>(table, 1), 1, kMostBetween);
     const AddProducts add_products = selected_consistency_kernels()->add_products;
-    for (size_t begin = 0; begin < members.size(); begin += kBlockSequences) {
+    for (size_t begin = 0; begin < members.size(); begin += at_once) {
         uint32_t n_twins;
         for (size_t x = 0; x < makers.size(); ++x) {
             const int32_t member = members[tile.x_begin + x];
-            steps[x] = makers[x].make(store_.length(member), block(tile, begin, member, true, n_twins));
+            steps[x] = makers[x].make(store_.length(member), n_chunks,
+                                      between(tile, begin, at_once, member, true, n_twins));
         }
-        TwinWindows windows{};
+        TwinBlocks blocks{};
         int32_t y = -1;
         for (TilePair &pair : pairs) {
             if (stopped.load(std::memory_order_relaxed)) return false;
             if (pair.y != y) {
                 y = pair.y;
-                const auto of_y = block(tile, begin, members[tile.y_begin + y], false, n_twins);
-                windows = window_maker.make(n_twins, of_y);
+                const auto of_y = between(tile, begin, at_once, members[tile.y_begin + y], false, n_twins);
+                blocks = block_maker.make(n_twins, n_chunks, of_y);
             }
-            add_products(store_.forward(pair.index), steps[pair.x], windows, pair.sums.data());
+            add_products(store_.forward(pair.index), steps[pair.x], blocks, pair.sums.data());
         }
     }
     for (TilePair &pair : pairs) finish(tile, pair);

@@ -1,15 +1,19 @@
 // How a tile of consistency is computed: the sum over z of wz Sxz Szy at the elements of Sxy, for some x and y, and
 // some z at a time.
 //
-// A multiply-add of neighbouring 16-bit numbers takes two rows of Szy at once. So the rows of z are taken as twins,
-// 2t and 2t + 1, and row i of Sxz becomes steps, each the posteriors of x's residue i with both rows of a twin:
+// A multiply-add of neighbouring 16-bit numbers takes two rows of Szy at once. So the rows of z are taken as twins, 2t
+// and 2t + 1, and their columns 16 at a time, as chunks. Where a twin has elements in a chunk, there is a block of 16
+// couples; a table says where it is, and elsewhere names the block of zeros, so that no step has to ask. Row i of Sxz
+// becomes steps, each the posteriors of x's residue i with both rows of a twin:
 //
-//     steps of row i:      (twin 4: a8 a9) (twin 5: a10 0)      of this z, then those of the next: one list for all z
-//     window of twin 4:    0 ... 0 | b8 b9 | b8 b9 | ... | 0 ... 0     a couple of values per column of y
-//                                    ^ column `first`
-//     sum over k of Sxz(i,k) Szy(k,j), for 16 neighbouring j:   step * 16 couples from column j on, over all steps
+//     steps of row i      (twin 4: a8 a9) (twin 5: a10 0) ...    of this z, then those of the next: one list for all z
+//     table   chunk   0  1  2  3
+//             twin 4  0  0  3  0
+//             twin 5  0  0  7  8
+//     block 3         b8,32 b9,32 | b8,33 b9,33 | ... | b8,47 b9,47
 //
-// Zeros on both sides of a window let the 16 columns begin anywhere; all sums are of integers, so that no order matters.
+// The products of row i in chunk 2 are the sum over its steps of (a8 a9) * block 3, (a10 0) * block 7, ... All are sums
+// of integers, so that their order does not matter.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -18,11 +22,11 @@
 
 namespace tropalign {
 
-inline constexpr int kSumColumns = 16;
+inline constexpr int kChunkColumns = 16;
 
 /// A row's weighted posteriors with the two rows of a twin.
 struct Step {
-    uint32_t twin;
+    uint32_t twin;  // where the twin's row of the table begins
     int16_t even, odd;
 };
 
@@ -32,22 +36,14 @@ struct StepRows {
     const Step *steps;
 };
 
-/// A stretch of a twin's columns in which no more than kGapColumns neighbours are without elements.
-struct Window {
-    uint32_t begin;  // 16 couples for columns j to j + 15 are at begin + j - lowest,
-    int32_t lowest;  // for j from lowest on,
-    uint32_t size;   // so many; for all other j there is nothing in the window
-    uint32_t next;   // the twin's next window; 0: none
-};
-
-/// The windows of a block's twins: the first window of a twin has its number.
-struct TwinWindows {
-    const Window *windows;
-    const int32_t *couples;
+/// Blocks of the twins of some z.
+struct TwinBlocks {
+    const uint32_t *table;   // [twins][chunks]: where in `couples` a block begins
+    const int32_t *couples;  // the block of zeros comes first
 };
 
 /// Adds to `sums`, a number per element of `own`.
-using AddProducts = void (*)(const SparseRows &own, const StepRows &steps, const TwinWindows &windows, int64_t *sums);
+using AddProducts = void (*)(const SparseRows &own, const StepRows &steps, const TwinBlocks &blocks, int64_t *sums);
 
 /// Kernels of one instruction set.
 struct ConsistencyKernels {
@@ -57,39 +53,37 @@ struct ConsistencyKernels {
 /// Those of the chosen one. Throws what selected_isa throws.
 const ConsistencyKernels *selected_consistency_kernels();
 
-/// A z of a block.
+/// A z of some that are taken together.
 struct Between {
-    SparseRows rows;      // x's rows and z's columns, or z's rows and y's columns; none where there are no starts
-    uint32_t first_twin;  // the number of z's first twin in the block
-    int32_t n_twins;
-    int32_t weight;  // of kWeightOne
+    SparseRows rows;      // x's rows and z's columns, or z's rows and y's columns; no starts where there are none
+    uint32_t first_twin;  // z's first row of the table
+    int32_t weight;       // of kWeightOne
 };
 
-/// The highest weight. A row's posteriors sum to sqrt(2) at most, so that the sums of 16 z stay within 32 bits.
+/// The highest weight. A row's posteriors sum to sqrt(2) at most, so that the sums of kMostBetween z stay within 32 bits.
 inline constexpr int kWeightOne = 2048;
-inline constexpr int kBlockSequences = 16;
+inline constexpr int kMostBetween = 16;
 
-/// Memory for the steps of one x, used again and again.
+/// Makes the steps of one x; keeps its memory.
 class StepMaker {
   public:
-    /// x's rows through some z. Valid until the next call.
-    StepRows make(int32_t n_rows, const std::vector<Between> &block);
+    /// The table's rows have `n_chunks` entries. Valid until the next call.
+    StepRows make(int32_t n_rows, uint32_t n_chunks, const std::vector<Between> &between);
 
   private:
     std::vector<uint32_t> starts_;
     std::vector<Step> steps_;
 };
 
-/// Memory for the windows of one y.
-class WindowMaker {
+/// Makes the blocks of one y; keeps its memory.
+class BlockMaker {
   public:
-    TwinWindows make(uint32_t n_twins, const std::vector<Between> &block);
+    TwinBlocks make(uint32_t n_twins, uint32_t n_chunks, const std::vector<Between> &between);
 
   private:
-    void add_twin(const SparseRows &rows, int32_t twin, uint32_t number);
-    uint32_t room_for(uint32_t n_couples);
+    int16_t *block(uint32_t at);
 
-    std::vector<Window> windows_;
+    std::vector<uint32_t> table_, filled_;  // the entries of the table that are not 0
     std::vector<int32_t> couples_;
     uint32_t n_couples_ = 0;
 };

@@ -5,41 +5,59 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-constexpr int kVectors = 4 * kSumColumns / kVectorBytes;
+constexpr int kVectors = 4 * kChunkColumns / kVectorBytes;
 constexpr int kLanes = kVectorBytes / 4;
+constexpr int kMostChunks = 4;
 using Products = Vec<int32_t, kVectorBytes>;
 using Couples = Vec<int16_t, kVectorBytes>;
 
-/// The sums of a row's products for the columns from j on.
-[[gnu::always_inline]] inline void sum_row(const Step *step, const Step *end, const TwinWindows &windows, int32_t j,
-                                           int32_t *sums) {
-    Products sum[kVectors] = {};
+/// The products of a row's steps in some chunks.
+template <int N>
+void sum_steps(const Step *step, const Step *end, const TwinBlocks &blocks, const uint32_t *chunks, int32_t *sums) {
+    const uint32_t *table[N];
+    for (int c = 0; c < N; ++c) table[c] = blocks.table + chunks[c];
+    Products sum[N][kVectors] = {};
     for (; step < end; ++step) {
-        const Window *window = &windows.windows[step->twin];
-        uint32_t from = static_cast<uint32_t>(j - window->lowest);
-        while (from >= window->size && window->next) [[unlikely]] {
-            window = &windows.windows[window->next];
-            from = static_cast<uint32_t>(j - window->lowest);
-        }
-        if (from >= window->size) continue;
-        const int32_t *couples = windows.couples + window->begin + from;
         int32_t both;
         std::memcpy(&both, &step->even, 4);
         const auto factor = (Couples)splat<int32_t, kVectorBytes>(both);
-        for (int v = 0; v < kVectors; ++v)
-            sum[v] += multiply_add<kVectorBytes>(factor, load<int16_t, kVectorBytes>(couples + v * kLanes));
+        for (int c = 0; c < N; ++c) {
+            const int32_t *block = blocks.couples + table[c][step->twin];
+            for (int v = 0; v < kVectors; ++v)
+                sum[c][v] += multiply_add<kVectorBytes>(factor, load<int16_t, kVectorBytes>(block + v * kLanes));
+        }
     }
-    for (int v = 0; v < kVectors; ++v) store<int32_t, kVectorBytes>(sums + v * kLanes, sum[v]);
+    for (int c = 0; c < N; ++c)
+        for (int v = 0; v < kVectors; ++v)
+            store<int32_t, kVectorBytes>(sums + c * kChunkColumns + v * kLanes, sum[c][v]);
 }
 
-void add_products(const SparseRows &own, const StepRows &steps, const TwinWindows &windows, int64_t *sums) {
-    alignas(64) int32_t found[kSumColumns];
+void add_products(const SparseRows &own, const StepRows &steps, const TwinBlocks &blocks, int64_t *sums) {
+    alignas(64) int32_t found[kMostChunks * kChunkColumns];
     for (int32_t i = 0; i < own.n_rows; ++i) {
         const Step *begin = steps.steps + steps.starts[i], *end = steps.steps + steps.starts[i + 1];
-        for (uint32_t e = own.starts[i]; e < own.starts[i + 1];) {
-            const int32_t j = own.columns[e];
-            sum_row(begin, end, windows, j, found);
-            for (; e < own.starts[i + 1] && own.columns[e] < j + kSumColumns; ++e) sums[e] += found[own.columns[e] - j];
+        if (begin == end) continue;
+        for (uint32_t e = own.starts[i], row_end = own.starts[i + 1]; e < row_end;) {
+            uint32_t chunks[kMostChunks];
+            int n = 0;
+            const uint32_t first = e;
+            for (; e < row_end; ++e) {  // elements of as many chunks as are taken at once
+                const uint32_t chunk = own.columns[e] / kChunkColumns;
+                if (n && chunks[n - 1] == chunk) continue;
+                if (n == kMostChunks) break;
+                chunks[n++] = chunk;
+            }
+            switch (n) {
+            case 1: sum_steps<1>(begin, end, blocks, chunks, found); break;
+            case 2: sum_steps<2>(begin, end, blocks, chunks, found); break;
+            case 3: sum_steps<3>(begin, end, blocks, chunks, found); break;
+            default: sum_steps<4>(begin, end, blocks, chunks, found);
+            }
+            for (uint32_t f = first, c = 0; f < e; ++f) {
+                const uint32_t j = own.columns[f];
+                while (chunks[c] != j / kChunkColumns) ++c;
+                sums[f] += found[c * kChunkColumns + j % kChunkColumns];
+            }
         }
     }
 }
