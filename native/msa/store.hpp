@@ -33,11 +33,15 @@ class PosteriorStore {
 
     int n_sequences() const { return static_cast<int>(lengths_.size()); }
     int32_t length(int x) const { return lengths_[x]; }
-    bool has(int x, int y) const { return find(x, y) != nullptr; }
+    bool has(int x, int y) const { return index(x, y) >= 0; }
     /// The matrix of x's rows and y's columns, in either order; the pair is there.
-    SparseRows rows(int x, int y) const { return rows_of(*find(x, y), x < y); }
+    SparseRows rows(int x, int y) const { return rows_of(blocks_[index(x, y)], x < y); }
 
-    /// The pairs in the order in which they came.
+    /// The pairs in the order in which they came; index() is -1 where there is none.
+    int64_t index(int x, int y) const {
+        const auto at = index_.find(key(x, y));
+        return at == index_.end() ? -1 : int64_t{at->second};
+    }
     int64_t n_pairs() const { return static_cast<int64_t>(blocks_.size()); }
     Pair pair(int64_t index) const { return {blocks_[index].x, blocks_[index].y}; }
     SparseRows forward(int64_t index) const { return rows_of(blocks_[index], true); }
@@ -65,10 +69,6 @@ class PosteriorStore {
         std::unique_ptr<uint32_t[]> memory;
     };
 
-    const Block *find(int x, int y) const {
-        const auto at = index_.find(key(x, y));
-        return at == index_.end() ? nullptr : &blocks_[at->second];
-    }
     uint64_t key(int x, int y) const {
         return static_cast<uint64_t>(x < y ? x : y) << 32 | static_cast<uint32_t>(x < y ? y : x);
     }

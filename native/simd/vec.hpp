@@ -191,6 +191,29 @@ template <class T, int Bytes>
     return out;
 }
 
+/// Products of 16-bit lanes, neighbours added: lane l is a[2 l] b[2 l] + a[2 l + 1] b[2 l + 1].
+template <int Bytes>
+[[gnu::always_inline]] inline Vec<int32_t, Bytes> multiply_add(Vec<int16_t, Bytes> a, Vec<int16_t, Bytes> b) {
+    using V = Vec<int32_t, Bytes>;
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64) return (V)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#endif
+#if defined(__AVX2__)
+    if constexpr (Bytes == 32) return (V)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (Bytes == 16) return (V)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#elif defined(__ARM_NEON)
+    const int16x8_t a8 = (int16x8_t)a, b8 = (int16x8_t)b;
+    return (V)vpaddq_s32(vmull_s16(vget_low_s16(a8), vget_low_s16(b8)), vmull_high_s16(a8, b8));
+#endif
+    V out;
+    for (int l = 0; l < Lanes<int32_t, Bytes>::count; ++l)
+        out[l] = static_cast<int32_t>(static_cast<uint32_t>(a[2 * l] * b[2 * l]) +
+                                      static_cast<uint32_t>(a[2 * l + 1] * b[2 * l + 1]));
+    return out;
+}
+
 /// All bits of lane l set where bit l is.
 template <class T, int Bytes>
 [[gnu::always_inline]] inline Vec<T, Bytes> lanes_of_bits(uint64_t bits) {

@@ -149,6 +149,15 @@ void byte_operations() {
         same<int8_t, B>("transpose16", v[k], [&](int l) { return block[l % 16][l / 16 * 16 + k]; });
 }
 
+template <int B>
+void products() {
+    const Case<int16_t, B> c;
+    same<int32_t, B>("multiply_add", multiply_add<B>(c.va(), c.vb()), [&](int l) {
+        return wrapped<int32_t>(static_cast<long long>(c.a[2 * l]) * c.b[2 * l] +
+                                static_cast<long long>(c.a[2 * l + 1]) * c.b[2 * l + 1]);
+    });
+}
+
 template <class T, int B>
 void lanes() {
     arithmetic<T, B>();
@@ -163,6 +172,7 @@ void vectors(int rounds) {
         lanes<int16_t, B>();
         lanes<int32_t, B>();
         byte_operations<B>();
+        products<B>();
     }
     std::printf("%d bytes: %d vectors compared\n", B, compared);
     compared = 0;

@@ -1,0 +1,91 @@
+// How a tile of consistency is computed: the sum over z of wz Sxz Szy at the elements of Sxy, for some x and y, and
+// some z at a time.
+//
+// A multiply-add of neighbouring 16-bit numbers takes two rows of Szy at once. So the rows of z are taken as twins, 2t
+// and 2t + 1, and their columns 16 at a time, as chunks. Where a twin has elements in a chunk, there is a block of 16
+// couples; a table says where it is, and elsewhere names the block of zeros, so that no step has to ask. Row i of Sxz
+// becomes steps, each the posteriors of x's residue i with both rows of a twin:
+//
+//     steps of row i      (twin 4: a8 a9) (twin 5: a10 0) ...    of this z, then those of the next: one list for all z
+//     table   chunk   0  1  2  3
+//             twin 4  0  0  3  0
+//             twin 5  0  0  7  8
+//     block 3         b8,32 b9,32 | b8,33 b9,33 | ... | b8,47 b9,47
+//
+// The products of row i in chunk 2 are the sum over its steps of (a8 a9) * block 3, (a10 0) * block 7, ... All are sums
+// of integers, so that their order does not matter.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "sparse.hpp"
+
+namespace tropalign {
+
+inline constexpr int kChunkColumns = 16;
+
+/// A row's weighted posteriors with the two rows of a twin.
+struct Step {
+    uint32_t twin;  // where the twin's row of the table begins
+    int16_t even, odd;
+};
+
+/// The steps of a sequence's rows through the z of a block.
+struct StepRows {
+    const uint32_t *starts;  // [rows + 1]
+    const Step *steps;
+};
+
+/// Blocks of the twins of some z.
+struct TwinBlocks {
+    const uint32_t *table;   // [twins][chunks]: where in `couples` a block begins
+    const int32_t *couples;  // the block of zeros comes first
+};
+
+/// Adds to `sums`, a number per element of `own`.
+using AddProducts = void (*)(const SparseRows &own, const StepRows &steps, const TwinBlocks &blocks, int64_t *sums);
+
+/// Kernels of one instruction set.
+struct ConsistencyKernels {
+    AddProducts add_products;
+};
+
+/// Those of the chosen one. Throws what selected_isa throws.
+const ConsistencyKernels *selected_consistency_kernels();
+
+/// A z of some that are taken together.
+struct Between {
+    SparseRows rows;      // x's rows and z's columns, or z's rows and y's columns; no starts where there are none
+    uint32_t first_twin;  // z's first row of the table
+    int32_t weight;       // of kWeightOne
+};
+
+/// The highest weight. A row's posteriors sum to sqrt(2) at most, so that the sums of kMostBetween z stay within 32 bits.
+inline constexpr int kWeightOne = 2048;
+inline constexpr int kMostBetween = 16;
+
+/// Makes the steps of one x; keeps its memory.
+class StepMaker {
+  public:
+    /// The table's rows have `n_chunks` entries. Valid until the next call.
+    StepRows make(int32_t n_rows, uint32_t n_chunks, const std::vector<Between> &between);
+
+  private:
+    std::vector<uint32_t> starts_;
+    std::vector<Step> steps_;
+};
+
+/// Makes the blocks of one y; keeps its memory.
+class BlockMaker {
+  public:
+    TwinBlocks make(uint32_t n_twins, uint32_t n_chunks, const std::vector<Between> &between);
+
+  private:
+    int16_t *block(uint32_t at);
+
+    std::vector<uint32_t> table_, filled_;  // the entries of the table that are not 0
+    std::vector<int32_t> couples_;
+    uint32_t n_couples_ = 0;
+};
+
+}  // namespace tropalign
