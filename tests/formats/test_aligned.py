@@ -1,6 +1,8 @@
 """Formats of multiple alignments: what is written is what other programs read."""
 
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,6 +81,14 @@ def test_every_format_is_tested():
     assert set(format_names("aligned")) - {"html", "png", "svg"} == {*TEXT_FORMATS, "a3m"}
     suffixes = [suffix for name in format_names("aligned") for suffix in format_of("aligned", name).suffixes]
     assert len(set(suffixes)) == len(suffixes)
+
+
+def test_every_format_has_a_row_on_the_page():
+    page = (Path(__file__).parents[2] / "docs" / "msa.md").read_text()
+    rows = re.findall(r"^\| `(\w+)`(?: \(default\))? \| ((?:`\.\w+` ?)+) \|", page, re.MULTILINE)
+    assert {name: tuple(re.findall(r"\.\w+", suffixes)) for name, suffixes in rows} == {
+        name: format_of("aligned", name).suffixes for name in format_names("aligned")
+    }
 
 
 def test_fasta_keeps_descriptions():

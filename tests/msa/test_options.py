@@ -1,5 +1,8 @@
 """Options of a multiple alignment."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tropalign.errors import TropalignError
@@ -51,3 +54,17 @@ def test_wrong_options(given, why):
 def test_options_are_checked_however_they_are_made():
     with pytest.raises(TropalignError, match="is none of default"):
         MsaOptions(mode="slow")
+
+
+def test_the_page_has_the_table():
+    page = (Path(__file__).parents[2] / "docs" / "msa.md").read_text()
+    head, *rows = re.findall(
+        r"^\| (?:option|`--(\w+)[^|]*) \| .* \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE
+    )
+    modes = [word.strip("`") for word in head[1:]]
+    assert modes == list(MODES)
+    for mode, *told in zip(modes, *[row[1:] for row in rows], strict=True):
+        assert {row[0]: text for row, text in zip(rows, told, strict=True)} == {
+            name: f"{value:g}" if isinstance(value, float) else str(value)
+            for name, value in {**MODES[mode], "seed": 0}.items()
+        }

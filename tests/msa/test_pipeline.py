@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tropalign
 from tropalign.devices.registry import CpuDevice
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, UsageError
 from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
 from tropalign.msa.options import options_of
@@ -173,11 +173,29 @@ def test_a_broken_run_goes_on_from_any_part(order, monkeypatch):
 
 
 def test_rows_in_the_order_of_the_tree():
-    batch = family_of(FAMILY)
-    found = pipeline.align(pipeline.Job(batch, options_of(), order="tree"), [CpuDevice(1)], 1, 1 << 30)
+    found = tropalign.align_multiple(FAMILY, order="tree")
     whole = tropalign.align_multiple(FAMILY)
     assert dict(zip(found.names, found, strict=True)) == dict(zip(whole.names, whole, strict=True))
     assert abs(found.names.index("human") - found.names.index("mouse")) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"order": "names"}, "order 'names' is none of input, tree"),
+        ({"order": None}, "order None is none of input, tree"),
+        ({"progress": 3}, "progress 3 is no function: give one that takes a stage and a share"),
+        ({"device": "cuda:0"}, "families are aligned by the processor only: leave --device out"),
+        ({"device": None}, "None is no device"),
+        ({"n_threads": -1}, "n_threads -1 is out of range"),
+        ({"memory_bytes": "8G"}, "memory_bytes '8G' is no whole number"),
+        ({"mode": ["fast"]}, "mode ['fast'] is none of default"),
+    ],
+)
+def test_wrong_calls(given, why):
+    with pytest.raises(UsageError) as caught:
+        tropalign.align_multiple(FAMILY, **given)
+    assert str(caught.value).startswith(why)
 
 
 def test_leaves_of_a_tree():

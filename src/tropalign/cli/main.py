@@ -14,6 +14,8 @@ from tropalign.errors import TropalignError, shown
 if TYPE_CHECKING:
     import argparse
 
+#: A module each, in the order of the help.
+VERBS = ("pairs", "msa", "place", "score", "merge", "devices")
 EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 
@@ -81,7 +83,8 @@ def _end_cleanly_on_signals() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    parser = make_parser(wants_help=not arguments or "-h" in arguments or "--help" in arguments)
+    wants_help = not arguments or "-h" in arguments or "--help" in arguments
+    parser = make_parser(wants_help, arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS)
     options = parser.parse_args(arguments)
     if options.verb is None:
         parser.print_help()
@@ -92,11 +95,11 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
-def make_parser(wants_help: bool = True) -> argparse.ArgumentParser:
-    """The parser of all verbs; coloured help is loaded only where it `wants_help`."""
+def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argparse.ArgumentParser:
+    """The parser of the verbs of these names; coloured help is loaded only where it `wants_help`."""
     import argparse
+    from importlib import import_module
 
-    from tropalign.cli import devices, merge, msa, pairs, place, score
     from tropalign.cli.options import Parser
 
     formatter: type[argparse.HelpFormatter] = argparse.RawDescriptionHelpFormatter
@@ -111,8 +114,8 @@ def make_parser(wants_help: bool = True) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tropalign {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
-    for module in (pairs, msa, place, score, merge, devices):
-        module.add_parser(verbs, formatter)
+    for name in names:
+        import_module(f"tropalign.cli.{name}").add_parser(verbs, formatter)
     return parser
 
 

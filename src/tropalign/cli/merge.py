@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -88,6 +87,8 @@ def _check_suffix(options: argparse.Namespace, path: str, writer: Writer) -> Non
 @contextmanager
 def _damage_told(paths: list[str]) -> Iterator[None]:
     """Shards are files that anybody may have changed: what their contents break is no defect of tropalign."""
+    import zipfile
+
     try:
         yield
     except (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError, zipfile.BadZipFile) as error:

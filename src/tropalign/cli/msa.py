@@ -81,7 +81,10 @@ def _add_result_options(group: Any) -> None:
         "-f", "--format", choices=format_names("aligned"), help="(default: by the suffix of -o, else fasta)"
     )
     group.add_argument(
-        "--order", choices=("input", "tree"), default="input", help="of the rows: as read (default), or by the tree"
+        "--order",
+        choices=Choices(OPTIONS, "ORDERS"),
+        default="input",
+        help="of the rows: as read (default), or by the tree",
     )
     group.add_argument(
         "--confidence", metavar="FILE", help="a row per residue: its mean posterior; TSV or Parquet by the suffix"

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from tropalign.errors import ResourceError, UsageError
-from tropalign.execution.archive import Description, write_archive
 from tropalign.execution.files import made, output_path, write_stream, written
 from tropalign.execution.manifest import Manifest
 from tropalign.execution.parts import Parts, Sections, Spool, parts_directory, recorded_manifest
@@ -187,6 +186,8 @@ class _Resumable:
                 self._compute(parts, parts.finished(indices, len(outputs)))
                 with _resumable():
                     if self.run.shard is not None:
+                        from tropalign.execution.archive import Description, write_archive
+
                         described = [Description(output.role, output.writer.describe()) for output in outputs]
                         with made(path, parts.temporary):
                             write_archive(parts.temporary, self.manifest, described, parts, indices)

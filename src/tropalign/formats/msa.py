@@ -17,16 +17,13 @@ MOST_DIGITS = 15
 #: What the first line of a format begins with, where Biopython reads it.
 BY_BIOPYTHON = {
     b"# STOCKHOLM": "stockholm",
-    b"CLUSTAL": "clustal",
-    b"MUSCLE": "clustal",
-    b"PROBCONS": "clustal",
-    b"MSAPROBS": "clustal",
-    b"Kalign": "clustal",
     b"!!AA_MULTIPLE": "msf",
     b"!!NA_MULTIPLE": "msf",
     b"PileUp": "msf",
     b"#NEXUS": "nexus",
 }
+#: Clustal's format is read here, since Biopython's reader does not end on some damaged files.
+CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 
 
 def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
@@ -54,6 +51,8 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     rows = _Rows(file)
     if first[1].startswith(b">"):
         _read_fasta(lines, rows)
+    elif first[1].startswith(CLUSTALS):
+        _read_clustal(lines, rows)
     elif found := [name for begin, name in BY_BIOPYTHON.items() if first[1].startswith(begin)]:
         _read_by_biopython(chain([first[1]], (line for _, line in numbered)), rows, found[0])
     else:
@@ -144,6 +143,23 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
     if len(rows.names) != n_rows:
         found = len(rows.names)
         raise InputError(f"the first line promises {n_rows} rows, but there are {found}", file=rows.file)
+
+
+def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
+    next(lines)
+    pieces: dict[bytes, list[bytes]] = {}
+    for number, line in lines:
+        if line[:1].isspace():  # the marks of conservation
+            continue
+        words = line.split()  # a name, letters, and perhaps how many residues there are so far
+        if len(words) not in (2, 3) or (len(words) == 3 and not words[2].isdigit()):
+            raise InputError(
+                "read as Clustal, this is no alignment: a line holds a name and letters", file=rows.file, line=number
+            )
+        pieces.setdefault(words[0], []).append(words[1])
+    for name, letters in pieces.items():
+        rows.begin(name)
+        rows.letters += b"".join(letters)
 
 
 def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:

@@ -14,7 +14,7 @@ from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.msa import pipeline
 from tropalign.msa.family import family_of
-from tropalign.msa.options import options_of
+from tropalign.msa.options import ORDERS, options_of
 from tropalign.msa.task import PosteriorTask
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
@@ -30,6 +30,7 @@ def align_multiple(
     cutoff: float | None = None,
     keep: float | None = None,
     seed: int | None = None,
+    order: str = "input",
     alphabet: Alphabet | str | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -57,6 +58,8 @@ def align_multiple(
         The share of each matrix' elements to keep instead; 0 for those above the cutoff.
     seed
         Of the random choices of refinement. The alignment depends on it, and on nothing else that is random.
+    order : {"input", "tree"}
+        Of the rows: that of the sequences, or by the guide tree.
     alphabet
         An Alphabet or its name; judged by the letters when not given.
     n_threads
@@ -72,7 +75,7 @@ def align_multiple(
     Returns
     -------
     MultipleAlignment
-        Rows in the order of the sequences, with confidence and the guide tree.
+        With confidence and the guide tree.
 
     Raises
     ------
@@ -91,6 +94,10 @@ def align_multiple(
     b  MKILAWM-T
     c  MKV-AWMKT
     """
+    if not isinstance(order, str) or order not in ORDERS:
+        raise UsageError(f"order {order!r} is none of {', '.join(ORDERS)}")
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress {progress!r} is no function: give one that takes a stage and a share")
     batch = family_of(sequences, alphabet)
     options = options_of(
         mode,
@@ -104,7 +111,7 @@ def align_multiple(
     )
     threads, memory = checked_threads(n_threads), checked_memory(memory_bytes)
     memory = default_budget() if memory is None else memory
-    job = pipeline.Job(batch, options)
+    job = pipeline.Job(batch, options, order=order)
     devices = open_msa_devices(device_names(device), threads, pipeline.cost_cells(job), memory)
     return pipeline.align(job, devices, resolve_threads(threads), memory, progress=progress)
 

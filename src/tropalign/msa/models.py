@@ -116,12 +116,21 @@ def _emissions(
     pairs, states = tables.symmetric(triangle), tables.letters_of(triangle)
     members = [[states.index(letter) for letter in letters] for letters in _members(alphabet)]
     insert = np.array([sum(background[states[k]] for k in ks) if ks else UNKNOWN_INSERT for ks in members])
-    match = np.full((len(members),) * 2, UNKNOWN_MATCH)
-    for a, first in enumerate(members):
-        for b, second in enumerate(members):
-            if first and second:
-                match[a, b] = pairs[np.ix_(first, second)].sum()
-    return (match + match.T) / 2, np.minimum(insert, 1.0)  # sums depend on the order of their terms
+    is_known = np.array([len(ks) > 0 for ks in members])
+    sums = _sums(pairs, members)
+    match = np.where(is_known[:, None] & is_known, (sums + sums.T) / 2, UNKNOWN_MATCH)  # sums depend on their order
+    return match, np.minimum(insert, 1.0)
+
+
+def _sums(table: NDArray[np.float64], members: list[list[int]]) -> NDArray[np.float64]:
+    """For any two lists the sum of the table's entries between their members; 0 where a list is empty."""
+    there = [k for k, ks in enumerate(members) if ks]
+    begins = np.cumsum([0, *(len(members[k]) for k in there)])[:-1]
+    every = [member for ks in members for member in ks]
+    sums = np.zeros((len(members),) * 2)
+    rows = np.add.reduceat(table[np.ix_(every, every)], begins, 0)
+    sums[np.ix_(there, there)] = np.add.reduceat(rows, begins, 1)
+    return sums
 
 
 def _scores(alphabet: Alphabet, triangle: str, missing: float | None = None) -> NDArray[np.float64]:
@@ -131,7 +140,8 @@ def _scores(alphabet: Alphabet, triangle: str, missing: float | None = None) -> 
         [letters.index(letter)] if letter in letters else [letters.index(k) for k in members]
         for letter, members in zip(alphabet.letters, _members(alphabet), strict=True)
     ]
-    scores = np.array([[table[np.ix_(a, b)].mean() if a and b else np.nan for b in rows] for a in rows])
+    counts = np.array([len(row) or np.nan for row in rows])
+    scores: NDArray[np.float64] = _sums(table, rows) / (counts[:, None] * counts)
     if missing is not None:
         plain = np.array([letter in letters for letter in alphabet.letters])
         scores[~(plain[:, None] & plain)] = missing

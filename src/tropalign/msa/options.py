@@ -14,6 +14,8 @@ from tropalign.machine.numbers import whole_number
 
 #: Whose rules: models of pairs, consistency and refinement (docs/msa.md).
 RULES = ("quickprobs1", "quickprobs2")
+#: How the rows of an alignment follow one another.
+ORDERS = ("input", "tree")
 #: A family of more sequences is aligned in mode "fast" where no mode is named.
 MOST_SEQUENCES = 1000
 #: Passes and rounds at most; more change nothing.
