@@ -257,6 +257,7 @@ class Page {
     sheet.hits = hits;
     sheet.hit = -1;
     sheet.hitsOf = Map.groupBy(hits, (hit) => hit.row);
+    sheet.drawMapHits();
     element("found").classList.toggle("none", Boolean(text) && !hits.length && (sought !== "column" || isWrong));
     element("found").textContent = !text ? "" : isWrong ? (sought === "motif" ? "no motif" : `1 to ${alignment.nColumns}`) : sought === "column" ? "" : "none";
     if (hits.length) this.step(1);
