@@ -46,6 +46,10 @@ COPIED = """(() => {
   document.getElementById("frame").dispatchEvent(event);
   return event.clipboardData.getData("text/plain");
 })()"""
+MAP_HITS = """(() => {
+  const hits = page.sheet.mapHits;
+  return [...hits.getContext("2d").getImageData(0, 0, hits.width, hits.height - 1).data];
+})()"""
 FOREIGN = """(() => {
   const script = document.createElement("script");
   script.textContent = "window.foreign = 1";
@@ -378,6 +382,21 @@ def test_names_are_found_and_shown(opened):
     view = page("page.sheet.view()")
     assert view["top"] <= 177 < view["bottom"]
     assert page.text("status").startswith("seq177_HUMAN")
+
+
+def test_what_is_found_is_marked_on_the_map(opened):
+    rows = ["L" * 100 for _ in range(50)]
+    rows[25] = "L" * 50 + "WWWWW" + "L" * 45
+    page = opened(alignment_of(rows))
+    assert page.search("motif", "WW") == "1 of 4"
+    marked = np.reshape(page(MAP_HITS), (page("page.sheet.mapHits.height") - 1, -1, 4))[:, :, 3] > 0
+    lines, columns = np.nonzero(marked)
+    height, width = marked.shape
+    assert 25 / 50 <= lines.min() / height <= lines.max() / height < 26.5 / 50
+    assert columns.min() / width == pytest.approx(0.5, abs=0.01)
+    assert columns.max() / width == pytest.approx(0.55, abs=0.01)
+    page.search("motif", "")
+    assert not any(page(MAP_HITS))
 
 
 def test_going_to_a_column(opened):

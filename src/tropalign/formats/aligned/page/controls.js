@@ -79,6 +79,7 @@ class Page {
     on("frame", "wheel", (event) => this.wheel(event), { passive: false });
     on("sheet", "pointerdown", (event) => this.grab(event));
     on("sheet", "pointermove", (event) => this.point(event));
+    on("sheet", "click", (event) => this.point(event));
     on("sheet", "pointerleave", () => { sheet.hover = null; this.tell(); sheet.redraw(); });
     on("map", "pointerdown", (event) => this.dragMap(event));
     document.addEventListener("keydown", (event) => this.shortcut(event));
@@ -109,7 +110,7 @@ class Page {
     sheet.redraw();
   }
   grab(event) {
-    if (event.button || event.pointerType === "touch" && event.type !== "click") return;
+    if (event.button || event.pointerType === "touch") return;  // fingers scroll
     const { sheet, alignment } = this, spot = this.at(event), canvas = element("sheet");
     if (spot.isDivider) return this.drag(canvas, event, (move) => {
       sheet.paneShare = (move.offsetX * sheet.dpr - sheet.treeWidth) / sheet.width;
@@ -225,6 +226,7 @@ class Page {
     event.preventDefault();
   }
   shortcut(event) {
+    if (event.target === document.body) this.press(event);
     if (event.target.closest("input, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
     const acts = { "/": () => element("words").focus(), "?": () => this.help(), "+": () => this.resize(1), "=": () => this.resize(1), "-": () => this.resize(-1) };
     if (event.key in acts) event.preventDefault(), acts[event.key]();
@@ -255,6 +257,7 @@ class Page {
     sheet.hits = hits;
     sheet.hit = -1;
     sheet.hitsOf = Map.groupBy(hits, (hit) => hit.row);
+    sheet.drawMapHits();
     element("found").classList.toggle("none", Boolean(text) && !hits.length && (sought !== "column" || isWrong));
     element("found").textContent = !text ? "" : isWrong ? (sought === "motif" ? "no motif" : `1 to ${alignment.nColumns}`) : sought === "column" ? "" : "none";
     if (hits.length) this.step(1);
@@ -289,7 +292,11 @@ class Page {
     event.preventDefault();
     this.say(`copied ${this.sheet.selection ? "the selection" : "the alignment"} as FASTA`);
   }
-  say(text) { element("status").replaceChildren(text); }
+  /** Words for the status line, which is read aloud unless it follows the mouse. */
+  say(...words) {
+    element("status").setAttribute("aria-live", this.sheet.hover ? "off" : "polite");
+    element("status").replaceChildren(...words);
+  }
   /** The status line: the cell below the pointer, or the cursor. */
   tell(spot = this.sheet.hover ?? this.sheet.cursor) {
     const { alignment, sheet } = this;
@@ -303,7 +310,7 @@ class Page {
       else if (alignment.descriptions[row]) parts.push(shown(alignment.descriptions[row]));
     }
     if (spot.column !== undefined) parts.push(...this.columnWords(spot.column));
-    element("status").replaceChildren(...parts.flatMap((part, k) => (k ? [" · ", part] : [part])));
+    this.say(...parts.flatMap((part, k) => (k ? [" · ", part] : [part])));
   }
   residueWords(row, column) {
     const { alignment } = this, number = alignment.residue(row, column);

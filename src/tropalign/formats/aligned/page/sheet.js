@@ -429,6 +429,16 @@ class Sheet {
     }
     this.mapImage = new OffscreenCanvas(image.width, image.height);
     this.mapImage.getContext("2d").putImageData(image, 0, 0);
+    this.drawMapHits();
+  }
+  /** What was found, on a sheet of its own above the strip, since there may be thousands. */
+  drawMapHits() {
+    const { map, alignment, px } = this, x = map.width / alignment.nColumns, y = map.height / alignment.nRows;
+    this.mapHits = new OffscreenCanvas(Math.max(map.width, 1), Math.max(map.height, 1));
+    const brush = this.mapHits.getContext("2d");
+    brush.fillStyle = this.ink.hit;
+    for (const { row, begin = 0, end = alignment.nColumns } of this.hits)
+      brush.fillRect(begin * x, this.rank[row] * y, Math.max((end - begin) * x, px(2)), Math.max(y, px(1)));
   }
   drawMapView({ left, right, top, bottom }) {
     const { map, alignment, ink, px } = this, brush = map.getContext("2d");
@@ -443,11 +453,7 @@ class Sheet {
     brush.rect(...box);
     brush.fill("evenodd");
     brush.globalAlpha = 1;
-    brush.fillStyle = ink.hit;
-    for (const hit of this.hits) {
-      const begin = hit.begin ?? 0;
-      brush.fillRect(begin * x, this.rank[hit.row] * y, Math.max(((hit.end ?? alignment.nColumns) - begin) * x, px(2)), Math.max(y, px(1)));
-    }
+    brush.drawImage(this.mapHits, 0, 0);
     brush.strokeStyle = ink.accent;
     brush.lineWidth = px(2);
     brush.strokeRect(box[0] + px(1), box[1] + px(1), Math.max(box[2] - px(2), 1), Math.max(box[3] - px(2), 1));
