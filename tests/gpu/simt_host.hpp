@@ -90,6 +90,7 @@ struct simt_pair {
 #define SIMT_FMA(a, b, c) ((a) * (b) + (c))
 SIMT_FN float simt_root(float a) { return std::sqrt(a); }
 SIMT_FN float simt_larger(float a, float b) { return std::max(a, b); }
+SIMT_FN float simt_smaller(float a, float b) { return std::min(a, b); }
 SIMT_FN uint simt_bits(float a) {
     uint bits;
     std::memcpy(&bits, &a, sizeof bits);

@@ -6,7 +6,7 @@
 
    work-group:  SIMT_GROUP, SIMT_LANE, SIMT_BARRIER()        (SIMT_BARRIER orders local and global memory in the group)
    memory:      SIMT_GLOBAL, SIMT_SHARED (a pointer to local memory), SIMT_SHARED_ARRAY (its declaration)
-   float:       SIMT_FMA(a, b, c), simt_root (the square root, a few units in the last place off), simt_larger,
+   float:       SIMT_FMA(a, b, c), simt_root (the square root, a few units in the last place off), simt_larger, simt_smaller,
                 simt_bits and simt_float (its 32 bits, and back); simt_pair is two floats side by side (.x, .y)
    bytes:       SIMT_LOW_BYTE(a, b, k) is a with byte k of b in its lowest byte, simt_low_bytes(a, b, c) the lowest bytes
                 of three words as the highest of one
@@ -40,6 +40,7 @@ typedef float2 simt_pair;
 #define SIMT_FMA(a, b, c) fmaf(a, b, c)
 SIMT_FN float simt_root(float a) { float root; asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(a)); return root; }
 SIMT_FN float simt_larger(float a, float b) { return fmaxf(a, b); }
+SIMT_FN float simt_smaller(float a, float b) { return fminf(a, b); }
 SIMT_FN uint simt_bits(float a) { return __float_as_uint(a); }
 SIMT_FN float simt_float(uint bits) { return __uint_as_float(bits); }
 #define SIMT_LOW_BYTE(a, b, k) __byte_perm(a, b, 0x3214 + (k))
@@ -79,6 +80,7 @@ typedef float2 simt_pair;
 #define SIMT_FMA(a, b, c) fma(a, b, c)
 SIMT_FN float simt_root(float a) { return native_sqrt(a); }
 SIMT_FN float simt_larger(float a, float b) { return fmax(a, b); }
+SIMT_FN float simt_smaller(float a, float b) { return fmin(a, b); }
 SIMT_FN uint simt_bits(float a) { return as_uint(a); }
 SIMT_FN float simt_float(uint bits) { return as_float(bits); }
 #define SIMT_LOW_BYTE(a, b, k) (((a) & 0xffffff00u) | ((b) >> 8 * (k) & 255u))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.gpu import Gpu
+from tropalign.devices.gpu import Buffer, Gpu, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError
 from tropalign.msa.models import PairModel
@@ -255,7 +255,7 @@ class PosteriorsOnGpu:
     def _sweep(
         self,
         height: int,
-        codes: object,
+        codes: Buffer,
         offsets: Ints,
         pairs: NDArray[np.int32],
         which: Ints,
@@ -299,7 +299,10 @@ class PosteriorsOnGpu:
         fits = (needed <= budget) & (cells <= self.pace.cells) & (sums[:, PairNumber.ROW] * most < 1 << 31)
         return begin + max(int(np.flatnonzero(fits & (sums[:, PairNumber.STEP] < 1 << 31))[-1]), 1)
 
-    def _launch(self, program, codes, border, table: Ints, height: int, most: int) -> Found:  # type: ignore[no-untyped-def]
+    def _launch(
+        self, program: Program, codes: Buffer, border: list[Buffer], table: Ints, height: int, most: int
+    ) -> Found:
+        """Pairs side by side; the last row of `table` ends them."""
         group, n_pairs = self.shape.group, len(table) - 1
         numbers = table.copy()
         numbers[:, PairNumber.ROW :] -= table[0, PairNumber.ROW :]
@@ -378,4 +381,5 @@ class _Result:
 def _runs(sizes: Ints, order: Ints) -> Ints:
     """Indices of what lies in runs of these sizes, run after run in another order."""
     starts, taken = np.cumsum(sizes) - sizes, sizes[order]
-    return np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken - starts[order], taken)
+    indices: Ints = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken - starts[order], taken)
+    return indices
