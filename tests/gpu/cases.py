@@ -117,7 +117,9 @@ def random_family(seed, lengths, n_letters=20):
         text = np.roll(common, -shift if rng.random() < 0.3 else 0)[:length]
         text = np.where(rng.random(length) < rng.choice([0.0, 0.4, 0.9]), rng.integers(0, n_letters, length), text)
         cut = int(rng.integers(0, length))
-        texts.append(np.concatenate([text[:cut], rng.integers(0, n_letters, int(rng.integers(0, 5))), text[cut:]])[:length])
+        texts.append(
+            np.concatenate([text[:cut], rng.integers(0, n_letters, int(rng.integers(0, 5))), text[cut:]])[:length]
+        )
     codes = np.concatenate(texts).astype(np.uint8)
     pairs = [(x, y) for x in range(len(texts)) for y in range(len(texts)) if x != y]
     return codes, np.cumsum([0, *lengths]).astype(np.int64), np.array(pairs, np.int32)
@@ -125,9 +127,10 @@ def random_family(seed, lengths, n_letters=20):
 
 def check_posteriors(device, model, family, shape, cutoff=0.01, told=None):
     """The device's distances and posteriors are the processor's, but for what 24 bits hold."""
-    got = PosteriorsOnGpu(device, model, cutoff, shape).posteriors(*family, told)
+    got = PosteriorsOnGpu(device, model, cutoff, shape=shape).posteriors(*family, told)
     wanted = _native.pair_posteriors(*family, **model.arguments(), cutoff=cutoff, keep=0.0, n_threads=1)
     assert [a.dtype for a in got] == [a.dtype for a in wanted]
     distance, posterior = difference(got, wanted, cutoff)
-    assert distance < 2e-5 and posterior < 1e-4
+    assert distance < 2e-5, distance
+    assert posterior < 1e-4, posterior
     return got

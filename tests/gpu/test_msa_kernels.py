@@ -45,7 +45,7 @@ def test_any_family(host, data):
 
 
 def test_exponents_far_from_1(host):
-    """Identical sequences grow by some bits per residue; sequences of opposite order have their likeness in a corner."""
+    """Identical sequences grow by some bits per residue; halves that change places are alike in corners."""
     rng = np.random.default_rng(3)
     head, tail = rng.integers(0, 20, (2, 350))
     for x, y in (
@@ -77,8 +77,8 @@ def test_little_memory_makes_launches():
     assert all(np.array_equal(a, b) for a, b in zip(got, wanted, strict=True))
     assert len(set(told)) > 3 and told == sorted(told) and told[-1] == 12
     device.budget = 1000
-    with pytest.raises(ResourceError, match=r"^host: the rows of a pair of 30 residues, .* are free: add --device cpu$"):
-        PosteriorsOnGpu(device, PROTEIN_2, 0.01, SMALL).posteriors(*family)
+    with pytest.raises(ResourceError, match=r"^host: the rows of a pair of 30 residues, .*: add --device cpu$"):
+        PosteriorsOnGpu(device, PROTEIN_2, 0.01, shape=SMALL).posteriors(*family)
 
 
 def test_no_pairs(host):
@@ -92,6 +92,8 @@ def test_what_the_processor_computes(host):
     words = "^host: a pair model with odds this large or small is computed on the CPU only$"
     with pytest.raises(DeviceError, match=words):
         PosteriorsOnGpu(host, odd, 0.01)
+    with pytest.raises(DeviceError, match=r"^host: a share of the posteriors \(--keep\) is kept on the CPU only$"):
+        PosteriorsOnGpu(host, PROTEIN_2, 0.01, keep=0.3)
 
 
 def test_wrong_calls(host):

@@ -120,17 +120,21 @@ class PosteriorsOnGpu:
     device
     model
         For the alphabet of the codes.
-    cutoff
-        Elements below it are left out; above 0.
+    cutoff, keep
+        As native ``pair_posteriors`` has them; kernels know no `keep`.
     shape
 
     Raises
     ------
     DeviceError
-        A model that the kernels do not compute.
+        What the kernels do not compute.
     """
 
-    def __init__(self, device: Gpu, model: PairModel, cutoff: float, shape: Shape | None = None) -> None:
+    def __init__(
+        self, device: Gpu, model: PairModel, cutoff: float, keep: float = 0.0, shape: Shape | None = None
+    ) -> None:
+        if keep > 0:
+            raise DeviceError(f"{device.name}: a share of the posteriors (--keep) is kept on the CPU only")
         self.device, self.model, self.cutoff, self.shape = device, model, cutoff, shape or Shape()
         self.n_letters = len(model.insert)
         opened, extended = model.transitions[3:5], model.transitions[5:7]
@@ -268,9 +272,8 @@ class PosteriorsOnGpu:
         program = self._programs.get(constants(group, height, self.n_letters), progress and partial(progress, before))
         table = _table(offsets, pairs[which], height, group)
         m, n = table[:, PairNumber.M], table[:, PairNumber.N]
-        longest = int(max(m.max(), n.max()))
         most = self.most_in_row(int(n.max()))
-        borders, exponents = self.borders(longest)
+        borders, exponents = self.borders(int(max(m.max(), n.max())) + height)  # a lane's last rows may be none
         begin = 0
         with self.device.scope() as shared:
             border = [shared.upload(array) for pair in zip(borders, exponents, strict=True) for array in pair]

@@ -26,7 +26,7 @@ def check_gpu(gpu: Gpu) -> None:
     texts = [np.where(rng.random(n) < 0.6, common[:n], rng.integers(0, 20, n)).astype(np.uint8) for n in LENGTHS]
     codes, offsets = np.concatenate(texts), np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64)
     pairs = np.array([(x, y) for x in range(len(texts)) for y in range(len(texts)) if x != y], np.int32)
-    got = PosteriorsOnGpu(gpu, PROTEIN_2, CUTOFF, SHAPE).posteriors(codes, offsets, pairs)
+    got = PosteriorsOnGpu(gpu, PROTEIN_2, CUTOFF, shape=SHAPE).posteriors(codes, offsets, pairs)
     wanted = _native.pair_posteriors(
         codes, offsets, pairs, **PROTEIN_2.arguments(), cutoff=CUTOFF, keep=0.0, n_threads=1
     )
