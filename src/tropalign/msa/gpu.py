@@ -322,6 +322,8 @@ class PosteriorsOnGpu:
                 "posteriors", n_pairs, group, *given, *border[2:], edges, kept, totals, most, found, sizes, distances
             )
             row_sizes = memory.download(sizes, np.int32, n_rows)
+            if not 0 <= int(row_sizes.min()) <= int(row_sizes.max()) <= most:
+                raise DeviceError(f"{self.device.name}: it has lost numbers: add --device cpu")
             starts = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])
             n_elements = int(starts[-1])
             columns, values = memory.allocate(2 * n_elements + 2), memory.allocate(2 * n_elements + 2)
