@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tropalign.cli.main import main
@@ -57,7 +58,8 @@ def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
 
     class Wrong(HostDevice):
         def download(self, buffer, dtype, count):
-            return super().download(buffer, dtype, count) ^ 1
+            integer = np.int32 if dtype == np.float32 else dtype
+            return (super().download(buffer, integer, count) ^ 1).view(dtype)
 
     def found():
         return [GpuInfo(name, "model", "driver", 1 << 30, None, True, False, "") for name in ("host:0", "host:1")], []
@@ -69,7 +71,8 @@ def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
     assert main(["devices"]) == 0
     lines = [line.split(None, 1)[1] for line in capsys.readouterr().out.splitlines() if "self-test" in line]
     assert lines == [
-        "ok (pairs, place)",
+        "ok (pairs, place, msa)",
         "fails: pairs: host: its local alignments are not those of the processor; "
-        "place: host: its scores of reads are not those of the processor",
+        "place: host: its scores of reads are not those of the processor; "
+        "msa: host: its posteriors are not those of the processor",
     ]

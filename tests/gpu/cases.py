@@ -7,6 +7,8 @@ import numpy as np
 import tropalign
 from tropalign import _native
 from tropalign.execution.scheduler import Scheduler
+from tropalign.msa.gpu import PosteriorsOnGpu
+from tropalign.msa.self_test import difference
 from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
@@ -104,3 +106,31 @@ def lane_planes(vectors, n_states):
     bits = (padded[:, :, None] >> np.arange(n_states + 1, dtype=padded.dtype) & 1).astype(np.uint8)
     of_groups = bits.reshape(n_groups, 64, *bits.shape[1:]).transpose(0, 2, 3, 1)
     return np.packbits(of_groups, axis=-1, bitorder="little").view(np.uint64)[..., 0]
+
+
+def random_family(seed, lengths, n_letters=20):
+    """Mutated pieces of one sequence, with insertions: codes, offsets, and all pairs in both orders."""
+    rng = np.random.default_rng(seed)
+    common, texts = rng.integers(0, n_letters, max(lengths)), []
+    for length in lengths:
+        shift = int(rng.integers(0, len(common)))
+        text = np.roll(common, -shift if rng.random() < 0.3 else 0)[:length]
+        text = np.where(rng.random(length) < rng.choice([0.0, 0.4, 0.9]), rng.integers(0, n_letters, length), text)
+        cut = int(rng.integers(0, length))
+        texts.append(
+            np.concatenate([text[:cut], rng.integers(0, n_letters, int(rng.integers(0, 5))), text[cut:]])[:length]
+        )
+    codes = np.concatenate(texts).astype(np.uint8)
+    pairs = [(x, y) for x in range(len(texts)) for y in range(len(texts)) if x != y]
+    return codes, np.cumsum([0, *lengths]).astype(np.int64), np.array(pairs, np.int32)
+
+
+def check_posteriors(device, model, family, shape, cutoff=0.01, told=None):
+    """The device's distances and posteriors are the processor's, but for what 24 bits hold."""
+    got = PosteriorsOnGpu(device, model, cutoff, shape=shape).posteriors(*family, told)
+    wanted = _native.pair_posteriors(*family, **model.arguments(), cutoff=cutoff, keep=0.0, n_threads=1)
+    assert [a.dtype for a in got] == [a.dtype for a in wanted]
+    distance, posterior = difference(got, wanted, cutoff)
+    assert distance < 2e-5, distance
+    assert posterior < 1e-4, posterior
+    return got

@@ -126,7 +126,7 @@ def register_counts(cubin):
                 (name,) = struct.unpack_from("<I", cubin, symbols[4] + 24 * symbol)
                 counts.setdefault(text(symbols[6], name), {})[attribute] = value
             at += 4 + (size if form == 4 else 0)
-    return {name: (values[0x2F], values.get(0x11, 0)) for name, values in counts.items()}
+    return {name: (values[0x2F], values.get(0x11, 0)) for name, values in counts.items() if 0x2F in values}
 
 
 def measure(name, capability):

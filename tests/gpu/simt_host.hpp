@@ -4,13 +4,18 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <vector>
 
 #define SIMT_HOST
+#ifndef SIMT_WORD
+#define SIMT_WORD 16
+#endif
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
@@ -79,6 +84,25 @@ inline void simt_launch(int groups, int group_size, std::function<void()> body) 
 #define SIMT_GROUP (simt.group)
 #define SIMT_BARRIER() simt_switch()
 #define SIMT_UNROLL
+struct simt_pair {
+    float x, y;
+};
+#define SIMT_FMA(a, b, c) ((a) * (b) + (c))
+SIMT_FN float simt_root(float a) { return std::sqrt(a); }
+SIMT_FN float simt_larger(float a, float b) { return std::max(a, b); }
+SIMT_FN float simt_smaller(float a, float b) { return std::min(a, b); }
+SIMT_FN uint simt_bits(float a) {
+    uint bits;
+    std::memcpy(&bits, &a, sizeof bits);
+    return bits;
+}
+SIMT_FN float simt_float(uint bits) {
+    float a;
+    std::memcpy(&a, &bits, sizeof a);
+    return a;
+}
+#define SIMT_LOW_BYTE(a, b, k) (((a) & 0xffffff00u) | ((b) >> 8 * (k) & 255u))
+SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return a << 24 | (b & 255u) << 16 | (c & 255u) << 8; }
 
 #if SIMT_WORD == 16
 struct word_t {

@@ -10,8 +10,11 @@ import pytest
 SCRIPT = """
 import sys
 sys.path[:0] = {path!r}
-from gpu.cases import STRIPS, check, check_places, proteins, random_places, random_proteins, task
+from gpu.cases import STRIPS, check, check_places, check_posteriors, proteins, random_family, random_places
+from gpu.cases import random_proteins, task
 from gpu.host_device import HostDevice
+from tropalign.msa.gpu import Shape as Lanes
+from tropalign.msa.models import PROTEIN_2
 from tropalign.phylo.gpu import Shape
 
 flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
@@ -26,6 +29,7 @@ for word_bits in (16, 32):
     for n_columns in (1, 6, 35):
         places = random_places(3, 13, n_columns, 5, 60, 0.3, 0.2)
         check_places(device, *places, (2, 0, -3, 3, 1, 3, 1, 0), Shape(8, (8,)))
+check_posteriors(device, PROTEIN_2, random_family(4, [1, 30, 50, 43]), Lanes(4, (2, 4)))
 print("clean")
 """
 

@@ -6,6 +6,10 @@
 
    work-group:  SIMT_GROUP, SIMT_LANE, SIMT_BARRIER()        (SIMT_BARRIER orders local and global memory in the group)
    memory:      SIMT_GLOBAL, SIMT_SHARED (a pointer to local memory), SIMT_SHARED_ARRAY (its declaration)
+   float:       SIMT_FMA(a, b, c), simt_root (the square root, a few units in the last place off), simt_larger, simt_smaller,
+                simt_bits and simt_float (its 32 bits, and back); simt_pair is two floats side by side (.x, .y)
+   bytes:       SIMT_LOW_BYTE(a, b, k) is a with byte k of b in its lowest byte, simt_low_bytes(a, b, c) the lowest bytes
+                of three words as the highest of one
    word_t:      what a lane computes with, chosen by SIMT_WORD:
      16   two int16, the low and the high half; one instruction per operation on sm_90 and later (DPX)
      32   one int32, which is the low half; for scores beyond 16 bits, and CUDA before sm_90, where packed 16-bit
@@ -32,6 +36,15 @@ typedef long long simt_long;
 #define SIMT_GROUP ((int)blockIdx.x)
 #define SIMT_BARRIER() __syncthreads()
 #define SIMT_UNROLL _Pragma("unroll")
+typedef float2 simt_pair;
+#define SIMT_FMA(a, b, c) fmaf(a, b, c)
+SIMT_FN float simt_root(float a) { float root; asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(a)); return root; }
+SIMT_FN float simt_larger(float a, float b) { return fmaxf(a, b); }
+SIMT_FN float simt_smaller(float a, float b) { return fminf(a, b); }
+SIMT_FN uint simt_bits(float a) { return __float_as_uint(a); }
+SIMT_FN float simt_float(uint bits) { return __uint_as_float(bits); }
+#define SIMT_LOW_BYTE(a, b, k) __byte_perm(a, b, 0x3214 + (k))
+SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return __byte_perm(__byte_perm(b, a, 0x4000), c, 0x3244); }
 
 #if SIMT_WORD == 16
 typedef uint word_t;
@@ -63,6 +76,15 @@ typedef long simt_long;
 #define SIMT_GROUP ((int)get_group_id(0))
 #define SIMT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define SIMT_UNROLL _Pragma("unroll")
+typedef float2 simt_pair;
+#define SIMT_FMA(a, b, c) fma(a, b, c)
+SIMT_FN float simt_root(float a) { return native_sqrt(a); }
+SIMT_FN float simt_larger(float a, float b) { return fmax(a, b); }
+SIMT_FN float simt_smaller(float a, float b) { return fmin(a, b); }
+SIMT_FN uint simt_bits(float a) { return as_uint(a); }
+SIMT_FN float simt_float(uint bits) { return as_float(bits); }
+#define SIMT_LOW_BYTE(a, b, k) (((a) & 0xffffff00u) | ((b) >> 8 * (k) & 255u))
+SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return a << 24 | (b & 255u) << 16 | (c & 255u) << 8; }
 
 #if SIMT_WORD == 16
 typedef short2 word_t;

@@ -12,16 +12,20 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.cut import CostList, cuts
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.msa.models import PairModel
 from tropalign.sequences.batch import SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.devices.gpu import Gpu
 
 #: A tile's cost in cells, and the most pairs that it has: about a second of one core, which is what a kill loses.
 TILE_CELLS = 1_000_000_000
@@ -83,6 +87,7 @@ class PosteriorTask:
     ) -> None:
         self.batch, self.model, self.cutoff, self.keep = batch, model, cutoff, keep
         self.pairs = all_pairs(batch.lengths) if pairs is None else pairs
+        self._on_devices = DeviceCache()
         lengths = batch.lengths
         self._cells = lengths[self.pairs[:, 0]] * lengths[self.pairs[:, 1]]
         items = CostList((self._cells + PAIR_CELLS).astype(np.float64))
@@ -125,6 +130,17 @@ class PosteriorTask:
             n_threads=n_threads,
             progress=progress,
         )
+        return Posteriors(pairs, *found)
+
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
+        """The same on a GPU, within 1e-4."""
+        from tropalign.msa.gpu import PosteriorsOnGpu
+
+        on_device = self._on_devices.get(
+            device, "posteriors", lambda: PosteriorsOnGpu(device, self.model, self.cutoff, self.keep)
+        )
+        pairs = self.pairs_of(tile)
+        found = on_device.posteriors(self.batch.codes, self.batch.offsets, np.ascontiguousarray(pairs), progress)
         return Posteriors(pairs, *found)
 
 

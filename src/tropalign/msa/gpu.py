@@ -1,0 +1,390 @@
+"""Posterior probabilities of pairs on a GPU, over whatever device has the kernels of posterior.k."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.devices.gpu import Buffer, Gpu, Program
+from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.errors import DeviceError
+from tropalign.msa.models import PairModel
+
+Ints = NDArray[np.int64]
+#: Distances, row sizes, columns and values, as native ``pair_posteriors`` gives them.
+Found = tuple[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16]]
+
+#: What stands for probability 1.
+ONE = 32767
+#: Cells that a device is given at once before its rate is known.
+FIRST_CELLS = 10_000_000_000
+#: What a step of a lane costs beside its cells, in cells.
+STEP_CELLS = 3
+#: The highest odds and weights of a match that a lane's exponents follow, and the largest exponent that is kept.
+MOST_ODDS, MOST_EXPONENT = 64.0, 30_000
+#: Numbers that a row hands to the next one.
+PASSED = 7
+
+
+class PairNumber(IntEnum):
+    """Numbers of a pair, in `pairs`."""
+
+    #: Where the residues of x begin, and how many there are; the same of y.
+    X = 0
+    M = 1
+    Y = 2
+    N = 3
+    #: Rows, steps of strips, and columns of edges of the pairs before.
+    ROW = 4
+    STEP = 5
+    EDGE = 6
+
+
+class ModelNumber(IntEnum):
+    """Places in `model`; two kinds of insert states have two each."""
+
+    EXTEND = 0
+    ADD = 2
+    END_MATCH = 4
+    END = 5
+    GAP_OPEN = 7
+    GAP_EXTEND = 8
+    #: What makes the posteriors of the HMM and of the partition function, before they are added.
+    HMM = 9
+    PART = 10
+    #: The least posterior that is kept.
+    LEAST = 11
+
+
+PAIR_INTS, MODEL_FLOATS = len(PairNumber), 12
+#: What posterior.k and this file agree on, by the names that the kernels know (less their prefix POSTERIOR).
+NUMBERS = {
+    "PAIR_INTS": PAIR_INTS,
+    **{f"PAIR_{number.name}": number.value for number in PairNumber},
+    **{f"MODEL_{number.name}": number.value for number in ModelNumber},
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How cells are shared out.
+
+    Attributes
+    ----------
+    group
+        Lanes of a pair.
+    rows
+        Rows of a lane, of which a pair takes the number that leaves the fewest lanes idle.
+    """
+
+    group: int = 32
+    rows: tuple[int, ...] = (4, 6, 8, 10, 12)
+
+    def rows_for(self, m: Ints, n: Ints) -> Ints:
+        """Rows of a lane for pairs of these lengths."""
+        heights = np.array(self.rows)[:, None]
+        strips = -(-m // (heights * self.group))
+        cost = strips * (n + self.group - 1) * (heights + STEP_CELLS)
+        chosen: Ints = np.array(self.rows, np.int64)[np.argmin(cost, axis=0)]
+        return chosen
+
+
+def words(rows: int) -> int:
+    """Words that a lane keeps of a column."""
+    return rows // 2 * 3 + 1
+
+
+def source() -> str:
+    """The kernels as one text, with the numbers that they share with this file."""
+    return with_constants(kernel_source(Path(__file__).parent, "posterior.k"), "POSTERIOR", NUMBERS)
+
+
+def constants(group: int, rows: int, letters: int) -> dict[str, int]:
+    """What the kernels are compiled with, beside NUMBERS."""
+    return {"POSTERIOR_GROUP": group, "POSTERIOR_ROWS": rows, "POSTERIOR_LETTERS": letters}
+
+
+class PosteriorsOnGpu:
+    """Posteriors of pairs on one device, within 1e-4 of the processor's.
+
+    Parameters
+    ----------
+    device
+    model
+        For the alphabet of the codes.
+    cutoff, keep
+        As native ``pair_posteriors`` has them; kernels know no `keep`.
+    shape
+
+    Raises
+    ------
+    DeviceError
+        What the kernels do not compute.
+    """
+
+    def __init__(
+        self, device: Gpu, model: PairModel, cutoff: float, keep: float = 0.0, shape: Shape | None = None
+    ) -> None:
+        if keep > 0:
+            raise DeviceError(f"{device.name}: a share of the posteriors (--keep) is kept on the CPU only")
+        self.device, self.model, self.cutoff, self.shape = device, model, cutoff, shape or Shape()
+        self.n_letters = len(model.insert)
+        opened, extended = model.transitions[3:5], model.transitions[5:7]
+        self._stay = float(1 - 2 * opened.sum())
+        odds = model.match / (model.insert[:, None] * model.insert) * self._stay
+        if not _all_within(MOST_ODDS, odds, model.boltzmann, model.gap, extended, opened, model.transitions[:1]):
+            raise DeviceError(f"{device.name}: a pair model with odds this large or small is computed on the CPU only")
+        self._growth = math.log2(max(odds.max(), model.boltzmann.max(), 2))
+        self._decline = -math.log2(min(extended.max(), model.gap[1], 0.5))
+        table = np.zeros((self.n_letters, self.n_letters + 1, 2), np.float32)
+        table[:, :-1, 0], table[:, :-1, 1] = odds.T, model.boltzmann.T
+        lowest = max(math.ceil(float(np.float32(cutoff)) * ONE), 1)
+        self._least = (lowest - 0.5) / ONE
+        self._arrays = (device.upload(table), device.upload(self._numbers(opened, extended)))
+        self._programs, self.pace = Programs(device, source()), Pace(FIRST_CELLS)
+
+    def _numbers(self, opened: NDArray[np.float64], extended: NDArray[np.float64]) -> NDArray[np.float32]:
+        """By `ModelNumber`; posterior_model.hpp has their meaning."""
+        numbers = np.zeros(MODEL_FLOATS)
+        numbers[ModelNumber.EXTEND : ModelNumber.EXTEND + 2] = extended
+        numbers[ModelNumber.ADD : ModelNumber.ADD + 2] = opened * (1 - extended) / self._stay
+        numbers[ModelNumber.END_MATCH] = self.model.transitions[0]
+        # Read from the end, a gap is left by its opening, and entered by what leaves it.
+        numbers[ModelNumber.END : ModelNumber.END + 2] = self.model.transitions[1:3] * (1 - extended)
+        numbers[ModelNumber.GAP_OPEN], numbers[ModelNumber.GAP_EXTEND] = self.model.gap
+        share = self.model.hmm_share
+        numbers[ModelNumber.HMM], numbers[ModelNumber.PART] = self._stay * math.sqrt(share), math.sqrt(1 - share)
+        numbers[ModelNumber.LEAST] = self._least
+        return numbers.astype(np.float32)
+
+    def most_in_row(self, longest: int) -> int:
+        """Elements that a row of so many columns has at most.
+
+        Posteriors of either kind add up to 1 in a row, so those of both to sqrt(share) + sqrt(1 - share).
+        """
+        share = self.model.hmm_share
+        return min(longest, int((math.sqrt(share) + math.sqrt(1 - share)) * 1.01 / self._least) + 2)
+
+    def borders(self, longest: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        """S before the first row or column after 0, 1, ... residues: read from the end, then from the beginning.
+
+        Returns
+        -------
+        mantissas : float32, shape (2, longest + 1)
+        exponents : int32, shape (2, longest + 1)
+        """
+        initial, opened, extended = np.split(self.model.transitions, [3, 5])
+        logs = np.empty((2, longest + 1, 2))
+        with np.errstate(divide="ignore"):
+            for k, left in enumerate((opened, 1 - extended)):
+                begin = np.log2(left * initial[1:] / self._stay)
+                logs[k] = begin + np.arange(-1, longest)[:, None] * np.log2(extended)
+        exponents = np.floor(np.maximum(logs.max(axis=2), -1e6))
+        mantissas = np.exp2(logs - exponents[:, :, None]).sum(axis=2)
+        mantissas[:, 0], exponents[:, 0] = initial[0] / self._stay, 0
+        return mantissas.astype(np.float32), exponents.astype(np.int32)
+
+    def posteriors(
+        self,
+        codes: NDArray[np.uint8],
+        offsets: Ints,
+        pairs: NDArray[np.int32],
+        progress: Callable[[int], None] | None = None,
+    ) -> Found:
+        """What native ``pair_posteriors`` returns for a cutoff.
+
+        Parameters
+        ----------
+        codes : uint8, shape (n_residues,)
+        offsets : int64, shape (n_sequences + 1,)
+        pairs : int32, shape (n_pairs, 2)
+        progress
+            Called now and then with how many pairs are done: after each launch, and while kernels compile.
+
+        Returns
+        -------
+        distance : float32, shape (n_pairs,)
+        row_sizes : uint16
+            Elements of each row of each pair.
+        columns, values : uint16
+            Of all elements.
+
+        Raises
+        ------
+        ResourceError
+            A pair does not fit the device's memory.
+        ValueError
+            A code that the model does not have, an empty sequence, or the number of no sequence.
+        DeviceError, MemoryError
+            What the device says.
+        """
+        lengths = np.diff(offsets)
+        if len(codes) and int(codes.max()) >= self.n_letters:
+            raise ValueError("codes: a code that the model does not have")
+        if len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(lengths):
+            raise ValueError("pairs: the number of no sequence")
+        m, n = lengths[pairs[:, 0]], lengths[pairs[:, 1]]
+        if len(pairs) and min(int(m.min()), int(n.min())) < 1:
+            raise ValueError("pairs: an empty sequence")
+        result = _Result(m)
+        range_needed = np.minimum(m, n) * self._growth + (m + n) * self._decline
+        far = np.flatnonzero(range_needed > MOST_EXPONENT)
+        if len(far):  # exponents of 16 bits do not hold them
+            result.put(far, self._on_cpu(codes, offsets, pairs[far]))
+        rows = np.where(range_needed > MOST_EXPONENT, 0, self.shape.rows_for(m, n))
+        on_device = self.device.upload(codes)
+        done = len(far)
+        for height in self.shape.rows:
+            which = np.flatnonzero(rows == height)
+            if len(which):
+                self._sweep(height, on_device, offsets, pairs, which, result, done, progress)
+                done += len(which)
+        return result.joined()
+
+    def _on_cpu(self, codes: NDArray[np.uint8], offsets: Ints, pairs: NDArray[np.int32]) -> Found:
+        model = self.model
+        found: Found = _native.pair_posteriors(
+            codes, offsets, pairs, **model.arguments(), cutoff=self.cutoff, keep=0.0, n_threads=1
+        )
+        return found
+
+    def _sweep(
+        self,
+        height: int,
+        codes: Buffer,
+        offsets: Ints,
+        pairs: NDArray[np.int32],
+        which: Ints,
+        result: _Result,
+        before: int,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        """Pairs of one height of lanes, in launches that fit the device's memory and take it a short time."""
+        group = self.shape.group
+        program = self._programs.get(constants(group, height, self.n_letters), progress and partial(progress, before))
+        table = _table(offsets, pairs[which], height, group)
+        m, n = table[:, PairNumber.M], table[:, PairNumber.N]
+        most = self.most_in_row(int(n.max()))
+        borders, exponents = self.borders(int(max(m.max(), n.max())) + height)  # a lane's last rows may be none
+        begin = 0
+        with self.device.scope() as shared:
+            border = [shared.upload(array) for pair in zip(borders, exponents, strict=True) for array in pair]
+            while begin < len(which):
+                end = self._end(table, begin, height, most)
+                some = which[begin:end]
+                with self.pace.measured(int((m * n)[begin:end].sum())):
+                    found = self._launch(program, codes, border, table[begin : end + 1], height, most)
+                result.put(some, found)
+                begin = end
+                if progress:
+                    progress(before + begin)
+
+    def _end(self, table: Ints, begin: int, height: int, most: int) -> int:
+        """The pair before which a launch ends that begins with this one."""
+        group = self.shape.group
+        sums = table[begin:] - table[begin]  # of all before
+        per = np.zeros(len(PairNumber), np.int64)
+        per[PairNumber.STEP] = 4 * words(height) * group
+        per[PairNumber.ROW] = 8 * most + 12
+        per[PairNumber.EDGE] = 4 * PASSED
+        needed = sums[:, PairNumber.ROW :] @ per[PairNumber.ROW :] + 64 * np.arange(len(sums))
+        budget = self.device.budget_bytes()
+        require_room(self.device, int(needed[1]), budget, f"the rows of a pair of {table[begin, 1]:,} residues,")
+        cells = np.concatenate([[0], np.cumsum(table[begin:-1, PairNumber.M] * table[begin:-1, PairNumber.N])])
+        fits = (needed <= budget) & (cells <= self.pace.cells) & (sums[:, PairNumber.ROW] * most < 1 << 31)
+        return begin + max(int(np.flatnonzero(fits & (sums[:, PairNumber.STEP] < 1 << 31))[-1]), 1)
+
+    def _launch(
+        self, program: Program, codes: Buffer, border: list[Buffer], table: Ints, height: int, most: int
+    ) -> Found:
+        """Pairs side by side; the last row of `table` ends them."""
+        group, n_pairs = self.shape.group, len(table) - 1
+        numbers = table.copy()
+        numbers[:, PairNumber.ROW :] -= table[0, PairNumber.ROW :]
+        n_rows, n_steps, n_edges = (int(number) for number in numbers[-1, PairNumber.ROW :])
+        with self.device.scope() as memory:
+            pairs = memory.upload(numbers[:-1].astype(np.int32))
+            edges, totals = memory.allocate(max(4 * PASSED * n_edges, 4)), memory.allocate(16 * n_pairs)
+            kept = memory.allocate(4 * words(height) * group * n_steps)
+            given = (codes, pairs, *self._arrays)
+            program.launch("ends", n_pairs, group, *given, *border[:2], edges, kept, totals)
+            found, sizes = memory.allocate(4 * most * n_rows), memory.allocate(4 * n_rows)
+            distances = memory.allocate(4 * n_pairs)
+            program.launch(
+                "posteriors", n_pairs, group, *given, *border[2:], edges, kept, totals, most, found, sizes, distances
+            )
+            row_sizes = memory.download(sizes, np.int32, n_rows)
+            if not 0 <= int(row_sizes.min()) <= int(row_sizes.max()) <= most:
+                raise DeviceError(f"{self.device.name}: it has lost numbers: add --device cpu")
+            starts = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])
+            n_elements = int(starts[-1])
+            columns, values = memory.allocate(2 * n_elements + 2), memory.allocate(2 * n_elements + 2)
+            begins = memory.upload(starts.astype(np.int32))
+            program.launch("pack", -(-n_rows // group), group, found, most, begins, n_rows, columns, values)
+            return (
+                memory.download(distances, np.float32, n_pairs),
+                row_sizes.astype(np.uint16),
+                memory.download(columns, np.uint16, n_elements),
+                memory.download(values, np.uint16, n_elements),
+            )
+
+
+def _all_within(most: float, *arrays: NDArray[np.float64]) -> bool:
+    """Whether all numbers are finite, none below 0, and none above this."""
+    return all(bool(np.isfinite(a).all()) and float(a.min()) >= 0 and float(a.max()) <= most for a in arrays)
+
+
+def _table(offsets: Ints, pairs: NDArray[np.int32], height: int, group: int) -> Ints:
+    """By `PairNumber`, with a last row that has the sums of all."""
+    x, y = pairs[:, 0], pairs[:, 1]
+    m, n = offsets[x + 1] - offsets[x], offsets[y + 1] - offsets[y]
+    strips = -(-m // (height * group))
+    table = np.zeros((len(pairs) + 1, PAIR_INTS), np.int64)
+    table[:-1, : PairNumber.ROW] = np.column_stack([offsets[x], m, offsets[y], n])
+    table[1:, PairNumber.ROW] = np.cumsum(m)
+    table[1:, PairNumber.STEP] = np.cumsum(strips * (n + group - 1))
+    table[1:, PairNumber.EDGE] = np.cumsum(np.where(strips > 1, n, 0))
+    return table
+
+
+class _Result:
+    """Results of some pairs after others, in the order of the pairs."""
+
+    def __init__(self, m: Ints) -> None:
+        self._m = m
+        self._which: list[Ints] = []
+        self._found: list[Found] = []
+
+    def put(self, which: Ints, found: Found) -> None:
+        """What was found of these pairs."""
+        self._which.append(which)
+        self._found.append(found)
+
+    def joined(self) -> Found:
+        """All results."""
+        empty = (np.zeros(0, np.float32), *(np.zeros(0, np.uint16) for _ in range(3)))
+        distance, row_sizes, columns, values = (
+            np.concatenate(parts) for parts in zip(empty, *self._found, strict=True)
+        )
+        which = np.concatenate([np.zeros(0, np.int64), *self._which])
+        if np.array_equal(which, np.arange(len(which))):
+            return distance, row_sizes, columns, values
+        order = np.argsort(which)
+        rows = _runs(self._m[which], order)
+        elements = _runs(row_sizes.astype(np.int64), rows)
+        return distance[order], row_sizes[rows], columns[elements], values[elements]
+
+
+def _runs(sizes: Ints, order: Ints) -> Ints:
+    """Indices of what lies in runs of these sizes, run after run in another order."""
+    starts, taken = np.cumsum(sizes) - sizes, sizes[order]
+    indices: Ints = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken - starts[order], taken)
+    return indices

@@ -1,0 +1,108 @@
+"""The kernels of multiple alignment on the host's fibres, OpenCL and every GPU, against the processor's engine."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gpu.cases import check_posteriors, random_family
+from gpu.host_device import HostDevice
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tropalign.errors import DeviceError, ResourceError
+from tropalign.msa.gpu import PosteriorsOnGpu, Shape
+from tropalign.msa.models import NUCLEOTIDE, PROTEIN_1, PROTEIN_2
+from tropalign.msa.self_test import difference
+
+#: Small groups, so that short sequences have several strips.
+SMALL = Shape(group=4, rows=(2, 4))
+
+
+def pair(*texts):
+    """Two sequences as a family, and the pair of them."""
+    codes = np.concatenate([np.asarray(text, np.uint8) for text in texts])
+    return codes, np.cumsum([0, *map(len, texts)]).astype(np.int64), np.array([(0, 1)], np.int32)
+
+
+@pytest.mark.parametrize("model", [PROTEIN_1, PROTEIN_2, NUCLEOTIDE], ids=lambda model: model.name)
+def test_families(vendor_device, model):
+    family = random_family(1, [61, 1, 40, 64, 33], 4 if model is NUCLEOTIDE else 20)
+    found = check_posteriors(vendor_device, model, family, Shape(group=8, rows=(4, 6)))
+    assert found[3].max() > 29000
+
+
+def test_the_shape_that_devices_run(device):
+    check_posteriors(device, PROTEIN_2, random_family(2, [40, 420, 130]), Shape())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_family(host, data):
+    lengths = data.draw(st.lists(st.integers(1, 50), min_size=2, max_size=4))
+    model = data.draw(st.sampled_from([PROTEIN_1, PROTEIN_2, replace(PROTEIN_2, hmm_share=0.0)]))
+    family = random_family(data.draw(st.integers(0, 10**6)), lengths, data.draw(st.sampled_from([1, 3, 27])))
+    check_posteriors(host, model, family, SMALL, data.draw(st.sampled_from([0.0001, 0.01, 0.3])))
+
+
+def test_exponents_far_from_1(host):
+    """Identical sequences grow by some bits per residue; halves that change places are alike in corners."""
+    rng = np.random.default_rng(3)
+    head, tail = rng.integers(0, 20, (2, 350))
+    for x, y in (
+        ([head, tail], [head, tail]),
+        ([head, tail], [tail, head]),
+        ([head], [tail[:4], head, tail]),
+        ([np.full(300, 17)], [np.full(290, 17)]),
+    ):
+        found = check_posteriors(host, PROTEIN_2, pair(np.concatenate(x), np.concatenate(y)), SMALL)
+        assert found[3].max() > 3000
+
+
+def test_exponents_beyond_16_bits_are_left_to_the_processor(host, monkeypatch):
+    family = random_family(4, [30, 50, 9])
+    wanted = check_posteriors(host, PROTEIN_2, family, SMALL)
+    monkeypatch.setattr("tropalign.msa.gpu.MOST_EXPONENT", 150)
+    told = []
+    got = check_posteriors(host, PROTEIN_2, family, SMALL, told=told.append)
+    assert max(difference(got, wanted, 0.01)) < 1e-4
+    assert told[0] == 2 and told[-1] == 6  # the pairs of the longest two came first
+
+
+def test_little_memory_makes_launches():
+    device, told = HostDevice(16), []
+    family = random_family(5, [30, 20, 25, 33])
+    wanted = check_posteriors(device, PROTEIN_2, family, Shape(group=4, rows=(4,)))
+    device.budget = 70_000
+    got = check_posteriors(device, PROTEIN_2, family, Shape(group=4, rows=(4,)), told=told.append)
+    assert all(np.array_equal(a, b) for a, b in zip(got, wanted, strict=True))
+    assert len(set(told)) > 3 and told == sorted(told) and told[-1] == 12
+    device.budget = 1000
+    with pytest.raises(ResourceError, match=r"^host: the rows of a pair of 30 residues, .*: add --device cpu$"):
+        PosteriorsOnGpu(device, PROTEIN_2, 0.01, shape=SMALL).posteriors(*family)
+
+
+def test_no_pairs(host):
+    codes, offsets, pairs = random_family(6, [5, 6])
+    found = PosteriorsOnGpu(host, PROTEIN_2, 0.01).posteriors(codes, offsets, pairs[:0])
+    assert [len(array) for array in found] == [0, 0, 0, 0]
+
+
+def test_what_the_processor_computes(host):
+    odd = replace(PROTEIN_2, boltzmann=PROTEIN_2.boltzmann * 1000)
+    words = "^host: a pair model with odds this large or small is computed on the CPU only$"
+    with pytest.raises(DeviceError, match=words):
+        PosteriorsOnGpu(host, odd, 0.01)
+    with pytest.raises(DeviceError, match=r"^host: a share of the posteriors \(--keep\) is kept on the CPU only$"):
+        PosteriorsOnGpu(host, PROTEIN_2, 0.01, keep=0.3)
+
+
+def test_wrong_calls(host):
+    codes, offsets, pairs = random_family(7, [5, 6])
+    posteriors = PosteriorsOnGpu(host, PROTEIN_2, 0.01).posteriors
+    for arguments, words in (
+        ((codes + 20, offsets, pairs), "a code that the model does not have"),
+        ((codes, offsets, pairs + 1), "the number of no sequence"),
+        ((codes, np.array([0, 0, 11]), pairs), "an empty sequence"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            posteriors(*arguments)
