@@ -9,6 +9,7 @@ void bind_formats(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
 void bind_phylo(nanobind::module_ &);
 void bind_msa_posteriors(nanobind::module_ &);
+void bind_msa_large(nanobind::module_ &);
 void bind_msa_store(nanobind::module_ &);
 void bind_msa_progressive(nanobind::module_ &);
 
@@ -22,6 +23,7 @@ NB_MODULE(_native, m) {
     bind_gpu_plan(m);
     bind_phylo(m);
     bind_msa_posteriors(m);
+    bind_msa_large(m);
     bind_msa_store(m);
     bind_msa_progressive(m);
 }

@@ -147,6 +147,38 @@ class PosteriorStore:
     @property
     def n_bytes(self) -> int: ...
 
+def lcs_lengths(
+    codes: _U8,
+    offsets: _I64,
+    n_codes: int,
+    rows: _I32,
+    columns: _I32,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _I32: ...
+def lcs_distances(
+    codes: _U8,
+    offsets: _I64,
+    n_codes: int,
+    share: _F32,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _F32: ...
+def pool_posteriors(
+    pairs: _I32,
+    row_sizes: _U16,
+    columns: _U16,
+    values: _U16,
+    offsets: _I64,
+    column_of: _U16,
+    begins: _I64,
+    n_rows: _I32,
+    n_columns: _I32,
+    weights: _F64,
+    cutoff: float,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_U16, _U16, _U16]: ...
 def guide_tree(distances: _F32, progress: Callable[[int], object] | None = None) -> tuple[_I32, _F64]: ...
 def sequence_weights(children: _I32, branch_lengths: _F64) -> _F64: ...
 def progressive(

@@ -500,9 +500,90 @@ def alignments():
     yield "no dict", _native.gapped_text, {"arrays": []}, TypeError, ""
 
 
+def subsequences():
+    """lcs_lengths, lcs_distances."""
+    codes, offsets = np.arange(12, dtype=U8), np.array([0, 4, 8, 12], I64)
+    chosen = np.array([0, 2], np.int32)
+    valid = {"codes": codes, "offsets": offsets, "n_codes": 12, "rows": chosen, "columns": chosen, "n_threads": 1}
+    all_pairs = {"codes": codes, "offsets": offsets, "n_codes": 12, "share": np.zeros(32, np.float32), "n_threads": 1}
+    for call, good in ((_native.lcs_lengths, valid), (_native.lcs_distances, all_pairs)):
+        yield "valid", call, good, None, ""
+        for name, wrong, error, text in [
+            ("offsets", np.array([0, 8, 4, 12], I64), ValueError, "offsets descend"),
+            ("offsets", np.array([0, 4, 8, 13], I64), ValueError, "reach beyond"),
+            ("offsets", np.array([0, 4, 4, 12], I64), ValueError, "a sequence is empty"),
+            ("offsets", np.zeros(0, I64), ValueError, "one entry more"),
+            ("offsets", offsets.astype(np.int32), TypeError, ""),
+            ("codes", with_value(codes, 3, 128), ValueError, "beyond the alphabet"),
+            ("codes", codes[::2], TypeError, ""),
+            ("n_codes", 0, ValueError, "outside of 1 to 128"),
+            ("n_codes", 129, ValueError, "outside of 1 to 128"),
+            ("n_threads", 0, ValueError, "below 1"),
+            ("progress", 3, TypeError, "not callable"),
+        ]:
+            yield f"{name} {wrong}", call, changed(good, **{name: wrong}), error, text
+    for side in ("rows", "columns"):
+        for k in (3, -1):
+            wrong = np.array([0, k], np.int32)
+            yield f"{side} {k}", _native.lcs_lengths, changed(valid, **{side: wrong}), ValueError, side
+    for wrong, text in [(np.zeros(31, np.float32), "not 32"), (np.full(32, 1, np.float32), "outside"),
+                        (np.full(32, np.nan, np.float32), "outside")]:  # fmt: skip
+        yield f"share {wrong[0]}", _native.lcs_distances, changed(all_pairs, share=wrong), ValueError, text
+
+
+def groups_of_sequences():
+    """pool_posteriors."""
+    u16 = np.uint16
+    valid = {
+        "pairs": np.array([[0, 1], [0, 2]], np.int32),
+        "row_sizes": np.array([1, 0, 2, 1, 1, 0], u16),
+        "columns": np.array([0, 0, 1, 1, 2], u16),
+        "values": np.array([100, 200, 300, 400, 500], u16),
+        "offsets": np.array([0, 3, 5, 8], I64),
+        "column_of": np.array([0, 2, 3, 0, 1, 0, 1, 3], u16),
+        "begins": np.array([0, 2], I64),
+        "n_rows": np.array([4], np.int32),
+        "n_columns": np.array([4], np.int32),
+        "weights": np.ones(2),
+        "cutoff": 0.0,
+        "n_threads": 1,
+    }
+    yield "valid", _native.pool_posteriors, valid, None, ""
+    for name, wrong, text in [
+        ("pairs", np.zeros((2, 3), np.int32), "not two numbers"),
+        ("pairs", np.array([[0, 1], [0, 3]], np.int32), "pairs"),
+        ("pairs", np.array([[0, 1], [-1, 2]], np.int32), "pairs"),
+        ("row_sizes", np.array([1, 0, 2, 1, 1], u16), "fewer than residues"),
+        ("row_sizes", np.array([1, 0, 2, 1, 1, 0, 0], u16), "more than residues"),
+        ("row_sizes", np.array([1, 0, 2, 1, 1, 1], u16), "columns: fewer"),
+        ("row_sizes", np.array([1, 0, 2, 1, 0, 0], u16), "columns: more"),
+        ("columns", np.array([0, 0, 2, 1, 2], u16), "columns"),
+        ("columns", np.zeros(4, u16), "unequal"),
+        ("offsets", np.array([0, 3, 5, 9], I64), "reach beyond"),
+        ("column_of", np.array([0, 2, 2, 0, 1, 0, 1, 3], u16), "descend"),
+        ("column_of", np.array([0, 2, 4, 0, 1, 0, 1, 3], u16), "beyond its group"),
+        ("begins", np.array([0, 1], I64), "begin and end with the pairs"),
+        ("begins", np.array([0, 3], I64), "reach beyond"),
+        ("n_rows", np.array([3], np.int32), "beyond its group"),
+        ("n_rows", np.array([-1], np.int32), "outside of 0 to 65535"),
+        ("n_columns", np.array([65536], np.int32), "outside of 0 to 65535"),
+        ("n_columns", np.array([4, 4], np.int32), "not one of each"),
+        ("weights", np.array([1.0, 0.0]), "above 0"),
+        ("weights", np.array([1.0, np.nan]), "above 0"),
+        ("weights", np.ones(3), "not one of each"),
+        ("cutoff", 1.5, "outside of 0 to 1"),
+        ("cutoff", float("nan"), "outside of 0 to 1"),
+        ("n_threads", 0, "below 1"),
+    ]:
+        yield f"{name} {wrong}", _native.pool_posteriors, changed(valid, **{name: wrong}), ValueError, text
+
+
 SIDES, FAR = ("query", "target"), (6, 2**63 - 1, -1, -(2**63))
 
-GROUPS = {f.__name__: f for f in (pairs, plans, scatters, makers, vectors, placements, rows_of_text, alignments)}
+ALL = (
+    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, rows_of_text, alignments,
+)  # fmt: skip
+GROUPS = {f.__name__: f for f in ALL}
 
 
 def outcome(call, arguments, error, text):

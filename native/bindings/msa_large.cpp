@@ -1,0 +1,164 @@
+// What large families need beside the stages of the others; names and validation live in tropalign.msa.
+#include <algorithm>
+#include <cmath>
+
+#include "../msa/lcs.hpp"
+#include "../msa/pooled.hpp"
+#include "../msa/sparse.hpp"
+#include "check.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+LcsSequences lcs_sequences_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offsets, int n_codes) {
+    const auto n_entries = static_cast<int64_t>(offsets.size());
+    require_offsets(offsets.data(), n_entries, static_cast<int64_t>(codes.size()), "offsets");
+    longest_of(offsets.data(), n_entries, "offsets");
+    require_no_empty(offsets.data(), n_entries, "offsets");
+    require_codes(codes.data(), codes.size(), kLcsCodes, "codes");
+    require(n_codes >= 1 && n_codes <= kLcsCodes, "n_codes: outside of 1 to 128");
+    return {codes.data(), offsets.data()};
+}
+
+std::vector<int32_t> chosen_of(const Array<int32_t, 1> &chosen, int64_t n, const char *name) {
+    require_below(chosen.data(), chosen.size(), n, name);
+    return {chosen.data(), chosen.data() + chosen.size()};
+}
+
+nb::object lengths(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_codes, Array<int32_t, 1> rows,
+                   Array<int32_t, 1> columns, int n_threads, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    const LcsSequences sequences = lcs_sequences_of(codes, offsets, n_codes);
+    const auto n = static_cast<int64_t>(offsets.size()) - 1;
+    const std::vector<int32_t> of_rows = chosen_of(rows, n, "rows"), of_columns = chosen_of(columns, n, "columns");
+    std::vector<int32_t> out(of_rows.size() * of_columns.size());
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        lcs_lengths(sequences, n_codes, of_rows, of_columns, n_threads, out.data(), std::ref(poll));
+    }
+    poll.rethrow();
+    return to_numpy(std::move(out), std::array<size_t, 2>{of_rows.size(), of_columns.size()});
+}
+
+nb::object distances(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_codes, Array<float, 1> share,
+                     int n_threads, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    const LcsSequences sequences = lcs_sequences_of(codes, offsets, n_codes);
+    require(share.size() == LcsChance::kBins, "share: not 32 numbers");
+    LcsChance chance;
+    for (size_t k = 0; k < share.size(); ++k) {
+        require(share(k) >= 0 && share(k) < 1, "share: a number is outside of 0 to 1");
+        chance.share[k] = share(k);
+    }
+    const auto n = static_cast<int64_t>(offsets.size()) - 1;
+    require(n <= kLcsMostSequences, "offsets: more sequences than all pairs of which are compared");
+    std::vector<float> out(n > 1 ? n * (n - 1) / 2 : 0);
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        lcs_distances(sequences, n, n_codes, chance, n_threads, out.data(), std::ref(poll));
+    }
+    poll.rethrow();
+    return to_numpy(std::move(out));
+}
+
+/// Where the rows and elements of each pair begin; checks that they are all there, and within the lengths.
+struct PairBegins {
+    std::vector<int64_t> rows{0}, elements{0};
+};
+PairBegins checked_pairs(const Array<int32_t, 2> &pairs, const Array<uint16_t, 1> &row_sizes,
+                         const Array<uint16_t, 1> &columns, const Array<uint16_t, 1> &values, const int64_t *offsets,
+                         int64_t n) {
+    require(pairs.shape(1) == 2, "pairs: not two numbers each");
+    require_below(pairs.data(), pairs.size(), n, "pairs");
+    require(columns.size() == values.size(), "columns, values: unequal lengths");
+    PairBegins begins;
+    const auto n_rows = static_cast<int64_t>(row_sizes.size()), n_elements = static_cast<int64_t>(columns.size());
+    for (size_t k = 0; k < pairs.shape(0); ++k) {
+        const int64_t x = pairs(k, 0), y = pairs(k, 1), row = begins.rows.back();
+        const int64_t row_end = row + offsets[x + 1] - offsets[x];
+        require(row_end <= n_rows, "row_sizes: fewer than residues of the pairs' first sequences");
+        int64_t element = begins.elements.back();
+        const int64_t first = element;
+        for (int64_t i = row; i < row_end; ++i) element += row_sizes.data()[i];
+        require(element <= n_elements, "columns: fewer than the row sizes promise");
+        require_below(columns.data() + first, element - first, offsets[y + 1] - offsets[y], "columns");
+        begins.rows.push_back(row_end);
+        begins.elements.push_back(element);
+    }
+    require(begins.rows.back() == n_rows, "row_sizes: more than residues of the pairs' first sequences");
+    require(begins.elements.back() == n_elements, "columns: more than the row sizes promise");
+    return begins;
+}
+
+nb::tuple pooled(Array<int32_t, 2> pairs, Array<uint16_t, 1> row_sizes, Array<uint16_t, 1> columns,
+                 Array<uint16_t, 1> values, Array<int64_t, 1> offsets, Array<uint16_t, 1> column_of,
+                 Array<int64_t, 1> begins, Array<int32_t, 1> n_rows, Array<int32_t, 1> n_columns,
+                 Array<double, 1> weights, double cutoff, int n_threads, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    const auto n_entries = static_cast<int64_t>(offsets.size()), n_pairs = static_cast<int64_t>(pairs.shape(0));
+    require_offsets(offsets.data(), n_entries, static_cast<int64_t>(column_of.size()), "offsets");
+    longest_of(offsets.data(), n_entries, "offsets");
+    const PairBegins at = checked_pairs(pairs, row_sizes, columns, values, offsets.data(), n_entries - 1);
+    require_offsets(begins.data(), static_cast<int64_t>(begins.size()), n_pairs, "begins");
+    const auto n_groups = static_cast<int64_t>(begins.size()) - 1;
+    require(begins(0) == 0 && begins(n_groups) == n_pairs, "begins: they do not begin and end with the pairs");
+    require(n_rows.size() == static_cast<size_t>(n_groups) && n_columns.size() == n_rows.size(),
+            "n_rows, n_columns: not one of each pair of groups");
+    require(weights.size() == static_cast<size_t>(n_pairs), "weights: not one of each pair");
+    bool positive = true;
+    for (size_t k = 0; k < weights.size(); ++k) positive &= weights(k) > 0 && weights(k) < 1e300;
+    require(positive, "weights: not above 0");
+    require(cutoff >= 0 && cutoff <= 1, "cutoff: outside of 0 to 1");
+    for (int64_t g = 0; g < n_groups; ++g) {
+        require(
+            n_rows(g) >= 0 && n_columns(g) >= 0 && n_rows(g) <= kLongestResidues && n_columns(g) <= kLongestResidues,
+            "n_rows, n_columns: outside of 0 to 65535");
+        for (int64_t k = begins(g); k < begins(g + 1); ++k) {
+            for (int side = 0; side < 2; ++side) {
+                const int64_t begin = offsets(pairs(k, side)), end = offsets(pairs(k, side) + 1);
+                const int32_t size = side ? n_columns(g) : n_rows(g);
+                bool ascends = true;
+                for (int64_t r = begin + 1; r < end; ++r) ascends &= column_of(r - 1) < column_of(r);
+                require(ascends && (begin == end || column_of(end - 1) < size),
+                        "column_of: columns of a sequence descend, or reach beyond its group");
+            }
+        }
+    }
+    PooledPosteriors out;
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        const PairPosteriors posteriors{n_pairs,       pairs.data(),   row_sizes.data(),  columns.data(),
+                                        values.data(), at.rows.data(), at.elements.data()};
+        pool_posteriors(posteriors, {offsets.data(), column_of.data()},
+                        {n_groups, begins.data(), n_rows.data(), n_columns.data(), weights.data()},
+                        static_cast<int>(std::lround(cutoff * kPosteriorOne)), n_threads, out, std::ref(poll));
+    }
+    poll.rethrow();
+    return nb::make_tuple(to_numpy(std::move(out.row_sizes)), to_numpy(std::move(out.columns)),
+                          to_numpy(std::move(out.values)));
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_msa_large(nb::module_ &m) {
+    using namespace tropalign;
+    m.def("lcs_lengths", &lengths, array("codes"), array("offsets"), "n_codes"_a, array("rows"), array("columns"),
+          "n_threads"_a, "progress"_a.none() = nb::none(),
+          "Lengths of longest common subsequences, some sequences against others.");
+    m.def("lcs_distances", &distances, array("codes"), array("offsets"), "n_codes"_a, array("share"), "n_threads"_a,
+          "progress"_a.none() = nb::none(),
+          "Distances of all pairs, (0,1), (0,2) .. (1,2) ..; see native/msa/lcs.hpp.");
+    m.def("pool_posteriors", &pooled, array("pairs"), array("row_sizes"), array("columns"), array("values"),
+          array("offsets"), array("column_of"), array("begins"), array("n_rows"), array("n_columns"), array("weights"),
+          "cutoff"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          "Posteriors of aligned groups from those of their members; see native/msa/pooled.hpp.");
+}

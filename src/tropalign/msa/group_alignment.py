@@ -1,0 +1,92 @@
+"""The items of a group aligned by the stages of small families, and who speaks for the group from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.msa.groups import Item, Pooled
+from tropalign.msa.options import MsaOptions
+from tropalign.msa.pipeline import GAINS, LAST_CUTOFFS, SPLITS, Tree
+
+
+class GroupAlignment(NamedTuple):
+    """What the stages make of a group's items.
+
+    Attributes
+    ----------
+    columns : int32
+        Of each column of the items, items one after another.
+    tree : Tree
+        Whose leaves are the items.
+    confidence : float32
+        Of each column of the items.
+    """
+
+    columns: NDArray[np.int32]
+    tree: Tree
+    confidence: NDArray[np.float32]
+
+
+def align_items(
+    items: Sequence[Item], pairs: NDArray[np.int32], found: Pooled, options: MsaOptions, n_threads: int
+) -> GroupAlignment:
+    """Aligns items by the posteriors of their pairs: guide tree, consistency, progressive alignment, refinement.
+
+    Parameters
+    ----------
+    pairs : int32, shape (n_pairs, 2)
+        All of them: (0,1), (0,2) .. (1,2) ..
+    """
+    from tropalign import _native
+
+    store = _native.PosteriorStore(np.array([item.n_columns for item in items], np.int32))
+    store.add(pairs, found.row_sizes, found.columns, found.values)
+    tree = Tree(*_native.guide_tree(found.distance))
+    weights = _native.sequence_weights(tree.children, tree.branch_lengths)
+    together = np.zeros(len(items), np.int32)
+    for number in range(options.consistency):
+        last = LAST_CUTOFFS[options.rules] if number + 1 == options.consistency else None
+        store.relax(weights, together, GAINS[options.rules], last or options.cutoff, n_threads)
+    columns = _native.progressive(store, tree.children, weights, n_threads)
+    if options.refine:
+        columns = _native.refine(
+            store, columns, weights, None, *SPLITS[options.rules], options.refine, options.seed, n_threads
+        )
+    confidence, _ = _native.confidence(store, columns, weights, n_threads)
+    return GroupAlignment(columns, tree, confidence)
+
+
+def representatives(
+    items: Sequence[Item], distance: NDArray[np.float32], tree: Tree, lengths: NDArray[np.int64], most: int
+) -> tuple[int, ...]:
+    """Sequences that speak for a group, one from each of `most` stretches along its tree.
+
+    Of a stretch the one is taken that shares the most residues with the others: close to all of them, and no fragment.
+
+    Parameters
+    ----------
+    distance : float32, shape (n_pairs,)
+        Of the items: (0,1), (0,2) .. (1,2) ..
+    lengths
+        Of all sequences.
+    """
+    n = len(items)
+    apart = np.zeros((n, n))
+    apart[np.triu_indices(n, 1)] = distance
+    apart += apart.T
+    candidates = [(k, one) for k in tree.leaf_order() for one in items[k].representatives]
+    of_item = np.array([k for k, _ in candidates])
+    counts = np.array([len(items[k].members) / len(items[k].representatives) for k, _ in candidates])
+    length = lengths[[one for _, one in candidates]].astype(np.float64)
+    shared = (1 - apart[np.ix_(of_item, of_item)]) * np.minimum(length[:, None], length)
+    middle = (np.cumsum(counts) - counts / 2) / counts.sum()
+    stretch = np.minimum((middle * most).astype(np.int64), most - 1)
+    chosen = []
+    for k in np.unique(stretch):
+        within = np.flatnonzero(stretch == k)
+        chosen.append(candidates[within[(shared[np.ix_(within, within)] @ counts[within]).argmax()]][1])
+    return tuple(chosen)

@@ -1,0 +1,167 @@
+"""Aligned groups as if they were sequences: their columns in place of residues, and posteriors of pairs of groups.
+
+group x   a  MK-VL         pairs of representatives (a, c), (a, d), (b, c), (b, d)
+          b  MKIVL         their posteriors, each residue by its column, added up = posteriors of x's five columns
+group y   c  MRVL                                                                   with y's four
+          d  MRV-
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import Device, Progress
+from tropalign.msa.models import PairModel
+from tropalign.msa.task import Posteriors, PosteriorTask
+from tropalign.sequences.batch import SequenceBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """What is aligned as one: a sequence, or a group that is aligned already.
+
+    Attributes
+    ----------
+    members : int64, shape (n,)
+        Its sequences.
+    n_columns : int
+    representatives : tuple of int
+        The members whose posteriors speak for it.
+    """
+
+    members: NDArray[np.int64]
+    n_columns: int
+    representatives: tuple[int, ...]
+
+
+class ItemPair(NamedTuple):
+    """Two items, and which of their members are compared: all representatives by default."""
+
+    x: Item
+    y: Item
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs of sequences."""
+        return [(a, b) for a in self.x.representatives for b in self.y.representatives]
+
+
+class Pooled(NamedTuple):
+    """Posteriors of pairs of items, as `PosteriorStore.add` takes them.
+
+    Attributes
+    ----------
+    distance : float32, shape (n_pairs,)
+        The mean over the pairs of sequences.
+    row_sizes, columns, values : uint16
+        As `Posteriors` has them.
+    row_begins, element_begins : int64, shape (n_pairs + 1,)
+        Where the rows and the elements of a pair begin.
+    """
+
+    distance: NDArray[np.float32]
+    row_sizes: NDArray[np.uint16]
+    columns: NDArray[np.uint16]
+    values: NDArray[np.uint16]
+    row_begins: NDArray[np.int64]
+    element_begins: NDArray[np.int64]
+
+    def part(self, begin: int, end: int) -> Pooled:
+        """Some neighbouring pairs."""
+        rows, elements = self.row_begins[begin : end + 1], self.element_begins[begin : end + 1]
+        row, element = slice(rows[0], rows[-1]), slice(elements[0], elements[-1])
+        return Pooled(
+            self.distance[begin:end],
+            self.row_sizes[row],
+            self.columns[element],
+            self.values[element],
+            rows - rows[0],
+            elements - elements[0],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Makes the posteriors of pairs of items.
+
+    Attributes
+    ----------
+    batch
+        The sequences.
+    column_of : uint16, shape (n_residues,)
+        The column of each residue in the alignment of its item; may change between calls.
+    model
+        Of posteriors.
+    cutoff, pooled_cutoff
+        Posteriors below are dropped: those of sequences, and those of items.
+    devices, n_threads
+        What computes posteriors, and threads for the rest.
+    """
+
+    batch: SequenceBatch
+    column_of: NDArray[np.uint16]
+    model: PairModel
+    cutoff: float
+    pooled_cutoff: float
+    devices: Sequence[Device]
+    n_threads: int
+
+    def posteriors(
+        self, item_pairs: Iterable[ItemPair], progress: Callable[[int], Progress | None] | None = None
+    ) -> Pooled:
+        """Posteriors of pairs of items.
+
+        Parameters
+        ----------
+        progress
+            Gives what receives the pairs of sequences begun, for a number of them.
+        """
+        from tropalign import _native
+
+        wanted = list(item_pairs)
+        members = [pair.pairs() for pair in wanted]
+        begins = np.concatenate([[0], np.cumsum([len(pairs) for pairs in members])]).astype(np.int64)
+        chosen = np.array([pair for pairs in members for pair in pairs], np.int32).reshape(-1, 2)
+        found = self._of_sequences(chosen, progress)
+        n_rows, n_columns = (
+            np.array([item.n_columns for item in side], np.int32) for side in zip(*wanted, strict=True)
+        )
+        row_sizes, columns, values = found.row_sizes, found.columns, found.values
+        if any(len(item.members) > 1 for pair in wanted for item in pair):
+            row_sizes, columns, values = _native.pool_posteriors(
+                chosen,
+                row_sizes,
+                columns,
+                values,
+                self.batch.offsets,
+                self.column_of,
+                begins,
+                n_rows,
+                n_columns,
+                np.ones(len(chosen)),
+                self.pooled_cutoff,
+                self.n_threads,
+            )
+        rows = np.concatenate([[0], np.cumsum(n_rows, dtype=np.int64)])
+        elements = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])[rows]
+        means = np.add.reduceat(found.distance.astype(np.float64), begins[:-1]) / np.diff(begins)
+        return Pooled(means.astype(np.float32), row_sizes, columns, values, rows, elements)
+
+    def _of_sequences(self, pairs: NDArray[np.int32], progress: Callable[[int], Progress | None] | None) -> Posteriors:
+        """Those of pairs of sequences, in their order."""
+        task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=pairs)
+        scheduler = Scheduler(self.devices, progress(len(pairs)) if progress is not None else None)
+        found = [result.value for result in scheduler.run([task])]
+        names = ("distance", "row_sizes", "columns", "values")
+        return Posteriors(pairs, *(np.concatenate([getattr(one, name) for one in found]) for name in names))
+
+
+def starting_columns(batch: SequenceBatch) -> NDArray[np.uint16]:
+    """The column of each residue where every sequence is by itself, uint16, shape (n_residues,)."""
+    starts = np.repeat(batch.offsets[:-1], batch.lengths)
+    return (np.arange(len(batch.codes)) - starts).astype(np.uint16)
