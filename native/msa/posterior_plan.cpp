@@ -1,6 +1,6 @@
-// Either sequence of a pair may be the one that its unit shares. A sequence takes as many of its pairs as fill whole
-// units and leaves the others to their partners; what nobody took so is shared out in the end, the sequence with the
-// most pairs first.
+// Either sequence of a pair may be the one that its unit shares. The longest sequences take as many of their pairs as
+// fill whole units, while they have many. The pairs of the others are first shared out evenly; then sequences with few
+// pairs beyond whole units give these to partners that have more of them, until most units are full.
 #include "posterior_plan.hpp"
 
 #include <algorithm>
@@ -28,9 +28,14 @@ class Planner {
             std::stable_sort(sequences.begin(), sequences.end(), [&](int32_t a, int32_t b) { return key(a) > key(b); });
         };
         by([&](int32_t s) { return int64_t{lengths_[s]}; });
-        for (const int32_t s : sequences) take(s, left_[s] / lanes_ * lanes_);
-        by([&](int32_t s) { return left_[s]; });
-        for (const int32_t s : sequences) take(s, left_[s]);
+        size_t first = 0;
+        for (; first < sequences.size() && left_[sequences[first]] >= 2 * lanes_; ++first) {
+            const int32_t s = sequences[first];
+            take(s, left_[s] / lanes_ * lanes_);
+        }
+        share_out(sequences, first);
+        for (const int32_t s : sequences) give_away(s);
+        for (const int32_t s : sequences) take(s, owned_[s]);
         std::stable_sort(plan_.units.begin(), plan_.units.end(),
                          [](const auto &a, const auto &b) { return a.cells > b.cells; });
         return std::move(plan_);
@@ -41,13 +46,48 @@ class Planner {
         return pairs_[2 * pair] == s ? pairs_[2 * pair + 1] : pairs_[2 * pair];
     }
 
+    /// Gives every pair that is left an owner: that of the two that is not among the first ones, or by turns.
+    void share_out(const std::vector<int32_t> &sequences, size_t first) {
+        std::vector<size_t> rank(sequences.size());
+        for (size_t k = 0; k < sequences.size(); ++k) rank[sequences[k]] = k;
+        owner_.resize(taken_.size());
+        owned_.resize(lengths_.size());
+        for (size_t k = 0; k < taken_.size(); ++k) {
+            if (taken_[k]) continue;
+            int32_t a = pairs_[2 * k], b = pairs_[2 * k + 1];
+            if (rank[a] > rank[b]) std::swap(a, b);
+            owner_[k] = rank[a] >= first && (rank[b] - rank[a]) % 2 ? a : b;
+            ++owned_[owner_[k]];
+        }
+        owns_ = true;
+    }
+
+    /// Pairs beyond whole units go to partners with more of these, those with the most first.
+    void give_away(int32_t s) {
+        const int64_t beyond = owned_[s] % lanes_;
+        if (beyond == 0) return;
+        std::vector<int64_t> givable;
+        for (int64_t k = begins_[s]; k < begins_[s + 1]; ++k)
+            if (is_mine(of_[k], s) && owned_[partner(of_[k], s)] % lanes_ >= beyond) givable.push_back(of_[k]);
+        if (static_cast<int64_t>(givable.size()) < beyond) return;
+        std::stable_sort(givable.begin(), givable.end(), [&](int64_t a, int64_t b) {
+            return owned_[partner(a, s)] % lanes_ > owned_[partner(b, s)] % lanes_;
+        });
+        for (int64_t k = 0; k < beyond; ++k) {
+            owner_[givable[k]] = partner(givable[k], s);
+            --owned_[s], ++owned_[owner_[givable[k]]];
+        }
+    }
+
+    bool is_mine(int64_t pair, int32_t s) const { return !taken_[pair] && (!owns_ || owner_[pair] == s); }
+
     /// Units of `count` pairs of a sequence. Those left to their partners are the ones with the longest: they fit
     /// others of their length better.
     void take(int32_t s, int64_t count) {
         if (count == 0) return;
         mine_.clear();
         for (int64_t k = begins_[s]; k < begins_[s + 1]; ++k)
-            if (!taken_[of_[k]]) mine_.push_back(of_[k]);
+            if (is_mine(of_[k], s)) mine_.push_back(of_[k]);
         std::sort(mine_.begin(), mine_.end(), [&](int64_t a, int64_t b) {
             const int32_t m = lengths_[partner(a, s)], n = lengths_[partner(b, s)];
             return m != n ? m < n : a < b;
@@ -68,7 +108,9 @@ class Planner {
     const std::vector<int32_t> &lengths_;
     const int lanes_;
     std::vector<bool> taken_;
-    std::vector<int64_t> begins_, of_, left_, mine_;
+    std::vector<int64_t> begins_, of_, left_, mine_, owned_;
+    std::vector<int32_t> owner_;
+    bool owns_ = false;  // whether pairs have owners
     PosteriorPlan plan_;
 };
 

@@ -9,6 +9,7 @@
 #pragma once
 #include "../simd/real.hpp"
 #include "posterior_model.hpp"
+#include "sparse.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
@@ -180,24 +181,24 @@ struct RightEdge {
         part_end;  // what a match is worth in the last cell to the pair-HMM, in the last row or column to the other
     V hmm_scale, part_scale;  // of the rows to come
     V highest;                // of the values that are multiplied with those of `kept`
-    V lowest;                 // posteriors from here on are worth keeping
+    V lowest;                 // fixed-point values from here on are worth keeping
 };
 
 /// The posteriors of R rows and what is to be known of them.
 template <class V>
 struct PosteriorRows {
-    V *values;       // [R][N + 1]
-    uint16_t *hits;  // [R][hit_stride] lanes whose posterior is worth keeping
+    V *values;       // [R][N + 1] of kPosteriorOne, and a half, so that what is before the point is rounded
+    uint16_t *hits;  // [R][hit_stride] lanes whose value is worth keeping
     int64_t hit_stride;
 };
 
 /// A posterior out of its two parts, and the expected accuracy from its cell on.
 template <class V>
-[[gnu::always_inline]] inline V finish_cell(V by_hmm, V by_part, V diagonal, V below, V right, V lowest, V &posterior,
+[[gnu::always_inline]] inline V finish_cell(V by_hmm, V by_part, V diagonal, V below, V right, V lowest, V &value,
                                             uint16_t &hits) {
     const V P = root(fma(by_hmm, by_hmm, by_part * by_part));
-    posterior = P;
-    hits = static_cast<uint16_t>(lanes_at_least(P, lowest));
+    value = fma(P, every<V>(static_cast<typename Real<V>::T>(kPosteriorOne)), every<V>(typename Real<V>::T{0.5f}));
+    hits = static_cast<uint16_t>(lanes_at_least(value, lowest));
     return larger(larger(diagonal + P, below), right);
 }
 
@@ -209,7 +210,7 @@ template <int R, bool kScale, class V, class Letters>
     const Constants<V> c = constants;
     const Letters letters = columns.letters;
     const V *const is_end = columns.is_end;
-    V *const posterior = out.values;
+    V *const values = out.values;
     uint16_t *const hits = out.hits;
     const int64_t hit_stride = out.hit_stride;
     typename Letters::Row row[R];
@@ -245,7 +246,7 @@ template <int R, bool kScale, class V, class Letters>
             right_t[r] = h;
             h = row[r].part(y) * C;
             const V *match = kept + 2 * (r * stride + j);
-            d = finish_cell(match[0] * B, match[1] * C, diagonal, d, D[r], lowest, posterior[r * stride + j],
+            d = finish_cell(match[0] * B, match[1] * C, diagonal, d, D[r], lowest, values[r * stride + j],
                             hits[r * hit_stride + j]);
             diagonal = D[r];
             D[r] = d;

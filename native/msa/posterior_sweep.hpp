@@ -16,11 +16,11 @@
 // stay below 2^kMost where rows are scaled, a match that the forward sweep lost as too small (underflow) has a
 // posterior below 2^-24; where they do not, the pair is computed again in a type with a wider range.
 #pragma once
+#include <bit>
 #include <limits>
 
 #include "posterior_rows.hpp"
 #include "posterior_unit.hpp"
-#include "sparse.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
@@ -118,6 +118,7 @@ class Sweep {
         out_.hit_stride = (N_ + 4) / 4 * 4;
         out_.hits = static_cast<uint16_t *>(buffers_.get(PosteriorBuffer::hits, 4 * out_.hit_stride));
         std::memset(out_.hits, 0, 4 * out_.hit_stride);
+        found_ = static_cast<uint32_t *>(buffers_.get(PosteriorBuffer::found, 4 * (16 * size(N_) + 4)));
         columns_.N = N_;
         columns_.first_end = *std::min_element(unit.n, unit.n + unit.n_lanes);
         make_ends();
@@ -290,15 +291,33 @@ class Sweep {
         right_ = RightEdge<V>{};
         right_.hmm_end = every<V>(std::sqrt(s)) / hmm_total_;
         right_.part_end = every<V>(std::sqrt(one - s)) / part_total_;
-        // Half a unit lower, since values are rounded.
-        right_.lowest = every<V>((static_cast<T>(lowest_) - static_cast<T>(0.5)) / kPosteriorOne);
+        right_.lowest = every<V>(static_cast<T>(lowest_));
     }
 
-    /// The elements of `count` rows from i on, the last row and the last column first.
+    /// Puts the places of a row's hits, 16 column + lane, into `found_`, and says how many. Four are written at once,
+    /// and those that are none are written over: a loop that ends after a few would be foreseen wrongly every time.
+    size_t find_hits(const uint16_t *hits) {
+        uint32_t *to = found_;
+        for (int64_t at = 0; at < out_.hit_stride; at += 4) {
+            uint64_t bits;
+            std::memcpy(&bits, hits + at, 8);
+            if (bits == 0) continue;
+            const auto base = static_cast<uint32_t>(16 * at);
+            const int n = std::popcount(bits);
+            for (int k = 0; k < n; k += 4)
+                for (int of_four = 0; of_four < 4; ++of_four) {
+                    to[k + of_four] = base + static_cast<uint32_t>(std::countr_zero(bits));
+                    bits &= bits - 1;
+                }
+            to += n;
+        }
+        return static_cast<size_t>(to - found_);
+    }
+
+    /// The elements of `count` rows from i on, the last row first.
     void keep(int i, int count) {
         for (int r = count - 1; r >= 0; --r) {
             const T *values = reinterpret_cast<const T *>(out_.values + size(r) * (size(N_) + 1));
-            const uint16_t *hits = out_.hits + r * out_.hit_stride;
             size_t before[kPosteriorLanes];
             uint32_t *top[kPosteriorLanes];
             for (int l = 0; l < unit_.n_lanes; ++l) {
@@ -307,18 +326,11 @@ class Sweep {
                     lanes_[l].elements.resize(2 * (before[l] + size(N_)));
                 top[l] = lanes_[l].elements.data() + before[l];
             }
-            for (int64_t at = out_.hit_stride - 4; at >= 0; at -= 4) {
-                uint64_t bits;
-                std::memcpy(&bits, hits + at, 8);
-                while (bits) {
-                    const int bit = 63 - __builtin_clzll(bits), l = bit % 16;
-                    const int64_t j = at + bit / 16;
-                    bits ^= uint64_t{1} << bit;
-                    const int value =
-                        std::clamp(static_cast<int>(values[j * L + l] * kPosteriorOne + static_cast<T>(0.5)), lowest_,
-                                   kPosteriorOne);
-                    *top[l]++ = static_cast<uint32_t>(j - 1) | static_cast<uint32_t>(value) << 16;
-                }
+            const size_t n_hits = find_hits(out_.hits + r * out_.hit_stride);
+            for (size_t k = 0; k < n_hits; ++k) {
+                const uint32_t l = found_[k] % 16, j = found_[k] / 16;
+                const int value = std::min(static_cast<int>(values[size_t{j} * L + l]), kPosteriorOne);
+                *top[l]++ = (j - 1) | static_cast<uint32_t>(value) << 16;
             }
             for (int l = 0; l < unit_.n_lanes; ++l) {
                 lanes_[l].n_elements = static_cast<size_t>(top[l] - lanes_[l].elements.data());
@@ -351,6 +363,7 @@ class Sweep {
     int32_t row_of_[32];
     V *down_, *up_, *kept_, *checkpoints_, *factors_;
     PosteriorRows<V> out_;
+    uint32_t *found_;
     LeftEdge<V> edge_;
     RightEdge<V> right_;
     V hmm_total_, part_total_;

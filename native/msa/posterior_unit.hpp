@@ -19,7 +19,7 @@ struct PosteriorUnit {
     int32_t n[kPosteriorLanes];
 };
 
-/// What is kept of a lane: the last row first, the last column of a row first.
+/// What is kept of a lane: the last row first.
 struct PosteriorLane {
     float distance;
     bool underflowed;                // numbers left the range of the lanes' type: nothing of this counts
@@ -28,7 +28,20 @@ struct PosteriorLane {
     std::vector<uint16_t> row_sizes;  // [m], in order
 };
 
-enum class PosteriorBuffer { down, up, kept, checkpoints, is_end, letters, profile, values, hits, factors, count };
+enum class PosteriorBuffer {
+    down,
+    up,
+    kept,
+    checkpoints,
+    is_end,
+    letters,
+    profile,
+    values,
+    hits,
+    found,
+    factors,
+    count
+};
 
 struct PosteriorScratch {
     Scratch<PosteriorBuffer> buffers;

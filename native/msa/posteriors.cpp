@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "../compute/parallel.hpp"
 #include "posterior_plan.hpp"
@@ -11,16 +10,41 @@
 namespace tropalign {
 namespace {
 
-/// One rectangle of elements: those of a pair, its rows in order.
+/// Elements of one thread's pairs (column | value << 16), until all threads are done. They stay where they are.
+class ElementStore {
+  public:
+    uint32_t *room(size_t n) {
+        if (blocks_.empty() || used_ + n > blocks_.back().size()) {
+            blocks_.emplace_back(std::max(n, kBlock));
+            used_ = 0;
+        }
+        uint32_t *begin = blocks_.back().data() + used_;
+        used_ += n;
+        return begin;
+    }
+
+  private:
+    static constexpr size_t kBlock = size_t{1} << 18;
+    std::vector<Buffer<uint32_t>> blocks_;
+    size_t used_ = 0;  // of the last block
+};
+
+/// Those of a pair, its rows in order.
 struct Elements {
-    std::vector<uint16_t> columns, values;
+    const uint32_t *data;
+    size_t count;
+};
+
+struct Arena {
+    PosteriorScratch scratch;
+    ElementStore elements;
 };
 
 class PosteriorRun {
   public:
     PosteriorRun(const PosteriorKernels &kernels, const PosteriorModel &model, const PosteriorRequest &request)
         : kernels_(kernels), model_(model), request_(request), lengths_(request.n_sequences),
-          first_row_(request.n_pairs + 1), elements_(request.n_pairs), scratch_(request.n_threads) {
+          first_row_(request.n_pairs + 1), elements_(request.n_pairs), arenas_(request.n_threads) {
         for (int64_t s = 0; s < request.n_sequences; ++s)
             lengths_[s] = static_cast<int32_t>(request.offsets[s + 1] - request.offsets[s]);
         for (int64_t k = 0; k < request.n_pairs; ++k)
@@ -40,7 +64,7 @@ class PosteriorRun {
             request_.n_threads, n_units, 1,
             [&](int thread, int64_t k) {
                 const PlannedPosteriors &unit = plan.units[k];
-                run_unit(unit.row, plan.order.data() + unit.begin, unit.n_lanes, scratch_[thread], out);
+                run_unit(unit.row, plan.order.data() + unit.begin, unit.n_lanes, arenas_[thread], out);
             },
             [&](int64_t begun) {
                 const bool go_on = poll(pairs_before[begun]);
@@ -79,55 +103,58 @@ class PosteriorRun {
         return unit;
     }
 
-    void run_unit(int32_t row, const int64_t *pairs, int n_lanes, PosteriorScratch &scratch, PosteriorColumns &out) {
+    void run_unit(int32_t row, const int64_t *pairs, int n_lanes, Arena &arena, PosteriorColumns &out) {
+        PosteriorScratch &scratch = arena.scratch;
         const PosteriorUnit unit = unit_of(row, pairs, n_lanes);
         if (!kernel_for(n_lanes)(model_, unit, lowest_, stopped_, scratch)) return;
         int64_t again[kPosteriorLanes];
         int n_again = 0;
         for (int l = 0; l < n_lanes; ++l) {
             if (scratch.lane[l].underflowed) again[n_again++] = pairs[l];
-            else keep(pairs[l], row, scratch.lane[l], out);
+            else keep(pairs[l], row, scratch.lane[l], arena.elements, out);
         }
         for (int k = 0; k < n_again; ++k) {
             const PosteriorUnit alone = unit_of(row, again + k, 1);
             if (!kernels_.wide_range(model_, alone, lowest_, stopped_, scratch)) return;
-            keep(again[k], row, scratch.lane[0], out);
+            keep(again[k], row, scratch.lane[0], arena.elements, out);
         }
     }
 
-    void keep(int64_t pair, int32_t row, PosteriorLane &lane, PosteriorColumns &out) {
+    void keep(int64_t pair, int32_t row, PosteriorLane &lane, ElementStore &store, PosteriorColumns &out) {
         const int32_t x = request_.pairs[2 * pair], y = request_.pairs[2 * pair + 1];
         out.distance[pair] = lane.distance;
-        uint32_t *elements = lane.elements.data();
-        std::reverse(elements, elements + lane.n_elements);
         if (request_.keep > 0)
             keep_share(lane, static_cast<int64_t>(double{request_.keep} * lengths_[x] * lengths_[y]));
+        uint32_t *to = store.room(lane.n_elements);
+        elements_[pair] = {to, lane.n_elements};
         uint16_t *sizes = out.row_sizes.data() + first_row_[pair];
-        Elements &kept = elements_[pair];
-        kept.columns.resize(lane.n_elements);
-        kept.values.resize(lane.n_elements);
         if (row == x) {
             std::copy(lane.row_sizes.begin(), lane.row_sizes.end(), sizes);
-            for (size_t e = 0; e < lane.n_elements; ++e) {
-                kept.columns[e] = static_cast<uint16_t>(elements[e]);
-                kept.values[e] = static_cast<uint16_t>(elements[e] >> 16);
+            const uint32_t *from = lane.elements.data();
+            uint32_t *end = to + lane.n_elements;
+            for (int32_t i = lengths_[x] - 1; i >= 0; --i) {
+                end -= sizes[i];
+                std::copy_n(from, sizes[i], end);
+                from += sizes[i];
             }
-            return;
+        } else {
+            transpose(lane, lengths_[x], to, sizes);
         }
-        // What was computed has y in its rows.
-        std::vector<uint32_t> next(lengths_[x] + 1);
-        for (size_t e = 0; e < lane.n_elements; ++e) ++next[(elements[e] & 0xFFFF) + 1];
-        for (int32_t i = 0; i < lengths_[x]; ++i) {
+    }
+
+    /// Rows of y become rows of x.
+    static void transpose(const PosteriorLane &lane, int32_t n_rows, uint32_t *to, uint16_t *sizes) {
+        std::vector<uint32_t> next(n_rows + 1);
+        for (size_t e = 0; e < lane.n_elements; ++e) ++next[(lane.elements[e] & 0xFFFF) + 1];
+        for (int32_t i = 0; i < n_rows; ++i) {
             sizes[i] = static_cast<uint16_t>(next[i + 1]);
             next[i + 1] += next[i];
         }
-        size_t e = 0;
-        for (int32_t j = 0; j < lengths_[y]; ++j)
-            for (int of_row = lane.row_sizes[j]; of_row > 0; --of_row, ++e) {
-                const uint32_t to = next[elements[e] & 0xFFFF]++;
-                kept.columns[to] = static_cast<uint16_t>(j);
-                kept.values[to] = static_cast<uint16_t>(elements[e] >> 16);
-            }
+        const uint32_t *row = lane.elements.data() + lane.n_elements;
+        for (uint32_t j = 0; j < lane.row_sizes.size(); ++j) {
+            row -= lane.row_sizes[j];
+            for (int k = 0; k < lane.row_sizes[j]; ++k) to[next[row[k] & 0xFFFF]++] = j | (row[k] & 0xFFFF0000);
+        }
     }
 
     /// Leaves the elements from the lowest value on from which there are at most `count`.
@@ -137,24 +164,27 @@ class PosteriorRun {
         uint32_t lowest = kPosteriorOne + 1;
         while (lowest > 1 && of_value[lowest - 1] <= count) count -= of_value[--lowest];
         size_t from = 0, to = 0;
-        for (uint16_t &size : lane.row_sizes) {
+        for (auto size = lane.row_sizes.rbegin(); size != lane.row_sizes.rend(); ++size) {
             const size_t row_begin = to;
-            for (const size_t end = from + size; from < end; ++from)
+            for (const size_t end = from + *size; from < end; ++from)
                 if (lane.elements[from] >> 16 >= lowest) lane.elements[to++] = lane.elements[from];
-            size = static_cast<uint16_t>(to - row_begin);
+            *size = static_cast<uint16_t>(to - row_begin);
         }
         lane.n_elements = to;
     }
 
     void collect(PosteriorColumns &out) {
         size_t total = 0;
-        for (const Elements &pair : elements_) total += pair.columns.size();
-        out.columns.reserve(total);
-        out.values.reserve(total);
-        for (Elements &pair : elements_) {
-            out.columns.insert(out.columns.end(), pair.columns.begin(), pair.columns.end());
-            out.values.insert(out.values.end(), pair.values.begin(), pair.values.end());
-            pair = Elements();
+        for (const Elements &pair : elements_) total += pair.count;
+        out.columns = Buffer<uint16_t>(total);
+        out.values = Buffer<uint16_t>(total);
+        uint16_t *columns = out.columns.data(), *values = out.values.data();
+        for (const Elements &pair : elements_) {
+            for (size_t e = 0; e < pair.count; ++e) {
+                columns[e] = static_cast<uint16_t>(pair.data[e]);
+                values[e] = static_cast<uint16_t>(pair.data[e] >> 16);
+            }
+            columns += pair.count, values += pair.count;
         }
     }
 
@@ -165,7 +195,7 @@ class PosteriorRun {
     std::vector<int32_t> lengths_;
     std::vector<int64_t> first_row_;  // of a pair, in row_sizes
     std::vector<Elements> elements_;
-    std::vector<PosteriorScratch> scratch_;
+    std::vector<Arena> arenas_;
     std::atomic<bool> stopped_{false};
 };
 

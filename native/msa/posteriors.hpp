@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../compute/buffer.hpp"
 #include "../compute/poll.hpp"
 #include "posterior_model.hpp"
 #include "posterior_unit.hpp"
@@ -26,8 +27,8 @@ struct PosteriorRequest {
 struct PosteriorColumns {
     std::vector<float> distance;      // [n_pairs]
     std::vector<uint16_t> row_sizes;  // [sum of the lengths of the x's]
-    std::vector<uint16_t> columns;    // ascending in a row
-    std::vector<uint16_t> values;     // of kPosteriorOne
+    Buffer<uint16_t> columns;         // ascending in a row
+    Buffer<uint16_t> values;          // of kPosteriorOne
 };
 
 /// False: stopped by `poll`, which gets the number of pairs begun.
