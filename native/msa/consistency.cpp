@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -11,43 +12,63 @@
 namespace tropalign {
 namespace {
 
-/// Entries of the table of blocks, as long as one z needs no more.
-constexpr size_t kTableEntries = size_t{1} << 20;
+constexpr size_t kTableEntries = size_t{1} << 20;  // of blocks, as long as one z needs no more
+constexpr int32_t kLargestTile = 32, kSmallestTile = 4;
+constexpr int64_t kTileBytes = int64_t{64} << 20;  // for the sums of a tile, with two chunks per row
+
+/// Sequences that stand between each other.
+struct Group {
+    std::vector<int32_t> members;
+    int32_t longest;
+    size_t at_once;  // z that are taken together,
+    int shift;       // and by how much the sums of each such time are shifted, so that all fit into 32 bits
+};
 
 /// Some members x of a group against some members y.
 struct Tile {
-    const std::vector<int32_t> *members;
+    const Group *group;
     int32_t x_begin, x_end, y_begin, y_end;  // among the members
 };
 
-/// A pair of a tile.
+/// A pair of a tile, with its places in the arrays of a workspace.
 struct TilePair {
     int32_t x, y;   // places in the tile
     int64_t index;  // in the store
-    std::vector<int64_t> sums;
+    size_t first_start, first_chunk;
+};
+
+/// Memory of a thread.
+struct Workspace {
+    std::vector<TilePair> pairs;
+    std::vector<uint32_t> starts;  // of rows among a pair's chunks
+    std::vector<uint16_t> chunks;
+    Buffer<int32_t> sums;
+    std::vector<StepMaker> step_makers;
+    std::vector<StepRows> steps;
+    BlockMaker block_maker;
 };
 
 class Pass {
   public:
     Pass(const PosteriorStore &store, const ConsistencyRule &rule)
         : store_(store), rule_(rule), weights_(store.n_sequences()), values_(store.n_pairs()) {
-        highest_ = *std::max_element(rule.weights, rule.weights + store.n_sequences());
+        for (int z = 0; z < store.n_sequences(); ++z) highest_ = std::max(highest_, rule.weights[z]);
         for (int z = 0; z < store.n_sequences(); ++z)
             weights_[z] = highest_ > 0 ? static_cast<int32_t>(std::lround(rule.weights[z] / highest_ * kWeightOne)) : 0;
     }
 
-    /// False: stopped.
-    bool run(const Tile &tile, const std::atomic<bool> &stopped);
+    /// Ends early when stopped.
+    void run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopped);
 
     /// New values of a pair; none where no z is between.
     std::unique_ptr<uint16_t[]> take(int64_t index) { return std::move(values_[index]); }
 
   private:
-    std::vector<TilePair> pairs_of(const Tile &tile) const;
-    /// The z from `begin` on, as x's columns or y's rows.
-    std::vector<Between> between(const Tile &tile, size_t begin, size_t at_once, int32_t member, bool as_columns,
-                               uint32_t &n_twins) const;
-    void finish(const Tile &tile, const TilePair &pair);
+    void find_pairs(const Tile &tile, Workspace &work) const;
+    /// z from `begin` on with x's rows, or with y's columns.
+    std::vector<Between> between(const Group &group, size_t begin, int32_t member, bool has_rows,
+                                 uint32_t &n_twins) const;
+    void finish(const Tile &tile, const TilePair &pair, const Workspace &work, const int32_t *sums);
 
     const PosteriorStore &store_;
     const ConsistencyRule &rule_;
@@ -56,132 +77,175 @@ class Pass {
     std::vector<std::unique_ptr<uint16_t[]>> values_;
 };
 
-std::vector<TilePair> Pass::pairs_of(const Tile &tile) const {
-    const auto &members = *tile.members;
-    std::vector<TilePair> found;
+void Pass::find_pairs(const Tile &tile, Workspace &work) const {
+    const auto &members = tile.group->members;
+    work.pairs.clear();
+    work.starts.clear();
+    work.chunks.clear();
     for (int32_t y = tile.y_begin; y < tile.y_end; ++y)
-        for (int32_t x = tile.x_begin; x < std::min(tile.x_end, y); ++x)
-            if (const int64_t index = store_.index(members[x], members[y]); index >= 0) {
-                const SparseRows own = store_.forward(index);
-                found.push_back({x - tile.x_begin, y - tile.y_begin, index,
-                                 std::vector<int64_t>(own.starts[own.n_rows])});
+        for (int32_t x = tile.x_begin; x < std::min(tile.x_end, y); ++x) {
+            const int64_t index = store_.index(members[x], members[y]);
+            if (index < 0) continue;
+            const SparseRows own = store_.forward(index);
+            const size_t first = work.chunks.size();
+            work.pairs.push_back({x - tile.x_begin, y - tile.y_begin, index, work.starts.size(), first});
+            work.chunks.resize(first + own.starts[own.n_rows] + 1);
+            uint16_t *chunk = work.chunks.data() + first;
+            for (int32_t i = 0; i < own.n_rows; ++i) {
+                const uint16_t *row = chunk;
+                work.starts.push_back(static_cast<uint32_t>(chunk - work.chunks.data() - first));
+                for (uint32_t e = own.starts[i]; e < own.starts[i + 1]; ++e) {
+                    *chunk = own.columns[e] / kChunkColumns;
+                    chunk += chunk == row || chunk[-1] != *chunk;
+                }
             }
-    return found;
+            work.starts.push_back(static_cast<uint32_t>(chunk - work.chunks.data() - first));
+            work.chunks.resize(chunk - work.chunks.data());
+        }
+    if (work.sums.size() < work.chunks.size() * kChunkColumns)
+        work.sums = Buffer<int32_t>(work.chunks.size() * kChunkColumns * 9 / 8);
+    std::fill_n(work.sums.data(), work.chunks.size() * kChunkColumns, 0);
 }
 
-std::vector<Between> Pass::between(const Tile &tile, size_t begin, size_t at_once, int32_t member, bool as_columns,
-                                 uint32_t &n_twins) const {
-    const auto &members = *tile.members;
-    const size_t end = std::min(begin + at_once, members.size());
+std::vector<Between> Pass::between(const Group &group, size_t begin, int32_t member, bool has_rows,
+                                   uint32_t &n_twins) const {
     std::vector<Between> found;
     n_twins = 0;
-    for (size_t k = begin; k < end; ++k) {
-        const int32_t z = members[k];
+    for (size_t k = begin; k < std::min(begin + group.at_once, group.members.size()); ++k) {
+        const int32_t z = group.members[k];
         Between made{{}, n_twins, weights_[z]};
-        if (z != member && store_.has(member, z)) made.rows = as_columns ? store_.rows(member, z) : store_.rows(z, member);
+        if (z != member && store_.has(member, z)) made.rows = has_rows ? store_.rows(member, z) : store_.rows(z, member);
         n_twins += static_cast<uint32_t>(store_.length(z) + 1) / 2;
         found.push_back(made);
     }
     return found;
 }
 
-bool Pass::run(const Tile &tile, const std::atomic<bool> &stopped) {
-    const auto &members = *tile.members;
-    std::vector<TilePair> pairs = pairs_of(tile);
-    std::vector<StepMaker> makers(tile.x_end - tile.x_begin);
-    std::vector<StepRows> steps(makers.size());
-    BlockMaker block_maker;
-    int32_t longest = 0, longest_y = 0;
-    for (const int32_t z : members) longest = std::max(longest, store_.length(z));
-    for (int32_t y = tile.y_begin; y < tile.y_end; ++y) longest_y = std::max(longest_y, store_.length(members[y]));
-    const uint32_t n_chunks = (longest_y + kChunkColumns - 1) / kChunkColumns;
-    const size_t table = size_t{n_chunks} * (longest + 1) / 2;  // of one z
-    const size_t at_once = std::clamp<size_t>(kTableEntries / std::max<size_t>(table, 1), 1, kMostBetween);
+void Pass::run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopped) {
+    const Group &group = *tile.group;
     const AddProducts add_products = selected_consistency_kernels()->add_products;
-    for (size_t begin = 0; begin < members.size(); begin += at_once) {
+    find_pairs(tile, work);
+    work.step_makers.resize(tile.x_end - tile.x_begin);
+    work.steps.resize(work.step_makers.size());
+    int32_t longest = 0;
+    for (int32_t y = tile.y_begin; y < tile.y_end; ++y) longest = std::max(longest, store_.length(group.members[y]));
+    const uint32_t n_chunks = (longest + kChunkColumns - 1) / kChunkColumns;
+    for (size_t begin = 0; begin < group.members.size(); begin += group.at_once) {
         uint32_t n_twins;
-        for (size_t x = 0; x < makers.size(); ++x) {
-            const int32_t member = members[tile.x_begin + x];
-            steps[x] = makers[x].make(store_.length(member), n_chunks,
-                                      between(tile, begin, at_once, member, true, n_twins));
+        for (size_t x = 0; x < work.steps.size(); ++x) {
+            const int32_t member = group.members[tile.x_begin + x];
+            const auto rows = between(group, begin, member, true, n_twins);
+            work.steps[x] = work.step_makers[x].make(store_.length(member), n_chunks, rows);
         }
         TwinBlocks blocks{};
         int32_t y = -1;
-        for (TilePair &pair : pairs) {
-            if (stopped.load(std::memory_order_relaxed)) return false;
+        for (const TilePair &pair : work.pairs) {
+            if (stopped.load(std::memory_order_relaxed)) return;
             if (pair.y != y) {
                 y = pair.y;
-                const auto of_y = between(tile, begin, at_once, members[tile.y_begin + y], false, n_twins);
-                blocks = block_maker.make(n_twins, n_chunks, of_y);
+                const auto rows = between(group, begin, group.members[tile.y_begin + y], false, n_twins);
+                blocks = work.block_maker.make(n_twins, n_chunks, rows);
             }
-            add_products(store_.forward(pair.index), steps[pair.x], blocks, pair.sums.data());
+            const ChunkRows chunks{work.starts.data() + pair.first_start, work.chunks.data() + pair.first_chunk,
+                                   store_.forward(pair.index).n_rows};
+            add_products(chunks, work.steps[pair.x], blocks, group.shift,
+                         work.sums.data() + pair.first_chunk * kChunkColumns);
         }
     }
-    for (TilePair &pair : pairs) finish(tile, pair);
-    return true;
+    for (const TilePair &pair : work.pairs)
+        finish(tile, pair, work, work.sums.data() + pair.first_chunk * kChunkColumns);
 }
 
-void Pass::finish(const Tile &tile, const TilePair &pair) {
-    const auto &members = *tile.members;
-    const int32_t x = members[tile.x_begin + pair.x], y = members[tile.y_begin + pair.y];
+void Pass::finish(const Tile &tile, const TilePair &pair, const Workspace &work, const int32_t *sums) {
+    const Group &group = *tile.group;
+    const int32_t x = group.members[tile.x_begin + pair.x], y = group.members[tile.y_begin + pair.y];
     double others = 0;
     int64_t n_others = 0;
-    for (const int32_t z : members)
+    for (const int32_t z : group.members)
         if (z != x && z != y && store_.has(x, z) && store_.has(y, z)) {
             others += rule_.weights[z];
             ++n_others;
         }
-    if (n_others == 0) return;
     const double own = (rule_.weights[x] + rule_.weights[y]) * (1 + rule_.gain * static_cast<double>(n_others));
+    if (n_others == 0 || others + own <= 0) return;
+    // Steps were multiplied with kWeightOne / (highest 2^15), and products have a factor kPosteriorOne too many.
+    const double of_own = own / (others + own), per_sum = highest_ / (others + own) / kWeightOne;
+    const double of_sum = per_sum * 32768 / kPosteriorOne * (1 << group.shift);
     const SparseRows rows = store_.forward(pair.index);
-    auto values = std::make_unique_for_overwrite<uint16_t[]>(pair.sums.size());
-    // Posteriors were multiplied with kWeightOne / highest / 2^15, and products have a factor kPosteriorOne too many.
-    const double of_sum = others + own > 0 ? highest_ * 32768 / kWeightOne / kPosteriorOne / (others + own) : 0;
-    const double of_own = others + own > 0 ? own / (others + own) : 1;
-    for (size_t e = 0; e < pair.sums.size(); ++e) {
-        const double value = of_own * rows.values[e] + of_sum * static_cast<double>(pair.sums[e]);
-        values[e] = static_cast<uint16_t>(std::clamp(value + 0.5, 0.0, double{kPosteriorOne}));
+    auto values = std::make_unique_for_overwrite<uint16_t[]>(rows.starts[rows.n_rows]);
+    const uint32_t *starts = work.starts.data() + pair.first_start;
+    const uint16_t *chunks = work.chunks.data() + pair.first_chunk;
+    for (int32_t i = 0; i < rows.n_rows; ++i) {
+        uint32_t c = starts[i];
+        for (uint32_t e = rows.starts[i]; e < rows.starts[i + 1]; ++e) {
+            const int32_t j = rows.columns[e];
+            c += chunks[c] != j / kChunkColumns;
+            const double sum = sums[size_t{c} * kChunkColumns + j % kChunkColumns];
+            const double value = of_own * rows.values[e] + of_sum * sum;
+            values[e] = static_cast<uint16_t>(std::clamp(value + 0.5, 0.0, double{kPosteriorOne}));
+        }
     }
     values_[pair.index] = std::move(values);
 }
 
-/// The members of each group that has a z for some pair.
-std::vector<std::vector<int32_t>> members_of(const ConsistencyRule &rule, int n_sequences) {
-    std::vector<int32_t> order(n_sequences);
-    for (int x = 0; x < n_sequences; ++x) order[x] = x;
+/// The groups in which some pair has a z.
+std::vector<Group> groups_of(const PosteriorStore &store, const ConsistencyRule &rule) {
+    std::vector<int32_t> order(store.n_sequences());
+    for (size_t x = 0; x < order.size(); ++x) order[x] = static_cast<int32_t>(x);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rule.groups[a] < rule.groups[b]; });
-    std::vector<std::vector<int32_t>> groups;
-    for (int k = 0; k < n_sequences; ++k) {
+    std::vector<Group> groups;
+    for (size_t k = 0; k < order.size(); ++k) {
         if (k == 0 || rule.groups[order[k]] != rule.groups[order[k - 1]]) groups.emplace_back();
-        groups.back().push_back(order[k]);
+        groups.back().members.push_back(order[k]);
     }
-    std::erase_if(groups, [](const auto &members) { return members.size() < 3; });
+    std::erase_if(groups, [](const Group &group) { return group.members.size() < 3; });
+    for (Group &group : groups) {
+        group.longest = 1;
+        for (const int32_t z : group.members) group.longest = std::max(group.longest, store.length(z));
+        const size_t table = size_t{group.longest / kChunkColumns + 1u} * (group.longest + 1u) / 2;  // of a z
+        group.at_once = std::clamp<size_t>(kTableEntries / table, 1, kMostBetween);
+        // A time adds up to kMostBetween z, to which 31 bits belong.
+        group.shift = std::bit_width((group.members.size() - 1) / kMostBetween);
+    }
     return groups;
+}
+
+/// Results do not depend on the cut: each element's sum is of the same integers.
+std::vector<Tile> tiles_of(const std::vector<Group> &groups, int n_threads) {
+    std::vector<Tile> tiles;
+    for (int32_t most = kLargestTile;; most /= 2) {
+        tiles.clear();
+        for (const Group &group : groups) {
+            const auto n = static_cast<int32_t>(group.members.size());
+            const double pairs = static_cast<double>(kTileBytes) / (2 * 4 * kChunkColumns * group.longest);
+            const int32_t side = std::clamp(static_cast<int32_t>(std::sqrt(pairs)), kSmallestTile, most);
+            for (int32_t y = 0; y < n; y += side)
+                for (int32_t x = 0; x <= y; x += side)
+                    tiles.push_back({&group, x, std::min(x + side, n), y, std::min(y + side, n)});
+        }
+        if (most / 2 < kSmallestTile || tiles.size() >= 4 * static_cast<size_t>(n_threads)) return tiles;
+    }
 }
 
 }  // namespace
 
 bool relax(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const Poll &poll) {
-    const auto groups = members_of(rule, store.n_sequences());
-    constexpr int32_t kTile = 16;
-    std::vector<Tile> tiles;
-    for (const auto &members : groups)
-        for (int32_t y = 0; y < static_cast<int32_t>(members.size()); y += kTile)
-            for (int32_t x = 0; x <= y; x += kTile) {
-                const auto n = static_cast<int32_t>(members.size());
-                tiles.push_back({&members, x, std::min(x + kTile, n), y, std::min(y + kTile, n)});
-            }
-    Pass pass(store, rule);
-    std::atomic<bool> stopped{false};
-    auto work = [&](int, int64_t k) { pass.run(tiles[k], stopped); };
+    const std::vector<Group> groups = groups_of(store, rule);
+    const std::vector<Tile> tiles = tiles_of(groups, n_threads);
     const auto n_tiles = static_cast<int64_t>(tiles.size());
-    const bool done = parallel(n_threads, n_tiles, 1, work, [&](int64_t begun) {
-        const bool go_on = poll(begun);
-        if (!go_on) stopped = true;
-        return go_on;
-    });
-    if (!done) return false;
-    parallel(n_threads, store.n_pairs(), 1, [&](int, int64_t index) {
+    Pass pass(store, rule);
+    {
+        std::vector<Workspace> workspaces(n_threads);
+        std::atomic<bool> stopped{false};
+        auto work = [&](int thread, int64_t k) { pass.run(tiles[k], workspaces[thread], stopped); };
+        const bool done = parallel(n_threads, n_tiles, 1, work, [&](int64_t begun) {
+            const bool go_on = poll(begun);
+            if (!go_on) stopped = true;
+            return go_on;
+        });
+        if (!done) return false;
+    }
+    parallel(n_threads, store.n_pairs(), 16, [&](int, int64_t index) {
         if (const auto values = pass.take(index)) store.replace(index, values.get(), rule.least);
     });
     store.count_elements();

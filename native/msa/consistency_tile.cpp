@@ -1,6 +1,7 @@
 #include "consistency_tile.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #define TROPALIGN_TABLE_TYPE ConsistencyKernels
 #define TROPALIGN_TABLE consistency_kernels
@@ -10,43 +11,52 @@
 namespace tropalign {
 namespace {
 
-int16_t weighted(uint16_t value, int32_t weight) {
-    return static_cast<int16_t>((value * weight + (1 << 14)) >> 15);
+uint32_t weighted(uint16_t value, int32_t weight) {
+    return (static_cast<uint32_t>(value) * static_cast<uint32_t>(weight) + (1u << 14)) >> 15;
 }
 
 }  // namespace
 
 StepRows StepMaker::make(int32_t n_rows, uint32_t n_chunks, const std::vector<Between> &between) {
-    size_t n_elements = 0;
+    // A row has room for a step per element.
+    begins_.assign(n_rows + size_t{1}, 0);
     for (const Between &z : between)
-        if (z.rows.starts) n_elements += z.rows.starts[n_rows];
-    if (steps_.size() <= n_elements) steps_.resize(n_elements + 1);
-    starts_.resize(n_rows + size_t{1});
-    Step *step = steps_.data();
-    for (int32_t i = 0; i < n_rows; ++i) {
-        starts_[i] = static_cast<uint32_t>(step - steps_.data());
-        for (const Between &z : between) {
-            if (!z.rows.starts) continue;
-            for (uint32_t e = z.rows.starts[i], end = z.rows.starts[i + 1]; e < end;) {
-                const uint32_t k = z.rows.columns[e], twin = k / 2;
-                Step made{(z.first_twin + twin) * n_chunks, 0, 0};
-                (k % 2 ? made.odd : made.even) = weighted(z.rows.values[e], z.weight);
-                if (++e < end && z.rows.columns[e] / 2u == twin) made.odd = weighted(z.rows.values[e++], z.weight);
-                *step = made;
-                step += (made.even | made.odd) != 0;
+        if (z.rows.starts)
+            for (int32_t i = 0; i <= n_rows; ++i) begins_[i] += z.rows.starts[i];
+    ends_ = begins_;
+    if (steps_.size() < begins_[n_rows]) steps_.resize(begins_[n_rows]);
+    for (const Between &z : between) {
+        if (!z.rows.starts) continue;
+        for (int32_t i = 0; i < n_rows; ++i) {
+            Step *step = steps_.data() + ends_[i];  // the next one
+            uint32_t before = 0, values = 0;        // column plus one, and both values as a number
+            for (uint32_t e = z.rows.starts[i]; e < z.rows.starts[i + 1]; ++e) {
+                const uint32_t k = z.rows.columns[e];
+                const uint32_t value = weighted(z.rows.values[e], z.weight) << 16 * (k % 2);
+                const bool joins = k % 2 && before == k;  // the even row of the same twin came before
+                values = joins ? values | value : value;
+                step -= joins;
+                *step++ = {(z.first_twin + k / 2) * n_chunks, static_cast<int16_t>(values),
+                           static_cast<int16_t>(values >> 16)};
+                before = k + 1;
             }
+            ends_[i] = static_cast<uint32_t>(step - steps_.data());
         }
     }
-    starts_[n_rows] = static_cast<uint32_t>(step - steps_.data());
-    return {starts_.data(), steps_.data()};
+    return {begins_.data(), ends_.data(), steps_.data()};
 }
 
 /// The block of an entry of the table, new where there was none.
 int16_t *BlockMaker::block(uint32_t at) {
     if (table_[at] == 0) {
-        if (couples_.size() < n_couples_ + kChunkColumns) couples_.resize(2 * couples_.size() + 1024);
+        if (couples_.size() < n_couples_ + kChunkColumns) {
+            if (n_couples_ > UINT32_MAX / 2) throw std::length_error("posteriors: too many of a sequence for one pass");
+            Buffer<int32_t> larger(2 * n_couples_ + 1024 * kChunkColumns);
+            std::copy_n(couples_.data(), n_couples_, larger.data());
+            couples_ = std::move(larger);
+        }
         std::fill_n(couples_.data() + n_couples_, kChunkColumns, 0);
-        table_[at] = n_couples_;
+        table_[at] = static_cast<uint32_t>(n_couples_);
         filled_.push_back(at);
         n_couples_ += kChunkColumns;
     }
@@ -57,7 +67,8 @@ TwinBlocks BlockMaker::make(uint32_t n_twins, uint32_t n_chunks, const std::vect
     for (const uint32_t at : filled_) table_[at] = 0;
     filled_.clear();
     if (table_.size() < size_t{n_twins} * n_chunks) table_.resize(size_t{n_twins} * n_chunks);
-    if (couples_.size() < kChunkColumns) couples_.resize(kChunkColumns);
+    if (couples_.size() == 0) couples_ = Buffer<int32_t>(1024 * kChunkColumns);
+    std::fill_n(couples_.data(), kChunkColumns, 0);
     n_couples_ = kChunkColumns;
     for (const Between &z : between) {
         if (!z.rows.starts) continue;

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../compute/buffer.hpp"
 #include "sparse.hpp"
 
 namespace tropalign {
@@ -30,9 +31,9 @@ struct Step {
     int16_t even, odd;
 };
 
-/// The steps of a sequence's rows through the z of a block.
+/// The steps of a sequence's rows through some z.
 struct StepRows {
-    const uint32_t *starts;  // [rows + 1]
+    const uint32_t *begins, *ends;  // [rows]
     const Step *steps;
 };
 
@@ -42,8 +43,16 @@ struct TwinBlocks {
     const int32_t *couples;  // the block of zeros comes first
 };
 
-/// Adds to `sums`, a number per element of `own`.
-using AddProducts = void (*)(const SparseRows &own, const StepRows &steps, const TwinBlocks &blocks, int64_t *sums);
+/// The chunks in which rows have elements.
+struct ChunkRows {
+    const uint32_t *starts;  // [rows + 1]
+    const uint16_t *chunks;
+    int32_t n_rows;
+};
+
+/// Adds the products, shifted right, to sums[chunk of a row][kChunkColumns].
+using AddProducts = void (*)(const ChunkRows &rows, const StepRows &steps, const TwinBlocks &blocks, int shift,
+                             int32_t *sums);
 
 /// Kernels of one instruction set.
 struct ConsistencyKernels {
@@ -71,21 +80,22 @@ class StepMaker {
     StepRows make(int32_t n_rows, uint32_t n_chunks, const std::vector<Between> &between);
 
   private:
-    std::vector<uint32_t> starts_;
+    std::vector<uint32_t> begins_, ends_;
     std::vector<Step> steps_;
 };
 
 /// Makes the blocks of one y; keeps its memory.
 class BlockMaker {
   public:
+    /// Valid until the next call.
     TwinBlocks make(uint32_t n_twins, uint32_t n_chunks, const std::vector<Between> &between);
 
   private:
     int16_t *block(uint32_t at);
 
     std::vector<uint32_t> table_, filled_;  // the entries of the table that are not 0
-    std::vector<int32_t> couples_;
-    uint32_t n_couples_ = 0;
+    Buffer<int32_t> couples_;               // aligned: a block is a line of cache
+    size_t n_couples_ = 0;
 };
 
 }  // namespace tropalign

@@ -1,4 +1,4 @@
-// Sums of products at the elements of a matrix, for this instruction set; consistency_tile.hpp has the picture.
+// Sums of products in the chunks of a matrix, for this instruction set; consistency_tile.hpp has the picture.
 #include "../simd/vec.hpp"
 #include "consistency_tile.hpp"
 
@@ -7,13 +7,13 @@ namespace {
 
 constexpr int kVectors = 4 * kChunkColumns / kVectorBytes;
 constexpr int kLanes = kVectorBytes / 4;
-constexpr int kMostChunks = 4;
 using Products = Vec<int32_t, kVectorBytes>;
 using Couples = Vec<int16_t, kVectorBytes>;
 
-/// The products of a row's steps in some chunks.
+/// The products of a row's steps in N chunks; a step is read once for all of them.
 template <int N>
-void sum_steps(const Step *step, const Step *end, const TwinBlocks &blocks, const uint32_t *chunks, int32_t *sums) {
+void sum_steps(const Step *step, const Step *end, const TwinBlocks &blocks, const uint16_t *chunks, int shift,
+               int32_t *sums) {
     const uint32_t *table[N];
     for (int c = 0; c < N; ++c) table[c] = blocks.table + chunks[c];
     Products sum[N][kVectors] = {};
@@ -28,36 +28,24 @@ void sum_steps(const Step *step, const Step *end, const TwinBlocks &blocks, cons
         }
     }
     for (int c = 0; c < N; ++c)
-        for (int v = 0; v < kVectors; ++v)
-            store<int32_t, kVectorBytes>(sums + c * kChunkColumns + v * kLanes, sum[c][v]);
+        for (int v = 0; v < kVectors; ++v) {
+            int32_t *at = sums + c * kChunkColumns + v * kLanes;
+            store<int32_t, kVectorBytes>(at, load<int32_t, kVectorBytes>(at) + (sum[c][v] >> shift));
+        }
 }
 
-void add_products(const SparseRows &own, const StepRows &steps, const TwinBlocks &blocks, int64_t *sums) {
-    alignas(64) int32_t found[kMostChunks * kChunkColumns];
-    for (int32_t i = 0; i < own.n_rows; ++i) {
-        const Step *begin = steps.steps + steps.starts[i], *end = steps.steps + steps.starts[i + 1];
-        if (begin == end) continue;
-        for (uint32_t e = own.starts[i], row_end = own.starts[i + 1]; e < row_end;) {
-            uint32_t chunks[kMostChunks];
-            int n = 0;
-            const uint32_t first = e;
-            for (; e < row_end; ++e) {  // elements of as many chunks as are taken at once
-                const uint32_t chunk = own.columns[e] / kChunkColumns;
-                if (n && chunks[n - 1] == chunk) continue;
-                if (n == kMostChunks) break;
-                chunks[n++] = chunk;
-            }
-            switch (n) {
-            case 1: sum_steps<1>(begin, end, blocks, chunks, found); break;
-            case 2: sum_steps<2>(begin, end, blocks, chunks, found); break;
-            case 3: sum_steps<3>(begin, end, blocks, chunks, found); break;
-            default: sum_steps<4>(begin, end, blocks, chunks, found);
-            }
-            for (uint32_t f = first, c = 0; f < e; ++f) {
-                const uint32_t j = own.columns[f];
-                while (chunks[c] != j / kChunkColumns) ++c;
-                sums[f] += found[c * kChunkColumns + j % kChunkColumns];
-            }
+void add_products(const ChunkRows &rows, const StepRows &steps, const TwinBlocks &blocks, int shift, int32_t *sums) {
+    constexpr uint32_t kAtOnce = kVectors <= 2 ? 4 : 2;  // as many as registers hold
+    using Sum = decltype(&sum_steps<1>);
+    constexpr Sum by_count[] = {nullptr, sum_steps<1>, sum_steps<2>, sum_steps<3>, sum_steps<4>};
+    for (int32_t i = 0; i < rows.n_rows; ++i) {
+        const Step *begin = steps.steps + steps.begins[i], *end = steps.steps + steps.ends[i];
+        uint32_t n;
+        for (uint32_t c = rows.starts[i]; begin < end && c < rows.starts[i + 1]; c += n) {
+            n = std::min(rows.starts[i + 1] - c, kAtOnce);
+            int32_t *at = sums + size_t{c} * kChunkColumns;
+            if (n == 1) sum_steps<1>(begin, end, blocks, rows.chunks + c, shift, at);
+            else by_count[n](begin, end, blocks, rows.chunks + c, shift, at);
         }
     }
 }

@@ -143,17 +143,30 @@ void PosteriorStore::add(const PairRows &given) {
 void PosteriorStore::replace(int64_t index, const uint16_t *values, uint16_t least) {
     Block &block = blocks_[index];
     const SparseRows old = forward(index);
-    std::vector<uint16_t> row_sizes(old.n_rows), columns, kept;
-    for (int32_t i = 0; i < old.n_rows; ++i) {
-        for (uint32_t e = old.starts[i]; e < old.starts[i + 1]; ++e)
-            if (values[e] >= least && values[e] > 0) {
-                columns.push_back(old.columns[e]);
-                kept.push_back(values[e]);
-                ++row_sizes[i];
-            }
+    const uint32_t n_old = block.n_elements;
+    const auto n_kept = static_cast<uint32_t>(
+        std::count_if(values, values + n_old, [&](uint16_t value) { return value >= least && value > 0; }));
+    if (n_kept == n_old) {
+        const WritableRows rows = writable(old);
+        std::copy_n(values, n_old, rows.values);
+        transpose(rows, writable(rows_of(block, false)));
+        return;
     }
-    block.n_elements = static_cast<uint32_t>(kept.size());
-    fill(block, row_sizes.data(), columns.data(), kept.data(), true);
+    Block made{block.x, block.y, n_kept, nullptr};
+    made.memory = std::make_unique_for_overwrite<uint32_t[]>(block_words(made));
+    const WritableRows rows = writable(rows_of(made, true));
+    uint32_t at = 0;
+    for (int32_t i = 0; i < old.n_rows; ++i) {
+        rows.starts[i] = at;
+        for (uint32_t e = old.starts[i]; e < old.starts[i + 1] && at < n_kept; ++e) {
+            rows.columns[at] = old.columns[e];
+            rows.values[at] = values[e];
+            at += values[e] >= least && values[e] > 0;
+        }
+    }
+    rows.starts[old.n_rows] = at;
+    transpose(rows, writable(rows_of(made, false)));
+    block = std::move(made);
 }
 
 void PosteriorStore::count_elements() {
