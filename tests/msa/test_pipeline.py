@@ -199,9 +199,9 @@ def test_wrong_calls(given, why):
 
 
 def test_leaves_of_a_tree():
-    tree = pipeline.Tree(np.array([[2, 0], [1, 3], [4, 5]], np.int32), np.arange(7.0))
+    tree = pipeline.GuideTree(np.array([[2, 0], [1, 3], [4, 5]], np.int32), np.arange(7.0))
     assert tree.leaf_order() == [2, 0, 1, 3]
-    again = pipeline.Tree.from_bytes(tree.to_bytes(), 4)
+    again = pipeline.GuideTree.from_bytes(tree.to_bytes(), 4)
     assert np.array_equal(again.children, tree.children) and np.array_equal(again.branch_lengths, tree.branch_lengths)
 
 
