@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-gpu test-sanitize docs clean
+.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-msa bench-gpu test-sanitize docs clean
 help:
 	@sed -n '1,2s/^# //p' Makefile
-	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-gpu | test-sanitize | docs | clean"
+	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-gpu | test-sanitize | docs | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -58,6 +58,10 @@ bench-pairs: $(VENV)/installed
 # PAPARA=PATH names the PaPaRa to compare with; without one the page stays as it is.
 bench-place: $(VENV)/installed
 	$(BIN)/python bench/place.py $(if $(PAPARA),--papara $(PAPARA))
+
+# FAMILIES=DIR names a folder of families with references (BAliBASE); without one they are simulated.
+bench-msa: $(VENV)/installed
+	$(BIN)/python bench/msa.py $(if $(FAMILIES),--families $(FAMILIES))
 
 # On a machine with a card; without a network there, run bench/gpu/carry.py before, elsewhere.
 bench-gpu:

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Multiple alignment: tropalign beside QuickProbs, MUSCLE, MAFFT and others, in one run, one thread each.
+
+    python bench/msa.py --families DIR      the families of a folder (or of the variable TROPALIGN_MSA_FAMILIES)
+    python bench/msa.py                     simulated families: runs anywhere
+    python bench/msa.py --quick             the three smallest of them, tropalign alone, to see that it works
+    python bench/msa.py --most-mcells 250   larger families, too (25 by default)
+
+A folder has sets, folders with `in` (FASTA files) and `ref` (their reference alignments, core columns in upper case),
+as BAliBASE 3 and BAliFam have; neither may be copied into this repository. Peers are the programs of PEERS that are on
+the PATH (Debian has all but quickprobs: github refresh-bio/QuickProbs). docs/benchmarks/msa.md is written by a run over
+a folder with all of them, or to --output. Exit status: 0, or 3 where there is no family.
+
+Seconds are processor time: of whole commands, and of calls of the Python API, since a command begins with the time that
+Python takes to load. Mcells/s are cells of all pairs over them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from msa_families import Family, families_of, simulate
+from msa_report import write_report
+
+import tropalign
+from tropalign.errors import InputError
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks" / "msa.md"
+OURS = [sys.executable, "-m", "tropalign.cli.main", "msa", "{in}", "-o", "{out}", "-q", "-t", "1", "--device", "cpu"]
+MODES = {"tropalign": "default", "tropalign, accurate": "accurate", "tropalign, fast": "fast"}
+#: Commands; without {out} the alignment comes from standard output.
+PEERS = {
+    "QuickProbs 2": ["quickprobs", "-t", "1", "-o", "{out}", "{in}"],
+    "MUSCLE 5": ["muscle", "-align", "{in}", "-output", "{out}", "-threads", "1"],
+    "ProbCons": ["probcons", "{in}"],
+    "MAFFT L-INS-i": ["mafft", "--localpair", "--maxiterate", "1000", "--thread", "1", "--amino", "--quiet", "{in}"],
+    "Clustal Omega": ["clustalo", "--threads", "1", "--force", "-i", "{in}", "-o", "{out}"],
+    "MAFFT": ["mafft", "--thread", "1", "--amino", "--quiet", "{in}"],
+    "Kalign 3": ["kalign", "-i", "{in}", "-o", "{out}"],
+    "CLUSTALW 2": ["clustalw", "-INFILE={in}", "-OUTFILE={out}", "-OUTPUT=FASTA", "-OUTORDER=INPUT"],
+}
+
+
+class Outcome(NamedTuple):
+    """A tool on a family; SP and TC from 0 to 1."""
+
+    sp: float
+    tc: float
+    seconds: float
+    megabytes: float
+
+
+def measure(command: list[str], family: Family, folder: Path) -> Outcome | None:
+    """Runs a tool and scores its alignment; None where it makes none of these sequences."""
+    out = folder / "aligned.fa"
+    out.unlink(missing_ok=True)
+    words = [word.replace("{in}", str(family.path)).replace("{out}", str(out)) for word in command]
+    is_printed = not any("{out}" in word for word in command)
+    with open(out if is_printed else os.devnull, "wb") as stdout:
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, cwd=folder
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    try:
+        score = tropalign.score_alignment(out, family.reference)
+    except InputError as error:
+        print(f"{' '.join(command)}: exit status {process.returncode}, {family.name}: {error}", file=sys.stderr)
+        return None
+    return Outcome(score.sp, score.tc, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000)
+
+
+def api_seconds(family: Family, mode: str) -> dict[str, float]:
+    """Processor seconds of each stage of a call, by its name."""
+    stages: defaultdict[str, float] = defaultdict(float)
+    last = time.process_time()
+    name = "begin"
+
+    def told(stage: str, share: float) -> None:
+        nonlocal last, name
+        now = time.process_time()
+        stages[name] += now - last
+        last, name = now, stage.split()[0]  # without the number of a pass
+
+    tropalign.align_multiple(family.path, mode=mode, n_threads=1, device="cpu", progress=told)
+    told("end", 1)
+    return dict(stages)
+
+
+def two_threads(families: list[Family]) -> float:
+    """Wall time of one thread over that of two, over the costliest families (a twentieth of them, one at least)."""
+    chosen = sorted(families, key=lambda family: family.cells)[-max(1, len(families) // 20) :]
+    seconds = []
+    for n_threads in (1, 2):
+        begin = time.perf_counter()
+        for family in chosen:
+            tropalign.align_multiple(family.path, n_threads=n_threads, device="cpu")
+        seconds.append(time.perf_counter() - begin)
+    return seconds[0] / seconds[1]
+
+
+def run(families: list[Family], tools: dict[str, list[str]], folder: Path) -> dict[str, list[Outcome | None]]:
+    """Every tool on every family."""
+    found: dict[str, list[Outcome | None]] = {tool: [] for tool in tools}
+    for number, family in enumerate(families, 1):
+        for tool, command in tools.items():
+            found[tool].append(measure(command, family, folder))
+        print(f"{number}/{len(families)} {family.set}/{family.name}", file=sys.stderr, flush=True)
+    return found
+
+
+def main() -> int:
+    """Measures, prints, and writes the page where everything was compared."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--families", type=Path, default=os.environ.get("TROPALIGN_MSA_FAMILIES"))
+    parser.add_argument("--most-mcells", type=float, default=25)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        given = options.families if options.families and not options.quick else None
+        if given is None:
+            simulate(folder)
+        families = families_of(Path(given or folder).resolve(), options.most_mcells * 1e6)
+        if not families:
+            print(f"there is no family below {given}: sets have the folders in and ref", file=sys.stderr)
+            return 3
+        families = families[:3] if options.quick else families
+        peers = {tool: words for tool, words in PEERS.items() if shutil.which(words[0]) and not options.quick}
+        ours = {tool: [*OURS, "--mode", mode] for tool, mode in MODES.items()}
+        found = run(families, {**ours, **peers}, folder)
+        api_seconds(families[0], "default")  # loads what later calls have
+        stages = {tool: [api_seconds(family, mode) for family in families] for tool, mode in MODES.items()}
+        text = write_report(families, found, stages, two_threads(families))
+    print(text)
+    is_whole = given is not None and len(peers) == len(PEERS)
+    output = options.output or (PAGE if is_whole else None)
+    if output is None:
+        absent = ", ".join(tool for tool in PEERS if tool not in peers)
+        print(f"{PAGE.name} stays as it is: {'no --families' if given is None else f'without {absent}'}")
+        return 0
+    output.write_text(text)
+    print(f"written to {output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

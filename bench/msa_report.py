@@ -1,0 +1,128 @@
+"""docs/benchmarks/msa.md from the figures of msa.py."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from math import erfc, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from report import table, wrap
+
+import tropalign
+
+if TYPE_CHECKING:
+    from msa import Outcome
+    from msa_families import Family
+
+HEAD = """One thread each, processor time. SP and TC (`tropalign score`) are means over families, in percent; Mcells/s
+are cells of all pairs over the processor time of all families together, for tropalign of calls of the Python API
+(commands in brackets: each of them loads Python first). `make bench-msa FAMILIES=DIR` makes this page."""
+
+
+def write_report(
+    families: list[Family],
+    found: dict[str, list[Outcome | None]],
+    stages: dict[str, list[dict[str, float]]],
+    two_threads: float,
+) -> str:
+    """The page, in Markdown.
+
+    Parameters
+    ----------
+    found
+        Of each tool what it made of each family.
+    stages
+        Of each mode of tropalign the seconds of each family by stage.
+    two_threads
+        How many times faster two threads are.
+    """
+    cells = sum(family.cells for family in families)
+    sets = list(dict.fromkeys(sorted(family.set for family in families)))
+    lines = ["# Multiple alignment: accuracy and speed", "", *wrap(HEAD), ""]
+    lines += wrap(
+        f"tropalign {tropalign.__version__}; {len(families)} families of {', '.join(sets)}; "
+        f"{cells / 1e6:,.0f} Mcells over all pairs."
+    )
+    lines += ["", *_accuracy(families, sets, found, stages), ""]
+    lines += [*_tests(found), ""] if len(found) > len(stages) else []
+    lines += [*_stages(stages), ""]
+    lines += wrap(f"Two threads are {two_threads:.2f} times as fast as one (wall time, the costliest families).")
+    return "\n".join(lines) + "\n"
+
+
+def _accuracy(
+    families: list[Family],
+    sets: list[str],
+    found: dict[str, list[Outcome | None]],
+    stages: dict[str, list[dict[str, float]]],
+) -> list[str]:
+    """A row per tool."""
+    rows = []
+    for tool, outcomes in found.items():
+        done = [(family, one) for family, one in zip(families, outcomes, strict=True) if one is not None]
+        if not done:
+            continue
+        cells, seconds = sum(family.cells for family, _ in done), sum(one.seconds for _, one in done)
+        rate = f"{cells / seconds / 1e6:.1f}"
+        if tool in stages:
+            rate = f"{cells / sum(sum(one.values()) for one in stages[tool]) / 1e6:.0f} ({rate})"
+        by_set = [[one.tc for family, one in done if family.set == name] for name in sets]
+        name = tool if len(done) == len(families) else f"{tool} ({len(done)} families)"
+        figures = [100 * statistics.mean(getattr(one, score) for _, one in done) for score in ("sp", "tc")]
+        memory = f"{max(one.megabytes for _, one in done):.0f}"
+        shares = [f"{100 * statistics.mean(values):.1f}" if values else "-" for values in by_set]
+        rows.append([name, *(f"{figure:.2f}" for figure in figures), *shares, rate, memory])
+    return table(["tool", "SP", "TC", *(f"TC {name}" for name in sets), "Mcells/s", "peak MB"], rows)
+
+
+def _tests(found: dict[str, list[Outcome | None]]) -> list[str]:
+    """tropalign's modes against each other tool, family by family."""
+    ours, *others = found
+    rows = []
+    for tool in others:
+        row = [tool]
+        for score in ("sp", "tc"):
+            pairs = [
+                (getattr(a, score), getattr(b, score))
+                for a, b in zip(found[ours], found[tool], strict=True)
+                if a is not None and b is not None
+            ]
+            differences = np.array([a - b for a, b in pairs])
+            better, worse = int((differences > 1e-9).sum()), int((differences < -1e-9).sum())
+            mean = 100 * differences.mean() if len(differences) else 0.0
+            row += [f"{mean:+.2f}", f"{better} / {worse}", f"{signed_rank(differences):.2g}"]
+        rows.append(row)
+    heads = ["tropalign against", "SP", "better / worse", "p", "TC", "better / worse", "p"]
+    text = "Differences are means in percent points; p is of the Wilcoxon signed-rank test, two-sided."
+    return ["## Family by family", "", *wrap(text), "", *table(heads, rows)]
+
+
+def signed_rank(differences: np.ndarray) -> float:
+    """Two-sided p of Wilcoxon's signed-rank test, by the normal approximation; zeros are left out, ties share ranks."""
+    values = differences[np.abs(differences) > 1e-9]
+    n = len(values)
+    if n == 0:
+        return 1.0
+    _, member, counts = np.unique(np.abs(values).round(9), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[member]
+    variance = n * (n + 1) * (2 * n + 1) / 24 - float((counts**3 - counts).sum()) / 48
+    distance = abs(float(ranks[values > 0].sum()) - n * (n + 1) / 4)
+    return erfc(max(distance - 0.5, 0) / sqrt(2 * variance))
+
+
+def _stages(stages: dict[str, list[dict[str, float]]]) -> list[str]:
+    """Where the time goes, by mode."""
+    totals: dict[str, defaultdict[str, float]] = {}
+    for tool, families in stages.items():
+        totals[tool] = defaultdict(float)
+        for family in families:
+            for stage, seconds in family.items():
+                totals[tool][stage] += seconds
+    names = list(dict.fromkeys(stage for total in totals.values() for stage in total))
+    rows = [
+        [tool, f"{sum(total.values()):.1f}", *(f"{100 * total[name] / sum(total.values()):.0f} %" for name in names)]
+        for tool, total in totals.items()
+    ]
+    return ["## Stages", "", *table(["mode", "seconds", *names], rows)]

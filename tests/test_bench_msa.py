@@ -1,0 +1,92 @@
+"""bench/msa.py: pages by whole runs only, and its own figures against what they are defined by; no speed here."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCH = Path(__file__).parent.parent / "bench"
+if not BENCH.is_dir():
+    pytest.skip("the benchmarks are in a clone only, not in the sdist", allow_module_level=True)
+
+
+@pytest.fixture
+def bench(monkeypatch, tmp_path):
+    """bench/msa.py over a folder with one small family, and a page of its own."""
+    monkeypatch.syspath_prepend(BENCH)
+    for name in ("msa", "msa_families", "msa_report", "report"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    import msa
+    import msa_families
+
+    monkeypatch.setattr(msa_families, "SIMULATED", ((3, 40, 1),))
+    msa_families.simulate(tmp_path)
+    monkeypatch.setattr(msa, "PAGE", tmp_path / "msa.md")
+    monkeypatch.setattr(msa, "MODES", {"tropalign": "default"})
+    msa.PAGE.write_text("as before\n")
+
+    def run(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["msa.py", *arguments])
+        return msa.main()
+
+    msa.run_main = run
+    return msa
+
+
+def test_a_run_with_every_peer_writes_the_page(bench, monkeypatch, tmp_path):
+    monkeypatch.setattr(bench, "PEERS", {"copy": ["cat", str(tmp_path / "simulated" / "ref" / "family0.fa")]})
+    assert bench.run_main("--families", str(tmp_path)) == 0
+    page = bench.PAGE.read_text()
+    (row,) = [line for line in page.splitlines() if line.startswith("| copy ") and "/ " not in line]
+    assert row.split()[3:8:2] == ["100.00", "100.00", "100.0"]
+    assert "tropalign against" in page and "| tropalign " in page
+
+
+@pytest.mark.parametrize("peers", [{}, {"none": ["there-is-no-such-program", "{in}"]}])
+def test_without_folder_or_peer_the_page_stays(bench, monkeypatch, tmp_path, capsys, peers):
+    monkeypatch.setattr(bench, "PEERS", peers)
+    assert bench.run_main(*(["--families", str(tmp_path)] if peers else ["--quick"])) == 0
+    assert bench.PAGE.read_text() == "as before\n"
+    assert f"msa.md stays as it is: {'without none' if peers else 'no --families'}" in capsys.readouterr().out
+
+
+def test_a_peer_that_aligns_other_sequences_has_no_figure(bench, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(bench, "PEERS", {"other": ["echo", ">s0\nMKV"]})
+    assert bench.run_main("--families", str(tmp_path)) == 0
+    assert "| other" not in bench.PAGE.read_text().split("##")[0]
+    assert "exit status 0, family0.fa: " in capsys.readouterr().err
+
+
+def test_a_folder_without_families(bench, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert bench.run_main("--families", str(tmp_path / "empty")) == 3
+
+
+def test_simulated_references_are_alignments_of_their_families(bench, tmp_path):
+    from msa_families import families_of
+
+    (family,) = families_of(tmp_path, 1e9)
+    rows = {r.split("\n")[0]: r.split("\n")[1] for r in family.reference.read_text().split(">")[1:]}
+    texts = {r.split("\n")[0]: r.split("\n")[1] for r in family.path.read_text().split(">")[1:]}
+    assert {name: row.replace("-", "").upper() for name, row in rows.items()} == texts
+    lengths = [len(text) for text in texts.values()]
+    assert family.cells == lengths[0] * lengths[1] + (lengths[0] + lengths[1]) * lengths[2]
+    for column in zip(*rows.values(), strict=True):
+        assert all(letter.isupper() for letter in column) or not any(letter.isupper() for letter in column)
+
+
+def test_signed_ranks(bench):
+    from msa_report import signed_rank
+
+    # Wilcoxon 1945: of 16 pairs the ranks of the negative differences sum to 24.
+    values = np.array([6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 70, 75.0])
+    n, smaller = 16, 10 + 14
+    mean, variance = n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24
+    from statistics import NormalDist
+
+    expected = 2 * NormalDist().cdf((smaller + 0.5 - mean) / variance**0.5)
+    assert signed_rank(values) == pytest.approx(expected)
+    assert signed_rank(np.append(values, 0)) == pytest.approx(expected)
+    assert signed_rank(np.zeros(3)) == 1
+    assert signed_rank(np.array([1, 1, -1, -1.0])) == 1
