@@ -185,7 +185,6 @@ def test_rows_in_the_order_of_the_tree():
         ({"order": "names"}, "order 'names' is none of input, tree"),
         ({"order": None}, "order None is none of input, tree"),
         ({"progress": 3}, "progress 3 is no function: give one that takes a stage and a share"),
-        ({"device": "cuda:0"}, "families are aligned by the processor only: leave --device out"),
         ({"device": None}, "None is no device"),
         ({"n_threads": -1}, "n_threads -1 is out of range"),
         ({"memory_bytes": "8G"}, "memory_bytes '8G' is no whole number"),
@@ -233,3 +232,14 @@ def test_shares_of_stages():
         ("c", 0.75), ("c", 0.75),
     ]  # fmt: skip
     assert Meter({"a": 1.0}, None).stage("a", 1) is None
+
+
+def test_the_fast_mode():
+    family = {f"{name}{k}": text[k:] for name, text in FAMILY.items() for k in range(9)}
+    runs = [
+        tropalign.align_multiple(family, mode="fast", n_threads=n, order=order)
+        for n, order in [(1, "input"), (2, "tree")]
+    ]
+    assert residues_of(runs[0]) == family and (runs[0].letters != ord("-")).any(0).all()
+    assert dict(zip(runs[0].names, runs[0], strict=True)) == dict(zip(runs[1].names, runs[1], strict=True))
+    assert runs[1].names != runs[0].names and 0 < runs[0].column_confidence.max() <= 1

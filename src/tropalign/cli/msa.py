@@ -93,12 +93,12 @@ def _add_result_options(group: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
+    from tropalign.devices.registry import open_devices
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed
     from tropalign.machine.memory import left_for_job
     from tropalign.machine.threads import resolve_threads
     from tropalign.msa import pipeline
-    from tropalign.msa.api import open_msa_devices
     from tropalign.msa.family import read_family
     from tropalign.msa.options import options_of
     from tropalign.msa.run import MsaRun
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> None:
     outputs, wants_confidence = _outputs(options, method)
     job = pipeline.Job(batch, method, order=options.order, wants_confidence=wants_confidence)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
-    devices = open_msa_devices(options.device or ["auto"], options.threads, pipeline.cost_cells(job), memory_bytes)
+    devices = open_devices(options.device or ["auto"], options.threads, pipeline.score_cells(job), memory_bytes)
     aligning = MsaRun(job, outputs, _parameters(options, batch, method), allowed)
     with stage_bar(options.quiet) as progress:
         aligning.compute(devices, resolve_threads(options.threads), memory_bytes, progress)

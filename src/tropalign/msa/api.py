@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tropalign.devices.names import device_names
-from tropalign.devices.registry import GpuTask, open_devices
+from tropalign.devices.registry import open_devices
 from tropalign.errors import UsageError
-from tropalign.execution.task import Device
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.msa import pipeline
 from tropalign.msa.family import family_of
 from tropalign.msa.options import ORDERS, options_of
-from tropalign.msa.task import PosteriorTask
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 
@@ -112,14 +110,5 @@ def align_multiple(
     threads, memory = checked_threads(n_threads), checked_memory(memory_bytes)
     memory = default_budget() if memory is None else memory
     job = pipeline.Job(batch, options, order=order)
-    devices = open_msa_devices(device_names(device), threads, pipeline.cost_cells(job), memory)
+    devices = open_devices(device_names(device), threads, pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, resolve_threads(threads), memory, progress=progress)
-
-
-def open_msa_devices(names: list[str], n_threads: int, cost_cells: int, memory_bytes: int) -> list[Device]:
-    """The devices that may compute posteriors. Raises UsageError for one that has no kernel for them."""
-    if not issubclass(PosteriorTask, GpuTask):
-        if any(name not in ("auto", "cpu") for name in names):
-            raise UsageError("families are aligned by the processor only: leave --device out")
-        names = ["cpu"]
-    return open_devices(names, n_threads, cost_cells, memory_bytes)
