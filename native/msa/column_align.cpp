@@ -14,7 +14,7 @@ namespace {
 /// All shares together: P fits an int32_t.
 constexpr uint64_t kWhole = INT32_MAX;
 /// Column sums of one band of rows stay in the cache while they are added up.
-constexpr int64_t kBandBytes = 256 << 10;
+constexpr int64_t kBandBytes = 1 << 20;
 /// Bands that several threads make side by side.
 constexpr int64_t kWindowBytes = 32 << 20;
 /// Elements of posteriors per residue, about; and how many of them are worth a thread.
@@ -43,20 +43,6 @@ std::vector<SharedPair> shares_of(const PosteriorStore &store, const std::vector
     return shared;
 }
 
-/// Adds the terms of x's residues [begin, end) and all of y; `rows` begins with column `first_column` of x's group.
-void add_pair(const SparseRows &posteriors, uint32_t share, const int32_t *x_columns, int32_t begin, int32_t end,
-              const int32_t *y_columns, int32_t first_column, int64_t stride, uint32_t *rows) {
-    constexpr int kValueBits = 15;
-    static_assert(kPosteriorOne < 1 << kValueBits);
-    for (int32_t r = begin; r < end; ++r) {
-        uint32_t *row = rows + (x_columns[r] - first_column) * stride;
-        for (uint32_t e = posteriors.starts[r]; e < posteriors.starts[r + 1]; ++e) {
-            const uint64_t term = uint64_t{share} * posteriors.values[e] + (1 << (kValueBits - 1));
-            row[y_columns[posteriors.columns[e]]] += static_cast<uint32_t>(term >> kValueBits);
-        }
-    }
-}
-
 /// One alignment of two groups: bands of rows of P, then D through them, then the way back.
 class ColumnAligner {
   public:
@@ -64,7 +50,7 @@ class ColumnAligner {
                   const std::vector<CrossPair> &pairs, const std::vector<int32_t> &partners, int n_threads,
                   const Watch &watch)
         : columns_(columns), pairs_(shares_of(store, pairs)), partners_(partners), watch_(watch), m_(m), n_(n),
-          stride_((std::max<int64_t>(n, 1) + kColumnBlock - 1) / kColumnBlock * kColumnBlock),
+          stride_(((std::max<int64_t>(n, 1) + kColumnBlock - 1) / kColumnBlock) * kColumnBlock),
           shift_(std::bit_width(static_cast<uint32_t>(std::min(m, n)))), band_rows_(band_rows()) {
         int64_t n_elements = 0;
         for (const SharedPair &pair : pairs_) n_elements += columns.length(pair.x) * kElementsPerResidue;
@@ -114,17 +100,16 @@ class ColumnAligner {
                 from = static_cast<int32_t>(std::lower_bound(x_columns, last, begin) - x_columns);
                 to = static_cast<int32_t>(std::lower_bound(x_columns + from, last, end) - x_columns);
             }
-            add_pair(pair.posteriors, pair.share, x_columns, from, to, columns_.of(pair.y), static_cast<int32_t>(begin),
-                     stride_, rows);
+            kernels_.add_terms(pair.posteriors, pair.share, {x_columns, from, to}, columns_.of(pair.y),
+                               {rows, begin, stride_});
         }
     }
 
     void sweep(int64_t begin, int64_t end) {
-        const auto next_row = selected_column_kernels()->next_row;
         for (int64_t i = begin; i < end; ++i) {
             const auto *sums = reinterpret_cast<const int32_t *>(sums_.data() + (i - begin) * stride_);
-            next_row(best_.data(), sums, shift_, stride_, not_diagonal_.data() + i * plane_words(),
-                     not_left_.data() + i * plane_words());
+            kernels_.next_row(best_.data(), sums, shift_, stride_, not_diagonal_.data() + i * plane_words(),
+                              not_left_.data() + i * plane_words());
             if (!partners_.empty() && partners_[i] >= 0) before_ += sums[partners_[i]] >> shift_;
         }
     }
@@ -151,6 +136,7 @@ class ColumnAligner {
     }
 
     const ResidueColumns &columns_;
+    const ColumnKernels &kernels_ = *selected_column_kernels();
     const std::vector<SharedPair> pairs_;
     const std::vector<int32_t> &partners_;
     const Watch &watch_;

@@ -1,4 +1,4 @@
-// The recurrence of column_align.hpp, a row at a time:
+// Column sums and the recurrence of column_align.hpp. The recurrence goes a row at a time:
 //
 //     D(i, j) = max(D(i-1, j-1) + P(i, j), D(i-1, j), D(i, j-1))
 //
@@ -86,10 +86,52 @@ void next_row(int32_t *best, const int32_t *sums, int shift, int64_t n_columns, 
     }
 }
 
+constexpr int kValueBits = 15;
+static_assert(kPosteriorOne < 1 << kValueBits);
+
+/// Elements that are added at a time, at least one; and room beyond them for the last vector of row_of.
+constexpr uint32_t kChunk = 512;
+
+/// Writes where the row of each element [begin, end) begins in P. Rows have few elements and each another number, so
+/// that a loop over the elements of a row mostly costs what the processor loses on its wrong guesses. So a vector is
+/// written for each row, and the next row writes over what is too much of it:
+///
+///     row r        a a a a a a a a
+///     row r + 1          b b b b b b b b          row r has 3 elements
+///
+/// Returns the row that goes on at `end`.
+int32_t write_rows(const uint32_t *starts, const ResidueRange &x_residues, int32_t row, uint32_t begin, uint32_t end,
+                   const SumRows &rows, int32_t *row_of) {
+    for (; row < x_residues.end && starts[row] < end; ++row) {
+        const auto offset = static_cast<int32_t>((x_residues.columns[row] - rows.first) * rows.stride);
+        const uint32_t row_end = std::min(starts[row + 1], end);
+        for (uint32_t e = std::max(starts[row], begin); e < row_end; e += L::count)
+            store<int32_t, kVectorBytes>(row_of + (e - begin), splat<int32_t, kVectorBytes>(offset));
+        if (starts[row + 1] > end) break;
+    }
+    return row;
+}
+
+void add_terms(const SparseRows &posteriors, uint32_t share, const ResidueRange &x_residues, const int32_t *y_columns,
+               const SumRows &rows) {
+    int32_t row_of[kChunk + L::count];
+    uint32_t terms[kChunk];
+    int32_t row = x_residues.begin;
+    const uint32_t last = posteriors.starts[x_residues.end];
+    for (uint32_t begin = posteriors.starts[row], end; begin < last; begin = end) {
+        end = std::min(begin + kChunk, last);
+        row = write_rows(posteriors.starts, x_residues, row, begin, end, rows, row_of);
+        const uint16_t *columns = posteriors.columns + begin, *values = posteriors.values + begin;
+        for (uint32_t k = 0; k < end - begin; ++k)
+            terms[k] = static_cast<uint32_t>((uint64_t{share} * values[k] + (1 << (kValueBits - 1))) >> kValueBits);
+        for (uint32_t k = 0; k < end - begin; ++k) rows.sums[row_of[k] + y_columns[columns[k]]] += terms[k];
+    }
+}
+
 }  // namespace
 
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
-extern const ColumnKernels column_kernels = {TROPALIGN_STRING(TROPALIGN_ISA), next_row};
+extern const ColumnKernels column_kernels = {TROPALIGN_STRING(TROPALIGN_ISA), add_terms, next_row};
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -66,7 +66,7 @@ class Progressive {
         move_columns(columns_, second.members, merged.second);
         first.members.insert(first.members.end(), second.members.begin(), second.members.end());
         groups_[node] = {std::move(first.members), merged.n_columns};
-        watch_.advance(static_cast<int64_t>(groups_[node].members.size()));
+        watch_.advance(1);
     }
 
     const PosteriorStore &store_;

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from Bio import AlignIO, SeqIO
+from Bio import AlignIO, Phylo, SeqIO
 
 from tropalign.cli.main import main
 
@@ -59,6 +59,19 @@ def test_tables_and_order(few, tmp_path):
     names = list(dict.fromkeys(line.split("\t")[0] for line in lines[1:]))
     assert sorted(names) == sorted(rows_in(few))
     assert f"# command: tropalign msa {few} --format stockholm --order tree --confidence {table}\n" in table.read_text()
+
+
+def test_trees_out_and_in(few, tmp_path, capsys):
+    tree, out, again = tmp_path / "x.nwk", tmp_path / "out.fa", tmp_path / "again.fa"
+    assert main(["msa", few, "-o", str(out), "--tree-out", str(tree), "--order", "tree"]) == 0
+    leaves = [leaf.name for leaf in Phylo.read(io.StringIO(tree.read_text()), "newick").get_terminals()]
+    assert leaves == list(rows_in(out))
+    assert main(["msa", few, "-o", str(again), "--tree-in", str(tree), "--order", "tree"]) == 0
+    assert again.read_bytes() == out.read_bytes()
+    text = tree.read_text().replace(leaves[0], "nobody")
+    tree.write_text(text)
+    code, why = refused([few, "-o", out, "--tree-in", tree], capsys)
+    assert code == 3 and why.startswith(f"{tree}: the tree has 'nobody', which is no sequence and it has no ")
 
 
 def test_the_same_bytes_for_any_number_of_threads(few, tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tropalign
 from tropalign.devices.registry import CpuDevice
-from tropalign.errors import ResourceError, UsageError
+from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
 from tropalign.msa.options import options_of
@@ -179,6 +179,36 @@ def test_rows_in_the_order_of_the_tree():
     assert abs(found.names.index("human") - found.names.index("mouse")) == 1
 
 
+def test_a_tree_that_is_given(tmp_path):
+    whole = tropalign.align_multiple(FAMILY)
+    again = tropalign.align_multiple(FAMILY, tree=whole.tree)
+    assert again == whole and again.tree == whole.tree
+    path = tmp_path / "x.nwk"
+    path.write_text("((human:1,myo:1):1,(beta:1,(mouse:1,short:1):1):1);")
+    other = tropalign.align_multiple(FAMILY, tree=path, order="tree")
+    assert other.names == ("human", "myo", "beta", "mouse", "short") and other.tree != whole.tree
+    assert tropalign.align_multiple({"one": "MKV"}).tree == "one;"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "why"),
+    [
+        ({"tree": "(human,mouse);"}, InputError, "the tree: the tree has no 'beta'"),
+        (
+            {"tree": "(human,(mouse,(beta,(myo,who))));"},
+            InputError,
+            "the tree: the tree has 'who', which",
+        ),
+        ({"tree": 3}, UsageError, "an object of type int is no tree: give Newick text or a file's Path"),
+        ({"tree": "(human,(mouse,(beta,(myo,short))));", "mode": "fast"}, UsageError, "mode fast makes its own tree"),
+    ],
+)
+def test_trees_that_do_not_fit(given, error, why):
+    with pytest.raises(error) as caught:
+        tropalign.align_multiple(FAMILY, **given)
+    assert str(caught.value).startswith(why)
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -198,9 +228,9 @@ def test_wrong_calls(given, why):
 
 
 def test_leaves_of_a_tree():
-    tree = pipeline.Tree(np.array([[2, 0], [1, 3], [4, 5]], np.int32), np.arange(7.0))
+    tree = pipeline.GuideTree(np.array([[2, 0], [1, 3], [4, 5]], np.int32), np.arange(7.0))
     assert tree.leaf_order() == [2, 0, 1, 3]
-    again = pipeline.Tree.from_bytes(tree.to_bytes(), 4)
+    again = pipeline.GuideTree.from_bytes(tree.to_bytes(), 4)
     assert np.array_equal(again.children, tree.children) and np.array_equal(again.branch_lengths, tree.branch_lengths)
 
 

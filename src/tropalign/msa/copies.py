@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.msa.pipeline import Tree
+from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
 
 
@@ -29,7 +29,7 @@ def copied(values: NDArray[Any], unique: SequenceBatch, copy_of: NDArray[np.int6
     return np.concatenate([values[unique.offsets[k] : unique.offsets[k + 1]] for k in copy_of])
 
 
-def with_copies(tree: Tree, first: NDArray[np.int64], copy_of: NDArray[np.int64]) -> Tree:
+def with_copies(tree: GuideTree, first: NDArray[np.int64], copy_of: NDArray[np.int64]) -> GuideTree:
     """A tree of unique sequences with their copies beside them, at no distance."""
     n, n_unique = len(copy_of), len(first)
     node_of = np.concatenate([first, np.zeros(n_unique - 1, np.int64)])
@@ -44,4 +44,4 @@ def with_copies(tree: Tree, first: NDArray[np.int64], copy_of: NDArray[np.int64]
         children.append((int(node_of[left]), int(node_of[right])))
         node_of[n_unique + step] = n + len(children) - 1
     lengths[node_of] = tree.branch_lengths
-    return Tree(np.array(children, np.int32).reshape(-1, 2), lengths)
+    return GuideTree(np.array(children, np.int32).reshape(-1, 2), lengths)

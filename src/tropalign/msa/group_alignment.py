@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.msa.groups import Item, Pooled
+from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.pipeline import GAINS, LAST_CUTOFFS, SPLITS, Tree
+from tropalign.msa.pipeline import GAINS, LAST_CUTOFFS, SPLITS
 
 
 class GroupAlignment(NamedTuple):
@@ -20,14 +21,14 @@ class GroupAlignment(NamedTuple):
     ----------
     columns : int32
         Of each column of the items, items one after another.
-    tree : Tree
+    tree : GuideTree
         Whose leaves are the items.
     confidence : float32
         Of each column of the items.
     """
 
     columns: NDArray[np.int32]
-    tree: Tree
+    tree: GuideTree
     confidence: NDArray[np.float32]
 
 
@@ -45,7 +46,7 @@ def align_items(
 
     store = _native.PosteriorStore(np.array([item.n_columns for item in items], np.int32))
     store.add(pairs, found.row_sizes, found.columns, found.values)
-    tree = Tree(*_native.guide_tree(found.distance))
+    tree = GuideTree(*_native.guide_tree(found.distance))
     weights = _native.sequence_weights(tree.children, tree.branch_lengths)
     together = np.zeros(len(items), np.int32)
     for number in range(options.consistency):
@@ -61,7 +62,7 @@ def align_items(
 
 
 def representatives(
-    items: Sequence[Item], distance: NDArray[np.float32], tree: Tree, lengths: NDArray[np.int64], most: int
+    items: Sequence[Item], distance: NDArray[np.float32], tree: GuideTree, lengths: NDArray[np.int64], most: int
 ) -> tuple[int, ...]:
     """Sequences that speak for a group, one from each of `most` stretches along its tree.
 

@@ -28,9 +28,9 @@ from tropalign.msa.families import Group, divide, fast_tree
 from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.group_alignment import GroupAlignment, align_items, representatives
 from tropalign.msa.groups import Item, ItemPair, Pool, Pooled, starting_columns
+from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.pipeline import Tree
 from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of the pairs whose posteriors are made at a time.
@@ -65,7 +65,7 @@ class LargeAlignment(NamedTuple):
     ----------
     columns : int32, shape (n_residues,)
         Of each residue, sequences one after another.
-    tree : Tree
+    tree : GuideTree
         As it was aligned: the trees of all groups, put together.
     residue_confidence : float32, shape (n_residues,)
         The mean over the levels of the confidence within a group, weighted by the sequences that are met there.
@@ -74,7 +74,7 @@ class LargeAlignment(NamedTuple):
     """
 
     columns: NDArray[np.int32]
-    tree: Tree
+    tree: GuideTree
     residue_confidence: NDArray[np.float32]
     column_confidence: NDArray[np.float32]
 
@@ -156,7 +156,7 @@ class _Family:
         self.progress = progress
         self.done = 0.0
 
-    def align(self) -> tuple[NDArray[np.int32], Tree, NDArray[np.float32]]:
+    def align(self) -> tuple[NDArray[np.int32], GuideTree, NDArray[np.float32]]:
         """Columns, tree and confidence of the residues."""
         n = len(self.batch)
         if n > 1:
@@ -169,7 +169,7 @@ class _Family:
             for level in range(max(group.level for group in groups) + 1):
                 numbered = [(n + k, one) for k, one in enumerate(groups) if one.level == level]
                 self._align_level(numbered, (1 - TREE_SHARE) / work)
-        tree = Tree(np.array(self.children, np.int32).reshape(-1, 2), self.branch_lengths)
+        tree = GuideTree(np.array(self.children, np.int32).reshape(-1, 2), self.branch_lengths)
         residues = np.where(self.met > 0, self.sure / np.maximum(self.met, 1), 1.0).astype(np.float32)
         return self.pool.column_of.astype(np.int32), tree, residues
 
@@ -254,7 +254,7 @@ class _Family:
         )
         self.items[work.number] = Item(members, n_columns, chosen)
 
-    def _graft(self, work: _Work, tree: Tree) -> None:
+    def _graft(self, work: _Work, tree: GuideTree) -> None:
         """Puts the tree of a group's items into that of the family."""
         nodes = [self.node_of[k] for k in work.numbers]
         for left, right in tree.children.tolist():

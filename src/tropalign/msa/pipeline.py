@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, UsageError
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human, require
+from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import RULES, MsaOptions
 from tropalign.msa.progress import Meter, stage_costs
@@ -78,32 +79,6 @@ class NothingKept:
         """Nothing."""
 
 
-class Tree(NamedTuple):
-    """A guide tree as native code has it."""
-
-    children: NDArray[np.int32]
-    branch_lengths: NDArray[np.float64]
-
-    def leaf_order(self) -> list[int]:
-        """The leaves as they stand beside each other in the tree."""
-        n = len(self.children) + 1
-        below: list[list[int]] = [[leaf] for leaf in range(n)]
-        for first, second in self.children.tolist():
-            below.append(below[first] + below[second])
-            below[first] = below[second] = []
-        return below[-1]
-
-    def to_bytes(self) -> bytes:
-        """For the disk."""
-        return self.children.tobytes() + self.branch_lengths.tobytes()
-
-    @classmethod
-    def from_bytes(cls, data: bytes, n_leaves: int) -> Tree:
-        """What `to_bytes` made of a tree."""
-        split = 8 * (n_leaves - 1)
-        return cls(np.frombuffer(data[:split], np.int32).reshape(-1, 2), np.frombuffer(data[split:], np.float64))
-
-
 @dataclass(frozen=True)
 class Job:
     """What is to be aligned, and how.
@@ -124,7 +99,7 @@ class Job:
 
     batch: SequenceBatch
     options: MsaOptions
-    tree: Tree | None = None
+    tree: GuideTree | None = None
     order: str = "input"
     wants_confidence: bool = True
 
@@ -154,10 +129,14 @@ def align(
     ------
     ResourceError
         The posteriors take more memory than is allowed.
+    UsageError
+        A tree for mode fast.
     """
     if len(job.batch) == 1:
         return _as_it_is(job)
     if job.options.mode == "fast":
+        if job.tree is not None:
+            raise UsageError("mode fast makes its own tree: choose mode default, or give none")
         return _fast(job, devices, n_threads, progress)
     return _Stages(job, devices, n_threads, memory_bytes, kept or NothingKept(), progress).run()
 
@@ -182,7 +161,8 @@ def _as_it_is(job: Job) -> MultipleAlignment:
     """One sequence: every residue in a column of its own."""
     n = len(job.batch.codes)
     ones = np.ones(n, np.float32) if job.wants_confidence else None
-    return MultipleAlignment(job.batch, np.arange(n, dtype=np.int32), n, ones, ones)
+    leaf = GuideTree(np.zeros((0, 2), np.int32), np.zeros(1))
+    return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
 
 
 def _fast(job: Job, devices: Sequence[Device], n_threads: int, progress: StageProgress | None) -> MultipleAlignment:
@@ -195,10 +175,11 @@ def _fast(job: Job, devices: Sequence[Device], n_threads: int, progress: StagePr
 
 
 def _finished(
-    job: Job, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: Tree
+    job: Job, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: GuideTree
 ) -> MultipleAlignment:
     """The result, its rows in the order that was asked for."""
-    whole = MultipleAlignment(job.batch, columns, int(columns.max()) + 1, confidence[0], confidence[1])
+    newick = tree.newick(job.batch.names)
+    whole = MultipleAlignment(job.batch, columns, int(columns.max()) + 1, confidence[0], confidence[1], newick)
     return whole[tree.leaf_order()] if job.order == "tree" else whole
 
 
@@ -230,7 +211,7 @@ class _Stages:
         """All stages, from the last one that is there."""
         found = self.kept.get(self.last, 0)
         if found is not None:
-            return self._made(np.frombuffer(found[0], np.int32), found[1:3], Tree.from_bytes(found[3], self.n))
+            return self._made(np.frombuffer(found[0], np.int32), found[1:3], GuideTree.from_bytes(found[3], self.n))
         store, tree, weights = self._consistent()
         columns = self._aligned(store, tree, weights)
         confidence = self._confidence(store, columns, weights) if self.job.wants_confidence else []
@@ -238,13 +219,13 @@ class _Stages:
         self.kept.put(self.last, 0, [*parts, *[b""] * (3 - len(parts)), tree.to_bytes()])
         return self._made(columns, parts[1:], tree)
 
-    def _made(self, columns: NDArray[np.int32], confidence: list[bytes], tree: Tree) -> MultipleAlignment:
+    def _made(self, columns: NDArray[np.int32], confidence: list[bytes], tree: GuideTree) -> MultipleAlignment:
         found = [np.frombuffer(part, np.float32) if part else None for part in (*confidence, b"", b"")[:2]]
         return _finished(self.job, columns, found, tree)
 
     # Stages I to III.
 
-    def _consistent(self) -> tuple[Any, Tree, NDArray[np.float64]]:
+    def _consistent(self) -> tuple[Any, GuideTree, NDArray[np.float64]]:
         """The store after the last pass of consistency, the tree, and the weights of the sequences."""
         from tropalign import _native
 
@@ -320,11 +301,11 @@ class _Stages:
                 allowed_bytes=self.memory_bytes,
             )
 
-    def _tree(self, distances: NDArray[np.float32]) -> Tree:
+    def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
         """Stage II."""
         from tropalign import _native
 
-        return self.job.tree or Tree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))
+        return self.job.tree or GuideTree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))
 
     def _relax(self, store: Any, weights: NDArray[np.float64], is_last: bool) -> None:
         """A pass of stage III."""
@@ -350,7 +331,7 @@ class _Stages:
 
     # Stage IV.
 
-    def _aligned(self, store: Any, tree: Tree, weights: NDArray[np.float64]) -> NDArray[np.int32]:
+    def _aligned(self, store: Any, tree: GuideTree, weights: NDArray[np.float64]) -> NDArray[np.int32]:
         from tropalign import _native
 
         options = self.job.options

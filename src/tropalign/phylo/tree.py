@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
-import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
 from tropalign.sequences.files import file_name, read_text
 
-#: Bytes of a Newick file at most: some million tips.
-MOST_BYTES = 1 << 28
 #: Length of a branch that has none (as PaPaRa 2 takes it).
 MISSING_LENGTH = 1.0
 
@@ -130,7 +127,7 @@ class Tree:
         written: dict[int, str] = {}
         for node in reversed(self._preorder(top)):
             below = ",".join(written.pop(child) for child in self.children[node])
-            own = f"{_quoted(self.names[node])}:{lengths[node]:.10g}{{{number[node]}}}"
+            own = f"{quoted(self.names[node])}:{lengths[node]:.10g}{{{number[node]}}}"
             written[node] = f"({below}){own}" if below else own
         return written[top]
 
@@ -151,36 +148,14 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
     """The same from text."""
-    from Bio.Phylo.NewickIO import NewickError, Parser
-
-    _check_quotes(text, file)
-    try:
-        found = list(Parser(io.StringIO(text.strip())).parse())
-    except (NewickError, ValueError) as error:
-        raise InputError(
-            f"this is no Newick tree ({shown(str(error).rstrip('.'))}): mend the file", file=file
-        ) from None
-    if len(found) != 1:
-        raise InputError(f"the file holds {len(found)} trees: name one with a single tree", file=file)
+    root = parse_newick(text, file)
     made = _Maker(file)
-    made.take(found[0].root)
+    made.take(root)
     for count, what in made.notes():
         if count:
             warnings.warn(f"{shown(file)}: {what.format(count=count)}", TropalignWarning, stacklevel=3)
     _check_tips([name for name, below in zip(made.names, made.children, strict=True) if not below], file)
     return made.tree()
-
-
-#: A quoted label or a comment, as Biopython's parser knows them; it passes over a quote that is never closed.
-_QUOTED = re.compile(r"'(?:\\'|[^'])*'|\[(?:\\\]|[^\]])*\]")
-
-
-def _check_quotes(text: str, file: str) -> None:
-    """Refuses a quote or a comment that is opened and never closed, or closed only."""
-    rest = _QUOTED.sub("", text)
-    for sign, what in (("'", "quote"), ("[", "bracket of a comment"), ("]", "bracket of a comment")):
-        if sign in rest:
-            raise InputError(f"this is no Newick tree (a {what} stands alone): mend the file", file=file)
 
 
 class _Maker:
@@ -260,9 +235,3 @@ def _check_tips(names: list[str], file: str) -> None:
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two tips are called {twice!r}: give each its own name", file=file)
-
-
-def _quoted(name: str) -> str:
-    if not name or not set(name) & set(" ()[]{}:;,'\"\t"):
-        return name
-    return "'" + name.replace("'", "''") + "'"

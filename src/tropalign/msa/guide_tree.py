@@ -1,0 +1,180 @@
+"""Guide trees: in which order the sequences of a family are aligned, and how much each of them counts."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
+from tropalign.sequences.files import file_name, read_text
+
+
+@dataclass(frozen=True, eq=False)
+class GuideTree:
+    """A rooted binary tree of n sequences.
+
+    Nodes 0 to n - 1 are the sequences in the order of the family; node n + k joins the two nodes ``children[k]``, which
+    are below n + k.
+
+    Attributes
+    ----------
+    children : int32, shape (n - 1, 2)
+    branch_lengths : float64, shape (2n - 1,)
+        Of the branch above each node; 0 above the root.
+
+    Examples
+    --------
+    >>> tree = GuideTree(np.array([[1, 0], [2, 3]], np.int32), np.array([0.1, 0.1, 0.4, 0.4, 0.0]))
+    >>> tree.newick(["A", "B", "C"])
+    '(C:0.4,(B:0.1,A:0.1):0.4);'
+    >>> tree.leaf_order()
+    [2, 1, 0]
+    """
+
+    children: NDArray[np.int32]
+    branch_lengths: NDArray[np.float64]
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of sequences."""
+        return len(self.children) + 1
+
+    def leaf_order(self) -> list[int]:
+        """The leaves as they stand beside each other in the tree."""
+        n, children = self.n_leaves, self.children.tolist()
+        found, stack = [], [2 * n - 2]
+        while stack:
+            node = stack.pop()
+            if node < n:
+                found.append(node)
+            else:
+                stack.extend(reversed(children[node - n]))
+        return found
+
+    def newick(self, names: Sequence[str]) -> str:
+        """The tree in Newick format. Lengths have all their digits, so that the same tree can be read again.
+
+        Parameters
+        ----------
+        names
+            Of the sequences, in the order of the family.
+        """
+        n, lengths = self.n_leaves, self.branch_lengths.tolist()
+        pieces: list[str] = []
+        stack: list[int | str] = [2 * n - 2]
+        while stack:
+            at = stack.pop()
+            if isinstance(at, str):
+                pieces.append(at)
+            elif at < n:
+                pieces.append(quoted(names[at]) + _length_text(lengths[at], at == 2 * n - 2))
+            else:
+                first, second = self.children[at - n].tolist()
+                stack.extend([")" + _length_text(lengths[at], at == 2 * n - 2), second, ",", first, "("])
+        return "".join(pieces) + ";"
+
+    def to_bytes(self) -> bytes:
+        """For the disk."""
+        return self.children.tobytes() + self.branch_lengths.tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, n_leaves: int) -> GuideTree:
+        """What `to_bytes` made of a tree."""
+        split = 8 * (n_leaves - 1)
+        return cls(np.frombuffer(data[:split], np.int32).reshape(-1, 2), np.frombuffer(data[split:], np.float64))
+
+
+def _length_text(length: float, is_root: bool) -> str:
+    return "" if is_root else f":{length!r}"
+
+
+def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> GuideTree:
+    """A guide tree from a Newick file, compressed or not, for the sequences of these names.
+
+    Nodes with more than two children are resolved: the first two together, and so on, by branches of length 0. Nodes
+    with one child are left out, their lengths added. A missing or negative length is 0; where all are 0, all sequences
+    count the same. Labels of inner nodes and comments are left out.
+
+    Raises
+    ------
+    InputError
+        No such file, no Newick, several trees, or leaves that are not the sequences, each once.
+    """
+    return parse_guide_tree(read_text(path, MOST_BYTES), names, file_name(path))
+
+
+def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") -> GuideTree:
+    """The same from text.
+
+    Examples
+    --------
+    >>> tree = parse_guide_tree("(A:1,B:2,(C:1,D:1):3);", ["D", "C", "B", "A"])
+    >>> tree.newick(["D", "C", "B", "A"])
+    '((A:1.0,B:2.0):0.0,(C:1.0,D:1.0):3.0);'
+    """
+    root = parse_newick(text, file)
+    _check_names([clade.name or "" for clade in _nodes(root) if not clade.clades], names, file)
+    return _numbered(root, {name: k for k, name in enumerate(names)}, file)
+
+
+def _nodes(root: Any) -> list[Any]:
+    """All clades, parents first, children in file order."""
+    found, stack = [], [root]
+    while stack:
+        clade = stack.pop()
+        found.append(clade)
+        stack.extend(reversed(clade.clades))
+    return found
+
+
+def _check_names(leaves: list[str], names: Sequence[str], file: str) -> None:
+    """Refuses leaves that are not the names, each once."""
+    family, seen = set(names), set()
+    for name in leaves:
+        if name in seen:
+            raise InputError(f"two leaves are called {name!r}: give each sequence one leaf", file=file)
+        seen.add(name)
+    unknown = next((name for name in leaves if name not in family), None)
+    missing = next((name for name in names if name not in seen), None)
+    if unknown is None and missing is None:
+        return
+    said = [f"the tree has {unknown!r}, which is no sequence"] if unknown is not None else []
+    said += [f"it has no {missing!r}" if said else f"the tree has no {missing!r}"] if missing else []
+    raise InputError(f"{' and '.join(said)}: give a tree whose leaves are the sequences' names", file=file)
+
+
+def _numbered(root: Any, number_of: dict[str, int], file: str) -> GuideTree:
+    """The tree, its inner nodes numbered from the leaves up."""
+    n = len(number_of)
+    children: list[tuple[int, int]] = []
+    lengths = [0.0] * (2 * n - 1)
+
+    def join(first: int, second: int) -> int:
+        children.append((first, second))
+        return n + len(children) - 1
+
+    made: dict[int, int] = {}  # the number of each clade
+    for clade in reversed(_nodes(root)):
+        below = [made.pop(id(child)) for child in clade.clades]
+        number = below[0] if below else number_of[clade.name]
+        for other in below[1:]:
+            number = join(number, other)
+        if clade is not root:
+            lengths[number] += _length(clade, file)
+        made[id(clade)] = number
+    lengths[2 * n - 2] = 0.0
+    return GuideTree(np.array(children, np.int32).reshape(-1, 2), np.array(lengths))
+
+
+def _length(clade: Any, file: str) -> float:
+    length = clade.branch_length
+    if length is not None and not math.isfinite(length):
+        raise InputError(f"a branch of length {length}: lengths are numbers", file=file)
+    return max(0.0, float(length or 0.0))
