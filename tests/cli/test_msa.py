@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from Bio import AlignIO, SeqIO
+from Bio import AlignIO, Phylo, SeqIO
 
 from tropalign.cli.main import main
 
@@ -61,6 +61,19 @@ def test_tables_and_order(few, tmp_path):
     assert f"# command: tropalign msa {few} --format stockholm --order tree --confidence {table}\n" in table.read_text()
 
 
+def test_trees_out_and_in(few, tmp_path, capsys):
+    tree, out, again = tmp_path / "x.nwk", tmp_path / "out.fa", tmp_path / "again.fa"
+    assert main(["msa", few, "-o", str(out), "--tree-out", str(tree), "--order", "tree"]) == 0
+    leaves = [leaf.name for leaf in Phylo.read(io.StringIO(tree.read_text()), "newick").get_terminals()]
+    assert leaves == list(rows_in(out))
+    assert main(["msa", few, "-o", str(again), "--tree-in", str(tree), "--order", "tree"]) == 0
+    assert again.read_bytes() == out.read_bytes()
+    text = tree.read_text().replace(leaves[0], "nobody")
+    tree.write_text(text)
+    code, why = refused([few, "-o", out, "--tree-in", tree], capsys)
+    assert code == 3 and why.startswith(f"{tree}: the tree has 'nobody', which is no sequence and it has no ")
+
+
 def test_the_same_bytes_for_any_number_of_threads(few, tmp_path):
     outs = []
     for n in (1, 2, 3):
@@ -86,7 +99,6 @@ def test_several_files_are_one_family(few, tmp_path):
         (["--keep", "x"], "argument --keep: could not convert string to float: 'x'"),
         (["--consistency", "21"], "consistency 21 is out of range: give a number from 0 to 20"),
         (["--mode", "best"], "argument --mode: invalid choice: 'best'"),
-        (["--device", "cuda:0"], "families are aligned by the processor only: leave --device out"),
         (["-o", "x.doc"], "x.doc: no format has the suffix '.doc'"),
         (["--confidence", "x.fa"], "x.fa: no format has the suffix '.fa'"),
     ],
@@ -196,4 +208,5 @@ def test_interrupted(long, tmp_path, start):
 
 
 def test_stages_on_a_terminal(few, on_terminal):
-    assert "posteriors" in on_terminal("msa", few)
+    seen = on_terminal("msa", few)
+    assert "%" in seen and any(stage in seen for stage in ("posteriors", "consistency", "alignment", "refinement"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tropalign
 from tropalign.devices.registry import CpuDevice
-from tropalign.errors import ResourceError, UsageError
+from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
 from tropalign.msa.options import options_of
@@ -179,13 +179,42 @@ def test_rows_in_the_order_of_the_tree():
     assert abs(found.names.index("human") - found.names.index("mouse")) == 1
 
 
+def test_a_tree_that_is_given(tmp_path):
+    whole = tropalign.align_multiple(FAMILY)
+    again = tropalign.align_multiple(FAMILY, tree=whole.tree)
+    assert again == whole and again.tree == whole.tree
+    path = tmp_path / "x.nwk"
+    path.write_text("((human:1,myo:1):1,(beta:1,(mouse:1,short:1):1):1);")
+    other = tropalign.align_multiple(FAMILY, tree=path, order="tree")
+    assert other.names == ("human", "myo", "beta", "mouse", "short") and other.tree != whole.tree
+    assert tropalign.align_multiple({"one": "MKV"}).tree == "one;"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "why"),
+    [
+        ({"tree": "(human,mouse);"}, InputError, "the tree: the tree has no 'beta'"),
+        (
+            {"tree": "(human,(mouse,(beta,(myo,who))));"},
+            InputError,
+            "the tree: the tree has 'who', which",
+        ),
+        ({"tree": 3}, UsageError, "an object of type int is no tree: give Newick text or a file's Path"),
+        ({"tree": "(human,(mouse,(beta,(myo,short))));", "mode": "fast"}, UsageError, "mode fast makes its own tree"),
+    ],
+)
+def test_trees_that_do_not_fit(given, error, why):
+    with pytest.raises(error) as caught:
+        tropalign.align_multiple(FAMILY, **given)
+    assert str(caught.value).startswith(why)
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
         ({"order": "names"}, "order 'names' is none of input, tree"),
         ({"order": None}, "order None is none of input, tree"),
         ({"progress": 3}, "progress 3 is no function: give one that takes a stage and a share"),
-        ({"device": "cuda:0"}, "families are aligned by the processor only: leave --device out"),
         ({"device": None}, "None is no device"),
         ({"n_threads": -1}, "n_threads -1 is out of range"),
         ({"memory_bytes": "8G"}, "memory_bytes '8G' is no whole number"),
@@ -233,3 +262,14 @@ def test_shares_of_stages():
         ("c", 0.75), ("c", 0.75),
     ]  # fmt: skip
     assert Meter({"a": 1.0}, None).stage("a", 1) is None
+
+
+def test_the_fast_mode():
+    family = {f"{name}{k}": text[k:] for name, text in FAMILY.items() for k in range(9)}
+    runs = [
+        tropalign.align_multiple(family, mode="fast", n_threads=n, order=order)
+        for n, order in [(1, "input"), (2, "tree")]
+    ]
+    assert residues_of(runs[0]) == family and (runs[0].letters != ord("-")).any(0).all()
+    assert dict(zip(runs[0].names, runs[0], strict=True)) == dict(zip(runs[1].names, runs[1], strict=True))
+    assert runs[1].names != runs[0].names and 0 < runs[0].column_confidence.max() <= 1

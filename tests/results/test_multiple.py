@@ -47,6 +47,12 @@ def test_some_rows(rows):
     assert part.residue_confidence.tolist() == [value for values in whole for value in values.tolist()]
 
 
+def test_the_tree_stays_where_all_rows_do():
+    made = alignment()
+    assert made[::-1].tree == made[[1, 0, 2]].tree == made[:, 2:5].tree == made.tree
+    assert made[:2].tree is None and made[[0, 1, 1, 2]].tree is None
+
+
 @pytest.mark.parametrize("columns", [slice(2, 5), slice(-3, None), slice(4, 4), slice(None), slice(7, 3)])
 def test_some_columns(columns):
     made = alignment()

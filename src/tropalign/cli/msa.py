@@ -11,7 +11,7 @@ from tropalign.formats.registry import format_names
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
     from tropalign.msa.options import MsaOptions
-    from tropalign.sequences import SequenceBatch
+    from tropalign.msa.pipeline import Job
 
 EXAMPLE = """example:
   tropalign msa family.fa -o family.aln
@@ -71,6 +71,7 @@ def _add_input_options(group: Any) -> None:
         default="auto",
         help="(default: judged by the letters)",
     )
+    group.add_argument("--tree-in", metavar="FILE", help="the guide tree, in Newick format (default: of distances)")
     group.add_argument("--realign", action="store_true", help="the input is aligned: its gaps are left out unsaid")
     group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
     group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
@@ -86,6 +87,7 @@ def _add_result_options(group: Any) -> None:
         default="input",
         help="of the rows: as read (default), or by the tree",
     )
+    group.add_argument("--tree-out", metavar="FILE", help="the guide tree in Newick format")
     group.add_argument(
         "--confidence", metavar="FILE", help="a row per residue: its mean posterior; TSV or Parquet by the suffix"
     )
@@ -93,21 +95,22 @@ def _add_result_options(group: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
+    from tropalign.devices.registry import open_devices
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed
     from tropalign.machine.memory import left_for_job
     from tropalign.machine.threads import resolve_threads
     from tropalign.msa import pipeline
-    from tropalign.msa.api import open_msa_devices
     from tropalign.msa.family import read_family
+    from tropalign.msa.guide_tree import read_guide_tree
     from tropalign.msa.options import options_of
     from tropalign.msa.run import MsaRun
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
 
     _check_usage(options)
-    paths = [path for path in (options.output, options.confidence) if path is not None]
-    started(options, paths, options.family)
+    paths = [path for path in (options.output, options.tree_out, options.confidence) if path is not None]
+    started(options, paths, [*options.family, options.tree_in])
     chosen = {name: getattr(options, name) for name in FIELDS}
     options_of(options.mode, **chosen)  # before anything is read
     allowed = memory_allowed(options.memory, options.output)
@@ -115,10 +118,11 @@ def run(options: argparse.Namespace) -> None:
     batch = read_family(options.family, ALPHABETS.get(options.alphabet), **reading)
     method = options_of(options.mode, len(batch), **chosen)
     outputs, wants_confidence = _outputs(options, method)
-    job = pipeline.Job(batch, method, order=options.order, wants_confidence=wants_confidence)
+    tree = None if options.tree_in is None else read_guide_tree(options.tree_in, batch.names)
+    job = pipeline.Job(batch, method, tree, options.order, wants_confidence)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
-    devices = open_msa_devices(options.device or ["auto"], options.threads, pipeline.cost_cells(job), memory_bytes)
-    aligning = MsaRun(job, outputs, _parameters(options, batch, method), allowed)
+    devices = open_devices(options.device or ["auto"], options.threads, pipeline.score_cells(job), memory_bytes)
+    aligning = MsaRun(job, outputs, _parameters(job), allowed)
     with stage_bar(options.quiet) as progress:
         aligning.compute(devices, resolve_threads(options.threads), memory_bytes, progress)
 
@@ -127,7 +131,7 @@ def _check_usage(options: argparse.Namespace) -> None:
     refuse = options.parser.error
     if options.shard is not None:
         refuse("a family is aligned as a whole: leave --shard out")
-    if options.family.count("-") > 1:
+    if [*options.family, options.tree_in].count("-") > 1:
         refuse("standard input can be read once: name - once")
 
 
@@ -149,6 +153,8 @@ def _outputs(options: argparse.Namespace, method: MsaOptions) -> tuple[list[Outp
         wanted.append(
             ("confidence", "confidence", options.confidence, format_for_path("confidence", options.confidence))
         )
+    if options.tree_out is not None:
+        wanted.append(("tree", "trees", options.tree_out, format_for_path("trees", options.tree_out)))
     context = AlignedContext(title_of(options.family[0]))
     outputs = []
     for role, kind, path, chosen in wanted:
@@ -159,12 +165,16 @@ def _outputs(options: argparse.Namespace, method: MsaOptions) -> tuple[list[Outp
     return outputs, any(shows_confidence(kind, chosen) for _, kind, _, chosen in wanted)
 
 
-def _parameters(options: argparse.Namespace, batch: SequenceBatch, method: MsaOptions) -> dict[str, str]:
+def _parameters(job: Job) -> dict[str, str]:
     """All that decides the result, by name."""
     from tropalign import __version__
 
-    return {
+    batch = job.batch
+    words = {
         "version": __version__,
-        **method.parameters(),
+        **job.options.parameters(),
         "family": f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:16]}",
     }
+    if job.tree is not None:
+        words["tree"] = job.tree.newick(batch.names)
+    return words

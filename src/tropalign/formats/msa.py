@@ -1,4 +1,4 @@
-"""Multiple alignments from files: PHYLIP, FASTA, Stockholm, Clustal, MSF and NEXUS."""
+"""Multiple alignments from files: PHYLIP, FASTA, Stockholm, Clustal and MSF."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ BY_BIOPYTHON = {
     b"!!AA_MULTIPLE": "msf",
     b"!!NA_MULTIPLE": "msf",
     b"PileUp": "msf",
-    b"#NEXUS": "nexus",
 }
-#: Clustal's format is read here, since Biopython's reader does not end on some damaged files.
+#: Clustal's format is read here: Biopython's reader does not end on some damaged files. (Nor does that of NEXUS.)
 CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 
 
@@ -170,7 +169,7 @@ def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
         found = AlignIO.read(io.StringIO(text), name)
     except Exception as error:  # Biopython's parser fails with ValueError, AssertionError, TypeError and others
         what = shown(" ".join(str(error).split()).rstrip(".")) or "a line that is not as the format has it"
-        title = name.upper() if name in ("msf", "nexus") else name.capitalize()
+        title = "MSF" if name == "msf" else name.capitalize()
         raise InputError(f"read as {title}, this is no alignment ({what})", file=rows.file) from None
     for row in found:
         rows.begin(str(row.id).encode("latin-1"))

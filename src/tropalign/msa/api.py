@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from tropalign.devices.names import device_names
-from tropalign.devices.registry import GpuTask, open_devices
+from tropalign.devices.registry import open_devices
 from tropalign.errors import UsageError
-from tropalign.execution.task import Device
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.msa import pipeline
 from tropalign.msa.family import family_of
+from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
 from tropalign.msa.options import ORDERS, options_of
-from tropalign.msa.task import PosteriorTask
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
+from tropalign.sequences.batch import SequenceBatch
 
 
 def align_multiple(
@@ -30,6 +31,7 @@ def align_multiple(
     cutoff: float | None = None,
     keep: float | None = None,
     seed: int | None = None,
+    tree: str | os.PathLike[str] | None = None,
     order: str = "input",
     alphabet: Alphabet | str | None = None,
     n_threads: int = 0,
@@ -58,6 +60,8 @@ def align_multiple(
         The share of each matrix' elements to keep instead; 0 for those above the cutoff.
     seed
         Of the random choices of refinement. The alignment depends on it, and on nothing else that is random.
+    tree
+        The guide tree, as Newick text or a file's Path; made of the distances of the sequences when not given.
     order : {"input", "tree"}
         Of the rows: that of the sequences, or by the guide tree.
     alphabet
@@ -80,7 +84,7 @@ def align_multiple(
     Raises
     ------
     InputError
-        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet.
+        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet; a tree of others.
     UsageError
         An option of another type or out of range.
     ResourceError, DeviceError
@@ -98,6 +102,8 @@ def align_multiple(
         raise UsageError(f"order {order!r} is none of {', '.join(ORDERS)}")
     if progress is not None and not callable(progress):
         raise UsageError(f"progress {progress!r} is no function: give one that takes a stage and a share")
+    if tree is not None and not isinstance(tree, str | os.PathLike):
+        raise UsageError(f"an object of type {type(tree).__name__} is no tree: give Newick text or a file's Path")
     batch = family_of(sequences, alphabet)
     options = options_of(
         mode,
@@ -111,15 +117,12 @@ def align_multiple(
     )
     threads, memory = checked_threads(n_threads), checked_memory(memory_bytes)
     memory = default_budget() if memory is None else memory
-    job = pipeline.Job(batch, options, order=order)
-    devices = open_msa_devices(device_names(device), threads, pipeline.cost_cells(job), memory)
+    job = pipeline.Job(batch, options, _tree(tree, batch), order)
+    devices = open_devices(device_names(device), threads, pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, resolve_threads(threads), memory, progress=progress)
 
 
-def open_msa_devices(names: list[str], n_threads: int, cost_cells: int, memory_bytes: int) -> list[Device]:
-    """The devices that may compute posteriors. Raises UsageError for one that has no kernel for them."""
-    if not issubclass(PosteriorTask, GpuTask):
-        if any(name not in ("auto", "cpu") for name in names):
-            raise UsageError("families are aligned by the processor only: leave --device out")
-        names = ["cpu"]
-    return open_devices(names, n_threads, cost_cells, memory_bytes)
+def _tree(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideTree | None:
+    if tree is None:
+        return None
+    return parse_guide_tree(tree, batch.names) if isinstance(tree, str) else read_guide_tree(tree, batch.names)

@@ -31,7 +31,7 @@ def title_of(path: str | os.PathLike[str]) -> str:
 
 
 def read_alignment(path: Source, *, alphabet: Alphabet | str | None = None) -> MultipleAlignment:
-    """Reads a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP, MSF or NEXUS, by the first line.
+    """Reads a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP or MSF, by the first line.
 
     Parameters
     ----------

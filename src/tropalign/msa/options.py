@@ -6,10 +6,11 @@ It imports no NumPy, so that the command line can list names before anything is 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from tropalign.errors import UsageError
+from tropalign.errors import TropalignWarning, UsageError
 from tropalign.machine.numbers import whole_number
 
 #: Whose rules: models of pairs, consistency and refinement (docs/msa.md).
@@ -96,13 +97,23 @@ def options_of(mode: str | None = None, n_sequences: int = 0, **given: Any) -> M
     UsageError
         A word or number that an option does not take.
 
+    Warns
+    -----
+    TropalignWarning
+        Mode fast was chosen.
+
     Examples
     --------
-    >>> options_of("accurate", seed=3).keep, options_of(n_sequences=5000).mode
-    (0.3, 'fast')
+    >>> options_of("accurate", seed=3).keep, options_of(n_sequences=50).mode
+    (0.3, 'default')
     """
     if mode is None:
         mode = "fast" if n_sequences > MOST_SEQUENCES else "default"
+        if mode == "fast":
+            text = (
+                f"{n_sequences:,} sequences are aligned in mode fast: mode default is more exact and takes far longer"
+            )
+            warnings.warn(text, TropalignWarning, stacklevel=2)
     if not isinstance(mode, str) or mode not in MODES:
         raise UsageError(f"mode {mode!r} is none of {', '.join(MODES)}")
     known = {field.name for field in fields(MsaOptions)}

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, UsageError
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
@@ -37,6 +37,8 @@ LAST_CUTOFFS = {"quickprobs1": None, "quickprobs2": 1e-5}
 #: How refinement splits the family, and what it takes.
 SPLITS = {"quickprobs1": ("random", "always"), "quickprobs2": ("gap", "not_longer")}
 assert set(GAINS) == set(LAST_CUTOFFS) == set(SPLITS) == set(RULES)
+#: Cells of a local score that take as long as one of posteriors.
+SCORE_CELLS = 30
 #: Bytes of the store per pair, per residue of its two sequences, and per element (with the transpose, and the new
 #: value that a pass makes); elements per row at the least.
 PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
@@ -127,16 +129,22 @@ def align(
     ------
     ResourceError
         The posteriors take more memory than is allowed.
+    UsageError
+        A tree for mode fast.
     """
     if len(job.batch) == 1:
         return _as_it_is(job)
+    if job.options.mode == "fast":
+        if job.tree is not None:
+            raise UsageError("mode fast makes its own tree: choose mode default, or give none")
+        return _fast(job, devices, n_threads, progress)
     return _Stages(job, devices, n_threads, memory_bytes, kept or NothingKept(), progress).run()
 
 
-def cost_cells(job: Job) -> int:
-    """What the posteriors of the family cost."""
+def score_cells(job: Job) -> int:
+    """What the posteriors of the family cost, in cells of a local score."""
     lengths = job.batch.lengths.astype(float)
-    return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2)
+    return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2 * SCORE_CELLS)
 
 
 def n_tiles(job: Job) -> int:
@@ -153,7 +161,26 @@ def _as_it_is(job: Job) -> MultipleAlignment:
     """One sequence: every residue in a column of its own."""
     n = len(job.batch.codes)
     ones = np.ones(n, np.float32) if job.wants_confidence else None
-    return MultipleAlignment(job.batch, np.arange(n, dtype=np.int32), n, ones, ones)
+    leaf = GuideTree(np.zeros((0, 2), np.int32), np.zeros(1))
+    return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
+
+
+def _fast(job: Job, devices: Sequence[Device], n_threads: int, progress: StageProgress | None) -> MultipleAlignment:
+    """Groups of the family, one by one, and then the groups."""
+    from tropalign.msa.large import align_large
+
+    found = align_large(job.batch, job.options, devices, n_threads, progress)
+    confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
+    return _finished(job, found.columns, confidence, found.tree)
+
+
+def _finished(
+    job: Job, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: GuideTree
+) -> MultipleAlignment:
+    """The result, its rows in the order that was asked for."""
+    newick = tree.newick(job.batch.names)
+    whole = MultipleAlignment(job.batch, columns, int(columns.max()) + 1, confidence[0], confidence[1], newick)
+    return whole[tree.leaf_order()] if job.order == "tree" else whole
 
 
 class _Stages:
@@ -193,10 +220,8 @@ class _Stages:
         return self._made(columns, parts[1:], tree)
 
     def _made(self, columns: NDArray[np.int32], confidence: list[bytes], tree: GuideTree) -> MultipleAlignment:
-        """The result, its rows in the order that was asked for."""
         found = [np.frombuffer(part, np.float32) if part else None for part in (*confidence, b"", b"")[:2]]
-        whole = MultipleAlignment(self.job.batch, columns, int(columns.max()) + 1, found[0], found[1])
-        return whole[tree.leaf_order()] if self.job.order == "tree" else whole
+        return _finished(self.job, columns, found, tree)
 
     # Stages I to III.
 
@@ -267,8 +292,7 @@ class _Stages:
 
     def _check_memory(self, store: Any, n_rows: int) -> None:
         """Raises ResourceError as soon as the posteriors found so far say that all of them will not fit."""
-        all_rows = float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
-        needed = int(self._bytes(store.n_elements / max(n_rows, 1)) * min(1.0, all_rows))
+        needed = int(self._bytes(store.n_elements / max(n_rows, 1)))
         if needed > self.memory_bytes:
             what, remedy = self._too_large()
             raise ResourceError(

@@ -9,9 +9,11 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Progress
 from tropalign.msa.options import MsaOptions
 
-#: What stages take, in cells of stage I: per pair, third sequence and residue of a pass of consistency; per pair and
-#: residue of a profile; per cell of two profiles.
-THIRD_CELLS, PROFILE_CELLS, COLUMN_CELLS = 4.0, 8.0, 1.0
+#: What stages take, in cells of stage I (measured): per pair, third sequence and residue of a pass of consistency; per
+#: pair and residue of all profiles; per cell of two profiles.
+THIRD_CELLS, PROFILE_CELLS, COLUMN_CELLS = 6.0, 12.0, 1.0
+#: A round of refinement, and the confidence, in progressive alignments.
+ROUND_SHARE, CONFIDENCE_SHARE = 0.07, 1.5
 
 
 def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, float]:
@@ -25,8 +27,8 @@ def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, fl
         "tree": COLUMN_CELLS * n * n,
         "consistency": options.consistency * THIRD_CELLS * pairs * max(n - 2, 0) * mean,
         "alignment": profiles + COLUMN_CELLS * (n - 1) * mean * mean,
-        "refinement": options.refine * (profiles / 2 + COLUMN_CELLS * mean * mean),
-        "confidence": profiles / 4,
+        "refinement": options.refine * (ROUND_SHARE * profiles + COLUMN_CELLS * mean * mean),
+        "confidence": CONFIDENCE_SHARE * profiles,
     }
 
 

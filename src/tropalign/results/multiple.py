@@ -45,7 +45,7 @@ class MultipleAlignment:
     column_confidence : float32, shape (n_columns,), or None
         The same of a column: the mean posterior of its pairs of residues.
     tree
-        The guide tree in Newick format, or None.
+        The guide tree in Newick format, or None, as where some rows were taken out.
 
     Raises
     ------
@@ -222,8 +222,9 @@ class MultipleAlignment:
         begins = np.concatenate([[0], np.cumsum(lengths)])[:-1]
         places = np.arange(lengths.sum()) + np.repeat(self.sequences.offsets[chosen] - begins, lengths)
         own = None if self.residue_confidence is None else self.residue_confidence[places]
+        tree = self.tree if sorted(chosen.tolist()) == list(range(len(self))) else None
         return MultipleAlignment(
-            self.sequences[chosen], self.columns[places], self.n_columns, own, self.column_confidence, None
+            self.sequences[chosen], self.columns[places], self.n_columns, own, self.column_confidence, tree
         )
 
     def _of_columns(self, chosen: slice) -> MultipleAlignment:
