@@ -5,7 +5,7 @@ const mix = (a, b, share) => a.map((value, k) => Math.round(value * share + b[k]
 const css = (colour) => `rgb(${colour.join(" ")})`;
 const slotOfLetter = (letter) => (letter === "*" ? 0 : letter.charCodeAt(0) & 31);
 
-/* Clustal X (Thompson et al. 1997), its file colprot.par, as in colours.json: a condition holds where its letters together
+/* Clustal X (Thompson et al. 1997), its file colprot.par, as in multiple_colours.json: a condition holds where its letters together
    are at least its share of a column, gaps counted; a rule colours its letters where one of its conditions holds. */
 const RULES = JSON.parse(document.getElementById("rules").textContent);
 
