@@ -107,6 +107,18 @@ def test_svg_holds_letters_and_names():
     assert last in texts
 
 
+@pytest.mark.parametrize("name", ["a", "n" * 20, "n" * 100])
+def test_nothing_is_drawn_beyond_the_edges(name):
+    made = picture(alignment_of(["MKVLAW"], [name], np.ones(6)), "t" * 60)
+    for text in made.texts:
+        wide = 0 if text.anchor == "letters" else 0.66 * text.size * len(text.text)
+        begin = min(text.xs) - {"end": wide, "middle": wide / 2}.get(text.anchor, 0)
+        assert begin >= 0 and begin + wide <= made.width, text
+    assert all(
+        box.x >= 0 and box.x + box.width <= made.width and box.y + box.height <= made.height for box in made.boxes
+    )
+
+
 def test_confidence_is_drawn_as_high_as_it_is():
     made = picture(alignment_of(["MKVL"], confidence=[0, 0.5, 1, 7]), "x")
     heights = [box.height for box in made.boxes if box.width == CELL_WIDTH - 1]
