@@ -1,4 +1,4 @@
-"""Aligns a protein family and a set of DNA amplicons, every pair of each, and places reads; shows what came out."""
+"""Aligns every pair of a protein family and of DNA amplicons, and the family as a whole; places reads."""
 
 from pathlib import Path
 from time import perf_counter
@@ -52,6 +52,11 @@ if __name__ == "__main__":
         words = ["pairs", str(HERE / f"{name}.fasta"), "--mode", mode, "-o", str(OUT / f"{name}.tsv")]
         assert main([*words, "-q"]) == 0
         print(f"  tropalign pairs examples/{name}.fasta --mode {mode} -o demo-results/{name}.tsv")
+    print("\nThe elongation factors as one alignment, from Python and as a page for the browser:")
+    begin = perf_counter()
+    together = ta.align_multiple(HERE / "efp.fasta")
+    together.write(OUT / "efp.html")
+    print(f"{together}\n  in {perf_counter() - begin:.1f} s: demo-results/efp.html")
     print("\nReads of 16S genes into a reference alignment with its tree:")
     place = [
         "place",

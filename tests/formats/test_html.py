@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.aligned_colours import cell_colours
 from tropalign.formats.header import Header
 from tropalign.formats.registry import aligned_writer
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.multiple_colours import cell_colours
 from tropalign.sequences import SequenceBatch
 
 HEADER = Header("1.2.3", "tropalign msa <family>.fa", {"mode": "default"})

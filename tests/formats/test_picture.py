@@ -10,11 +10,11 @@ import pytest
 from tropalign.errors import InputError
 from tropalign.formats import aligned_picture
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.aligned_colours import WHITE, cell_colours, rules
 from tropalign.formats.aligned_picture import BLOCK, CELL_WIDTH, ROW_HEIGHT, picture
 from tropalign.formats.header import Header
 from tropalign.formats.registry import aligned_writer, check_format
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.multiple_colours import WHITE, cell_colours, rules
 
 SVG = "{http://www.w3.org/2000/svg}"
 HEADER = Header("1.2.3", "tropalign msa x.fa", {})
@@ -105,6 +105,18 @@ def test_svg_holds_letters_and_names():
     assert sorted("".join(element.text for element in placed)) == sorted("".join(rows))
     last = str(len(rows[2].replace("-", "")))
     assert last in texts
+
+
+@pytest.mark.parametrize("name", ["a", "n" * 20, "n" * 100])
+def test_nothing_is_drawn_beyond_the_edges(name):
+    made = picture(alignment_of(["MKVLAW"], [name], np.ones(6)), "t" * 60)
+    for text in made.texts:
+        wide = 0 if text.anchor == "letters" else 0.66 * text.size * len(text.text)
+        begin = min(text.xs) - {"end": wide, "middle": wide / 2}.get(text.anchor, 0)
+        assert begin >= 0 and begin + wide <= made.width, text
+    assert all(
+        box.x >= 0 and box.x + box.width <= made.width and box.y + box.height <= made.height for box in made.boxes
+    )
 
 
 def test_confidence_is_drawn_as_high_as_it_is():

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import shown
-from tropalign.formats.aligned_colours import cell_colours
 from tropalign.results.multiple import GAP, MultipleAlignment
+from tropalign.results.multiple_colours import cell_colours
 
 #: Columns per block, and lines of all blocks up to which letters are drawn: a height that programs open.
 BLOCK, MOST_LINES = 80, 1_000
@@ -25,6 +25,8 @@ MOST_NAME = 32
 MOST_ROWS, MOST_COLUMNS = 600, 1_200
 #: In pixels. An SVG file scales.
 CELL_WIDTH, ROW_HEIGHT, TEXT, MARGIN, TRACK = 11, 16, 12, 16, 24
+#: The width of a letter, of its size: more than most fonts' mean.
+LETTER = 0.66
 INK, QUIET, FAINT, BAR = "#1b1f27", "#626b7b", "#b3bac6", "#3aa394"
 
 
@@ -83,13 +85,13 @@ def picture(alignment: MultipleAlignment, title: str) -> Picture:
     made.texts.append(Text((MARGIN,), MARGIN + 4, shown(title), "start", TEXT + 3, INK))
     made.texts.append(Text((MARGIN,), MARGIN + 24, words, "start", TEXT, QUIET))
     made.height += MARGIN
-    made.width = max(made.width, 2 * MARGIN + 0.7 * TEXT * max(len(shown(title)), len(words)))
+    made.width = max(made.width, 2 * MARGIN + LETTER * (TEXT + 3) * max(len(shown(title)), len(words)))
     return made
 
 
 def _blocks(alignment: MultipleAlignment) -> Picture:
     names = [_cut(shown(name)) for name in alignment.names]
-    left = MARGIN + 8 + CELL_WIDTH * 0.68 * max(map(len, names), default=0)
+    left = MARGIN + 8 + LETTER * TEXT * max(len("confidence"), *map(len, names))
     widest = min(BLOCK, alignment.n_columns)
     made = Picture(width=left + CELL_WIDTH * widest + 64, height=MARGIN + 44)
     colours = cell_colours(alignment)

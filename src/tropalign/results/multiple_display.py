@@ -6,10 +6,12 @@ Names come from files, so they are escaped: a terminal obeys no control characte
 from __future__ import annotations
 
 import html
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tropalign.errors import shown
 from tropalign.results.display import PLAIN, PRE
+from tropalign.results.multiple_colours import cell_colours
 
 if TYPE_CHECKING:
     from tropalign.results.multiple import MultipleAlignment
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 #: Rows, letters of a name and columns that are shown of a large alignment.
 SHOWN_ROWS, SHOWN_NAME, SHOWN_COLUMNS = 12, 24, 80
 HTML_ROWS, HTML_COLUMNS = 100, 2_000
+#: Cells up to which an alignment is coloured in a notebook, which keeps every coloured run in its file.
+COLOURED_CELLS = 20_000
+#: Names stay while letters scroll below them, so they need the page's own background: Jupyter's, VS Code's, others'.
+NAME = "<span style='position:sticky;left:0;background:var(--jp-layout-color0,var(--vscode-editor-background,Canvas))'>"
 
 
 def title(alignment: MultipleAlignment) -> str:
@@ -32,25 +38,46 @@ def block_text(alignment: MultipleAlignment) -> str:
 
 
 def block_html(alignment: MultipleAlignment) -> str:
-    """The same as HTML, with more of it."""
-    lines = [html.escape(line) for line in _lines(alignment, HTML_ROWS, HTML_COLUMNS)]
+    """The same as HTML, with more of it and, where that is not too much, in colour."""
+    names, texts = _rows(alignment, HTML_ROWS, HTML_COLUMNS)
+    letters = [html.escape(text) for text in texts]
+    n_rows, n_columns = alignment.shape
+    if n_rows * n_columns <= COLOURED_CELLS and n_rows <= HTML_ROWS and n_columns <= HTML_COLUMNS:
+        numbers, palette = cell_colours(alignment)
+        letters = [_coloured(text, row.tolist(), palette) for text, row in zip(texts, numbers, strict=True)]
+    lines = [f"{NAME}{html.escape(name)}  </span>{text}" for name, text in zip(names, letters, strict=True)]
     block = "\n".join(lines)
     box = "<div style='overflow:auto;max-height:30em'>"
     return f"<p>{html.escape(title(alignment))}</p>{box}{PRE}{block}</pre></div>"
 
 
 def _lines(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> list[str]:
+    names, texts = _rows(alignment, most_rows, most_columns)
+    return [f"{name}  {text}".rstrip() for name, text in zip(names, texts, strict=True)]
+
+
+def _rows(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> tuple[list[str], list[str]]:
+    """Names, of one width, and letters; in the midst of many rows one that says how many are left out."""
     n = len(alignment)
     chosen = range(n) if n <= most_rows else [*range(most_rows // 2), *range(n - most_rows // 2, n)]
     names = [_cut(shown(alignment.names[k])) for k in chosen]
-    width = max(map(len, names), default=0)
-    lines = [
-        f"{name:<{width}}  {_shortened(alignment.row(k).decode('latin-1').translate(PLAIN), most_columns)}".rstrip()
-        for name, k in zip(names, chosen, strict=True)
-    ]
+    texts = [_shortened(alignment.row(k).decode("latin-1").translate(PLAIN), most_columns) for k in chosen]
     if n > most_rows:
-        lines.insert(most_rows // 2, f"... {n - 2 * (most_rows // 2):,} more")
-    return lines
+        names.insert(most_rows // 2, f"... {n - 2 * (most_rows // 2):,} more")
+        texts.insert(most_rows // 2, "")
+    width = max(map(len, names), default=0)
+    return [name.ljust(width) for name in names], texts
+
+
+def _coloured(text: str, numbers: list[int], palette: list[str]) -> str:
+    """Letters with their colours behind them, half see-through for light and dark pages."""
+    pieces, at = [], 0
+    for number, run in groupby(numbers):
+        n = len(list(run))
+        letters = html.escape(text[at : at + n])
+        pieces.append(f"<span style='background:{palette[number]}80'>{letters}</span>" if number else letters)
+        at += n
+    return "".join(pieces)
 
 
 def _cut(name: str) -> str:

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.aligned_colours import rules
 from tropalign.formats.header import Header
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.multiple_colours import rules
 
 PAGE = Path(__file__).parent / "page"
 #: In the order in which a browser reads them.

@@ -5,7 +5,7 @@ const mix = (a, b, share) => a.map((value, k) => Math.round(value * share + b[k]
 const css = (colour) => `rgb(${colour.join(" ")})`;
 const slotOfLetter = (letter) => (letter === "*" ? 0 : letter.charCodeAt(0) & 31);
 
-/* Clustal X (Thompson et al. 1997), its file colprot.par, as in colours.json: a condition holds where its letters together
+/* Clustal X (Thompson et al. 1997), its file colprot.par, as in multiple_colours.json: a condition holds where its letters together
    are at least its share of a column, gaps counted; a rule colours its letters where one of its conditions holds. */
 const RULES = JSON.parse(document.getElementById("rules").textContent);
 
@@ -67,7 +67,7 @@ const hydropathy = () => {
 
 const LEVELS = 20;
 const confidence = (alignment) => ({
-  rule: "How sure the aligner is of each residue's place: its mean posterior probability.",
+  rule: "How sure the aligner is of each residue's place: its mean posterior with the others of its column.",
   palette: [null, ...Array.from({ length: LEVELS + 1 }, (_, k) => along(UNSURE_TO_SURE, k / LEVELS))],
   of: (row, column) => 1 + Math.round(alignment.confidence[row * alignment.nColumns + column] / 255 * LEVELS),
   legend: Array.from({ length: LEVELS + 1 }, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),

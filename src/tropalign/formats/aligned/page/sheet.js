@@ -99,7 +99,7 @@ class Sheet {
     this.tiles = new Tiles(this.cellWidth, this.cellHeight, (byte, k) => this.tileInk(byte, k));
     this.cutNames = new Map();
     this.drawMap();
-    this.redraw();
+    this.draw();  // at once: a canvas of another size is black until it is drawn
   }
 
   /** Colours are toned down on a dark page. */

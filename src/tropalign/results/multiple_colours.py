@@ -1,6 +1,6 @@
 """Colours of the letters of a multiple alignment: Clustal X's rules for proteins, a colour per base for nucleotides.
 
-The rules are those of ``aligned/page/colours.json``, which the HTML page reads, too.
+The rules are those of ``multiple_colours.json``, which the HTML page of ``formats/`` reads, too.
 """
 
 from __future__ import annotations
@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results.multiple import MultipleAlignment
+if TYPE_CHECKING:
+    from tropalign.results.multiple import MultipleAlignment
 
-RULES = Path(__file__).parent / "aligned" / "page" / "colours.json"
+RULES = Path(__file__).with_suffix(".json")
 WHITE = "#ffffff"
 #: A share such as 0.6 of 5 rows is 3, whatever its product is in floating point.
 ROUNDING = 1e-6
