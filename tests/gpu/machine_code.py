@@ -146,7 +146,8 @@ def register_counts(cubin):
 def measure(name, capability):
     """What the table holds of a kernel; a cell is one packed word: two cells of 16 bits, or one of 32.
 
-    Branches that are rarely taken count, too."""
+    Branches that are rarely taken count, too.
+    """
     cubin, cells = compile_variant(name, capability)
     kernel = POSTERIORS.get(name, "place" if name == PLACEMENT else "sweep")
     found = instructions(cubin, kernel)
