@@ -29,9 +29,13 @@ VARIANTS = {
     "local alignment, strips": (True, True, 2, True),
 }
 PLACEMENT = "placement score"
-#: Both sweeps of posteriors -> their kernels.
-POSTERIORS = {"posteriors, from the end": "ends", "posteriors": "posteriors"}
-EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *POSTERIORS]
+#: Kernels of multiple alignment: both sweeps of posteriors; consistency, per product. -> (kernel, its arithmetic).
+MSA = {
+    "posteriors, from the end": ("ends", "FFMA"),
+    "posteriors": ("posteriors", "FFMA"),
+    "consistency": ("relax", "POPC"),
+}
+EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA]
 #: Instructions that go elsewhere than to the integer pipe: memory, control, the uniform and the multiply-add pipes.
 ELSEWHERE = re.compile(
     r"LD|ST|CCTL|ERRBAR|MEMBAR|BRA|BSSY|BSYNC|BAR|BREAK|CALL|RET|EXIT|NOP|WARPSYNC|DEPBAR|IMAD|U[A-Z]|R2UR|S2|CS2R"
@@ -56,11 +60,14 @@ def compile_placement(capability):
     return compile_for(source(), chosen, f"sm_{capability}"), chosen["PLACE_ROWS"] * COLUMNS
 
 
-def compile_posteriors(capability):
+def compile_msa(name, capability):
     from tropalign.devices.nvrtc import compile_for
+    from tropalign.msa import gpu_consistency
     from tropalign.msa.gpu import Shape, constants, source
     from tropalign.msa.models import PROTEIN_2
 
+    if name == "consistency":
+        return compile_for(gpu_consistency.source(), gpu_consistency.constants(), f"sm_{capability}"), 1
     shape = Shape()
     chosen = constants(shape.group, max(shape.rows), len(PROTEIN_2.insert))
     return compile_for(source(), chosen, f"sm_{capability}"), max(shape.rows)
@@ -70,8 +77,8 @@ def compile_variant(name, capability):
     """Machine code, and words of cells in its inner loop."""
     if name == PLACEMENT:
         return compile_placement(capability)
-    if name in POSTERIORS:
-        return compile_posteriors(capability)
+    if name in MSA:
+        return compile_msa(name, capability)
 
     from gpu.cases import blosum62
 
@@ -149,9 +156,9 @@ def measure(name, capability):
     Branches that are rarely taken count, too.
     """
     cubin, cells = compile_variant(name, capability)
-    kernel = POSTERIORS.get(name, "place" if name == PLACEMENT else "sweep")
+    kernel, arithmetic = MSA.get(name, ("place" if name == PLACEMENT else "sweep", "MNMX"))
     found = instructions(cubin, kernel)
-    body = Counter(name.split(".")[0] for name in inner_loop(found, "FFMA" if name in POSTERIORS else "MNMX"))
+    body = Counter(name.split(".")[0] for name in inner_loop(found, arithmetic))
     registers, stack = register_counts(cubin)[kernel]
     return {
         "registers": registers,
@@ -165,7 +172,7 @@ def measure(name, capability):
 def cases():
     return [
         (name, arch)
-        for name in [*VARIANTS, PLACEMENT, *POSTERIORS]
+        for name in [*VARIANTS, PLACEMENT, *MSA]
         for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))
     ]
 

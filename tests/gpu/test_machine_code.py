@@ -16,6 +16,7 @@ DESIGNED = {
     "placement score": 5.5,
     "posteriors, from the end": 50,
     "posteriors": 55,
+    "consistency": 15,
 }
 
 pytest.importorskip("cuda.bindings.nvrtc")
