@@ -12,6 +12,7 @@ void bind_msa_posteriors(nanobind::module_ &);
 void bind_msa_large(nanobind::module_ &);
 void bind_msa_store(nanobind::module_ &);
 void bind_msa_progressive(nanobind::module_ &);
+void bind_msa_blocks(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -26,4 +27,5 @@ NB_MODULE(_native, m) {
     bind_msa_large(m);
     bind_msa_store(m);
     bind_msa_progressive(m);
+    bind_msa_blocks(m);
 }

@@ -147,6 +147,7 @@ class PosteriorStore:
     @property
     def n_bytes(self) -> int: ...
 
+def block_rows(store: PosteriorStore) -> tuple[_I32, _U32, _U32, _U16]: ...
 def lcs_lengths(
     codes: _U8,
     offsets: _I64,

@@ -8,6 +8,7 @@ import tropalign
 from tropalign import _native
 from tropalign.execution.scheduler import Scheduler
 from tropalign.msa.gpu import PosteriorsOnGpu
+from tropalign.msa.gpu_consistency import ProductsOnGpu
 from tropalign.msa.self_test import difference
 from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
@@ -134,3 +135,37 @@ def check_posteriors(device, model, family, shape, cutoff=0.01, told=None):
     assert distance < 2e-5, distance
     assert posterior < 1e-4, posterior
     return got
+
+
+def random_store(seed, lengths, filled=0.1, missing=()):
+    """A store of random sparse posteriors of all pairs but the missing ones, and their matrices in both orders."""
+    rng, matrices = np.random.default_rng(seed), {}
+    store = _native.PosteriorStore(np.array(lengths, np.int32))
+    for x in range(len(lengths)):
+        for y in range(x + 1, len(lengths)):
+            if (x, y) in missing:
+                continue
+            shape = lengths[x], lengths[y]
+            matrix = np.where(rng.random(shape) < filled, rng.integers(1, 32768, shape), 0).astype(np.uint16)
+            rows, columns = np.nonzero(matrix)
+            sizes = np.bincount(rows, minlength=shape[0]).astype(np.uint16)
+            store.add(np.array([[x, y]], np.int32), sizes, columns.astype(np.uint16), matrix[rows, columns])
+            matrices[x, y], matrices[y, x] = matrix, matrix.T
+    return store, matrices
+
+
+def check_products(device, store, matrices, between, group, told=None):
+    """The device's sums are those of dense matrices."""
+    pairs = np.array([pair for pair in matrices if pair[0] < pair[1]], np.int32)
+    found = ProductsOnGpu(device, store, group).sums(pairs, between, told)
+    for (x, y), sums in zip(pairs.tolist(), found, strict=True):
+        wanted = np.zeros(matrices[x, y].shape, np.int64)
+        for begin in range(0, len(between.members), between.at_once):
+            some = np.zeros_like(wanted)
+            for z in between.members[begin : begin + between.at_once].tolist():
+                if (x, z) in matrices and (y, z) in matrices:
+                    weighted = (matrices[x, z].astype(np.int64) * int(between.weights[z]) + (1 << 14)) >> 15
+                    some += weighted @ matrices[z, y].astype(np.int64)
+            wanted += some >> between.shift
+        np.testing.assert_array_equal(sums, wanted[matrices[x, y] > 0])
+    return found

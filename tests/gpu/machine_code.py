@@ -16,7 +16,7 @@ from pathlib import Path
 
 TABLE = Path(__file__).parent / "machine_code.json"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
-#: Name -> (local, traced, source of scores, strips). All architectures compile the first four, and PLACEMENT.
+#: Name -> (local, traced, source of scores, strips). All architectures compile the first four, and those below.
 VARIANTS = {
     "local score": (True, False, 0, False),
     "local alignment": (True, True, 0, False),
@@ -29,7 +29,13 @@ VARIANTS = {
     "local alignment, strips": (True, True, 2, True),
 }
 PLACEMENT = "placement score"
-EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT]
+#: Kernels of multiple alignment: both sweeps of posteriors; consistency, per product. -> (kernel, its arithmetic).
+MSA = {
+    "posteriors, from the end": ("ends", "FFMA"),
+    "posteriors": ("posteriors", "FFMA"),
+    "consistency": ("relax", "POPC"),
+}
+EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA]
 #: Instructions that go elsewhere than to the integer pipe: memory, control, the uniform and the multiply-add pipes.
 ELSEWHERE = re.compile(
     r"LD|ST|CCTL|ERRBAR|MEMBAR|BRA|BSSY|BSYNC|BAR|BREAK|CALL|RET|EXIT|NOP|WARPSYNC|DEPBAR|IMAD|U[A-Z]|R2UR|S2|CS2R"
@@ -54,10 +60,25 @@ def compile_placement(capability):
     return compile_for(source(), chosen, f"sm_{capability}"), chosen["PLACE_ROWS"] * COLUMNS
 
 
+def compile_msa(name, capability):
+    from tropalign.devices.nvrtc import compile_for
+    from tropalign.msa import gpu_consistency
+    from tropalign.msa.gpu import Shape, constants, source
+    from tropalign.msa.models import PROTEIN_2
+
+    if name == "consistency":
+        return compile_for(gpu_consistency.source(), gpu_consistency.constants(), f"sm_{capability}"), 1
+    shape = Shape()
+    chosen = constants(shape.group, max(shape.rows), len(PROTEIN_2.insert))
+    return compile_for(source(), chosen, f"sm_{capability}"), max(shape.rows)
+
+
 def compile_variant(name, capability):
     """Machine code, and words of cells in its inner loop."""
     if name == PLACEMENT:
         return compile_placement(capability)
+    if name in MSA:
+        return compile_msa(name, capability)
 
     from gpu.cases import blosum62
 
@@ -91,15 +112,15 @@ def instructions(cubin, kernel):
     return found
 
 
-def inner_loop(found):
-    """Instructions of the innermost loop that does most of the arithmetic."""
+def inner_loop(found, arithmetic="MNMX"):
+    """Instructions of the innermost loop that does most of the arithmetic, that is, instructions of this name."""
     place = {name: k for k, (kind, name) in enumerate(found) if kind == "label"}
     loops = []
     for k, (name, operands) in enumerate(found):
         target = re.search(r"(\.L_x_\d+)", operands) if name.startswith("BRA") else None
         if target and place.get(target[1], k) < k:
             body = [name for name, _ in found[place[target[1]] : k + 1] if name != "label"]
-            loops.append((sum("MNMX" in name for name in body), body))
+            loops.append((sum(arithmetic in name for name in body), body))
     most = max(count for count, _ in loops)
     return min((body for count, body in loops if count >= 0.6 * most), key=len)
 
@@ -130,11 +151,14 @@ def register_counts(cubin):
 
 
 def measure(name, capability):
-    """What the table holds of a kernel; a cell is one packed word: two cells of 16 bits, or one of 32."""
+    """What the table holds of a kernel; a cell is one packed word: two cells of 16 bits, or one of 32.
+
+    Branches that are rarely taken count, too.
+    """
     cubin, cells = compile_variant(name, capability)
-    kernel = "place" if name == PLACEMENT else "sweep"
+    kernel, arithmetic = MSA.get(name, ("place" if name == PLACEMENT else "sweep", "MNMX"))
     found = instructions(cubin, kernel)
-    body = Counter(name.split(".")[0] for name in inner_loop(found))
+    body = Counter(name.split(".")[0] for name in inner_loop(found, arithmetic))
     registers, stack = register_counts(cubin)[kernel]
     return {
         "registers": registers,
@@ -147,7 +171,9 @@ def measure(name, capability):
 
 def cases():
     return [
-        (name, arch) for name in [*VARIANTS, PLACEMENT] for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))
+        (name, arch)
+        for name in [*VARIANTS, PLACEMENT, *MSA]
+        for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))
     ]
 
 

@@ -101,6 +101,7 @@ SIMT_FN float simt_float(uint bits) {
     std::memcpy(&a, &bits, sizeof a);
     return a;
 }
+SIMT_FN int simt_count(uint a) { return __builtin_popcount(a); }
 #define SIMT_LOW_BYTE(a, b, k) (((a) & 0xffffff00u) | ((b) >> 8 * (k) & 255u))
 SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return a << 24 | (b & 255u) << 16 | (c & 255u) << 8; }
 

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gpu.cases import check_posteriors, random_family
+from gpu.cases import check_posteriors, check_products, random_family, random_store
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tropalign.errors import DeviceError, ResourceError
 from tropalign.msa.gpu import PosteriorsOnGpu, Shape
+from tropalign.msa.gpu_consistency import Between, ProductsOnGpu
 from tropalign.msa.models import NUCLEOTIDE, PROTEIN_1, PROTEIN_2
 from tropalign.msa.self_test import difference
 
@@ -106,3 +107,45 @@ def test_wrong_calls(host):
     ):
         with pytest.raises(ValueError, match=words):
             posteriors(*arguments)
+
+
+def between(members, n_sequences, at_once=3, shift=0):
+    """Weights that differ, and one of 0."""
+    weights = np.arange(n_sequences, dtype=np.int32) * 97 % 2048
+    return Between(np.array(members, np.int32), weights, at_once, shift)
+
+
+def test_products(vendor_device):
+    """Rows of several blocks, a pair without posteriors, a sequence of the group of others."""
+    store, matrices = random_store(1, [70, 40, 1, 100, 33], missing=[(1, 3)])
+    for group, chosen in ((32, between(range(5), 5)), (32, between([4, 0, 2], 5, at_once=2, shift=3))):
+        found = check_products(vendor_device, store, matrices, chosen, group)
+        assert max(sums.max(initial=0) for sums in found) > 1000
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_products(host, data):
+    lengths = data.draw(st.lists(st.integers(1, 70), min_size=2, max_size=5))
+    store, matrices = random_store(
+        data.draw(st.integers(0, 10**6)), lengths, data.draw(st.sampled_from([0, 0.02, 0.3]))
+    )
+    chosen = between(range(len(lengths)), len(lengths), data.draw(st.integers(1, 6)), data.draw(st.integers(0, 4)))
+    check_products(host, store, matrices, chosen, 8)
+
+
+def test_products_in_launches():
+    device, told = HostDevice(16), []
+    store, matrices = random_store(2, [30, 20, 25, 33])
+    products = ProductsOnGpu(device, store, 8)
+    products.pace.cells = 1
+    wanted = check_products(device, store, matrices, between(range(4), 4), 8)
+    pairs = np.array([pair for pair in matrices if pair[0] < pair[1]], np.int32)
+    found = products.sums(pairs, between(range(4), 4), told.append)
+    assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
+    assert told[0] == 0 and told[-1] == 6
+    device.budget = 1000
+    with pytest.raises(
+        ResourceError, match=r"^host: the posteriors of a family side by side need .*: add --device cpu$"
+    ):
+        ProductsOnGpu(device, store)

@@ -8,6 +8,7 @@
    memory:      SIMT_GLOBAL, SIMT_SHARED (a pointer to local memory), SIMT_SHARED_ARRAY (its declaration)
    float:       SIMT_FMA(a, b, c), simt_root (the square root, a few units in the last place off), simt_larger, simt_smaller,
                 simt_bits and simt_float (its 32 bits, and back); simt_pair is two floats side by side (.x, .y)
+   bits:        simt_count(a) is how many of them are set
    bytes:       SIMT_LOW_BYTE(a, b, k) is a with byte k of b in its lowest byte, simt_low_bytes(a, b, c) the lowest bytes
                 of three words as the highest of one
    word_t:      what a lane computes with, chosen by SIMT_WORD:
@@ -43,6 +44,7 @@ SIMT_FN float simt_larger(float a, float b) { return fmaxf(a, b); }
 SIMT_FN float simt_smaller(float a, float b) { return fminf(a, b); }
 SIMT_FN uint simt_bits(float a) { return __float_as_uint(a); }
 SIMT_FN float simt_float(uint bits) { return __uint_as_float(bits); }
+SIMT_FN int simt_count(uint a) { return __popc(a); }
 #define SIMT_LOW_BYTE(a, b, k) __byte_perm(a, b, 0x3214 + (k))
 SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return __byte_perm(__byte_perm(b, a, 0x4000), c, 0x3244); }
 
@@ -83,6 +85,7 @@ SIMT_FN float simt_larger(float a, float b) { return fmax(a, b); }
 SIMT_FN float simt_smaller(float a, float b) { return fmin(a, b); }
 SIMT_FN uint simt_bits(float a) { return as_uint(a); }
 SIMT_FN float simt_float(uint bits) { return as_float(bits); }
+SIMT_FN int simt_count(uint a) { return (int)popcount(a); }
 #define SIMT_LOW_BYTE(a, b, k) (((a) & 0xffffff00u) | ((b) >> 8 * (k) & 255u))
 SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return a << 24 | (b & 255u) << 16 | (c & 255u) << 8; }
 

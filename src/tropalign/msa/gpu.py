@@ -143,7 +143,7 @@ class PosteriorsOnGpu:
         if not _all_within(MOST_ODDS, odds, model.boltzmann, model.gap, extended, opened, model.transitions[:1]):
             raise DeviceError(f"{device.name}: a pair model with odds this large or small is computed on the CPU only")
         self._growth = math.log2(max(odds.max(), model.boltzmann.max(), 2))
-        self._decline = -math.log2(min(extended.max(), model.gap[1], 0.5))
+        self._decline = -math.log2(max(min(extended.max(), model.gap[1]), 1e-9))
         table = np.zeros((self.n_letters, self.n_letters + 1, 2), np.float32)
         table[:, :-1, 0], table[:, :-1, 1] = odds.T, model.boltzmann.T
         lowest = max(math.ceil(float(np.float32(cutoff)) * ONE), 1)
