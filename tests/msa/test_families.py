@@ -124,8 +124,13 @@ def test_tree_joins_kin_first():
         one = kinds[k % 2].copy()
         one[rng.integers(0, 120, 30)] = letters[rng.integers(0, 20, 30)]
         texts.append(one.tobytes().decode())
-    children = fast_tree(tropalign.SequenceBatch.from_strings(texts), 1)
+    tree, distances = fast_tree(tropalign.SequenceBatch.from_strings(texts), 1)
+    assert distances.shape == (28,)
     below = [{leaf} for leaf in range(8)]
-    for a, b in children.tolist():
+    for a, b in tree.children.tolist():
         below.append(below[a] | below[b])
-    assert {frozenset(below[k]) for k in children[-1].tolist()} == {frozenset({0, 2, 4, 6}), frozenset({1, 3, 5, 7})}
+    last = {frozenset(below[k]) for k in tree.children[-1].tolist()}
+    assert last == {
+        frozenset({0, 2, 4, 6}),
+        frozenset({1, 3, 5, 7}),
+    }

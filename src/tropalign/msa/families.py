@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.execution.task import Progress
+from tropalign.msa.pipeline import Tree
 from tropalign.sequences.batch import SequenceBatch
 
 #: Sequences of each length class whose subsequences with reversed ones tell what chance does.
@@ -87,7 +88,7 @@ def chance_shares(words: Words, n_threads: int) -> NDArray[np.float32]:
 
 def fast_tree(
     batch: SequenceBatch, n_threads: int, progress: Callable[[int], Progress | None] | None = None
-) -> NDArray[np.int32]:
+) -> tuple[Tree, NDArray[np.float32]]:
     """UPGMA on distances by longest common subsequences.
 
     Parameters
@@ -97,8 +98,9 @@ def fast_tree(
 
     Returns
     -------
-    int32, shape (n - 1, 2)
-        Children: leaves are 0 to n - 1, inner node n + k is made in step k.
+    tree : Tree
+    distances : float32, shape (n (n - 1) / 2,)
+        In the order (0,1), (0,2) .. (1,2) ..
     """
     from tropalign import _native
 
@@ -106,8 +108,7 @@ def fast_tree(
     shares = chance_shares(words, n_threads)
     watch = progress(len(batch)) if progress is not None else None
     distances = _native.lcs_distances(words.codes, words.offsets, words.n_codes, shares, n_threads, watch)
-    children, _ = _native.guide_tree(distances)
-    return children
+    return Tree(*_native.guide_tree(distances)), distances
 
 
 @dataclass(frozen=True)

@@ -75,19 +75,23 @@ def representatives(
     lengths
         Of all sequences.
     """
-    n = len(items)
-    apart = np.zeros((n, n))
-    apart[np.triu_indices(n, 1)] = distance
-    apart += apart.T
     candidates = [(k, one) for k in tree.leaf_order() for one in items[k].representatives]
     of_item = np.array([k for k, _ in candidates])
     counts = np.array([len(items[k].members) / len(items[k].representatives) for k, _ in candidates])
     length = lengths[[one for _, one in candidates]].astype(np.float64)
-    shared = (1 - apart[np.ix_(of_item, of_item)]) * np.minimum(length[:, None], length)
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
     stretch = np.minimum((middle * most).astype(np.int64), most - 1)
     chosen = []
     for k in np.unique(stretch):
         within = np.flatnonzero(stretch == k)
-        chosen.append(candidates[within[(shared[np.ix_(within, within)] @ counts[within]).argmax()]][1])
+        near = 1 - among(distance, of_item[within], len(items))
+        shared = near * np.minimum(length[within, None], length[within])
+        chosen.append(candidates[within[(shared @ counts[within]).argmax()]][1])
     return tuple(chosen)
+
+
+def among(distance: NDArray[np.float32], some: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+    """The distances of some of n items with one another as a square; 0 of an item with itself."""
+    low, high = np.minimum(some[:, None], some), np.maximum(some[:, None], some)
+    place = low * (2 * n - low - 1) // 2 + high - low - 1
+    return np.where(low == high, 0.0, distance[np.where(low == high, 0, place)])

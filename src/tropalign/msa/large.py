@@ -161,9 +161,8 @@ class _Family:
         n = len(self.batch)
         if n > 1:
             self._tell("tree", 0.0)
-            groups = divide(
-                fast_tree(self.batch, self.n_threads, self._watch("tree", TREE_SHARE)), self.division.most_items
-            )
+            whole, _ = fast_tree(self.batch, self.n_threads, self._watch("tree", TREE_SHARE))
+            groups = divide(whole.children, self.division.most_items)
             self.done = TREE_SHARE
             work = sum(len(group.items) ** 2 for group in groups)
             for level in range(max(group.level for group in groups) + 1):

@@ -1,0 +1,339 @@
+"""New sequences into an alignment, and two alignments into one; what is aligned already stays as it is.
+
+Each new sequence x is compared with the members of the alignment that share the most with it. Their posteriors, each
+by its column, are those of x and the alignment's columns, and the alignment with the highest sum is taken (groups.py):
+
+    alignment   MKV-LAW      new sequence  MKVGGLW      x by itself  MKVGGL-W      result  MKV--LAW
+                MRVILAW                                              |||  | |              MRV-ILAW
+                                                        columns      012  456              MKVGGL-W
+
+Columns of the alignment keep their order and what stands in them; new columns appear only where new sequences have
+residues that fit none. What several new sequences insert at one place is not aligned with each other: each
+insertion begins at the left, and at the beginning of the alignment ends at the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, ResourceError, shown
+from tropalign.execution.progress import StageProgress
+from tropalign.execution.task import Device, Progress
+from tropalign.msa.families import chance_shares, fast_tree, words_of
+from tropalign.msa.family import MOST_RESIDUES
+from tropalign.msa.group_alignment import representatives
+from tropalign.msa.groups import Item, ItemPair, Pool, starting_columns
+from tropalign.msa.models import model_of
+from tropalign.msa.options import MsaOptions
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.batch import SequenceBatch
+
+#: Members that a new sequence is compared with, and members of each alignment that are compared when two are merged.
+MEMBERS, SPEAKERS = 16, 16
+#: Posteriors of columns below it are dropped.
+POOLED_CUTOFF = 0.002
+#: New sequences whose posteriors are made at a time, and of which common subsequences are found at a time.
+AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where the residues of a new sequence belong.
+
+    Attributes
+    ----------
+    column : int64, shape (n,)
+        Of the alignment: the one that the residue stands in, or, where it is inserted, the first one to the right.
+    is_inserted : bool, shape (n,)
+    """
+
+    column: NDArray[np.int64]
+    is_inserted: NDArray[np.bool_]
+
+
+def add_sequences(
+    alignment: MultipleAlignment,
+    batch: SequenceBatch,
+    options: MsaOptions,
+    devices: Sequence[Device],
+    n_threads: int,
+    progress: StageProgress | None = None,
+    keep_length: bool = False,
+) -> MultipleAlignment:
+    """New sequences below the rows of an alignment.
+
+    Parameters
+    ----------
+    options
+        Rules and cutoff are used.
+    devices, n_threads
+        What computes posteriors, and threads for the rest.
+    progress
+        Receives the name of a stage and the share of all work that is done.
+    keep_length
+        No column is added: residues that fit none are left out of the new rows.
+
+    Returns
+    -------
+    MultipleAlignment
+        The old rows, then the new ones; without confidence and tree.
+
+    Raises
+    ------
+    InputError
+        A new sequence has the name of a row, or is of another alphabet than the rows.
+    ResourceError
+        The alignment has more than 65,535 columns.
+    """
+    whole = joined(alignment.sequences, batch)
+    check_columns(alignment)
+    adding = _Adding(alignment, batch, whole, options, devices, n_threads, progress)
+    placed = adding.placed()
+    column = np.concatenate([one.column for one in placed])
+    is_inserted = np.concatenate([one.is_inserted for one in placed])
+    if keep_length:
+        return _without_insertions(alignment, batch, column, is_inserted)
+    new_of_old, new_columns = opened(column, is_inserted, batch.offsets, alignment.n_columns)
+    columns = np.concatenate([new_of_old[alignment.columns], new_columns]).astype(np.int32)
+    n_columns = max(int(new_of_old[-1]), int(new_columns.max(initial=-1))) + 1
+    return MultipleAlignment(whole, columns, n_columns)
+
+
+def merge_alignments(
+    first: MultipleAlignment,
+    second: MultipleAlignment,
+    options: MsaOptions,
+    devices: Sequence[Device],
+    n_threads: int,
+    progress: StageProgress | None = None,
+) -> MultipleAlignment:
+    """Two alignments in one; the rows of each keep their columns among themselves.
+
+    Parameters
+    ----------
+    options, devices, n_threads, progress
+        As `add_sequences` has them.
+
+    Returns
+    -------
+    MultipleAlignment
+        The rows of the first, then those of the second; without confidence and tree.
+
+    Raises
+    ------
+    InputError
+        Both have a row of one name, or they are of different alphabets.
+    ResourceError
+        One has more than 65,535 columns.
+    """
+    whole = joined(first.sequences, second.sequences)
+    check_columns(first)
+    check_columns(second)
+    columns = np.concatenate([first.columns, second.columns])
+    pool = _pool(whole, columns, options, devices, n_threads)
+    n, items = len(first), []
+    for alignment, begin in ((first, 0), (second, n)):
+        chosen = tuple(begin + k for k in speakers(alignment.sequences, SPEAKERS, n_threads))
+        items.append(Item(np.arange(begin, begin + len(alignment)), alignment.n_columns, chosen))
+    if not all(item.representatives for item in items):
+        raise InputError("an alignment holds gaps only: give its sequences their residues")
+    found = pool.posteriors([ItemPair(*items)], _watch(progress, "posteriors"))
+    x, y = best_columns(first.n_columns, second.n_columns, found[1:4], n_threads)
+    moved = np.concatenate([x[first.columns], y[second.columns]]).astype(np.int32)
+    return MultipleAlignment(whole, moved, int(max(x[-1], y[-1])) + 1)
+
+
+def joined(old: SequenceBatch, new: SequenceBatch) -> SequenceBatch:
+    """Both one after another.
+
+    Raises
+    ------
+    InputError
+        They share a name, or are of different alphabets.
+    """
+    if old.alphabet != new.alphabet:
+        raise InputError(
+            f"the alignment is of {old.alphabet.name} sequences, what is added to it of {new.alphabet.name} ones: give "
+            "--alphabet if both are the same"
+        )
+    if both := set(old.names) & set(new.names):
+        name = next(name for name in new.names if name in both)
+        raise InputError("the alignment has a row of this name already: rename one of them", record=shown(name))
+    return SequenceBatch(
+        np.concatenate([old.codes, new.codes]),
+        np.concatenate([old.offsets, new.offsets[1:] + old.offsets[-1]]),
+        old.names + new.names,
+        old.alphabet,
+        np.concatenate([old.letters, new.letters]),
+    )
+
+
+def check_columns(alignment: MultipleAlignment) -> None:
+    """Raises ResourceError where there are more columns than 16 bits number."""
+    if alignment.n_columns > MOST_RESIDUES:
+        raise ResourceError(
+            f"the alignment has {alignment.n_columns:,} columns, but {MOST_RESIDUES:,} is the most: leave out "
+            "columns that hold gaps only"
+        )
+
+
+def _pool(
+    whole: SequenceBatch,
+    columns: NDArray[np.int32],
+    options: MsaOptions,
+    devices: Sequence[Device],
+    n_threads: int,
+) -> Pool:
+    model = model_of(whole.alphabet, options.rules)
+    return Pool(whole, columns.astype(np.uint16), model, options.cutoff, POOLED_CUTOFF, devices, n_threads)
+
+
+def _watch(
+    progress: StageProgress | None, stage: str, done: float = 0.0, share: float = 1.0
+) -> Callable[[int], Progress | None]:
+    """Gives, for a number of items, what receives the items begun: they are this share of the work."""
+
+    def of(n_items: int) -> Progress | None:
+        if progress is None:
+            return None
+
+        def begun(items: int) -> None:
+            progress(stage, min(1.0, done + share * items / max(n_items, 1)))
+
+        return begun
+
+    return of
+
+
+def best_columns(
+    n_rows: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]], n_threads: int
+) -> list[NDArray[np.int32]]:
+    """The alignment of two items with the highest sum of posteriors: the new column of each column of both."""
+    from tropalign import _native
+
+    store = _native.PosteriorStore(np.array([n_rows, n_columns], np.int32))
+    store.add(np.array([[0, 1]], np.int32), *posteriors)
+    columns = _native.progressive(store, np.array([[0, 1]], np.int32), np.full(2, 0.5), n_threads)
+    return [columns[:n_rows], columns[n_rows:]]
+
+
+def speakers(batch: SequenceBatch, most: int, n_threads: int) -> list[int]:
+    """Sequences that speak for an alignment: along a tree, as `representatives` finds them."""
+    there = np.flatnonzero(batch.lengths)
+    if len(there) <= most:
+        return [int(k) for k in there]
+    some = batch[there]
+    tree, distances = fast_tree(some, n_threads)
+    items = [Item(np.array([k]), int(size), (k,)) for k, size in enumerate(some.lengths.tolist())]
+    return [int(there[k]) for k in representatives(items, distances, tree, some.lengths, most)]
+
+
+class _Adding:
+    """New sequences on their way into an alignment."""
+
+    def __init__(
+        self,
+        alignment: MultipleAlignment,
+        batch: SequenceBatch,
+        whole: SequenceBatch,
+        options: MsaOptions,
+        devices: Sequence[Device],
+        n_threads: int,
+        progress: StageProgress | None,
+    ) -> None:
+        self.alignment, self.batch, self.n_threads, self.progress = alignment, batch, n_threads, progress
+        columns = np.concatenate([alignment.columns, starting_columns(batch)])
+        self.pool = _pool(whole, columns, options, devices, n_threads)
+        self.members = np.arange(len(alignment))
+
+    def placed(self) -> list[Placed]:
+        """Each new sequence against the alignment."""
+        found: list[Placed] = []
+        n, n_new = len(self.alignment), len(self.batch)
+        for begin, nearest in self._nearest():
+            pairs = []
+            for k, members in enumerate(nearest):
+                new = n + begin + k
+                x = Item(np.array([new]), int(self.batch.lengths[begin + k]), (new,))
+                pairs.append(ItemPair(x, Item(self.members, self.alignment.n_columns, tuple(members.tolist()))))
+            watch = _watch(self.progress, "posteriors", begin / n_new, len(nearest) / n_new)
+            pooled = self.pool.posteriors(pairs, watch)
+            parts = [(pair.x.n_columns, pooled.part(k, k + 1)[1:4]) for k, pair in enumerate(pairs)]
+            with ThreadPoolExecutor(self.n_threads) as threads:
+                found.extend(threads.map(lambda part: placed_by(part[0], self.alignment.n_columns, part[1]), parts))
+        return found
+
+    def _nearest(self) -> Iterator[tuple[int, list[NDArray[np.int64]]]]:
+        """Runs of new sequences by their first, and the members of the alignment that share the most with each.
+
+        What two share by chance does not count, so that a long member is no better than a near one.
+        """
+        from tropalign import _native
+
+        there = np.flatnonzero(self.alignment.sequences.lengths).astype(np.int32)
+        if not len(there):
+            raise InputError("the alignment holds gaps only: give its sequences their residues")
+        n = len(self.alignment)
+        words = words_of(self.pool.batch[[*there, *range(n, n + len(self.batch))]])
+        shares, sizes = chance_shares(words, self.n_threads), np.diff(words.offsets)
+        old = np.arange(len(there), dtype=np.int32)
+        for begin in range(0, len(self.batch), AT_ONCE):
+            new = np.arange(begin, min(begin + AT_ONCE, len(self.batch)), dtype=np.int32) + np.int32(len(there))
+            common = _native.lcs_lengths(words.codes, words.offsets, words.n_codes, new, old, self.n_threads)
+            shorter = np.minimum(sizes[new][:, None], sizes[old])
+            bins = (4 * np.log2(np.maximum(sizes[new][:, None], sizes[old]) / shorter)).astype(np.int64)
+            beyond = common - shares[np.minimum(bins, len(shares) - 1)] * shorter
+            order = np.argsort(-beyond, axis=1, kind="stable")[:, :MEMBERS]
+            yield begin, [there[row].astype(np.int64) for row in order]
+
+
+def placed_by(n_residues: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]]) -> Placed:
+    """A new sequence by its posteriors with an alignment's columns."""
+    x, y = best_columns(n_residues, n_columns, posteriors, 1)
+    right = np.searchsorted(y, x)
+    return Placed(right, (right == n_columns) | (y[np.minimum(right, n_columns - 1)] != x))
+
+
+def opened(
+    column: NDArray[np.int64], is_inserted: NDArray[np.bool_], offsets: NDArray[np.int64], n_columns: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Columns for what new sequences insert: as many before each old one as the longest insertion there takes.
+
+    Returns
+    -------
+    of_old : int64, shape (n_columns,)
+        The new place of each old column.
+    of_residues : int64, shape of `column`
+        The place of each residue of the new sequences.
+    """
+    sequence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    at, who = column[is_inserted], sequence[is_inserted]
+    begins = np.flatnonzero(np.diff(at, prepend=-1) | np.diff(who, prepend=-1))  # of each insertion
+    sizes = np.diff(np.append(begins, len(at)))
+    widths = np.zeros(n_columns + 1, np.int64)
+    np.maximum.at(widths, at[begins], sizes)
+    before = np.cumsum(widths)  # columns opened up to each old one
+    rank = np.arange(len(at)) - np.repeat(begins, sizes)
+    is_overhang = at == 0  # stands close to what follows
+    rank[is_overhang] += widths[0] - np.repeat(sizes, sizes)[is_overhang]
+    of_residues = column + before[column]
+    of_residues[is_inserted] += rank - widths[at]
+    return np.arange(n_columns) + before[:-1], of_residues
+
+
+def _without_insertions(
+    alignment: MultipleAlignment, batch: SequenceBatch, column: NDArray[np.int64], is_inserted: NDArray[np.bool_]
+) -> MultipleAlignment:
+    """The old columns alone, and of the new sequences what stands in them."""
+    kept = ~is_inserted
+    counts = np.concatenate([[0], np.cumsum(kept)])
+    trimmed = SequenceBatch(
+        batch.codes[kept], counts[batch.offsets], batch.names, batch.alphabet, batch.letters[kept], batch.descriptions
+    )
+    columns = np.concatenate([alignment.columns, column[kept]]).astype(np.int32)
+    return MultipleAlignment(joined(alignment.sequences, trimmed), columns, alignment.n_columns)
