@@ -23,6 +23,17 @@ void require_square(const Square &table, size_t n, bool above_zero, const char *
             refuse(std::string(name) + ": a number is not finite and above 0");
 }
 
+/// Kernels scale numbers by powers of two after every second row at the latest.
+void require_growth(const double *match, const double *insert, const double *boltzmann, size_t n) {
+    constexpr double most = 1 << 20;
+    for (size_t a = 0; a < n; ++a)
+        for (size_t b = 0; b < n; ++b) {
+            require(match[a * n + b] <= most * insert[a] * insert[b],
+                    "match: over 1048576 times as likely as insertions");
+            require(boltzmann[a * n + b] <= most, "boltzmann: a number is over 1048576");
+        }
+}
+
 void require_transitions(const Column<double> &transitions) {
     require(transitions.size() == 7, "transitions: not 7 numbers");
     const double *t = transitions.data();
@@ -57,6 +68,7 @@ nb::object pair_posteriors_of_arrays(Column<uint8_t> codes, Column<int64_t> offs
     require_transitions(transitions);
     require_square(match, n_letters, false, "match");
     require_square(boltzmann, n_letters, true, "boltzmann");
+    require_growth(match.data(), insert.data(), boltzmann.data(), n_letters);
     require(gap.size() == 2, "gap: not 2 numbers");
     for (int k = 0; k < 2; ++k) require(gap.data()[k] > 0 && gap.data()[k] <= 1, "gap: a weight is not within 0 and 1");
     require(hmm_share >= 0 && hmm_share <= 1, "hmm_share: not from 0 to 1");
@@ -79,6 +91,12 @@ nb::object pair_posteriors_of_arrays(Column<uint8_t> codes, Column<int64_t> offs
                           to_numpy(std::move(columns.columns)), to_numpy(std::move(columns.values)));
 }
 
+size_t posterior_scratch_bytes_of_lengths(int64_t length_x, int64_t length_y) {
+    require(length_x >= 1 && length_x <= kLongestResidues, "length_x: not 1 to 65535");
+    require(length_y >= 1 && length_y <= kLongestResidues, "length_y: not 1 to 65535");
+    return posterior_scratch_bytes(static_cast<int32_t>(length_x), static_cast<int32_t>(length_y));
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -88,4 +106,6 @@ void bind_msa_posteriors(nb::module_ &m) {
           array("transitions"), array("match"), array("insert"), array("boltzmann"), array("gap"), "hmm_share"_a,
           "cutoff"_a, "keep"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
           "Posteriors of each pair as sparse rows, and its distance; see tropalign.msa.models.");
+    m.def("posterior_scratch_bytes", &posterior_scratch_bytes_of_lengths, "length_x"_a, "length_y"_a,
+          "Memory that a thread of pair_posteriors takes at most beside its results, for the two longest lengths.");
 }

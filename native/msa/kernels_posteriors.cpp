@@ -17,8 +17,8 @@ constexpr RunPosteriorUnit kernel() {
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
 extern const PosteriorKernels posterior_kernels = {
     TROPALIGN_STRING(TROPALIGN_ISA),
-    {kernel<float, 4>(), kernel<float, 8>(), kernel<float, 16>()},
     kernel<float, 1>(),
+    {kernel<float, 4>(), kernel<float, 8>(), kernel<float, 16>()},
     kernel<long double, 1>(),
 };
 

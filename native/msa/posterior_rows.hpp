@@ -8,15 +8,10 @@
 //     row i+1         (2)  <- S(i,j-1)
 #pragma once
 #include "../simd/real.hpp"
-#include "posterior_model.hpp"
+#include "posterior_unit.hpp"
 #include "sparse.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
-
-/// What a column hands to the row below: S, X_1, X_2 of the pair-HMM; S and F of the partition function.
-inline constexpr int kDown = 5;
-/// What a column hands to the row above: odds B, X_1, X_2; boltzmann B, F; the expected accuracy.
-inline constexpr int kUp = 6;
 
 template <class V>
 struct Constants {
@@ -89,7 +84,7 @@ struct ProfiledLetters {
     [[gnu::always_inline]] Index at(int j) const { return j; }
 };
 
-/// Rows of the letters x[0] .. x[R - 1]. `state` is [N + 1][kDown]; `kept`, [R][N + 1][2], gets M of both.
+/// Rows of the letters x[0] .. x[R - 1]. `state` is [N + 1][kPosteriorDown]; `kept`, [R][N + 1][2], gets M of both.
 template <int R, bool kScale, bool kMax, class V, class Letters>
 [[gnu::noinline]] void forward_rows(const Constants<V> &constants, const Columns<V, Letters> &columns, const uint8_t *x,
                                     LeftEdge<V> &edge, V *state, V *kept) {
@@ -116,7 +111,7 @@ template <int R, bool kScale, bool kMax, class V, class Letters>
     const int64_t stride = 2 * (int64_t{columns.N} + 1);
     auto column = [&](int j, auto is_tail) __attribute__((always_inline)) {
         const typename Letters::Index y = letters.at(j);
-        V *at = state + int64_t{kDown} * j;
+        V *at = state + int64_t{kPosteriorDown} * j;
         V above = at[0], x1 = at[1], x2 = at[2], above_t = at[3], f = at[4];
         if constexpr (kScale) {
             above = above * hmm_scale, x1 = x1 * hmm_scale, x2 = x2 * hmm_scale;
@@ -161,7 +156,7 @@ template <class V, class Letters>
     V row_total{}, corner{};  // apart, so that x and y may change places
     for (int j = 1; j <= columns.N; ++j) {
         const auto y = columns.letters.at(j);
-        const V *at = state + int64_t{kDown} * j;
+        const V *at = state + int64_t{kPosteriorDown} * j;
         const V M = row.hmm(y) * diagonal, Z = row.part(y) * diagonal_t;
         diagonal = at[0] * edge.hmm_scale, diagonal_t = at[3] * edge.part_scale;
         const V X1 = at[1] * edge.hmm_scale, X2 = at[2] * edge.hmm_scale;
@@ -202,7 +197,7 @@ template <class V>
     return larger(larger(diagonal + P, below), right);
 }
 
-/// Rows x[R - 1] .. x[0], upwards. `state` is [N + 1][kUp].
+/// Rows x[R - 1] .. x[0], upwards. `state` is [N + 1][kPosteriorUp].
 template <int R, bool kScale, class V, class Letters>
 [[gnu::noinline]] void backward_rows(const Constants<V> &constants, const Columns<V, Letters> &columns,
                                      const uint8_t *x, RightEdge<V> &edge, V *state, const V *kept,
@@ -226,7 +221,7 @@ template <int R, bool kScale, class V, class Letters>
     const int64_t stride = int64_t{columns.N} + 1;
     auto column = [&](int j, auto is_tail) __attribute__((always_inline)) {
         const typename Letters::Index y = letters.at(j);
-        V *at = state + int64_t{kUp} * j;
+        V *at = state + int64_t{kPosteriorUp} * j;
         V g = at[0], x1 = at[1], x2 = at[2], h = at[3], f = at[4], d = at[5];
         if constexpr (kScale)
             g = g * hmm_scale, x1 = x1 * hmm_scale, x2 = x2 * hmm_scale, h = h * part_scale, f = f * part_scale;
@@ -273,7 +268,7 @@ template <class V, class Letters>
     V Y1{}, Y2{}, D{};
     for (int j = columns.N; j >= 1; --j) {
         const auto y = columns.letters.at(j);
-        V *at = state + int64_t{kUp} * j;
+        V *at = state + int64_t{kPosteriorUp} * j;
         const V is_end = columns.is_end[j];
         const V B = fma(is_end, match_end, fma(c.a1, Y1, c.a2 * Y2)), C = edge.part_end;
         Y1 = fma(is_end, end1, c.e1 * Y1), Y2 = fma(is_end, end2, c.e2 * Y2);

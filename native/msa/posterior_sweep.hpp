@@ -24,12 +24,6 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The matches of a block of rows should stay in the second-level cache, and those of a whole unit in the third.
-inline constexpr int64_t kBlockBytes = 512 << 10, kWholeBytes = 8 << 20;
-/// Rows may multiply a number by up to 2^44 before they are scaled.
-inline constexpr double kMostGrowth = 44;
-inline constexpr int kMostBetween = 16;
-
 template <class T>
 inline constexpr int kTarget = static_cast<int>(std::numeric_limits<T>::max_exponent * 0.4);
 template <class T>
@@ -48,35 +42,6 @@ class FlushTiny {
     FlushTiny() {}
     ~FlushTiny() {}
 #endif
-};
-
-/// Rows between two scalings, an even number.
-inline int rows_between(const PosteriorModel &model) {
-    double highest = 0;
-    for (int a = 0; a < 32; ++a)
-        for (int b = 0; b < 32; ++b) highest = std::max({highest, model.odds[a][b], model.boltzmann[a][b]});
-    return std::clamp(2 * static_cast<int>(kMostGrowth / (2 * std::log2(highest + 2))), 2, kMostBetween);
-}
-
-/// How the rows of a unit are cut: rows 0 .. m - 2 in pairs (an odd one last), row m - 1 by itself.
-struct Blocks {
-    Blocks(int32_t m, int32_t N, int between, int64_t vector_bytes) : m(m), between(between) {
-        const int64_t row_bytes = 2 * vector_bytes * (int64_t{N} + 1);
-        rows = m;
-        if (row_bytes * m > kWholeBytes) {
-            // As many rows as stay in the cache, or more where checkpoints would need more memory than the block.
-            const auto by_cache = kBlockBytes / row_bytes;
-            const auto by_memory = static_cast<int64_t>(std::sqrt(double{kDown} / 2 * m));
-            rows = static_cast<int32_t>(std::clamp<int64_t>(std::max(by_cache, by_memory / 2), between, m));
-        }
-        rows = (rows + between - 1) / between * between;
-        count = (m + rows - 1) / rows;
-    }
-    int32_t begin(int block) const { return block * rows; }
-    int32_t end(int block) const { return std::min(m, begin(block) + rows); }
-
-    int32_t m;
-    int between, rows, count;
 };
 
 template <class V>
@@ -108,17 +73,12 @@ class Sweep {
     Sweep(const PosteriorModel &model, const PosteriorUnit &unit, int lowest, PosteriorScratch &scratch)
         : model_(model), unit_(unit), constants_(model), lowest_(lowest), lanes_(scratch.lane),
           buffers_(scratch.buffers), N_(*std::max_element(unit.n, unit.n + unit.n_lanes)),
-          blocks_(unit.m, N_, rows_between(model), sizeof(V)) {
-        down_ = get(PosteriorBuffer::down, kDown * (size(N_) + 1));
-        up_ = get(PosteriorBuffer::up, kUp * (size(N_) + 1));
-        kept_ = get(PosteriorBuffer::kept, 2 * size(blocks_.rows) * (size(N_) + 1));
-        checkpoints_ = get(PosteriorBuffer::checkpoints, (size(blocks_.count) - 1) * checkpoint_size());
-        factors_ = get(PosteriorBuffer::factors, 2 * (size(unit.m) / blocks_.between + 1));
-        out_.values = get(PosteriorBuffer::values, 2 * (size(N_) + 1));
-        out_.hit_stride = (N_ + 4) / 4 * 4;
-        out_.hits = static_cast<uint16_t *>(buffers_.get(PosteriorBuffer::hits, 4 * out_.hit_stride));
-        std::memset(out_.hits, 0, 4 * out_.hit_stride);
-        found_ = static_cast<uint32_t *>(buffers_.get(PosteriorBuffer::found, 4 * (16 * size(N_) + 4)));
+          blocks_(model, unit.m, N_, sizeof(V)), sizes_(posterior_sizes(blocks_, N_, sizeof(V), L)),
+          down_(get<V>(PosteriorBuffer::down)), up_(get<V>(PosteriorBuffer::up)), kept_(get<V>(PosteriorBuffer::kept)),
+          checkpoints_(get<V>(PosteriorBuffer::checkpoints)), factors_(get<V>(PosteriorBuffer::factors)),
+          out_{get<V>(PosteriorBuffer::values), get<uint16_t>(PosteriorBuffer::hits), (N_ + 4) / 4 * 4},
+          found_(get<uint32_t>(PosteriorBuffer::found)) {
+        std::memset(out_.hits, 0, 4 * static_cast<size_t>(out_.hit_stride));
         columns_.N = N_;
         columns_.first_end = *std::min_element(unit.n, unit.n + unit.n_lanes);
         make_ends();
@@ -148,11 +108,14 @@ class Sweep {
 
   private:
     static size_t size(int64_t n) { return static_cast<size_t>(n); }
-    V *get(PosteriorBuffer buffer, size_t n) { return static_cast<V *>(buffers_.get(buffer, n * sizeof(V))); }
-    size_t checkpoint_size() const { return kDown * (size(N_) + 1) + sizeof(LeftEdge<V>) / sizeof(V); }
+    template <class Item>
+    Item *get(PosteriorBuffer buffer) {
+        return static_cast<Item *>(buffers_.get(buffer, sizes_[static_cast<size_t>(buffer)]));
+    }
+    size_t checkpoint_size() const { return kPosteriorDown * (size(N_) + 1) + kPosteriorEdge; }
 
     void make_ends() {
-        V *is_end = get(PosteriorBuffer::is_end, size(N_) + 1);
+        V *is_end = get<V>(PosteriorBuffer::is_end);
         std::memset(is_end, 0, sizeof(V) * (size(N_) + 1));
         for (int l = 0; l < unit_.n_lanes; ++l) reinterpret_cast<T *>(is_end + unit_.n[l])[l] = 1;
         columns_.is_end = is_end;
@@ -164,7 +127,7 @@ class Sweep {
         if constexpr (std::is_same_v<Letters, PermutedLetters<V>>) {
             // The tables lie behind the letters.
             const size_t n = size(N_) * L;
-            auto *letters = static_cast<int32_t *>(buffers_.get(PosteriorBuffer::letters, 4 * n + 32 * 64 * 4));
+            auto *letters = get<int32_t>(PosteriorBuffer::letters);
             for (int l = 0; l < L; ++l)
                 for (int j = 1; j <= N_; ++j) letters[(j - 1) * L + l] = code(l, j);
             auto *tables = reinterpret_cast<float *>(letters + n);
@@ -180,7 +143,7 @@ class Sweep {
             int n_rows = 0;
             for (int a = 0; a < 32; ++a) row_of_[a] = occurs[a] ? n_rows++ : 0;
             const size_t stride = 2 * size(N_);
-            V *profile = get(PosteriorBuffer::profile, n_rows * stride);
+            V *profile = get<V>(PosteriorBuffer::letters);
             for (int a = 0; a < 32; ++a) {
                 if (!occurs[a]) continue;
                 T *values = reinterpret_cast<T *>(profile + row_of_[a] * stride);
@@ -203,7 +166,7 @@ class Sweep {
         edge_.X1 = Y1, edge_.X2 = Y2;
         edge_.T = edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
         for (int j = 1; j <= N_; ++j) {
-            V *at = down_ + kDown * size(j);
+            V *at = down_ + kPosteriorDown * size(j);
             at[0] = fma(constants_.a1, Y1, constants_.a2 * Y2);
             at[1] = at[2] = at[4] = V{};
             at[3] = every<V>(T{1});
@@ -213,13 +176,13 @@ class Sweep {
 
     void save(int checkpoint) {
         V *to = checkpoints_ + size(checkpoint) * checkpoint_size();
-        std::memcpy(to, down_, sizeof(V) * kDown * (size(N_) + 1));
-        std::memcpy(to + kDown * (size(N_) + 1), &edge_, sizeof edge_);
+        std::memcpy(to, down_, sizeof(V) * kPosteriorDown * (size(N_) + 1));
+        std::memcpy(to + kPosteriorDown * (size(N_) + 1), &edge_, sizeof edge_);
     }
     void restore(int checkpoint) {
         const V *from = checkpoints_ + size(checkpoint) * checkpoint_size();
-        std::memcpy(down_, from, sizeof(V) * kDown * (size(N_) + 1));
-        std::memcpy(&edge_, from + kDown * (size(N_) + 1), sizeof edge_);
+        std::memcpy(down_, from, sizeof(V) * kPosteriorDown * (size(N_) + 1));
+        std::memcpy(&edge_, from + kPosteriorDown * (size(N_) + 1), sizeof edge_);
     }
 
     /// The rows of a block, the unit's last one among them where it is in it; all of them kept, or none.
@@ -342,7 +305,7 @@ class Sweep {
     void finish() {
         const T most = std::ldexp(T{1}, kMost<T>);
         for (int l = 0; l < unit_.n_lanes; ++l) {
-            const T expected = lane_of(up_[kUp + 5], l),
+            const T expected = lane_of(up_[kPosteriorUp + 5], l),
                     ends = lane_of(right_.hmm_end, l) + lane_of(right_.part_end, l);
             lanes_[l].underflowed =
                 !(lane_of(right_.highest, l) <= most) || !std::isfinite(expected) || !std::isfinite(ends);
@@ -358,12 +321,14 @@ class Sweep {
     PosteriorLane *const lanes_;
     Scratch<PosteriorBuffer> &buffers_;
     const int N_;
-    const Blocks blocks_;
+    const PosteriorBlocks blocks_;
+    const PosteriorSizes sizes_;
+    V *const down_, *const up_, *const kept_, *const checkpoints_, *const factors_;
+    const PosteriorRows<V> out_;
+    uint32_t *const found_;
     Columns<V, Letters> columns_;
     int32_t row_of_[32];
-    V *down_, *up_, *kept_, *checkpoints_, *factors_;
-    PosteriorRows<V> out_;
-    uint32_t *found_;
+    static_assert(sizeof(LeftEdge<V>) == kPosteriorEdge * sizeof(V));
     LeftEdge<V> edge_;
     RightEdge<V> right_;
     V hmm_total_, part_total_;

@@ -1,5 +1,6 @@
 // A unit: pairs that share their x and are computed side by side, a lane per pair. What kernels get and give.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -28,35 +29,47 @@ struct PosteriorLane {
     std::vector<uint16_t> row_sizes;  // [m], in order
 };
 
-enum class PosteriorBuffer {
-    down,
-    up,
-    kept,
-    checkpoints,
-    is_end,
-    letters,
-    profile,
-    values,
-    hits,
-    found,
-    factors,
-    count
+/// Numbers that a column hands to the row below (S, X_1, X_2 of the pair-HMM; S and F of the partition function), and
+/// to the row above (odds B, X_1, X_2; boltzmann B, F; the expected accuracy).
+inline constexpr int kPosteriorDown = 5, kPosteriorUp = 6;
+/// Those of column 0, in a checkpoint.
+inline constexpr int kPosteriorEdge = 9;
+
+enum class PosteriorBuffer { down, up, kept, checkpoints, is_end, letters, values, hits, found, factors, count };
+using PosteriorSizes = std::array<size_t, static_cast<size_t>(PosteriorBuffer::count)>;
+
+/// How the rows of a unit are cut into blocks (posterior_sweep.hpp).
+struct PosteriorBlocks {
+    PosteriorBlocks(const PosteriorModel &, int32_t m, int32_t N, int vector_bytes);
+
+    int32_t begin(int block) const { return block * rows; }
+    int32_t end(int block) const { return m - begin(block) < rows ? m : begin(block) + rows; }
+
+    int32_t m;
+    int between;   // rows from one scaling to the next, an even number
+    int32_t rows;  // of a block, a multiple of `between`
+    int count;
 };
+
+/// Bytes of each buffer of a unit with N columns.
+PosteriorSizes posterior_sizes(const PosteriorBlocks &, int32_t N, int vector_bytes, int lanes);
+/// What all of them take.
+size_t posterior_unit_bytes(const PosteriorModel &, int32_t m, int32_t N, int vector_bytes, int lanes);
 
 struct PosteriorScratch {
     Scratch<PosteriorBuffer> buffers;
     PosteriorLane lane[kPosteriorLanes];
 };
 
-/// Lowest value of an element that is kept (of kPosteriorOne). False: `stopped`.
+/// `lowest`: values (of kPosteriorOne) from there on are kept. False where `stopped` ended it.
 using RunPosteriorUnit = bool (*)(const PosteriorModel &, const PosteriorUnit &, int lowest,
                                   const std::atomic<bool> &stopped, PosteriorScratch &);
 
 /// Kernels of one instruction set.
 struct PosteriorKernels {
     const char *isa;
-    RunPosteriorUnit by_lanes[3];  // 4, 8 and 16 lanes; null where vectors are narrower
     RunPosteriorUnit one_lane;     // for long pairs, in little memory
+    RunPosteriorUnit by_lanes[3];  // 4, 8 and 16 lanes; null where vectors are narrower
     RunPosteriorUnit wide_range;   // one lane, in the widest floating-point type
 };
 

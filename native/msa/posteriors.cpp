@@ -10,6 +10,11 @@
 namespace tropalign {
 namespace {
 
+/// Lanes of PosteriorKernels::by_lanes.
+constexpr int kLanes[] = {4, 8, 16};
+/// Units that need more (16 pairs of some 7,000 residues) run in parts.
+constexpr size_t kMostUnitBytes = size_t{256} << 20;
+
 /// Elements of one thread's pairs (column | value << 16), until all threads are done. They stay where they are.
 class ElementStore {
   public:
@@ -78,15 +83,25 @@ class PosteriorRun {
 
   private:
     int most_lanes() const {
-        int lanes = 4;
-        for (int k = 0; k < 3; ++k)
-            if (kernels_.by_lanes[k]) lanes = 4 << k;
-        return lanes;
+        int k = 2;
+        while (!kernels_.by_lanes[k]) --k;
+        return kLanes[k];
+    }
+
+    /// How many of `n_lanes` run side by side without need for much memory.
+    int lanes_at_once(int32_t m, int32_t N, int n_lanes) const {
+        for (int k = 2; k >= 0; --k)
+            if (kernels_.by_lanes[k] && (k == 0 || n_lanes > kLanes[k - 1]) &&
+                posterior_unit_bytes(model_, m, N, 4 * kLanes[k], kLanes[k]) <= kMostUnitBytes)
+                return std::min(n_lanes, kLanes[k]);
+        return 1;
     }
 
     RunPosteriorUnit kernel_for(int n_lanes) const {
         if (n_lanes == 1) return kernels_.one_lane;
-        return kernels_.by_lanes[n_lanes <= 4 ? 0 : n_lanes <= 8 ? 1 : 2];
+        int k = 0;
+        while (kLanes[k] < n_lanes) ++k;
+        return kernels_.by_lanes[k];
     }
 
     PosteriorUnit unit_of(int32_t row, const int64_t *pairs, int n_lanes) const {
@@ -104,19 +119,30 @@ class PosteriorRun {
     }
 
     void run_unit(int32_t row, const int64_t *pairs, int n_lanes, Arena &arena, PosteriorColumns &out) {
-        PosteriorScratch &scratch = arena.scratch;
+        const PosteriorUnit whole = unit_of(row, pairs, n_lanes);
+        const int at_once = lanes_at_once(whole.m, *std::max_element(whole.n, whole.n + n_lanes), n_lanes);
+        for (int from = 0; from < n_lanes; from += at_once)
+            run_lanes(row, pairs + from, std::min(at_once, n_lanes - from), arena, out);
+    }
+
+    void run_lanes(int32_t row, const int64_t *pairs, int n_lanes, Arena &arena, PosteriorColumns &out) {
+        PosteriorLane *lanes = arena.scratch.lane;
         const PosteriorUnit unit = unit_of(row, pairs, n_lanes);
-        if (!kernel_for(n_lanes)(model_, unit, lowest_, stopped_, scratch)) return;
+        if (!kernel_for(n_lanes)(model_, unit, lowest_, stopped_, arena.scratch)) return;
         int64_t again[kPosteriorLanes];
         int n_again = 0;
         for (int l = 0; l < n_lanes; ++l) {
-            if (scratch.lane[l].underflowed) again[n_again++] = pairs[l];
-            else keep(pairs[l], row, scratch.lane[l], arena.elements, out);
+            if (lanes[l].underflowed) again[n_again++] = pairs[l];
+            else keep(pairs[l], row, lanes[l], arena.elements, out);
         }
         for (int k = 0; k < n_again; ++k) {
             const PosteriorUnit alone = unit_of(row, again + k, 1);
-            if (!kernels_.wide_range(model_, alone, lowest_, stopped_, scratch)) return;
-            keep(again[k], row, scratch.lane[0], arena.elements, out);
+            if (!kernels_.wide_range(model_, alone, lowest_, stopped_, arena.scratch)) return;
+            if (lanes[0].underflowed) {  // beyond any range: nothing is known to be aligned
+                lanes[0].n_elements = 0;
+                lanes[0].row_sizes.assign(lanes[0].row_sizes.size(), 0);
+            }
+            keep(again[k], row, lanes[0], arena.elements, out);
         }
     }
 
@@ -200,6 +226,19 @@ class PosteriorRun {
 };
 
 }  // namespace
+
+size_t posterior_scratch_bytes(int32_t m, int32_t n) {
+    const PosteriorModel model{};  // rows are scaled the more often the more a match can score, which takes no memory
+    size_t most = 0;
+    for (int turn = 0; turn < 2; ++turn, std::swap(m, n)) {
+        most = std::max(most, posterior_unit_bytes(model, m, n, sizeof(long double), 1));
+        for (const int lanes : kLanes) {
+            const size_t bytes = posterior_unit_bytes(model, m, n, 4 * lanes, lanes);
+            if (bytes <= kMostUnitBytes) most = std::max(most, bytes);
+        }
+    }
+    return most;
+}
 
 bool pair_posteriors(const PosteriorKernels &kernels, const PosteriorModel &model, const PosteriorRequest &request,
                      const Poll &poll, PosteriorColumns &out) {

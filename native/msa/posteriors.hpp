@@ -31,6 +31,9 @@ struct PosteriorColumns {
     Buffer<uint16_t> values;          // of kPosteriorOne
 };
 
+/// The most memory that a thread takes beside the results, where no two sequences are longer than m and n.
+size_t posterior_scratch_bytes(int32_t m, int32_t n);
+
 /// False: stopped by `poll`, which gets the number of pairs begun.
 bool pair_posteriors(const PosteriorKernels &, const PosteriorModel &, const PosteriorRequest &, const Poll &,
                      PosteriorColumns &);

@@ -3,7 +3,9 @@
 import dataclasses
 import math
 import random
-from functools import partial
+import subprocess
+import sys
+from functools import lru_cache, partial
 
 import numpy as np
 import pytest
@@ -75,6 +77,7 @@ def codes(model, text):
     return model.alphabet.encode(np.frombuffer(text.encode(), np.uint8))[0].tolist()
 
 
+@lru_cache
 def wanted(model, first, second):
     matrix = oracle.combined(model, codes(model, first), codes(model, second))
     return oracle.distance(matrix), np.array(matrix)
@@ -173,6 +176,78 @@ def test_results_do_not_depend_on_threads_or_company(monkeypatch, isa_name):
         assert alone[0] == distances[k] and (matrix == matrices[k]).all()
         swapped, (matrix,) = posteriors(texts, [pairs[k][::-1]], cutoff=0.01)
         assert swapped[0] == distances[k] and (matrices[k] == matrix.T).all()
+
+
+def test_blocks_with_checkpoints(isa):
+    """Sixteen such pairs side by side do not fit the cache, one pair does; and the recurrences say the same of it."""
+    rng = random.Random(8)
+    (text,) = texts_of(rng, [290], PROTEIN_2)
+    texts = [text, *(related(rng, text, PROTEIN_2) for _ in range(16))]
+    pairs = [(0, k) for k in range(1, 17)]
+    distances, matrices = posteriors(texts, pairs, cutoff=0.01)
+    for k in (0, 7, 15):
+        alone, (matrix,) = posteriors(texts, [pairs[k]], cutoff=0.01)
+        assert alone[0] == distances[k] and (matrix == matrices[k]).all()
+    distance, exact = wanted(PROTEIN_2, texts[0], texts[1])
+    exact = np.where(exact < 0.01 - NEAR, 0, exact)
+    np.testing.assert_allclose(np.where(np.abs(exact - 0.01) < NEAR, exact, matrices[0]), exact, atol=NEAR)
+    assert distances[0] == pytest.approx(distance, abs=2e-5)
+
+
+def test_numbers_beyond_the_range_of_floats(isa):
+    """Two domains that changed places: what is likely in the end is 2^-200 times as likely as something else before."""
+    rng = random.Random(9)
+    first, second = texts_of(rng, [84, 80], PROTEIN_2)
+    texts = [first + second, second + first, first + second[:50]]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    _, matrices = posteriors(texts, pairs)
+    for (x, y), matrix in zip(pairs, matrices, strict=True):
+        np.testing.assert_allclose(matrix, wanted(PROTEIN_2, texts[x], texts[y])[1], atol=NEAR)
+
+
+def test_work_is_stopped_by_what_watches_it():
+    rng = random.Random(10)
+    texts = texts_of(rng, [1500] * 24, PROTEIN_2)
+    pairs = [(x, y) for x in range(24) for y in range(x)]
+    seen = []
+
+    def progress(count):
+        seen.append(count)
+        if len(seen) == 2:
+            raise RuntimeError("enough")
+
+    batch = batch_of(texts)
+    with pytest.raises(RuntimeError, match="enough"):
+        _native.pair_posteriors(
+            batch.codes,
+            batch.offsets,
+            np.array(pairs, np.int32),
+            **PROTEIN_2.arguments(),
+            cutoff=0.01,
+            keep=0.0,
+            n_threads=2,
+            progress=progress,
+        )
+    assert len(seen) == 2 and seen[0] <= seen[1] < len(pairs)
+
+
+def test_memory_is_foreseen():
+    """A program of its own computes pairs of long sequences and says how much its memory grew."""
+    program = (
+        "import resource, numpy as np\n"
+        "from tropalign import _native\n"
+        "from tropalign.msa.models import PROTEIN_2\n"
+        "codes = np.random.default_rng(1).integers(0, 20, 17 * 4000).astype(np.uint8)\n"
+        "offsets = np.arange(18) * 4000\n"
+        "run = lambda pairs: _native.pair_posteriors(codes, offsets, np.array(pairs, np.int32).reshape(-1, 2),\n"
+        "    **PROTEIN_2.arguments(), cutoff=0.5, keep=0.0, n_threads=1)\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+        "run([]); before = peak()\n"
+        "run([(0, k) for k in range(1, 17)]); print(peak() - before)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    used, foreseen = int(done.stdout), _native.posterior_scratch_bytes(4000, 4000)
+    assert 0.3 * foreseen < used < foreseen + (4 << 20)
 
 
 def test_no_pairs(isa):

@@ -12,6 +12,7 @@
 #undef __SSE2__
 #endif
 #include "../../native/simd/bytes.hpp"
+#include "../../native/simd/real.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -158,6 +159,56 @@ void products() {
     });
 }
 
+/// Random numbers, some of them equal or 0.
+template <class T>
+T random_real() {
+    return random_bits() % 8 ? static_cast<T>(static_cast<int64_t>(random_bits())) / static_cast<T>(1 << 20) : T{0};
+}
+
+template <class V>
+void real_lanes(const char *operation, const V &got, auto wanted) {
+    for (int l = 0; l < Real<V>::lanes; ++l)
+        if (lane_of(got, l) != wanted(l)) {
+            std::printf("%s of %d lanes of %zu bytes, lane %d: %.20g instead of %.20g\n", operation, Real<V>::lanes,
+                        sizeof(typename Real<V>::T), l, static_cast<double>(lane_of(got, l)),
+                        static_cast<double>(wanted(l)));
+            std::exit(1);
+        }
+    ++compared;
+}
+
+/// A vector of floating-point numbers, or one of them.
+template <class V>
+void reals() {
+    using T = typename Real<V>::T;
+    constexpr int L = Real<V>::lanes;
+    alignas(64) T a[L], b[L], c[L];
+    for (int l = 0; l < L; ++l) {
+        a[l] = random_real<T>();
+        b[l] = random_bits() % 4 ? random_real<T>() : a[l];
+        c[l] = random_real<T>();
+    }
+    V va, vb, vc;
+    std::memcpy(&va, a, sizeof va), std::memcpy(&vb, b, sizeof vb), std::memcpy(&vc, c, sizeof vc);
+    real_lanes("every", every<V>(a[0]), [&](int) { return a[0]; });
+    real_lanes("larger", larger(va, vb), [&](int l) { return a[l] > b[l] ? a[l] : b[l]; });
+    const V none = every<V>(std::numeric_limits<T>::quiet_NaN());
+    real_lanes("larger of no number", larger(none, vb), [&](int l) { return b[l]; });
+    // Squares, since roots are of what is not negative; processors round both as the standard library does.
+    real_lanes("root", root(V(va * va)), [&](int l) { return std::sqrt(T(a[l] * a[l])); });
+    const V fused = fma(va, vb, vc);
+    real_lanes("fma", fused, [&](int l) {
+        const T once = std::fma(a[l], b[l], c[l]);
+        volatile T product = a[l] * b[l];
+        const T twice = product + c[l];
+        return kFused<V> || lane_of(fused, l) != twice ? once : twice;
+    });
+    const uint32_t bits = lanes_at_least(va, vb);
+    for (int l = 0; l < L; ++l)
+        if ((bits >> l & 1) != (a[l] >= b[l])) fail<int8_t, 16>("lanes_at_least", l, bits >> l & 1, a[l] >= b[l]);
+    if (bits >> L) fail<int8_t, 16>("lanes_at_least beyond the lanes", -1, 1, 0);
+}
+
 template <class T, int B>
 void lanes() {
     arithmetic<T, B>();
@@ -172,6 +223,10 @@ void vectors(int rounds) {
         lanes<int16_t, B>();
         lanes<int32_t, B>();
         byte_operations<B>();
+        reals<Vec<float, B>>();
+        reals<Vec<double, B>>();
+        reals<float>();
+        reals<long double>();
         products<B>();
     }
     std::printf("%d bytes: %d vectors compared\n", B, compared);

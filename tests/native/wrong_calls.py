@@ -578,10 +578,86 @@ def groups_of_sequences():
         yield f"{name} {wrong}", _native.pool_posteriors, changed(valid, **{name: wrong}), ValueError, text
 
 
+def posteriors():
+    """pair_posteriors and posterior_scratch_bytes."""
+    codes, offsets = np.arange(12, dtype=U8) % 4, np.array([0, 4, 8, 12], I64)
+    valid = {
+        "codes": codes,
+        "offsets": offsets,
+        "pairs": np.array([[0, 1], [2, 0]], I32),
+        "transitions": np.array([0.6, 0.1, 0.1, 0.01, 0.01, 0.4, 0.9]),
+        "match": np.full((4, 4), 1 / 16),
+        "insert": np.full(4, 0.25),
+        "boltzmann": np.ones((4, 4)),
+        "gap": np.array([0.1, 0.5]),
+        "hmm_share": 0.5,
+        "cutoff": 0.01,
+        "keep": 0.0,
+        "n_threads": 2,
+    }
+    yield "valid", _native.pair_posteriors, valid, None, ""
+    nan, inf = float("nan"), float("inf")
+    changes = [
+        ("codes", with_value(codes, 5, 4), "beyond the alphabet"),
+        ("codes", codes[:5].copy(), "reach beyond the data"),
+        ("offsets", np.array([0, 8, 4, 12], I64), "descend"),
+        ("offsets", np.array([0, 4, 4, 12], I64), "a sequence is empty"),
+        ("offsets", np.array([-1, 4, 8, 12], I64), "beyond the data"),
+        ("offsets", np.zeros(0, I64), "one entry more"),
+        *(("pairs", np.array([[0, 1], [2, k]], I32), "outside of 0 to 2") for k in (3, -1, 2**31 - 1, -(2**31))),
+        ("pairs", np.array([[0, 1], [2, 2]], I32), "a sequence with itself"),
+        ("pairs", np.zeros((2, 3), I32), "not two columns"),
+        ("transitions", np.full(6, 0.1), "not 7 numbers"),
+        *(("transitions", with_value(valid["transitions"], 5, p), "between 0 and 1") for p in (0, 1, nan, -1, inf)),
+        ("transitions", with_value(valid["transitions"], 3, 0.49), "no probability to stay"),
+        ("insert", np.zeros(0), "not 1 to 31 numbers"),
+        ("insert", np.full(32, 0.25), "not 1 to 31 numbers"),
+        *(("insert", with_value(valid["insert"], 2, p), "within 0 and 1") for p in (0, nan, -1, 2)),
+        *(
+            (name, table, text)
+            for name in ("match", "boltzmann")
+            for table, text in [
+                (np.ones((4, 5)), "not 4 by 4"),
+                (np.ones((3, 3)), "not 4 by 4"),
+                *((with_value(valid[name], (1, 2), p), "not finite and above 0") for p in (nan, -1, inf)),
+                (with_value(valid[name], (1, 2), 1e7), "over 1048576"),
+            ]
+        ),
+        ("boltzmann", with_value(valid["boltzmann"], (1, 2), 0), "above 0"),
+        ("gap", np.ones(3), "not 2 numbers"),
+        *(("gap", np.array([0.5, p]), "within 0 and 1") for p in (0, nan, 2)),
+        *((name, p, "not from 0 to 1") for name in ("hmm_share", "cutoff", "keep") for p in (-0.1, 1.1, nan)),
+        ("n_threads", 0, "below 1"),
+    ]
+    for name, wrong, text in changes:
+        yield f"{name} {wrong}", _native.pair_posteriors, changed(valid, **{name: wrong}), ValueError, text
+    for name, wrong in [
+        ("codes", codes.astype(I64)),
+        ("codes", np.zeros(24, U8)[::2]),
+        ("offsets", offsets.astype(I32)),
+        ("pairs", valid["pairs"].astype(I64)),
+        ("pairs", np.asfortranarray(valid["pairs"])),
+        ("match", valid["match"].astype(np.float32)),
+        ("gap", [0.1, 0.5]),
+        ("progress", 5),
+    ]:
+        yield f"{name} {wrong!r}", _native.pair_posteriors, changed(valid, **{name: wrong}), TypeError, ""
+    long = changed(valid, codes=np.zeros(65_537, U8), offsets=np.array([0, 1, 65_537], I64))
+    long["pairs"] = np.array([[0, 1]], I32)
+    yield "65,536 residues", _native.pair_posteriors, long, ValueError, "longer than 65535"
+    lengths = {"length_x": 3, "length_y": 4}
+    yield "valid lengths", _native.posterior_scratch_bytes, lengths, None, ""
+    for name in lengths:
+        for wrong in (0, -1, 65_536, 2**62):
+            arguments = changed(lengths, **{name: wrong})
+            yield f"{name} {wrong}", _native.posterior_scratch_bytes, arguments, ValueError, f"{name}: not 1 to 65535"
+
+
 SIDES, FAR = ("query", "target"), (6, 2**63 - 1, -1, -(2**63))
 
 ALL = (
-    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, rows_of_text, alignments,
+    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, posteriors, rows_of_text,
+    alignments,
 )  # fmt: skip
 GROUPS = {f.__name__: f for f in ALL}
 
