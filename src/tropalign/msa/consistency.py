@@ -5,8 +5,8 @@
     S'xy = (Wxy Sxy + sum over z of wz Sxz Szy) / (Wxy + sum over z of wz),   Wxy = (wx + wy) (1 + gain a)
 
 with the a sequences z that are taken for the pair; no element is new. QuickProbs 1 (formula 2 of Gudys and Deorowicz
-2014) takes all, without a gain. QuickProbs 2 (2017) gives a pair's own posteriors a self-weight h, gain = (h - 1) / 200,
-and takes z where the clades that join it with x and with y have 200 sequences at most. So the sequences between a pair
+2014) takes all, without a gain. QuickProbs 2 (2017) gives a pair's own posteriors a self-weight h, gain = (h - 1) /
+200, and takes z where the clades that join it with x and with y have 200 sequences at most. So the sequences between a pair
 of one such clade are those of the clade, and none are between two clades.
 """
 
