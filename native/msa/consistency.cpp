@@ -114,7 +114,8 @@ std::vector<Between> Pass::between(const Group &group, size_t begin, int32_t mem
     for (size_t k = begin; k < std::min(begin + group.at_once, group.members.size()); ++k) {
         const int32_t z = group.members[k];
         Between made{{}, n_twins, weights_[z]};
-        if (z != member && store_.has(member, z)) made.rows = has_rows ? store_.rows(member, z) : store_.rows(z, member);
+        if (z != member && store_.has(member, z))
+            made.rows = has_rows ? store_.rows(member, z) : store_.rows(z, member);
         n_twins += static_cast<uint32_t>(store_.length(z) + 1) / 2;
         found.push_back(made);
     }
@@ -233,13 +234,16 @@ bool relax(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, co
     const std::vector<Group> groups = groups_of(store, rule);
     const std::vector<Tile> tiles = tiles_of(groups, n_threads);
     const auto n_tiles = static_cast<int64_t>(tiles.size());
+    std::vector<int64_t> before{0};  // pairs of the tiles before each
+    for (const Tile &tile : tiles)
+        before.push_back(before.back() + int64_t{tile.x_end - tile.x_begin} * (tile.y_end - tile.y_begin));
     Pass pass(store, rule);
     {
         std::vector<Workspace> workspaces(n_threads);
         std::atomic<bool> stopped{false};
         auto work = [&](int thread, int64_t k) { pass.run(tiles[k], workspaces[thread], stopped); };
         const bool done = parallel(n_threads, n_tiles, 1, work, [&](int64_t begun) {
-            const bool go_on = poll(begun);
+            const bool go_on = poll(before[begun] * store.n_pairs() / std::max<int64_t>(before.back(), 1));
             if (!go_on) stopped = true;
             return go_on;
         });

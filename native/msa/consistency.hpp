@@ -17,7 +17,8 @@ struct ConsistencyRule {
     uint16_t least;         // elements that become less go
 };
 
-/// One pass over all pairs. Polled with the pairs begun. Returns false, and leaves the store as it was, when stopped.
+/// One pass over all pairs. Polled with the pairs begun, of all (about). Returns false, and leaves the store as it was,
+/// when stopped.
 bool relax(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const Poll &poll);
 
 }  // namespace tropalign

@@ -76,7 +76,8 @@ TwinBlocks BlockMaker::make(uint32_t n_twins, uint32_t n_chunks, const std::vect
             const uint32_t row = (z.first_twin + static_cast<uint32_t>(k) / 2) * n_chunks;
             for (uint32_t e = z.rows.starts[k]; e < z.rows.starts[k + 1]; ++e) {
                 const uint32_t j = z.rows.columns[e];
-                block(row + j / kChunkColumns)[2 * (j % kChunkColumns) + k % 2] = static_cast<int16_t>(z.rows.values[e]);
+                block(row + j / kChunkColumns)[2 * (j % kChunkColumns) + k % 2] =
+                    static_cast<int16_t>(z.rows.values[e]);
             }
         }
     }

@@ -69,7 +69,8 @@ struct Between {
     int32_t weight;       // of kWeightOne
 };
 
-/// The highest weight. A row's posteriors sum to sqrt(2) at most, so that the sums of kMostBetween z stay within 32 bits.
+/// The highest weight. A row's posteriors sum to sqrt(2) at most, so that the sums of kMostBetween z stay within 32
+/// bits.
 inline constexpr int kWeightOne = 2048;
 inline constexpr int kMostBetween = 16;
 

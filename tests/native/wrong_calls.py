@@ -653,11 +653,70 @@ def posteriors():
             yield f"{name} {wrong}", _native.posterior_scratch_bytes, arguments, ValueError, f"{name}: not 1 to 65535"
 
 
+def posterior_stores():
+    """PosteriorStore."""
+    u16 = np.uint16
+    store = _native.PosteriorStore(np.array([2, 3, 1], I32))
+    given = {
+        "pairs": np.array([[0, 1]], I32),
+        "row_sizes": np.array([1, 2], u16),
+        "columns": np.array([0, 1, 2], u16),
+        "values": np.array([1, 32767, 100], u16),
+    }
+    for wrong, text in [([2, -1], "-1 residues"), ([65536], "65536 residues")]:
+        yield f"lengths {wrong}", _native.PosteriorStore, {"lengths": np.array(wrong, I32)}, ValueError, text
+    yield "lengths int64", _native.PosteriorStore, {"lengths": np.array([1, 2])}, TypeError, ""
+    for name, wrong, text in [
+        ("pairs", np.array([[0, 3]], I32), "no sequence"),
+        ("pairs", np.array([[-1, 1]], I32), "no sequence"),
+        ("pairs", np.array([[1, 1]], I32), "with itself"),
+        ("pairs", np.array([[0, 1, 2]], I32), "rows of other than 2"),
+        ("pairs", np.array([[1, 0]], I32), "more rows than row_sizes"),
+        ("pairs", np.array([[0, 2]], I32), "do not ascend within"),
+        ("pairs", np.zeros((0, 2), I32), "more than the pairs have"),
+        ("row_sizes", np.array([1, 1], u16), "more than the pairs have"),
+        ("row_sizes", np.array([1, 3], u16), "more elements than columns"),
+        ("row_sizes", np.array([1, 65535], u16), "more elements than columns"),
+        ("row_sizes", np.array([1], u16), "more rows than row_sizes"),
+        ("row_sizes", np.array([1, 2, 0], u16), "more than the pairs have"),
+        ("columns", np.array([0, 2, 1], u16), "do not ascend"),
+        ("columns", np.array([0, 1, 1], u16), "do not ascend"),
+        ("columns", np.array([0, 1, 3], u16), "do not ascend within"),
+        ("columns", np.array([0, 1], u16), "of different sizes"),
+        ("values", np.array([1, 32768, 100], u16), "above 32767"),
+    ]:
+        yield f"add {name} {wrong}", store.add, changed(given, **{name: wrong}), ValueError, text
+    yield "add int32 columns", store.add, changed(given, columns=np.array([0, 1, 2], I32)), TypeError, ""
+    twice = {name: np.concatenate([array, array]) for name, array in given.items()}
+    yield "add twice at once", store.add, twice, ValueError, "a pair twice"
+    yield "add", store.add, given, None, ""
+    yield "add again", store.add, given, ValueError, "there already"
+    for x, y, text in [(0, 2, "without posteriors"), (0, 3, "y: no"), (-1, 0, "x: no"), (1, 1, "without posteriors")]:
+        yield f"matrix {x} {y}", store.matrix, {"x": x, "y": y}, ValueError, text
+    yield "has", store.has, {"x": 3, "y": 0}, ValueError, "x: no sequence"
+    valid = {"weights": np.ones(3), "groups": np.zeros(3, I32), "gain": 0.0, "cutoff": 0.01, "n_threads": 2}
+    yield "relax", store.relax, valid, None, ""
+    for name, wrong, text in [
+        ("weights", np.ones(2), "not one of each"),
+        ("weights", np.array([1, np.nan, 1]), "outside"),
+        ("weights", np.array([1, -1.0, 1]), "outside"),
+        ("weights", np.array([1, np.inf, 1]), "outside"),
+        ("groups", np.zeros(4, I32), "not one of each"),
+        ("gain", float("nan"), "gain: outside"),
+        ("gain", -1.0, "gain: outside"),
+        ("cutoff", 1.5, "cutoff: outside"),
+        ("cutoff", float("nan"), "cutoff: outside"),
+        ("n_threads", 0, "below 1"),
+    ]:
+        yield f"relax {name} {wrong}", store.relax, changed(valid, **{name: wrong}), ValueError, text
+    yield "relax progress", store.relax, changed(valid, progress=1), TypeError, "not callable"
+
+
 SIDES, FAR = ("query", "target"), (6, 2**63 - 1, -1, -(2**63))
 
 ALL = (
-    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, posteriors, rows_of_text,
-    alignments,
+    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, posteriors, posterior_stores,
+    rows_of_text, alignments,
 )  # fmt: skip
 GROUPS = {f.__name__: f for f in ALL}
 

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.groups import Item, Pooled
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.pipeline import GAINS, LAST_CUTOFFS, SPLITS
+from tropalign.msa.pipeline import SPLITS
 
 
 class GroupAlignment(NamedTuple):
@@ -48,10 +49,10 @@ def align_items(
     store.add(pairs, found.row_sizes, found.columns, found.values)
     tree = GuideTree(*_native.guide_tree(found.distance))
     weights = _native.sequence_weights(tree.children, tree.branch_lengths)
-    together = np.zeros(len(items), np.int32)
     for number in range(options.consistency):
-        last = LAST_CUTOFFS[options.rules] if number + 1 == options.consistency else None
-        store.relax(weights, together, GAINS[options.rules], last or options.cutoff, n_threads)
+        is_last = number + 1 == options.consistency
+        rule = CONSISTENCY_RULES[options.rules]
+        relax(store, rule, tree.children, weights, options.cutoff, is_last, n_threads)
     columns = _native.progressive(store, tree.children, weights, n_threads)
     if options.refine:
         columns = _native.refine(

@@ -20,6 +20,7 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human, require
+from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import RULES, MsaOptions
@@ -30,13 +31,9 @@ from tropalign.sequences.batch import SequenceBatch
 
 #: Sections of a part.
 N_SECTIONS = 4
-#: Of the own weight of a pair, per third sequence: (h - 1) / 200 with QuickProbs 2's self-weight h = 3.
-GAINS = {"quickprobs1": 0.0, "quickprobs2": 0.01}
-#: Elements below this are dropped after the last pass; after the others those below the cutoff.
-LAST_CUTOFFS = {"quickprobs1": None, "quickprobs2": 1e-5}
 #: How refinement splits the family, and what it takes.
 SPLITS = {"quickprobs1": ("random", "always"), "quickprobs2": ("gap", "not_longer")}
-assert set(GAINS) == set(LAST_CUTOFFS) == set(SPLITS) == set(RULES)
+assert set(CONSISTENCY_RULES) == set(SPLITS) == set(RULES)
 #: Cells of a local score that take as long as one of posteriors.
 SCORE_CELLS = 30
 #: Bytes of the store per pair, per residue of its two sequences, and per element (with the transpose, and the new
@@ -235,7 +232,7 @@ class _Stages:
         tree = self._tree(distances)
         weights = _native.sequence_weights(tree.children, tree.branch_lengths)
         for number in range(done, n_passes):
-            self._relax(store, weights, is_last=number + 1 == n_passes)
+            self._relax(store, tree, weights, is_last=number + 1 == n_passes)
             self._keep_pass(number + 1, store, distances)
         return store, tree, weights
 
@@ -307,15 +304,16 @@ class _Stages:
 
         return self.job.tree or GuideTree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))
 
-    def _relax(self, store: Any, weights: NDArray[np.float64], is_last: bool) -> None:
+    def _relax(self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_last: bool) -> None:
         """A pass of stage III."""
         options = self.job.options
-        cutoff = LAST_CUTOFFS[options.rules] if is_last else None
-        store.relax(
+        relax(
+            store,
+            CONSISTENCY_RULES[options.rules],
+            tree.children,
             weights,
-            np.zeros(self.n, np.int32),
-            GAINS[options.rules],
-            options.cutoff if cutoff is None else cutoff,
+            options.cutoff,
+            is_last,
             self.n_threads,
             self.meter.stage("consistency", len(self.task.pairs), options.consistency),
         )

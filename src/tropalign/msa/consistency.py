@@ -1,0 +1,106 @@
+"""Stage III: what third sequences say of a pair, by the rules of QuickProbs 1 and 2.
+
+::
+
+    S'xy = (Wxy Sxy + sum over z of wz Sxz Szy) / (Wxy + sum over z of wz),   Wxy = (wx + wy) (1 + gain a)
+
+with the a sequences z that are taken for the pair; no element is new. QuickProbs 1 (formula 2 of Gudys and Deorowicz
+2014) takes all, without a gain. QuickProbs 2 (2017) gives a pair's own posteriors a self-weight h, gain = (h - 1) /
+200, and takes z where the clades that join it with x and with y have 200 sequences at most. So the sequences between a pair
+of one such clade are those of the clade, and none are between two clades.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tropalign import _native
+
+
+class ConsistencyRule(NamedTuple):
+    """How third sequences count.
+
+    Attributes
+    ----------
+    gain
+        Of a pair's own weight, per third sequence.
+    last_cutoff
+        Elements below it are dropped after the last pass; None: those below the cutoff, as after the others.
+    most_leaves
+        Third sequences come from clades of so many sequences at most; None: from anywhere.
+    """
+
+    gain: float
+    last_cutoff: float | None
+    most_leaves: int | None
+
+
+#: By the name of the rules. QuickProbs 2's self-weight is 3.
+CONSISTENCY_RULES = {
+    "quickprobs1": ConsistencyRule(0.0, None, None),
+    "quickprobs2": ConsistencyRule((3 - 1) / 200, 1e-5, 200),
+}
+
+
+def clades_within(children: NDArray[np.int32], most_leaves: int) -> NDArray[np.int32]:
+    """The largest clades of a guide tree with no more than some leaves.
+
+    Parameters
+    ----------
+    children : int32, shape (n - 1, 2)
+        Of the inner nodes; leaves are 0 to n - 1, and inner node n + k comes after its children.
+
+    Returns
+    -------
+    int32, shape (n,)
+        Of each leaf the node that its clade hangs from.
+
+    Examples
+    --------
+    >>> clades_within(np.array([[0, 1], [2, 4], [3, 5]], np.int32), 3).tolist()
+    [5, 5, 5, 3]
+    """
+    n = len(children) + 1
+    leaves = np.ones(2 * n - 1, np.int64)
+    for k, (left, right) in enumerate(children):
+        leaves[n + k] = leaves[left] + leaves[right]
+    clade = np.arange(2 * n - 1, dtype=np.int32)
+    for k in range(n - 2, -1, -1):
+        if leaves[n + k] <= most_leaves:
+            clade[children[k]] = clade[n + k]
+    return clade[:n]
+
+
+def relax(
+    store: _native.PosteriorStore,
+    rule: ConsistencyRule,
+    children: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    cutoff: float,
+    is_last: bool,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> None:
+    """One pass over the pairs of a store.
+
+    Parameters
+    ----------
+    children : int32, shape (n - 1, 2)
+        The guide tree.
+    weights : float64, shape (n,)
+        Of the sequences.
+    cutoff
+        Elements below it are dropped, unless the rule has another one for the last pass.
+    progress
+        Called now and then with the pairs begun.
+    """
+    if is_last and rule.last_cutoff is not None:
+        cutoff = rule.last_cutoff
+    n = len(weights)
+    groups = np.zeros(n, np.int32) if rule.most_leaves is None else clades_within(children, rule.most_leaves)
+    store.relax(weights, groups, rule.gain, cutoff, n_threads, progress)
