@@ -29,7 +29,7 @@ struct LeftEdge {
     V S, X1, X2, T;               // S(i-1,0), X_k(i,0); T is the partition function's S(i-1,0)
     V part_total;                 // the sum of its M in the last column
     V hmm_scale, part_scale;      // of the rows to come
-    V hmm_highest, part_highest;  // S of the row before
+    V hmm_highest, part_highest;  // of the row before: the largest S; and of `part_total`, which does not fade as S may
 };
 
 /// The columns of a unit.
@@ -139,7 +139,7 @@ template <int R, bool kScale, bool kMax, class V, class Letters>
     for (; j < columns.first_end; ++j) column(j, std::false_type{});
     for (; j <= columns.N; ++j) column(j, std::true_type{});
     edge.part_total = total;
-    if constexpr (kMax) edge.hmm_highest = hmm_highest, edge.part_highest = part_highest;
+    if constexpr (kMax) edge.hmm_highest = hmm_highest, edge.part_highest = larger(total, part_highest);
 }
 
 /// The last row, after which both totals are known. It is scaled.

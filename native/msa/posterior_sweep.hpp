@@ -305,12 +305,11 @@ class Sweep {
     void finish() {
         const T most = std::ldexp(T{1}, kMost<T>);
         for (int l = 0; l < unit_.n_lanes; ++l) {
-            const T expected = lane_of(up_[kPosteriorUp + 5], l),
-                    ends = lane_of(right_.hmm_end, l) + lane_of(right_.part_end, l);
-            lanes_[l].underflowed =
-                !(lane_of(right_.highest, l) <= most) || !std::isfinite(expected) || !std::isfinite(ends);
-            lanes_[l].distance =
-                std::isfinite(expected) ? static_cast<float>(1 - expected / std::min(unit_.m, unit_.n[l])) : 1.0f;
+            const T totals = lane_of(hmm_total_, l) * lane_of(part_total_, l),
+                    expected = lane_of(up_[kPosteriorUp + 5], l);
+            const bool sound = std::isfinite(totals) && totals > 0 && std::isfinite(expected);
+            lanes_[l].underflowed = !sound || !(lane_of(right_.highest, l) <= most);
+            lanes_[l].distance = sound ? static_cast<float>(1 - expected / std::min(unit_.m, unit_.n[l])) : 1.0f;
         }
     }
 

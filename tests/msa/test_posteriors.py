@@ -194,6 +194,19 @@ def test_blocks_with_checkpoints(isa):
     assert distances[0] == pytest.approx(distance, abs=2e-5)
 
 
+def test_a_short_sequence_within_a_long_one(isa):
+    """Hundreds of rows or columns come after the end of what is aligned."""
+    rng = random.Random(11)
+    (text,) = texts_of(rng, [420], PROTEIN_2)
+    texts = [text, related(rng, text[:50], PROTEIN_2), related(rng, text[200:250], PROTEIN_2), text[390:]]
+    pairs = [(0, 1), (2, 0), (0, 3)]
+    distances, matrices = posteriors(texts, pairs)
+    for (x, y), found, matrix in zip(pairs, distances, matrices, strict=True):
+        distance, exact = wanted(PROTEIN_2, texts[x], texts[y])
+        np.testing.assert_allclose(matrix, exact, atol=NEAR)
+        assert found == pytest.approx(distance, abs=2e-5)
+
+
 def test_numbers_beyond_the_range_of_floats(isa):
     """Two domains that changed places: what is likely in the end is 2^-300 times as likely as something else before."""
     rng = random.Random(9)
