@@ -17,6 +17,8 @@ constexpr uint64_t kWhole = INT32_MAX;
 constexpr int64_t kBandBytes = 1 << 20;
 /// Bands that several threads make side by side.
 constexpr int64_t kWindowBytes = 32 << 20;
+/// Directions of one block of rows.
+constexpr int64_t kDirectionBytes = 64 << 20;
 /// Elements of posteriors per residue, about; and how many of them are worth a thread.
 constexpr int64_t kElementsPerResidue = 6, kElementsPerThread = 200'000;
 
@@ -43,47 +45,77 @@ std::vector<SharedPair> shares_of(const PosteriorStore &store, const std::vector
     return shared;
 }
 
-/// One alignment of two groups: bands of rows of P, then D through them, then the way back.
+/// One alignment of two groups: rows of P and D from the first to the last, then the way back through the directions.
+///
+/// Where the directions of all rows are too many to keep, only those of one block of rows are, and D at the begin of
+/// each block: on the way back a block's directions are made anew.
+///
+///     row    0 .. 7    8 .. 15    16 .. 19        blocks of 8 rows, bands of 2
+///     D      kept ->   kept ->    kept ->         forward
+///                      <- again   <- as they are  back
 class ColumnAligner {
   public:
     ColumnAligner(const PosteriorStore &store, const ResidueColumns &columns, int32_t m, int32_t n,
                   const std::vector<CrossPair> &pairs, const std::vector<int32_t> &partners, int n_threads,
                   const Watch &watch)
         : columns_(columns), pairs_(shares_of(store, pairs)), partners_(partners), watch_(watch), m_(m), n_(n),
-          stride_(((std::max<int64_t>(n, 1) + kColumnBlock - 1) / kColumnBlock) * kColumnBlock),
-          shift_(std::bit_width(static_cast<uint32_t>(std::min(m, n)))), band_rows_(band_rows()) {
+          stride_((std::max<int64_t>(n, 1) + kColumnBlock - 1) / kColumnBlock * kColumnBlock),
+          plane_words_(stride_ / kColumnBlock), shift_(std::bit_width(static_cast<uint32_t>(std::min(m, n)))) {
+        const int64_t row_bytes = stride_ * static_cast<int64_t>(sizeof(uint32_t));
+        band_rows_ = rows_within(kBandBytes, row_bytes);
+        block_rows_ = rows_within(kDirectionBytes, 2 * plane_words_ * static_cast<int64_t>(sizeof(uint16_t)));
         int64_t n_elements = 0;
         for (const SharedPair &pair : pairs_) n_elements += columns.length(pair.x) * kElementsPerResidue;
         n_threads_ = useful_threads(n_threads, n_elements, kElementsPerThread);
-        const int64_t n_bands = (m_ + band_rows_ - 1) / band_rows_;
-        const int64_t fit = kWindowBytes / (band_rows_ * stride_ * static_cast<int64_t>(sizeof(uint32_t)));
-        window_ = n_threads_ == 1 ? 1 : std::clamp<int64_t>(fit, n_threads_, n_bands);
-        sums_ = Buffer<uint32_t>(static_cast<size_t>(window_ * band_rows_ * stride_));
+        const int64_t n_bands = (block_rows_ + band_rows_ - 1) / band_rows_;
+        window_rows_ = band_rows_;
+        if (n_threads_ > 1)
+            window_rows_ *= std::min(std::max<int64_t>(kWindowBytes / (band_rows_ * row_bytes), n_threads_), n_bands);
+        sums_ = Buffer<uint32_t>(static_cast<size_t>(window_rows_ * stride_));
+        not_diagonal_ = Buffer<uint16_t>(static_cast<size_t>(block_rows_ * plane_words_));
+        not_left_ = Buffer<uint16_t>(static_cast<size_t>(block_rows_ * plane_words_));
         best_.assign(static_cast<size_t>(stride_), 0);
-        const size_t n_words = static_cast<size_t>(m_) * plane_words();
-        not_diagonal_ = Buffer<uint16_t>(n_words);
-        not_left_ = Buffer<uint16_t>(n_words);
     }
 
     MergedColumns run() {
-        const int64_t rows_at_once = window_ * band_rows_;
-        for (int64_t begin = 0; begin < m_ && !watch_.is_stopped(); begin += rows_at_once) {
-            const int64_t end = std::min<int64_t>(begin + rows_at_once, m_);
-            parallel(n_threads_, (end - begin + band_rows_ - 1) / band_rows_, 1, [&](int, int64_t band) {
-                const int64_t from = begin + band * band_rows_;
-                add_band(from, std::min(from + band_rows_, end), sums_.data() + band * band_rows_ * stride_);
-            });
-            sweep(begin, end);
+        const int64_t n_blocks = (m_ + block_rows_ - 1) / block_rows_;
+        std::vector<std::vector<int32_t>> kept;  // D above each block
+        for (int64_t block = 0; block < n_blocks && !watch_.is_stopped(); ++block) {
+            kept.push_back(best_);
+            sweep_block(block);
         }
-        return walk();
+        MergedColumns merged{std::vector<int32_t>(m_), std::vector<int32_t>(n_), 0, best_[std::max<int64_t>(n_ - 1, 0)],
+                             before_};
+        int64_t j = n_;
+        for (int64_t block = n_blocks - 1; block >= 0 && !watch_.is_stopped(); --block) {
+            if (block < n_blocks - 1) {
+                best_ = std::move(kept[block]);
+                sweep_block(block);
+            }
+            j = walk_block(block, j, merged);
+        }
+        while (j > 0) merged.second[--j] = merged.n_columns++;
+        for (int32_t &column : merged.first) column = merged.n_columns - 1 - column;
+        for (int32_t &column : merged.second) column = merged.n_columns - 1 - column;
+        return merged;
     }
 
   private:
-    size_t plane_words() const { return static_cast<size_t>(stride_ / kColumnBlock); }
+    int64_t rows_within(int64_t bytes, int64_t row_bytes) const {
+        return std::clamp<int64_t>(bytes / row_bytes, 8, std::max<int64_t>(m_, 8));
+    }
 
-    int64_t band_rows() const {
-        const int64_t fit = kBandBytes / (stride_ * static_cast<int64_t>(sizeof(uint32_t)));
-        return std::clamp<int64_t>(fit, 8, std::max<int64_t>(m_, 8));
+    /// P, D and directions of the rows of a block.
+    void sweep_block(int64_t block) {
+        const int64_t first = block * block_rows_, last = std::min(first + block_rows_, m_);
+        for (int64_t begin = first; begin < last && !watch_.is_stopped(); begin += window_rows_) {
+            const int64_t end = std::min(begin + window_rows_, last);
+            parallel(n_threads_, (end - begin + band_rows_ - 1) / band_rows_, 1, [&](int, int64_t band) {
+                const int64_t from = begin + band * band_rows_;
+                add_band(from, std::min(from + band_rows_, end), sums_.data() + (from - begin) * stride_);
+            });
+            sweep(begin, end, first);
+        }
     }
 
     /// P of rows [begin, end).
@@ -105,34 +137,30 @@ class ColumnAligner {
         }
     }
 
-    void sweep(int64_t begin, int64_t end) {
+    /// D of rows [begin, end), whose sums are there; directions are counted from row `first` on.
+    void sweep(int64_t begin, int64_t end, int64_t first) {
         for (int64_t i = begin; i < end; ++i) {
             const auto *sums = reinterpret_cast<const int32_t *>(sums_.data() + (i - begin) * stride_);
-            kernels_.next_row(best_.data(), sums, shift_, stride_, not_diagonal_.data() + i * plane_words(),
-                              not_left_.data() + i * plane_words());
+            kernels_.next_row(best_.data(), sums, shift_, stride_, not_diagonal_.data() + (i - first) * plane_words_,
+                              not_left_.data() + (i - first) * plane_words_);
             if (!partners_.empty() && partners_[i] >= 0) before_ += sums[partners_[i]] >> shift_;
         }
     }
 
     static bool bit(const uint16_t *plane, int64_t k) { return plane[k / kColumnBlock] >> (k % kColumnBlock) & 1; }
 
-    /// The way back numbers columns from the end; they are turned round when their number is known.
-    MergedColumns walk() {
-        MergedColumns merged{std::vector<int32_t>(m_), std::vector<int32_t>(n_), 0, best_[std::max<int64_t>(n_ - 1, 0)],
-                             before_};
-        int64_t i = m_, j = n_;
-        int32_t from_end = 0;
-        for (; i > 0 || j > 0; ++from_end) {
-            const size_t row = i > 0 ? static_cast<size_t>(i - 1) * plane_words() : 0;
-            const bool is_diagonal = i > 0 && j > 0 && !bit(not_diagonal_.data() + row, j - 1);
-            const bool is_left = !is_diagonal && j > 0 && (i == 0 || !bit(not_left_.data() + row, j - 1));
-            if (!is_left) merged.first[--i] = from_end;
-            if (is_diagonal || is_left) merged.second[--j] = from_end;
+    /// The way back through a block from its last row and column j, the columns of the result numbered from the end.
+    /// Returns the column in which it leaves the block.
+    int64_t walk_block(int64_t block, int64_t j, MergedColumns &merged) {
+        const int64_t first = block * block_rows_;
+        for (int64_t i = std::min(first + block_rows_, m_); i > first; ++merged.n_columns) {
+            const int64_t row = (i - 1 - first) * plane_words_;
+            const bool is_diagonal = j > 0 && !bit(not_diagonal_.data() + row, j - 1);
+            const bool is_left = !is_diagonal && j > 0 && !bit(not_left_.data() + row, j - 1);
+            if (!is_left) merged.first[--i] = merged.n_columns;
+            if (is_diagonal || is_left) merged.second[--j] = merged.n_columns;
         }
-        merged.n_columns = from_end;
-        for (int32_t &column : merged.first) column = from_end - 1 - column;
-        for (int32_t &column : merged.second) column = from_end - 1 - column;
-        return merged;
+        return j;
     }
 
     const ResidueColumns &columns_;
@@ -140,15 +168,14 @@ class ColumnAligner {
     const std::vector<SharedPair> pairs_;
     const std::vector<int32_t> &partners_;
     const Watch &watch_;
-    const int64_t m_, n_, stride_;
+    const int64_t m_, n_, stride_, plane_words_;
     const int shift_;
-    const int64_t band_rows_;
+    int64_t band_rows_, block_rows_, window_rows_;
     int n_threads_;
-    int64_t window_;  // bands at a time
     Buffer<uint32_t> sums_;
+    Buffer<uint16_t> not_diagonal_, not_left_;
     std::vector<int32_t> best_;
     int64_t before_ = 0;
-    Buffer<uint16_t> not_diagonal_, not_left_;
 };
 
 }  // namespace

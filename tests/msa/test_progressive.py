@@ -1,5 +1,7 @@
 """Stage II and IV against plain Python: trees, weights, alignments of groups, refinement, confidence."""
 
+from bisect import bisect_left, bisect_right
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -110,3 +112,123 @@ def test_confidence(family):
             found = _native.confidence(store, columns, given_weights, n_threads)
             np.testing.assert_allclose(found[0], residues, atol=2e-4)
             np.testing.assert_allclose(found[1], of_columns, atol=2e-4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(families(most=8, longest=30), st.data())
+def test_groups(family, data):
+    """Two groups with columns of gaps only, and some of their pairs."""
+    lengths, matrices, _, _, seed = family
+    rng, n = np.random.default_rng(seed), len(lengths)
+    sizes = max(lengths) + data.draw(st.integers(0, 9)), max(lengths) + data.draw(st.integers(0, 9))
+    cut = data.draw(st.integers(1, n - 1))
+    first, second = np.split(rng.permutation(n).astype(np.int32), [cut])
+    alignment = [
+        sorted(rng.choice(sizes[x in second], length, replace=False).tolist()) for x, length in enumerate(lengths)
+    ]
+    pairs = [(x, y) for x in first for y in second if oracle.posterior(matrices, x, y) is not None]
+    pairs = [pair for pair in pairs if rng.random() < 0.8]
+    weights = rng.choice([0.0, 0.5, 1.0, 3.25], len(pairs))
+    sums = oracle.column_sums(
+        matrices, alignment, *sizes, [(x, y, weight) for (x, y), weight in zip(pairs, weights, strict=True)]
+    )
+    expected = oracle.align(sums)
+    to, to_other, score = _native.align_columns(
+        store_of(lengths, matrices),
+        FLAT(alignment).astype(np.int32),
+        first,
+        sizes[0],
+        second,
+        sizes[1],
+        np.array(pairs, np.int32).reshape(-1, 2),
+        weights,
+        2,
+    )
+    assert (to.tolist(), to_other.tolist(), score) == expected
+    together = [(to.tolist().index(c), to_other.tolist().index(c)) for c in set(to) & set(to_other)]
+    assert sum(int(sums[i, j]) for i, j in together) == score
+
+
+def best_chain(rows, columns, values):
+    """The highest sum of elements that ascend in both, elements sorted by row and then column, highest first."""
+    ends, best = [-1], [0]  # the lowest column with which a sum is reached; both ascend
+    begin = 0
+    while begin < len(rows):
+        end = begin + int(np.searchsorted(rows[begin:], rows[begin], side="right"))
+        reached = [
+            (c, best[bisect_left(ends, c) - 1] + v) for c, v in zip(columns[begin:end], values[begin:end], strict=True)
+        ]
+        for column, value in reached:
+            at = bisect_left(ends, column)
+            if best[bisect_right(ends, column) - 1] < value:
+                stop = at
+                while stop < len(ends) and best[stop] <= value:
+                    stop += 1
+                ends[at:stop], best[at:stop] = [column], [value]
+        begin = end
+    return best[-1]
+
+
+def test_a_long_pair():
+    """So long that directions are made block by block, and again on the way back: 64 MiB hold 2^28 cells."""
+    m, n = 19_000, 17_000
+    rng = np.random.default_rng(5)
+    rows = np.sort(rng.integers(0, m, 60_000))
+    columns = np.clip((rows * n / m + rng.normal(0, 30, len(rows))).astype(int), 0, n - 1)
+    cells = np.unique(np.stack([rows, columns], 1), axis=0)
+    values = rng.integers(1, oracle.ONE, len(cells))
+    store = _native.PosteriorStore(np.array([m, n], np.int32))
+    sizes = np.bincount(cells[:, 0], minlength=m).astype(np.uint16)
+    store.add(np.array([[0, 1]], np.int32), sizes, cells[:, 1].astype(np.uint16), values.astype(np.uint16))
+    sums = ((oracle.WHOLE * values + 2**14) >> 15) >> n.bit_length()
+    expected = best_chain(cells[:, 0], cells[:, 1].tolist(), sums.tolist())
+    groups = [np.array([0], np.int32), m, np.array([1], np.int32), n]
+    own = np.concatenate([np.arange(m), np.arange(n)]).astype(np.int32)
+    to, to_other, score = _native.align_columns(store, own, *groups, np.array([[0, 1]], np.int32), np.ones(1), 1)
+    assert score == expected
+    together, i, j = np.intersect1d(to, to_other, return_indices=True)
+    on_path = set(zip(i.tolist(), j.tolist(), strict=True))
+    assert sum(v for cell, v in zip(map(tuple, cells.tolist()), sums.tolist(), strict=True) if cell in on_path) == score
+    assert len(np.union1d(to, to_other)) == m + n - len(together) == max(to[-1], to_other[-1]) + 1
+
+
+def test_many_threads_in_a_large_merge():
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(700, 900, 24)
+    matrices = {}
+    for x, m in enumerate(lengths):
+        for y in range(x + 1, len(lengths)):
+            values = np.zeros((m, lengths[y]), np.int64)
+            i = rng.integers(0, m, 4000)
+            values[i, np.minimum(i + rng.integers(0, 9, 4000), lengths[y] - 1)] = rng.integers(1, oracle.ONE, 4000)
+            matrices[x, y] = values
+    store, weights = store_of(lengths, matrices), rng.random(24)
+    _, children, _ = random_tree(rng, 24)
+    one = _native.progressive(store, children, weights, 1)
+    refined = _native.refine(store, one, weights, None, "random", "always", 6, 3, 1)
+    for n_threads in (2, 5):
+        np.testing.assert_array_equal(_native.progressive(store, children, weights, n_threads), one)
+        again = _native.refine(store, one, weights, None, "random", "always", 6, 3, n_threads)
+        np.testing.assert_array_equal(again, refined)
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_progress_ends_the_work():
+    """Rounds without end, which a call that raises ends."""
+    rng = np.random.default_rng(0)
+    matrices = random_family(rng, [40] * 9)
+    _, children, _ = random_tree(rng, 9)
+    store, weights, seen = store_of([40] * 9, matrices), np.ones(9), []
+
+    def stop(done):
+        seen.append(done)
+        if len(seen) == 3:
+            raise Stopped
+
+    columns = _native.progressive(store, children, weights, 1)
+    with pytest.raises(Stopped):
+        _native.refine(store, columns, weights, None, "random", "always", 2**40, 0, 2, stop)
+    assert seen == sorted(seen) and seen[-1] > seen[0]

@@ -710,6 +710,144 @@ def posterior_stores():
     ]:
         yield f"relax {name} {wrong}", store.relax, changed(valid, **{name: wrong}), ValueError, text
     yield "relax progress", store.relax, changed(valid, progress=1), TypeError, "not callable"
+def small_store():
+    """Three sequences of 3, 2 and 3 residues; the pair (1, 2) has no posteriors."""
+    store = _native.PosteriorStore(np.array([3, 2, 3], np.int32))
+    u16 = np.uint16
+    sizes, columns = np.array([1, 0, 1, 1, 1, 1], u16), np.array([0, 1, 0, 1, 2], u16)
+    store.add(np.array([[0, 1], [0, 2]], np.int32), sizes, columns, np.full(5, 9000, u16))
+    return store
+
+
+TREE, ONES = np.array([[1, 0], [2, 3]], np.int32), np.ones(3)
+WRONG_TREES = [
+    (TREE[:1], "one fewer than leaves"),
+    (np.array([[1, 0], [2, 4]], np.int32), "not below"),
+    (np.array([[1, 0], [2, -1]], np.int32), "not below"),
+    (np.array([[1, 0], [1, 3]], np.int32), "child of two"),
+    (np.zeros((2, 3), np.int32), "not two of each"),
+]
+WRONG_WEIGHTS = [
+    (np.ones(2), "not one of each"),
+    (np.array([1.0, -1.0, 1.0]), "outside of 0"),
+    (np.array([1.0, np.nan, 1.0]), "outside of 0"),
+    (np.array([1.0, 2e6, 1.0]), "outside of 0"),
+]
+WRONG_COLUMNS = [
+    (np.arange(7, dtype=np.int32), "not one of each residue"),
+    (np.array([0, 1, 1, 0, 1, 0, 1, 2], np.int32), "do not ascend"),
+    (np.array([-1, 1, 2, 0, 1, 0, 1, 2], np.int32), "outside of 0"),
+    (np.array([0, 1, 2**31 - 1, 0, 1, 0, 1, 2], np.int32), "outside of 0"),
+]
+
+
+def guide_trees():
+    """guide_tree, sequence_weights and progressive."""
+    for wrong, text in [
+        (np.zeros(2, np.float32), "none of n"),
+        (np.array([0.5, -0.5, 0.5], np.float32), "negative, or no number"),
+        (np.array([0.5, np.nan, 0.5], np.float32), "negative, or no number"),
+        (np.array([0.5, np.inf, 0.5], np.float32), "negative, or no number"),
+    ]:
+        yield f"distances {wrong}", _native.guide_tree, {"distances": wrong}, ValueError, text
+    yield "no distances: one leaf", _native.guide_tree, {"distances": np.zeros(0, np.float32)}, None, ""
+    weigh = {"children": TREE, "branch_lengths": np.ones(5)}
+    yield "valid weights", _native.sequence_weights, weigh, None, ""
+    for name, wrong, text in [
+        *(("children", wrong, text) for wrong, text in WRONG_TREES[1:]),
+        ("branch_lengths", np.ones(4), "not one of each"),
+        ("branch_lengths", np.full(5, -1.0), "outside of 0"),
+    ]:
+        yield f"weights: {name} {wrong}", _native.sequence_weights, changed(weigh, **{name: wrong}), ValueError, text
+    valid = {"store": small_store(), "children": TREE, "weights": ONES, "n_threads": 2}
+    yield "valid alignment", _native.progressive, valid, None, ""
+    empty = _native.PosteriorStore(np.zeros(0, np.int32))
+    for name, wrong, text in [
+        *(("children", wrong, text) for wrong, text in WRONG_TREES),
+        *(("weights", wrong, text) for wrong, text in WRONG_WEIGHTS),
+        ("n_threads", 0, "below 1"),
+        ("store", empty, "no sequences"),
+    ]:
+        yield f"alignment: {name} {wrong}", _native.progressive, changed(valid, **{name: wrong}), ValueError, text
+    yield "progress 3", _native.progressive, changed(valid, progress=3), TypeError, ""
+
+
+def refinements():
+    """refine and confidence."""
+    columns = np.array([0, 1, 2, 0, 2, 1, 2, 3], np.int32)
+    valid = {
+        "store": small_store(),
+        "columns": columns,
+        "weights": ONES,
+        "children": TREE,
+        "split": "tree",
+        "accept": "better",
+        "n_rounds": 9,
+        "seed": 1,
+        "n_threads": 2,
+    }
+    yield "valid", _native.refine, valid, None, ""
+    yield "no tree needed", _native.refine, changed(valid, children=None, split="gap"), None, ""
+    for name, wrong, text in [
+        *(("columns", wrong, text) for wrong, text in WRONG_COLUMNS),
+        *(("children", wrong, text) for wrong, text in WRONG_TREES),
+        *(("weights", wrong, text) for wrong, text in WRONG_WEIGHTS),
+        ("children", None, "needed for split tree"),
+        ("split", "half", "none of random"),
+        ("accept", "never", "none of always"),
+        ("n_rounds", -1, "below 0"),
+        ("n_threads", 0, "below 1"),
+    ]:
+        yield f"{name} {wrong}", _native.refine, changed(valid, **{name: wrong}), ValueError, text
+    yield "seed -1", _native.refine, changed(valid, seed=-1), TypeError, ""
+    sure = {"store": small_store(), "columns": columns, "weights": ONES, "n_threads": 1}
+    yield "valid confidence", _native.confidence, sure, None, ""
+    for name, wrong, text in [
+        *(("columns", wrong, text) for wrong, text in WRONG_COLUMNS),
+        *(("weights", wrong, text) for wrong, text in WRONG_WEIGHTS),
+        ("n_threads", 0, "below 1"),
+    ]:
+        yield f"confidence: {name} {wrong}", _native.confidence, changed(sure, **{name: wrong}), ValueError, text
+
+
+def groups_of_columns():
+    """align_columns."""
+    i32 = np.int32
+    valid = {
+        "store": small_store(),
+        "columns": np.array([0, 1, 3, 0, 1, 0, 1, 4], i32),
+        "first": np.array([0], i32),
+        "n_first_columns": 4,
+        "second": np.array([2, 1], i32),
+        "n_second_columns": 6,
+        "pairs": np.array([[0, 1], [0, 2]], i32),
+        "weights": np.ones(2),
+        "n_threads": 2,
+    }
+    yield "valid", _native.align_columns, valid, None, ""
+    none = {"pairs": np.zeros((0, 2), i32), "weights": np.zeros(0)}
+    yield "no pairs", _native.align_columns, changed(valid, **none), None, ""
+    yield "no members", _native.align_columns, changed(valid, **none, first=np.zeros(0, i32)), None, ""
+    for name, wrong, text in [
+        *(("columns", wrong, text) for wrong, text in WRONG_COLUMNS),
+        ("first", np.array([3], i32), "outside of 0"),
+        ("first", np.array([-1], i32), "outside of 0"),
+        ("first", np.array([1], i32), "named twice"),
+        ("second", np.array([2, 2], i32), "named twice"),
+        ("n_first_columns", 3, "a column beyond"),
+        ("n_second_columns", 0, "outside of 1"),
+        ("n_second_columns", 2**40, "outside of 1"),
+        ("pairs", np.array([[0, 1], [1, 2]], i32), "not of the first and the second"),
+        ("pairs", np.array([[0, 1], [2, 0]], i32), "not of the first and the second"),
+        ("pairs", np.array([[0, 1], [0, 3]], i32), "outside of 0"),
+        ("pairs", np.zeros((2, 3), i32), "other than 2"),
+        ("weights", np.ones(3), "not one of each"),
+        ("weights", np.array([1.0, np.inf]), "outside of 0"),
+        ("n_threads", 0, "below 1"),
+    ]:
+        yield f"{name} {wrong}", _native.align_columns, changed(valid, **{name: wrong}), ValueError, text
+    unknown = changed(valid, first=np.array([1], i32), second=np.array([2], i32), pairs=np.array([[1, 2]], i32))
+    yield "pair without posteriors", _native.align_columns, changed(unknown, weights=np.ones(1)), ValueError, "without"
 
 
 SIDES, FAR = ("query", "target"), (6, 2**63 - 1, -1, -(2**63))
@@ -717,6 +855,8 @@ SIDES, FAR = ("query", "target"), (6, 2**63 - 1, -1, -(2**63))
 ALL = (
     pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, posteriors, posterior_stores,
     rows_of_text, alignments,
+    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, guide_trees,
+    refinements, groups_of_columns, rows_of_text, alignments,
 )  # fmt: skip
 GROUPS = {f.__name__: f for f in ALL}
 
