@@ -1,10 +1,14 @@
 """``tropalign msa``: options, files, bad input, kills."""
 
 import io
+import os
+import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from Bio import AlignIO, Phylo, SeqIO
 
@@ -164,6 +168,26 @@ def test_gaps_are_noted_and_realigned(tmp_path, capsys):
 def test_memory_beforehand(family, tmp_path, capsys):
     code, text = refused([family, "-o", tmp_path / "out.fa", "--memory", "75M"], capsys)
     assert code == 4 and " MiB are allowed: allow more with --memory, or align with --mode fast" in text
+
+
+def test_memory_is_kept(tmp_path, start, capsys):
+    random = np.random.default_rng(1)
+    first = random.choice(list("ACDEFGHIKLMNPQRSTVWY"), 250)
+    rows = [np.where(random.random(250) < 0.7, random.permutation(first), first) for _ in range(70)]
+    path = family_file(tmp_path, "".join(f">s{k}\n{''.join(row)}\n" for k, row in enumerate(rows)))
+    options = ["msa", path, "-o", tmp_path / "out.fa", "--refine", "2", "-t", "2"]
+    assert main([*map(str, options), "--memory", "80M"]) == 4
+    needed = float(re.search(r"needs (?:about )?([\d.]+) MiB", capsys.readouterr().err)[1]) + 90  # with the process
+    process = start(*options, "--memory", f"{needed:.0f}M", stderr=subprocess.PIPE)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode == 4:  # all of it is known by now
+        needed = float(re.search(r"needs about ([\d.]+) MiB", process.stderr.read().decode())[1]) + 90
+        process = start(*options, "--memory", f"{needed:.0f}M")
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert usage.ru_maxrss < needed * 1024 * 1.02
 
 
 def parts_in(out):
