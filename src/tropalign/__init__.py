@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         TropalignWarning,
     )
     from tropalign.msa.accuracy import AlignmentScore, score_alignment
-    from tropalign.msa.api import align_multiple
+    from tropalign.msa.api import add_sequences, align_multiple, merge_alignments
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
@@ -42,6 +42,8 @@ _HOMES = {
     "score_alignment": "msa.accuracy",
     "MultipleAlignment": "results.multiple",
     "align_multiple": "msa.api",
+    "add_sequences": "msa.api",
+    "merge_alignments": "msa.api",
     "read_alignment": "msa.files",
     "write_alignment": "msa.files",
     "align": "pairwise",
@@ -73,6 +75,8 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "score_alignment",
     "MultipleAlignment",
     "align_multiple",
+    "add_sequences",
+    "merge_alignments",
     "read_alignment",
     "write_alignment",
     "align",

@@ -1,13 +1,18 @@
 """``tropalign msa``: options, files, bad input, kills."""
 
 import io
+import os
+import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from Bio import AlignIO, Phylo, SeqIO
 
+import tropalign
 from tropalign.cli.main import main
 
 KEPT = {"TROPALIGN_LEAST_KEPT_CELLS": "1", "TROPALIGN_TILE_PAIRS": "4"}
@@ -101,6 +106,11 @@ def test_several_files_are_one_family(few, tmp_path):
         (["--mode", "best"], "argument --mode: invalid choice: 'best'"),
         (["-o", "x.doc"], "x.doc: no format has the suffix '.doc'"),
         (["--confidence", "x.fa"], "x.fa: no format has the suffix '.fa'"),
+        (["--add", "-", "--merge", "x"], "argument --merge: not allowed with argument --add"),
+        (["--keep-length"], "--keep-length belongs to --add"),
+        (["more.fa", "--add", "x.fa"], "--add takes one alignment, but 2 files are named"),
+        (["--merge", "x.fa", "--refine", "3"], "--refine has no meaning with --merge: leave it out"),
+        (["--add", "x.fa", "--order", "tree"], "--order has no meaning with --add: leave it out"),
     ],
 )
 def test_wrong_usage(arguments, why, few, tmp_path, capsys, monkeypatch):
@@ -161,9 +171,53 @@ def test_gaps_are_noted_and_realigned(tmp_path, capsys):
     assert capsys.readouterr().err == "" and rows_in(out) == {"a": "MKVLAW", "b": "MKVLAW"}
 
 
+def test_into_an_alignment(few, tmp_path, capsys):
+    records = [f">{text}" for text in Path(few).read_text().split(">")[1:]]
+    parts = [family_file(tmp_path, "".join(some), f"{k}.fa") for k, some in enumerate((records[:4], records[4:]))]
+    aligned = [tmp_path / "0.sto", tmp_path / "1.aln"]
+    for part, out in zip(parts, aligned, strict=True):
+        assert main(["msa", part, "-o", str(out)]) == 0
+    for option, other in (("--add", parts[1]), ("--merge", aligned[1])):
+        out = tmp_path / f"out{option}.fa"
+        assert main(["msa", str(aligned[0]), option, str(other), "-o", str(out)]) == 0
+        rows = rows_in(out)
+        assert list(rows) == list(rows_in(few))
+        assert {name: row.replace("-", "") for name, row in rows.items()} == rows_in(few)
+        old = tropalign.read_alignment(out)[:4].without_empty_columns()
+        assert old == tropalign.read_alignment(aligned[0])
+    kept = tmp_path / "kept.fa"
+    assert main(["msa", str(aligned[0]), "--add", parts[1], "--keep-length", "-o", str(kept)]) == 0
+    assert tropalign.read_alignment(kept).n_columns == old.n_columns
+    code, why = refused([aligned[0], "--merge", aligned[0], "-o", kept], capsys)
+    assert code == 3 and "the alignment has a row of this name already: rename one of them" in why
+    code, why = refused([aligned[0], "--add", aligned[0], "-o", kept], capsys)
+    assert code == 3 and why.endswith("this is neither FASTA nor FASTQ: a record begins with '>' or '@'")
+    assert refused([aligned[0], "--add", parts[1], "-o", aligned[0]], capsys)[0] == 2
+
+
 def test_memory_beforehand(family, tmp_path, capsys):
     code, text = refused([family, "-o", tmp_path / "out.fa", "--memory", "75M"], capsys)
     assert code == 4 and " MiB are allowed: allow more with --memory, or align with --mode fast" in text
+
+
+def test_memory_is_kept(tmp_path, start, capsys):
+    random = np.random.default_rng(1)
+    first = random.choice(list("ACDEFGHIKLMNPQRSTVWY"), 250)
+    rows = [np.where(random.random(250) < 0.7, random.permutation(first), first) for _ in range(70)]
+    path = family_file(tmp_path, "".join(f">s{k}\n{''.join(row)}\n" for k, row in enumerate(rows)))
+    options = ["msa", path, "-o", tmp_path / "out.fa", "--refine", "2", "-t", "2"]
+    assert main([*map(str, options), "--memory", "80M"]) == 4
+    needed = float(re.search(r"needs (?:about )?([\d.]+) MiB", capsys.readouterr().err)[1]) + 90  # with the process
+    process = start(*options, "--memory", f"{needed:.0f}M", stderr=subprocess.PIPE)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode == 4:  # all of it is known by now
+        needed = float(re.search(r"needs about ([\d.]+) MiB", process.stderr.read().decode())[1]) + 90
+        process = start(*options, "--memory", f"{needed:.0f}M")
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert usage.ru_maxrss < needed * 1024 * 1.02
 
 
 def parts_in(out):

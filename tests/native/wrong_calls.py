@@ -710,6 +710,8 @@ def posterior_stores():
     ]:
         yield f"relax {name} {wrong}", store.relax, changed(valid, **{name: wrong}), ValueError, text
     yield "relax progress", store.relax, changed(valid, progress=1), TypeError, "not callable"
+
+
 def small_store():
     """Three sequences of 3, 2 and 3 residues; the pair (1, 2) has no posteriors."""
     store = _native.PosteriorStore(np.array([3, 2, 3], np.int32))
@@ -853,10 +855,8 @@ def groups_of_columns():
 SIDES, FAR = ("query", "target"), (6, 2**63 - 1, -1, -(2**63))
 
 ALL = (
-    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, posteriors, posterior_stores,
-    rows_of_text, alignments,
-    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, guide_trees,
-    refinements, groups_of_columns, rows_of_text, alignments,
+    pairs, plans, scatters, makers, vectors, placements, subsequences, groups_of_sequences, posteriors,
+    posterior_stores, guide_trees, refinements, groups_of_columns, rows_of_text, alignments,
 )  # fmt: skip
 GROUPS = {f.__name__: f for f in ALL}
 

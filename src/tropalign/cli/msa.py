@@ -17,6 +17,7 @@ EXAMPLE = """example:
   tropalign msa family.fa -o family.aln
   tropalign msa family.fa --mode accurate -o family.sto --tree-out family.nwk --confidence family.tsv
   cat a.fa b.fa | tropalign msa - > both.afa
+  tropalign msa old.sto --add new.fa -o all.sto
 
 Clustal, Stockholm, PHYLIP, MSF, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any number
 of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
@@ -41,6 +42,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     _add_method_options(parser.add_argument_group("method"))
     _add_input_options(parser.add_argument_group("input"))
+    _add_extension_options(parser.add_argument_group("into an alignment"))
     _add_result_options(parser.add_argument_group("results"))
     add_run_options(parser)
     parser.set_defaults(run=run, parser=parser)
@@ -77,6 +79,13 @@ def _add_input_options(group: Any) -> None:
     group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
 
 
+def _add_extension_options(group: Any) -> None:
+    either = group.add_mutually_exclusive_group()
+    either.add_argument("--add", metavar="NEW", help="FASTA is an alignment, into which these sequences are aligned")
+    either.add_argument("--merge", metavar="OTHER", help="FASTA is an alignment, which is aligned with this other one")
+    group.add_argument("--keep-length", action="store_true", help="of --add: leave out residues that fit no column")
+
+
 def _add_result_options(group: Any) -> None:
     group.add_argument(
         "-f", "--format", choices=format_names("aligned"), help="(default: by the suffix of -o, else fasta)"
@@ -110,9 +119,12 @@ def run(options: argparse.Namespace) -> None:
 
     _check_usage(options)
     paths = [path for path in (options.output, options.tree_out, options.confidence) if path is not None]
-    started(options, paths, [*options.family, options.tree_in])
+    started(options, paths, [*options.family, options.tree_in, options.add, options.merge])
     chosen = {name: getattr(options, name) for name in FIELDS}
-    options_of(options.mode, **chosen)  # before anything is read
+    method = options_of(options.mode, **chosen)  # before anything is read
+    if options.add is not None or options.merge is not None:
+        _extend(options, method)
+        return
     allowed = memory_allowed(options.memory, options.output)
     reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
     batch = read_family(options.family, ALPHABETS.get(options.alphabet), **reading)
@@ -127,12 +139,52 @@ def run(options: argparse.Namespace) -> None:
         aligning.compute(devices, resolve_threads(options.threads), memory_bytes, progress)
 
 
+def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
+    """Aligns sequences or an alignment into another alignment, and writes it."""
+    from tropalign.execution.progress import stage_bar
+    from tropalign.execution.run import write_outputs
+    from tropalign.msa.api import add_sequences, merge_alignments
+    from tropalign.msa.family import read_family
+    from tropalign.msa.files import read_alignment
+    from tropalign.sequences.alphabet import ALPHABETS
+
+    outputs, _ = _outputs(options, method)
+    alphabet = ALPHABETS.get(options.alphabet)
+    alignment = read_alignment(options.family[0], alphabet=alphabet)
+    means = {"rules": options.rules, "cutoff": options.cutoff, "n_threads": options.threads}
+    devices = options.device or ["auto"]
+    with stage_bar(options.quiet) as progress:
+        if options.add is not None:
+            reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
+            new = read_family([options.add], alignment.sequences.alphabet, **reading)
+            found = add_sequences(
+                alignment, new, keep_length=options.keep_length, device=devices, progress=progress, **means
+            )
+        else:
+            other = read_alignment(options.merge, alphabet=alignment.sequences.alphabet)
+            found = merge_alignments(alignment, other, device=devices, progress=progress, **means)
+    parts = [outputs[0].writer.encode(found)]
+    write_outputs(outputs, lambda output: parts)
+
+
 def _check_usage(options: argparse.Namespace) -> None:
     refuse = options.parser.error
     if options.shard is not None:
         refuse("a family is aligned as a whole: leave --shard out")
-    if [*options.family, options.tree_in].count("-") > 1:
+    if [*options.family, options.tree_in, options.add, options.merge].count("-") > 1:
         refuse("standard input can be read once: name - once")
+    extension = "--add" if options.add is not None else "--merge" if options.merge is not None else None
+    if options.keep_length and options.add is None:
+        refuse("--keep-length belongs to --add")
+    if extension is None:
+        return
+    if len(options.family) > 1:
+        refuse(f"{extension} takes one alignment, but {len(options.family)} files are named")
+    for name in ("mode", "consistency", "refine", "keep", "seed", "tree_in", "tree_out", "confidence"):
+        if getattr(options, name) is not None:
+            refuse(f"--{name.replace('_', '-')} has no meaning with {extension}: leave it out")
+    if options.order != "input":
+        refuse(f"--order has no meaning with {extension}: leave it out")
 
 
 def _outputs(options: argparse.Namespace, method: MsaOptions) -> tuple[list[Output], bool]:

@@ -121,8 +121,7 @@ class Scheduler:
         threads = self._start_threads()
         try:
             while (job := self._next_job()) is not None:
-                value = self._await(job)
-                yield Result(job.task, job.tile, value)
+                yield Result(job.task, job.tile, self._await(job))  # which is not held while the next one is computed
         finally:
             self._end(threads)
 

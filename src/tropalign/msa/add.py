@@ -86,14 +86,12 @@ def add_sequences(
     Raises
     ------
     InputError
-        A new sequence has the name of a row, or is of another alphabet than the rows.
+        A new sequence has the name of a row, is empty or of another alphabet than the rows; rows of gaps only.
     ResourceError
         The alignment has more than 65,535 columns.
     """
     whole = joined(alignment.sequences, batch)
-    check_columns(alignment)
-    adding = _Adding(alignment, batch, whole, options, devices, n_threads, progress)
-    placed = adding.placed()
+    placed = _Adding(compared(alignment), batch, options, devices, n_threads, progress).placed()
     column = np.concatenate([one.column for one in placed])
     is_inserted = np.concatenate([one.is_inserted for one in placed])
     if keep_length:
@@ -132,16 +130,12 @@ def merge_alignments(
         One has more than 65,535 columns.
     """
     whole = joined(first.sequences, second.sequences)
-    check_columns(first)
-    check_columns(second)
-    columns = np.concatenate([first.columns, second.columns])
-    pool = _pool(whole, columns, options, devices, n_threads)
-    n, items = len(first), []
-    for alignment, begin in ((first, 0), (second, n)):
+    old, new = compared(first), compared(second)
+    pool = _pool(old.sequences, new.sequences, old.columns, new.columns, options, devices, n_threads)
+    items = []
+    for alignment, begin in ((old, 0), (new, len(old))):
         chosen = tuple(begin + k for k in speakers(alignment.sequences, SPEAKERS, n_threads))
         items.append(Item(np.arange(begin, begin + len(alignment)), alignment.n_columns, chosen))
-    if not all(item.representatives for item in items):
-        raise InputError("an alignment holds gaps only: give its sequences their residues")
     found = pool.posteriors([ItemPair(*items)], _watch(progress, "posteriors"))
     x, y = best_columns(first.n_columns, second.n_columns, found[1:4], n_threads)
     moved = np.concatenate([x[first.columns], y[second.columns]]).astype(np.int32)
@@ -173,24 +167,40 @@ def joined(old: SequenceBatch, new: SequenceBatch) -> SequenceBatch:
     )
 
 
-def check_columns(alignment: MultipleAlignment) -> None:
-    """Raises ResourceError where there are more columns than 16 bits number."""
+def compared(alignment: MultipleAlignment) -> MultipleAlignment:
+    """The rows that hold residues.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    ResourceError
+        There are more columns than 16 bits number.
+    """
     if alignment.n_columns > MOST_RESIDUES:
         raise ResourceError(
             f"the alignment has {alignment.n_columns:,} columns, but {MOST_RESIDUES:,} is the most: leave out "
             "columns that hold gaps only"
         )
+    there = np.flatnonzero(alignment.sequences.lengths)
+    if not len(there):
+        raise InputError("the alignment holds gaps only: give its sequences their residues")
+    return alignment if len(there) == len(alignment) else alignment[there]
 
 
 def _pool(
-    whole: SequenceBatch,
-    columns: NDArray[np.int32],
+    old: SequenceBatch,
+    new: SequenceBatch,
+    old_columns: NDArray[np.int32],
+    new_columns: NDArray[np.int32] | NDArray[np.uint16],
     options: MsaOptions,
     devices: Sequence[Device],
     n_threads: int,
 ) -> Pool:
+    whole = joined(old, new)
+    columns = np.concatenate([old_columns, new_columns]).astype(np.uint16)
     model = model_of(whole.alphabet, options.rules)
-    return Pool(whole, columns.astype(np.uint16), model, options.cutoff, POOLED_CUTOFF, devices, n_threads)
+    return Pool(whole, columns, model, options.cutoff, POOLED_CUTOFF, devices, n_threads)
 
 
 def _watch(
@@ -224,13 +234,11 @@ def best_columns(
 
 def speakers(batch: SequenceBatch, most: int, n_threads: int) -> list[int]:
     """Sequences that speak for an alignment: along a tree, as `representatives` finds them."""
-    there = np.flatnonzero(batch.lengths)
-    if len(there) <= most:
-        return [int(k) for k in there]
-    some = batch[there]
-    tree, distances = fast_tree(some, n_threads)
-    items = [Item(np.array([k]), int(size), (k,)) for k, size in enumerate(some.lengths.tolist())]
-    return [int(there[k]) for k in representatives(items, distances, tree, some.lengths, most)]
+    if len(batch) <= most:
+        return list(range(len(batch)))
+    tree, distances = fast_tree(batch, n_threads)
+    items = [Item(np.array([k]), int(size), (k,)) for k, size in enumerate(batch.lengths.tolist())]
+    return list(representatives(items, distances, tree, batch.lengths, most))
 
 
 class _Adding:
@@ -240,15 +248,14 @@ class _Adding:
         self,
         alignment: MultipleAlignment,
         batch: SequenceBatch,
-        whole: SequenceBatch,
         options: MsaOptions,
         devices: Sequence[Device],
         n_threads: int,
         progress: StageProgress | None,
     ) -> None:
         self.alignment, self.batch, self.n_threads, self.progress = alignment, batch, n_threads, progress
-        columns = np.concatenate([alignment.columns, starting_columns(batch)])
-        self.pool = _pool(whole, columns, options, devices, n_threads)
+        by_themselves = starting_columns(batch)
+        self.pool = _pool(alignment.sequences, batch, alignment.columns, by_themselves, options, devices, n_threads)
         self.members = np.arange(len(alignment))
 
     def placed(self) -> list[Placed]:
@@ -275,21 +282,17 @@ class _Adding:
         """
         from tropalign import _native
 
-        there = np.flatnonzero(self.alignment.sequences.lengths).astype(np.int32)
-        if not len(there):
-            raise InputError("the alignment holds gaps only: give its sequences their residues")
-        n = len(self.alignment)
-        words = words_of(self.pool.batch[[*there, *range(n, n + len(self.batch))]])
-        shares, sizes = chance_shares(words, self.n_threads), np.diff(words.offsets)
-        old = np.arange(len(there), dtype=np.int32)
+        words = words_of(self.pool.batch)
+        shares, sizes = chance_shares(words, self.n_threads), self.pool.batch.lengths
+        old = np.arange(len(self.alignment), dtype=np.int32)
         for begin in range(0, len(self.batch), AT_ONCE):
-            new = np.arange(begin, min(begin + AT_ONCE, len(self.batch)), dtype=np.int32) + np.int32(len(there))
+            new = np.arange(begin, min(begin + AT_ONCE, len(self.batch)), dtype=np.int32) + np.int32(len(old))
             common = _native.lcs_lengths(words.codes, words.offsets, words.n_codes, new, old, self.n_threads)
             shorter = np.minimum(sizes[new][:, None], sizes[old])
             bins = (4 * np.log2(np.maximum(sizes[new][:, None], sizes[old]) / shorter)).astype(np.int64)
             beyond = common - shares[np.minimum(bins, len(shares) - 1)] * shorter
             order = np.argsort(-beyond, axis=1, kind="stable")[:, :MEMBERS]
-            yield begin, [there[row].astype(np.int64) for row in order]
+            yield begin, list(order)
 
 
 def placed_by(n_residues: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]]) -> Placed:

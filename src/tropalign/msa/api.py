@@ -9,13 +9,15 @@ from typing import Any
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import UsageError
+from tropalign.execution.task import Device
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.msa import pipeline
 from tropalign.msa.family import family_of
+from tropalign.msa.files import read_alignment
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
-from tropalign.msa.options import ORDERS, options_of
+from tropalign.msa.options import ORDERS, MsaOptions, options_of
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
@@ -100,8 +102,7 @@ def align_multiple(
     """
     if not isinstance(order, str) or order not in ORDERS:
         raise UsageError(f"order {order!r} is none of {', '.join(ORDERS)}")
-    if progress is not None and not callable(progress):
-        raise UsageError(f"progress {progress!r} is no function: give one that takes a stage and a share")
+    _checked(progress)
     if tree is not None and not isinstance(tree, str | os.PathLike):
         raise UsageError(f"an object of type {type(tree).__name__} is no tree: give Newick text or a file's Path")
     batch = family_of(sequences, alphabet)
@@ -126,3 +127,131 @@ def _tree(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideTre
     if tree is None:
         return None
     return parse_guide_tree(tree, batch.names) if isinstance(tree, str) else read_guide_tree(tree, batch.names)
+
+
+def add_sequences(
+    alignment: MultipleAlignment | os.PathLike[str],
+    sequences: Any,
+    *,
+    keep_length: bool = False,
+    rules: str | None = None,
+    cutoff: float | None = None,
+    n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
+    progress: Callable[[str, float], object] | None = None,
+) -> MultipleAlignment:
+    """Aligns new sequences to an alignment, whose rows keep their columns among themselves.
+
+    Parameters
+    ----------
+    alignment
+        The alignment, or the Path of its file.
+    sequences
+        The new ones, as `align_multiple` takes a family.
+    keep_length
+        No column is added: residues that fit none are left out of the new rows.
+    rules, cutoff, n_threads, device, progress
+        As of `align_multiple`.
+
+    Returns
+    -------
+    MultipleAlignment
+        The old rows, then the new ones; without confidence and tree.
+
+    Raises
+    ------
+    InputError
+        A new sequence has the name of a row, is empty or of another alphabet than the rows.
+    UsageError
+        An option of another type or out of range.
+    ResourceError, DeviceError
+        More than 65,535 columns, a device that cannot compute.
+
+    Examples
+    --------
+    >>> alignment = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKV-LAW", "MRVILAW"])
+    >>> tropalign.add_sequences(alignment, {"c": "MKVLAW"})
+    MultipleAlignment: 3 protein sequences, 7 columns
+    a  MKV-LAW
+    b  MRVILAW
+    c  MKV-LAW
+    """
+    from tropalign.msa import add
+
+    old = _alignment(alignment)
+    new = family_of(sequences, old.sequences.alphabet)
+    options, devices, threads = _means(rules, cutoff, n_threads, device, old.sequences, new)
+    return add.add_sequences(old, new, options, devices, threads, _checked(progress), bool(keep_length))
+
+
+def merge_alignments(
+    first: MultipleAlignment | os.PathLike[str],
+    second: MultipleAlignment | os.PathLike[str],
+    *,
+    rules: str | None = None,
+    cutoff: float | None = None,
+    n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
+    progress: Callable[[str, float], object] | None = None,
+) -> MultipleAlignment:
+    """Aligns two alignments with each other; the rows of each keep their columns among themselves.
+
+    Parameters
+    ----------
+    first, second
+        The alignments, or the Paths of their files.
+    rules, cutoff, n_threads, device, progress
+        As of `align_multiple`.
+
+    Returns
+    -------
+    MultipleAlignment
+        The rows of the first, then those of the second; without confidence and tree.
+
+    Raises
+    ------
+    InputError
+        Both have a row of one name, or they are of different alphabets.
+    UsageError
+        An option of another type or out of range.
+    ResourceError, DeviceError
+        More than 65,535 columns, a device that cannot compute.
+
+    Examples
+    --------
+    >>> first = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKV-LAW", "MRVILAW"])
+    >>> second = tropalign.MultipleAlignment.from_rows(["c", "d"], ["MKVLAW", "MK-LAW"])
+    >>> tropalign.merge_alignments(first, second)[3]
+    'MK--LAW'
+    """
+    from tropalign.msa import add
+
+    one, other = _alignment(first), _alignment(second)
+    options, devices, threads = _means(rules, cutoff, n_threads, device, one.sequences, other.sequences)
+    return add.merge_alignments(one, other, options, devices, threads, _checked(progress))
+
+
+def _alignment(given: Any) -> MultipleAlignment:
+    if isinstance(given, os.PathLike):
+        return read_alignment(given)
+    if not isinstance(given, MultipleAlignment):
+        what = f"an object of type {type(given).__name__} is no MultipleAlignment"
+        raise UsageError(f"{what}: make one with read_alignment, align_multiple or MultipleAlignment.from_rows")
+    return given
+
+
+def _checked(progress: Any) -> Callable[[str, float], object] | None:
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress {progress!r} is no function: give one that takes a stage and a share")
+    found: Callable[[str, float], object] | None = progress
+    return found
+
+
+def _means(
+    rules: Any, cutoff: Any, n_threads: Any, device: Any, old: SequenceBatch, new: SequenceBatch
+) -> tuple[MsaOptions, list[Device], int]:
+    """Options, devices and threads of what comes into an alignment."""
+    options = options_of("fast", rules=rules, cutoff=cutoff)
+    threads = checked_threads(n_threads)
+    cells = pipeline.SCORE_CELLS * int(old.lengths.mean() * new.offsets[-1])
+    return options, open_devices(device_names(device), threads, cells), resolve_threads(threads)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.execution.task import Progress
-from tropalign.msa.pipeline import Tree
+from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
 
 #: Sequences of each length class whose subsequences with reversed ones tell what chance does.
@@ -88,7 +88,7 @@ def chance_shares(words: Words, n_threads: int) -> NDArray[np.float32]:
 
 def fast_tree(
     batch: SequenceBatch, n_threads: int, progress: Callable[[int], Progress | None] | None = None
-) -> tuple[Tree, NDArray[np.float32]]:
+) -> tuple[GuideTree, NDArray[np.float32]]:
     """UPGMA on distances by longest common subsequences.
 
     Parameters
@@ -98,7 +98,7 @@ def fast_tree(
 
     Returns
     -------
-    tree : Tree
+    tree : GuideTree
     distances : float32, shape (n (n - 1) / 2,)
         In the order (0,1), (0,2) .. (1,2) ..
     """
@@ -108,7 +108,7 @@ def fast_tree(
     shares = chance_shares(words, n_threads)
     watch = progress(len(batch)) if progress is not None else None
     distances = _native.lcs_distances(words.codes, words.offsets, words.n_codes, shares, n_threads, watch)
-    return Tree(*_native.guide_tree(distances)), distances
+    return GuideTree(*_native.guide_tree(distances)), distances
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ SCORE_CELLS = 30
 #: value that a pass makes); elements per row at the least.
 PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
 LEAST_ROW_ELEMENTS = 1.0
+#: What the process takes in all for a byte of the store: results of tiles, and memory that is freed and kept.
+SPARE = 1.3
 
 
 class Kept(Protocol):
@@ -264,6 +266,7 @@ class _Stages:
         for result in scheduler.run([self.task], is_there):
             add(result.value)
             self.kept.put(0, result.tile.index, sections(result.value))
+            del result  # before the next tile is computed
         return store, distances
 
     def _restored(self, number: int) -> tuple[Any, NDArray[np.float32]]:
@@ -276,10 +279,11 @@ class _Stages:
         return store, distances
 
     def _bytes(self, row_elements: float) -> float:
-        """Bytes of the store with so many elements per row."""
+        """What the job takes with so many elements per row."""
         lengths = self.job.batch.lengths.astype(np.float64)
         residues = float(lengths.sum()) * (self.n - 1)  # of both sequences of all pairs
-        return PAIR_BYTES * len(self.task.pairs) + RESIDUE_BYTES * residues + STORED_BYTES * row_elements * residues / 2
+        per_residue = RESIDUE_BYTES + STORED_BYTES * row_elements / 2
+        return SPARE * (PAIR_BYTES * len(self.task.pairs) + per_residue * residues)
 
     def _too_large(self) -> tuple[str, str]:
         return (

@@ -27,8 +27,9 @@ from tropalign.sequences.batch import SequenceBatch
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
 
-#: A tile's cost in cells, and the most pairs that it has: about a second of one core, which is what a kill loses.
-TILE_CELLS = 1_000_000_000
+#: A tile has at least so many cells (a tenth of a second of one core), and else this share of all, so that what it
+#: leaves is little beside the posteriors of all pairs; and so many pairs at the most. A kill loses the tile that runs.
+TILE_CELLS, TILE_SHARE = 100_000_000, 1 / 32
 TILE_PAIRS = 100_000
 #: What a pair costs beside its cells, in cells.
 PAIR_CELLS = 2_000
@@ -94,7 +95,7 @@ class PosteriorTask:
         most = TILE_PAIRS
         if "TROPALIGN_TILE_PAIRS" in os.environ:
             most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
-        bounds = cuts(items, 0, items.n, most, TILE_CELLS)
+        bounds = cuts(items, 0, items.n, most, max(TILE_CELLS, TILE_SHARE * items.cost_before(items.n)))
         self._tiles = [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
 
     @property
