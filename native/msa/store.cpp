@@ -45,7 +45,7 @@ WritableRows writable(const SparseRows &rows) {
 
 }  // namespace
 
-PosteriorStore::PosteriorStore(std::vector<int32_t> lengths) : lengths_(std::move(lengths)) {
+PosteriorStore::PosteriorStore(std::vector<int32_t> lengths) : lengths_(std::move(lengths)), index_(static_cast<int64_t>(lengths_.size())) {
     for (int32_t length : lengths_)
         if (length < 0 || length > kLongestResidues)
             throw std::invalid_argument("lengths: a sequence of " + std::to_string(length) +
@@ -66,11 +66,10 @@ int64_t PosteriorStore::block_words(const Block &block) const {
 }
 
 int64_t PosteriorStore::n_bytes() const {
-    // A pair's entry in the index is a node of a list with its place in a table.
-    constexpr int64_t kIndexBytes = 48, kHeapBytes = 16;
+    constexpr int64_t kHeapBytes = 16;  // of a piece of memory
     int64_t words = 0;
     for (const Block &block : blocks_) words += block_words(block);
-    return 4 * words + n_pairs() * (kIndexBytes + kHeapBytes) +
+    return 4 * words + n_pairs() * kHeapBytes + index_.n_bytes() +
            static_cast<int64_t>(blocks_.capacity() * sizeof(Block));
 }
 
@@ -134,7 +133,7 @@ void PosteriorStore::add(const PairRows &given) {
         blocks_.reserve(std::max(blocks_.size() + made.size(), blocks_.capacity() * 3 / 2));
     index_.reserve(blocks_.size() + made.size());
     for (Block &block : made) {
-        index_.emplace(key(block.x, block.y), static_cast<uint32_t>(blocks_.size()));
+        index_.set(block.x, block.y, static_cast<uint32_t>(blocks_.size()));
         blocks_.push_back(std::move(block));
     }
     n_elements_ += given.n_elements;

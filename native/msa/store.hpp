@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <memory>
 #include <shared_mutex>
-#include <unordered_map>
 #include <vector>
 
+#include "pair_index.hpp"
 #include "sparse.hpp"
 
 namespace tropalign {
@@ -38,10 +38,7 @@ class PosteriorStore {
     SparseRows rows(int x, int y) const { return rows_of(blocks_[index(x, y)], x < y); }
 
     /// The pairs in the order in which they came; index() is -1 where there is none.
-    int64_t index(int x, int y) const {
-        const auto at = index_.find(key(x, y));
-        return at == index_.end() ? -1 : int64_t{at->second};
-    }
+    int64_t index(int x, int y) const { return index_.find(x, y); }
     int64_t n_pairs() const { return static_cast<int64_t>(blocks_.size()); }
     Pair pair(int64_t index) const { return {blocks_[index].x, blocks_[index].y}; }
     SparseRows forward(int64_t index) const { return rows_of(blocks_[index], true); }
@@ -79,7 +76,7 @@ class PosteriorStore {
 
     std::vector<int32_t> lengths_;
     std::vector<Block> blocks_;
-    std::unordered_map<uint64_t, uint32_t> index_;
+    PairIndex index_;
     int64_t n_elements_ = 0;
     mutable std::shared_mutex mutex_;
 };
