@@ -41,6 +41,18 @@ PIXELS = """(([x, y, width, height]) => {
   brush.drawImage(page.sheet.canvas, x, y, width, height, 0, 0, width, height);
   return [...brush.getImageData(0, 0, width, height).data];
 })(arguments[0])"""
+DIFFERENT = """(() => {
+  const s = page.sheet, width = s.width - s.pane, height = s.height - s.head;
+  const taken = () => {
+    s.draw();
+    const brush = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+    brush.drawImage(s.canvas, -s.pane, -s.head);
+    return brush.getImageData(0, 0, width, height).data;
+  };
+  const scrolled = taken();
+  s.letters = null;
+  return taken().reduce((n, value, k) => n + (value !== scrolled[k]), 0);
+})()"""
 COPIED = """(() => {
   const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true });
   document.getElementById("frame").dispatchEvent(event);
@@ -510,6 +522,17 @@ def test_large_alignments_scroll(opened):
     hues = np.concatenate([hues, page("page.sheet.paint.slice(1)")])
     numbers = np.array(page("[...page.sheet.colours]"), np.uint8).reshape(1_000, 2_000)[940:990, 1_940:1_990]
     assert (drawn == np.where((numbers == 63)[:, :, None], WHITE, hues[np.minimum(numbers + 1, len(hues) - 1)])).all()
+
+
+@pytest.mark.parametrize("size", [8, 10])
+def test_what_scrolling_leaves_is_what_would_be_drawn_anew(opened, size):
+    page = opened(alignment_of(random_rows(150, 400)))
+    page(f"(page.sheet.size = {size}, page.sheet.layout())")
+    random = np.random.default_rng(size)
+    for x, y in [(3, 0), (0, 5), *random.integers(-300, 300, (6, 2)).tolist(), (2_000, 1_000), (-5, -7)]:
+        page("page.sheet.frame.scrollBy(...arguments)", x, y)
+        assert page(DIFFERENT) == 0, (x, y)
+    assert page("page.sheet.scrollX") > 1_500
 
 
 def test_light_and_dark(opened):

@@ -97,6 +97,7 @@ class Sheet {
     this.canvas.height = this.height;
     this.paint = this.scheme.palette.map((c) => c && this.shade(c));
     this.tiles = new Tiles(this.cellWidth, this.cellHeight, (byte, k) => this.tileInk(byte, k));
+    this.letters = null;
     this.cutNames = new Map();
     this.drawMap();
     this.draw();  // at once: a canvas of another size is black until it is drawn
@@ -161,7 +162,7 @@ class Sheet {
     brush.fillStyle = ink.page;
     brush.fillRect(0, 0, width, height);
     this.clipped(pane, head, width, height, () => {
-      if (this.hasLetters) this.drawTiles(view); else this.drawSmall(view);
+      if (this.hasLetters) this.drawTiles(); else this.drawSmall(view);
       this.drawMarks(view);
     });
     this.clipped(pane, 0, width, head, () => {
@@ -186,13 +187,39 @@ class Sheet {
     this.brush.restore();
   }
 
-  drawTiles({ left, right, top, bottom }) {
-    const { tiles, cellWidth, cellHeight, brush, colours } = this, { letters, nColumns } = this.alignment, begin = this.x(left);
-    for (let line = top, y = this.y(top); line < bottom; line++, y += cellHeight) {
-      let cell = this.order[line] * nColumns + left;
-      for (let column = left, x = begin; column < right; column++, cell++, x += cellWidth) {
-        const place = tiles.place(letters[cell], colours[cell]);
-        brush.drawImage(tiles.canvas, place % 64 * cellWidth, (place >> 6) * cellHeight, cellWidth, cellHeight, x, y, cellWidth, cellHeight);
+  /** The letters, from a sheet of their own that moves as the frame scrolls, so that only what comes into view is drawn:
+
+          +---------+--+
+          |  moved  |  |   moved right by dx and down by dy, the strips
+          |         |  |   at the right and below are new
+          +---------+--+
+          +------------+ */
+  drawTiles() {
+    const width = Math.max(this.width - this.pane, 1), height = Math.max(this.height - this.head, 1), { scrollX, scrollY } = this;
+    this.letters ??= { canvas: new OffscreenCanvas(width, height), x: Infinity, y: Infinity };
+    const brush = this.letters.canvas.getContext("2d", { alpha: false }), dx = scrollX - this.letters.x, dy = scrollY - this.letters.y;
+    if (Math.abs(dx) < width && Math.abs(dy) < height) {
+      if (dx || dy) brush.drawImage(this.letters.canvas, -dx, -dy);
+      this.fillTiles(brush, dx > 0 ? width - dx : 0, 0, Math.abs(dx), height);
+      this.fillTiles(brush, 0, dy > 0 ? height - dy : 0, width, Math.abs(dy));
+    } else this.fillTiles(brush, 0, 0, width, height);
+    Object.assign(this.letters, { x: scrollX, y: scrollY });
+    this.brush.drawImage(this.letters.canvas, this.pane, this.head);
+  }
+  /** All letters that a rectangle of their sheet shows. */
+  fillTiles(brush, x, y, width, height) {
+    const { tiles, cellWidth, cellHeight, colours, scrollX, scrollY } = this, { letters, nRows, nColumns } = this.alignment;
+    const left = Math.floor((scrollX + x) / cellWidth), right = Math.min(nColumns, Math.ceil((scrollX + x + width) / cellWidth));
+    const top = Math.floor((scrollY + y) / cellHeight), bottom = Math.min(nRows, Math.ceil((scrollY + y + height) / cellHeight));
+    brush.fillStyle = this.ink.page;
+    brush.fillRect(x, y, width, height);
+    if (!width || !height) return;
+    for (let line = top; line < bottom; line++) {
+      const row = this.order[line] * nColumns, down = line * cellHeight - scrollY;
+      for (let column = left; column < right; column++) {
+        const place = tiles.place(letters[row + column], colours[row + column]);
+        brush.drawImage(tiles.canvas, place % 64 * cellWidth, (place >> 6) * cellHeight, cellWidth, cellHeight,
+          column * cellWidth - scrollX, down, cellWidth, cellHeight);
       }
     }
   }
