@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import tropalign
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.header import Header
 from tropalign.formats.registry import aligned_writer
@@ -487,6 +488,20 @@ def test_order_by_tree(opened):
     )
     assert page("[...page.alignment.tree.y]") == [1.5, 0.5, 0, 1, 2.5, 2, 3]
     assert page.find("save-tree").is_displayed()
+
+
+def test_what_was_aligned_has_confidence_and_a_tree(opened):
+    family = {"a b": "MKVLAWGKVLMMK", "it's (1)": "MKVLAWGKLMMK", "c_d": "MKILAWKVLMK", "[e]": "mkvlawgkvlk"}
+    made = tropalign.align_multiple(family)
+    page = opened(made)
+    assert page("page.alignment.names") == list(family)
+    page.choose("order", "tree")
+    named = [line[1:] for line in page.copied().splitlines() if line.startswith(">")]
+    assert sorted(named) == sorted(family) and page("page.alignment.tree.deepest") > 0
+    shown = float(re.search(r"mean confidence (.*)", page.text("facts"))[1])
+    assert shown == pytest.approx(made.column_confidence.mean(), abs=0.01)
+    for text in made:
+        assert text.upper() in page.copied().upper()
 
 
 @pytest.mark.parametrize("tree", [None, "(a,x);", "(a,b,b);", "((a,b);", "a);", "(a);"])
