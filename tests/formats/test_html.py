@@ -60,7 +60,7 @@ COPIED = """(() => {
   return event.clipboardData.getData("text/plain");
 })()"""
 MAP_HITS = """(() => {
-  const hits = page.sheet.mapHits;
+  const hits = page.sheet.strip.hits;
   return [...hits.getContext("2d").getImageData(0, 0, hits.width, hits.height - 1).data];
 })()"""
 FOREIGN = """(() => {
@@ -319,7 +319,7 @@ def test_without_confidence_there_is_none(opened):
     page = opened(alignment_of(["MKV", "MKI"]))
     assert "confidence" not in page.text("facts")
     assert page("SCHEMES.confidence.fits(page.alignment)") is False
-    assert "Confidence" not in page("page.sheet.tracks.map((t) => t.title)")
+    assert "Confidence" not in page("page.sheet.tracks.list.map((t) => t.title)")
     conservation = measures("VI", AMINO_ACIDS, BLOSUM62_SHARES)[2]
     assert page.point(0, 2) == f"s0 · V 3 · column 3 · I 50 % · conservation {conservation:.2f} · residues 100 %"
 
@@ -402,7 +402,7 @@ def test_what_is_found_is_marked_on_the_map(opened):
     rows[25] = "L" * 50 + "WWWWW" + "L" * 45
     page = opened(alignment_of(rows))
     assert page.search("motif", "WW") == "1 of 4"
-    marked = np.reshape(page(MAP_HITS), (page("page.sheet.mapHits.height") - 1, -1, 4))[:, :, 3] > 0
+    marked = np.reshape(page(MAP_HITS), (page("page.sheet.strip.hits.height") - 1, -1, 4))[:, :, 3] > 0
     lines, columns = np.nonzero(marked)
     height, width = marked.shape
     assert 25 / 50 <= lines.min() / height <= lines.max() / height < 26.5 / 50

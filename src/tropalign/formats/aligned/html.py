@@ -26,7 +26,7 @@ from tropalign.results.multiple_colours import rules
 
 PAGE = Path(__file__).parent / "page"
 #: In the order in which a browser reads them.
-SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "text.js", "controls.js")
+SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js", "controls.js")
 
 
 @cache
