@@ -19,7 +19,7 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	$(PIP) pytest pytest-xdist hypothesis parasail pyarrow pandas polars pysam ruff mypy build "clang-format==23.*" \
+	$(PIP) pytest pytest-xdist hypothesis parasail pyarrow pandas polars pysam selenium pillow ruff mypy build "clang-format==23.*" \
 	  "pyopencl[pocl]" cuda-bindings nvidia-cuda-nvrtc nvidia-cuda-nvdisasm
 	@touch $@
 
@@ -38,10 +38,11 @@ fuzz: $(VENV)/tested
 
 # Another major version of clang-format breaks lines elsewhere, so that it is fixed to one.
 CPP_FILES = $(wildcard native/*/*.cpp native/*/*.hpp tests/*/*.cpp tests/*/*.hpp)
+PAGE_FILES = $(wildcard src/tropalign/formats/aligned/page/*.js)
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES) $(PAGE_FILES)
 	$(BIN)/mypy src/tropalign
 
 wheel: $(VENV)/tested

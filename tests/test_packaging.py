@@ -52,3 +52,6 @@ def test_the_sdist_holds_what_builds(sdist):
     assert folders == {"native", "src"}
     assert {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml"} <= set(sdist)
     assert not [name for name in sdist if name.endswith((".so", ".fasta", ".gz"))]
+    there = [path.relative_to(ROOT) for path in (ROOT / "src" / "tropalign").rglob("*") if path.is_file()]
+    needed = {str(path) for path in there if "__pycache__" not in path.parts and path.suffix != ".so"}
+    assert needed <= set(sdist)

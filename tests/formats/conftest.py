@@ -1,8 +1,10 @@
 import io
 import itertools
+import shutil
 
 import pytest
 
+from formats.page import Opened, page_of
 from formats.tables import GAP, matrix_for, random_table
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
@@ -48,3 +50,38 @@ def write():
         return out.getvalue()
 
     return written
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium without a window. Skips where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("no browser: install chromium and chromedriver (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "window-size=1300,800", "lang=en"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield found
+    found.quit()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens an alignment in the browser; in the end there must be no complaint of the browser's and no other file."""
+
+    def open_page(alignment, title="family.fa", is_dark=False):
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        path = tmp_path / "page.html"
+        path.write_bytes(page_of(alignment, title))
+        browser.get(path.as_uri())
+        return Opened(browser)
+
+    yield open_page
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0

@@ -120,7 +120,7 @@ def test_nothing_is_drawn_beyond_the_edges(name):
 
 
 def test_confidence_is_drawn_as_high_as_it_is():
-    made = picture(alignment_of(["MKVL"], confidence=[0, 0.5, 1, 7]), "x")
+    made = picture(alignment_of(["MKVL"], confidence=[np.nan, 0.5, 1, 7]), "x")
     heights = [box.height for box in made.boxes if box.width == CELL_WIDTH - 1]
     assert heights == [0, 12, 24, 24]
 

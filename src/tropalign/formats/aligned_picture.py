@@ -145,8 +145,8 @@ def _row(
 def _track(made: Picture, values: NDArray[np.float32], left: float) -> None:
     """Confidence from 0 to 1 as bars."""
     made.texts.append(Text((left - 8,), made.height + TRACK / 2 + 2, "confidence", "end", TEXT - 2, QUIET))
-    for k, value in enumerate(values.tolist()):
-        height = round(TRACK * min(max(value, 0.0), 1.0), 1)
+    for k, value in enumerate(np.clip(np.nan_to_num(values), 0, 1).tolist()):
+        height = round(TRACK * value, 1)
         x = left + CELL_WIDTH * k
         made.boxes.append(Box(x, made.height + 2 + TRACK - height, CELL_WIDTH - 1, height, BAR))
     made.height += TRACK + 2

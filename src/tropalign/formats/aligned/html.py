@@ -26,7 +26,7 @@ from tropalign.results.multiple_colours import rules
 
 PAGE = Path(__file__).parent / "page"
 #: In the order in which a browser reads them.
-SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "text.js", "controls.js")
+SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js", "controls.js")
 
 
 @cache
@@ -45,7 +45,7 @@ def _bytes(values: NDArray[np.float32] | None) -> str | None:
     """Numbers from 0 to 1 as bytes (255 is 1) in base64."""
     if values is None:
         return None
-    return base64.b64encode(np.rint(255 * np.clip(values, 0, 1)).astype(np.uint8).tobytes()).decode()
+    return base64.b64encode(np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8).tobytes()).decode()
 
 
 def _policy(style: bytes, script: bytes) -> bytes:

@@ -1,26 +1,40 @@
 /* The alignment: its letters, the counts of its columns, what follows from them, and its tree. Nothing is drawn here.
    A slot is where a letter is counted: 1 to 26 for A to Z in either case, 0 for *, 31 for gaps. */
 const GAP = 31, SLOTS = 32;
-const RESIDUES = { protein: "ARNDCQEGHILKMFPSTWYV", nucleotide: "ACGT" };
+const RESIDUES = {
+  protein: "ARNDCQEGHILKMFPSTWYV",
+  nucleotide: "ACGT"
+};
 /* Shares of the residues in BLOSUM62's blocks (Henikoff and Henikoff 1992), in the order above. */
 const BACKGROUND = {
-  protein: [.078, .051, .041, .052, .024, .034, .059, .083, .025, .062, .092, .056, .024, .043, .043, .059, .055, .014, .034, .072],
+  protein: [
+    .078, .051, .041, .052, .024, .034, .059, .083, .025, .062,
+    .092, .056, .024, .043, .043, .059, .055, .014, .034, .072
+  ],
   nucleotide: [.25, .25, .25, .25],
 };
 
 class Alignment {
   constructor(given) {
-    Object.assign(this, { title: given.title, names: given.names, descriptions: given.descriptions, kind: given.kind, nColumns: given.n_columns });
+    Object.assign(this, {
+      title: given.title,
+      names: given.names,
+      descriptions: given.descriptions,
+      kind: given.kind,
+      nColumns: given.n_columns
+    });
     this.newick = given.tree;
     this.nRows = this.names.length;
-    this.letters = Uint8Array.from({ length: given.letters.length }, (_, k) => given.letters.charCodeAt(k));  // row after row
+    this.letters =
+      Uint8Array.from({length: given.letters.length}, (_, k) => given.letters.charCodeAt(k));  // row after row
     this.slotOf = slots(this.kind);
     this.counts = new Uint32Array(this.nColumns * SLOTS);
     for (let row = 0, cell = 0; row < this.nRows; row++)
       for (let column = 0; column < this.nColumns; column++, cell++)
         this.counts[column * SLOTS + this.slotOf[this.letters[cell]]]++;
     this.confidence = given.confidence && this.spread(bytesOf(given.confidence));
-    this.columnConfidence = given.column_confidence && Float32Array.from(bytesOf(given.column_confidence), (b) => b / 255);
+    this.columnConfidence =
+      given.column_confidence && Float32Array.from(bytesOf(given.column_confidence), (b) => b / 255);
     this.measure();
     this.tree = this.newick ? treeOf(this.newick, this.names) : null;
   }
@@ -33,11 +47,14 @@ class Alignment {
     return cells;
   }
 
-  /** Consensus, information, conservation and the share of residues of every column; the page's help has the formulas. */
+  /**
+   * Consensus, information, conservation and the share of residues of every column; the page's help has the formulas.
+   */
   measure() {
-    const kinds = [...RESIDUES[this.kind]].map((letter) => letter.charCodeAt(0) & 31), background = BACKGROUND[this.kind];
+    const kinds = [...RESIDUES[this.kind]].map((letter) => letter.charCodeAt(0) & 31),
+          background = BACKGROUND[this.kind];
     const make = () => new Float32Array(this.nColumns);
-    Object.assign(this, { occupancy: make(), information: make(), conservation: make(), consensusShare: make() });
+    Object.assign(this, {occupancy: make(), information: make(), conservation: make(), consensusShare: make()});
     this.plain = new Uint32Array(this.nColumns);  // residues that are not ambiguous
     this.consensus = new Array(this.nColumns);
     for (let column = 0; column < this.nColumns; column++) {
@@ -57,15 +74,20 @@ class Alignment {
         this.conservation[column] = divergence * this.occupancy[column];
       }
       let best = 1;
-      for (let slot = 2; slot <= 26; slot++) if (counts[slot] > counts[best]) best = slot;
+      for (let slot = 2; slot <= 26; slot++)
+        if (counts[slot] > counts[best]) best = slot;
       const share = this.consensusShare[column] = this.nRows ? counts[best] / this.nRows : 0;
       const letter = counts[best] ? String.fromCharCode(96 + best) : "x";
       this.consensus[column] = 2 * counts[GAP] > this.nRows ? "-" : share >= .5 ? letter.toUpperCase() : letter;
     }
   }
 
-  slot(row, column) { return this.slotOf[this.letters[row * this.nColumns + column]]; }
-  letter(row, column) { return String.fromCharCode(this.letters[row * this.nColumns + column]); }
+  slot(row, column) {
+    return this.slotOf[this.letters[row * this.nColumns + column]];
+  }
+  letter(row, column) {
+    return String.fromCharCode(this.letters[row * this.nColumns + column]);
+  }
   text(row, begin, end) {
     return String.fromCharCode(...this.letters.subarray(row * this.nColumns + begin, row * this.nColumns + end));
   }
@@ -81,15 +103,17 @@ class Alignment {
     let text = "";
     for (let c = 0; c < this.nColumns; c++)
       if (this.slot(row, c) !== GAP) columns.push(c), text += this.letter(row, c);
-    return { text: text.toUpperCase(), columns };
+    return {text: text.toUpperCase(), columns};
   }
   /** Rows (of the input) between columns, as FASTA with lines of 80 letters. */
   fasta(rows, begin, end) {
-    return rows.map((row) => {
-      const lines = [`>${this.names[row]} ${this.descriptions[row] ?? ""}`.trimEnd()];
-      for (let c = begin; c < end; c += 80) lines.push(this.text(row, c, Math.min(c + 80, end)));
-      return lines.join("\n") + "\n";
-    }).join("");
+    return rows
+      .map((row) => {
+        const lines = [`>${this.names[row]} ${this.descriptions[row] ?? ""}`.trimEnd()];
+        for (let c = begin; c < end; c += 80) lines.push(this.text(row, c, Math.min(c + 80, end)));
+        return lines.join("\n") + "\n";
+      })
+      .join("");
   }
 }
 
@@ -105,8 +129,10 @@ function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }
 
-/** Newick as arrays over nodes, parents before children: parent, depth, y (in rows) and first and last child's y; and the
-    rows in the tree's order. Null where its leaves are not the names. */
+/**
+   Newick as arrays over nodes, parents before children: parent, depth, y (in rows) and first and last child's y; and
+   the rows in the tree's order. Null where its leaves are not the names.
+ */
 function treeOf(newick, names) {
   const rowOf = new Map(names.map((name, row) => [name, row]));
   const parent = [-1], depth = [0], label = [""];
@@ -116,8 +142,10 @@ function treeOf(newick, names) {
     if (token === "(") at = child(at);
     else if (token === ",") at = child(parent[at]);
     else if (token === ")") at = parent[at];
-    else if (token === ":") { isLength = true; continue; }
-    else if (token === ";" || token[0] === "[") continue;
+    else if (token === ":") {
+      isLength = true;
+      continue;
+    } else if (token === ";" || token[0] === "[") continue;
     else if (isLength) depth[at] = Math.max(0, Number(token) || 0);
     else label[at] = token[0] === "'" ? token.slice(1, -1).replaceAll("''", "'") : token;
     isLength = false;
@@ -138,5 +166,14 @@ function treeOf(newick, names) {
     if (isInner[k]) y[k] = (top[k] + bottom[k]) / 2;
     if (k) top[parent[k]] = Math.min(top[parent[k]], y[k]), bottom[parent[k]] = Math.max(bottom[parent[k]], y[k]);
   }
-  return { parent, depth, y, top, bottom, isInner, order: Int32Array.from(order), deepest: depth.reduce((a, b) => Math.max(a, b), 0) };
+  return {
+    parent,
+    depth,
+    y,
+    top,
+    bottom,
+    isInner,
+    order: Int32Array.from(order),
+    deepest: depth.reduce((a, b) => Math.max(a, b), 0)
+  };
 }

@@ -1,16 +1,18 @@
-/* Colour schemes. Each makes of an alignment a palette, a list of [r, g, b], and `of(row, column, slot)`, the number of a
-   residue's colour in it; number 0 is no colour. */
+/* Colour schemes. Each makes of an alignment a palette, a list of [r, g, b], and `of(row, column, slot)`, the number of
+   a residue's colour in it; number 0 is no colour. */
 const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 const mix = (a, b, share) => a.map((value, k) => Math.round(value * share + b[k] * (1 - share)));
 const css = (colour) => `rgb(${colour.join(" ")})`;
 const slotOfLetter = (letter) => (letter === "*" ? 0 : letter.charCodeAt(0) & 31);
 
-/* Clustal X (Thompson et al. 1997), its file colprot.par, as in multiple_colours.json: a condition holds where its letters together
-   are at least its share of a column, gaps counted; a rule colours its letters where one of its conditions holds. */
+/* Clustal X (Thompson et al. 1997), its file colprot.par, as in multiple_colours.json: a condition holds where its
+   letters together are at least its share of a column, gaps counted; a rule colours its letters where one of its
+   conditions holds. */
 const RULES = JSON.parse(document.getElementById("rules").textContent);
 
 function clustal(alignment) {
-  const { hues, conditions, rules } = RULES.clustal, names = Object.keys(hues), table = new Uint8Array(alignment.nColumns * SLOTS);
+  const {hues, conditions, rules} = RULES.clustal, names = Object.keys(hues),
+                           table = new Uint8Array(alignment.nColumns * SLOTS);
   for (let column = 0; column < alignment.nColumns; column++) {
     const counts = alignment.counts.subarray(column * SLOTS, (column + 1) * SLOTS);
     let holding = "";
@@ -34,18 +36,63 @@ function clustal(alignment) {
 /** A colour per letter: hues is [[letters, "#rrggbb", word], ...]. */
 const byLetter = (rule, hues) => () => {
   const table = new Uint8Array(SLOTS);
-  hues.forEach(([letters], k) => { for (const letter of letters) table[slotOfLetter(letter)] = k + 1; });
-  return { rule, palette: [null, ...hues.map(([, hue]) => rgb(hue))], of: (row, column, slot) => table[slot],
-    legend: hues.map(([letters, , word]) => word ?? letters) };
+  hues.forEach(([letters], k) => {
+    for (const letter of letters) table[slotOfLetter(letter)] = k + 1;
+  });
+  return {
+    rule,
+    palette: [null, ...hues.map(([, hue]) => rgb(hue))],
+    of: (row, column, slot) => table[slot],
+    legend: hues.map(([letters, , word]) => word ?? letters)
+  };
 };
 
 /* W. R. Taylor, Protein Engineering 10 (1997) 743. */
-const TAYLOR = { A: "#ccff00", R: "#0000ff", N: "#cc00ff", D: "#ff0000", C: "#ffff00", Q: "#ff00cc", E: "#ff0066", G: "#ff9900",
-  H: "#0066ff", I: "#66ff00", L: "#33ff00", K: "#6600ff", M: "#00ff00", F: "#00ff66", P: "#ffcc00", S: "#ff3300", T: "#ff6600",
-  W: "#00ccff", Y: "#00ffcc", V: "#99ff00" };
+const TAYLOR = {
+  A: "#ccff00",
+  R: "#0000ff",
+  N: "#cc00ff",
+  D: "#ff0000",
+  C: "#ffff00",
+  Q: "#ff00cc",
+  E: "#ff0066",
+  G: "#ff9900",
+  H: "#0066ff",
+  I: "#66ff00",
+  L: "#33ff00",
+  K: "#6600ff",
+  M: "#00ff00",
+  F: "#00ff66",
+  P: "#ffcc00",
+  S: "#ff3300",
+  T: "#ff6600",
+  W: "#00ccff",
+  Y: "#00ffcc",
+  V: "#99ff00"
+};
 /* Kyte and Doolittle, J. Mol. Biol. 157 (1982) 105: from -4.5, charged, to 4.5, hydrophobic. */
-const HYDROPATHY = { I: 4.5, V: 4.2, L: 3.8, F: 2.8, C: 2.5, M: 1.9, A: 1.8, G: -.4, T: -.7, S: -.8, W: -.9, Y: -1.3, P: -1.6,
-  H: -3.2, E: -3.5, Q: -3.5, D: -3.5, N: -3.5, K: -3.9, R: -4.5 };
+const HYDROPATHY = {
+  I: 4.5,
+  V: 4.2,
+  L: 3.8,
+  F: 2.8,
+  C: 2.5,
+  M: 1.9,
+  A: 1.8,
+  G: -.4,
+  T: -.7,
+  S: -.8,
+  W: -.9,
+  Y: -1.3,
+  P: -1.6,
+  H: -3.2,
+  E: -3.5,
+  Q: -3.5,
+  D: -3.5,
+  N: -3.5,
+  K: -3.9,
+  R: -4.5
+};
 const COLD_TO_WARM = ["#3f74d6", "#8fb2f0", "#eceff4", "#f3b08c", "#dd5c3f"].map(rgb);
 const UNSURE_TO_SURE = ["#d9542b", "#f2a35e", "#f4dfa8", "#9fd6c4", "#3aa394"].map(rgb);
 
@@ -57,20 +104,23 @@ function along(colours, place) {
 
 const hydropathy = () => {
   const letters = Object.keys(HYDROPATHY), table = new Uint8Array(SLOTS);
-  letters.forEach((letter, k) => { table[slotOfLetter(letter)] = k + 1; });
+  letters.forEach((letter, k) => {
+    table[slotOfLetter(letter)] = k + 1;
+  });
   return {
     rule: "Kyte and Doolittle's scale (1982), from 4.5 (I, hydrophobic) to −4.5 (R).",
     palette: [null, ...letters.map((letter) => along(COLD_TO_WARM, (HYDROPATHY[letter] + 4.5) / 9))],
-    of: (row, column, slot) => table[slot], legend: letters,
+    of: (row, column, slot) => table[slot],
+    legend: letters,
   };
 };
 
 const LEVELS = 20;
 const confidence = (alignment) => ({
   rule: "How sure the aligner is of each residue's place: its mean posterior with the others of its column.",
-  palette: [null, ...Array.from({ length: LEVELS + 1 }, (_, k) => along(UNSURE_TO_SURE, k / LEVELS))],
+  palette: [null, ...Array.from({length: LEVELS + 1}, (_, k) => along(UNSURE_TO_SURE, k / LEVELS))],
   of: (row, column) => 1 + Math.round(alignment.confidence[row * alignment.nColumns + column] / 255 * LEVELS),
-  legend: Array.from({ length: LEVELS + 1 }, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),
+  legend: Array.from({length: LEVELS + 1}, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),
 });
 
 const IDENTITY = [[.4, "#dbe6fb"], [.6, "#a9c4f5"], [.8, "#7199ea"]];
@@ -81,25 +131,40 @@ const identity = (alignment) => {
       const share = alignment.counts[column * SLOTS + slot] / alignment.nRows;
       table[column * SLOTS + slot] = IDENTITY.filter(([least]) => share >= least).length;
     }
-  return { rule: "The share of sequences that have the same residue there.", palette: [null, ...IDENTITY.map(([, hue]) => rgb(hue))],
-    of: (row, column, slot) => table[column * SLOTS + slot], legend: ["40 % or more", "60 %", "80 %"] };
+  return {
+    rule: "The share of sequences that have the same residue there.",
+    palette: [null, ...IDENTITY.map(([, hue]) => rgb(hue))],
+    of: (row, column, slot) => table[column * SLOTS + slot],
+    legend: ["40 % or more", "60 %", "80 %"]
+  };
 };
 
 const SCHEMES = {
-  clustal: { title: "Clustal X", make: clustal, fits: (a) => a.kind === "protein" },
-  taylor: { title: "Taylor", make: byLetter("Similar residues have similar hues (Taylor 1997).", Object.entries(TAYLOR)), fits: (a) => a.kind === "protein" },
-  hydrophobicity: { title: "Hydrophobicity", make: hydropathy, fits: (a) => a.kind === "protein" },
-  nucleotide: { title: "Nucleotide", make: byLetter("A colour per base.", RULES.nucleotide), fits: (a) => a.kind === "nucleotide" },
-  confidence: { title: "Confidence", make: confidence, fits: (a) => a.confidence !== null },
-  identity: { title: "Identity", make: identity, fits: () => true },
-  none: { title: "None", make: byLetter("Letters alone.", []), fits: () => true },
+  clustal: {title: "Clustal X", make: clustal, fits: (a) => a.kind === "protein"},
+  taylor: {
+    title: "Taylor",
+    make: byLetter("Similar residues have similar hues (Taylor 1997).", Object.entries(TAYLOR)),
+    fits: (a) => a.kind === "protein"
+  },
+  hydrophobicity: {title: "Hydrophobicity", make: hydropathy, fits: (a) => a.kind === "protein"},
+  nucleotide:
+    {title: "Nucleotide", make: byLetter("A colour per base.", RULES.nucleotide), fits: (a) => a.kind === "nucleotide"},
+  confidence: {title: "Confidence", make: confidence, fits: (a) => a.confidence !== null},
+  identity: {title: "Identity", make: identity, fits: () => true},
+  none: {title: "None", make: byLetter("Letters alone.", []), fits: () => true},
 };
 
 /* Letters of the logo: the hues of Clustal X by kind of residue, dark enough for a white page. */
-const LOGO_HUES = { protein: [["AILMFWV", "#3c6ad6"], ["KR", "#d43a2a"], ["DE", "#b046b0"], ["NQST", "#2c9a3c"], ["C", "#d9706f"],
-  ["G", "#dd7a1f"], ["P", "#a89c00"], ["HY", "#14938f"]], nucleotide: [["A", "#2c9a3c"], ["C", "#d98a0f"], ["G", "#d43a2a"], ["T", "#3c6ad6"]] };
+const LOGO_HUES = {
+  protein: [
+    ["AILMFWV", "#3c6ad6"], ["KR", "#d43a2a"], ["DE", "#b046b0"], ["NQST", "#2c9a3c"], ["C", "#d9706f"],
+    ["G", "#dd7a1f"], ["P", "#a89c00"], ["HY", "#14938f"]
+  ],
+  nucleotide: [["A", "#2c9a3c"], ["C", "#d98a0f"], ["G", "#d43a2a"], ["T", "#3c6ad6"]]
+};
 function logoColours(kind) {
   const table = new Array(SLOTS).fill([128, 128, 128]);
-  for (const [letters, hue] of LOGO_HUES[kind]) for (const letter of letters) table[slotOfLetter(letter)] = rgb(hue);
+  for (const [letters, hue] of LOGO_HUES[kind])
+    for (const letter of letters) table[slotOfLetter(letter)] = rgb(hue);
   return table;
 }

@@ -1,5 +1,19 @@
 /* What leaves the page: motifs as regular expressions, FASTA, files and print. */
-const IUPAC = { R: "AG", Y: "CTU", S: "CG", W: "ATU", K: "GTU", M: "AC", B: "CGTU", D: "AGTU", H: "ACTU", V: "ACG", N: "ACGTU", T: "TU", U: "TU" };
+const IUPAC = {
+  R: "AG",
+  Y: "CTU",
+  S: "CG",
+  W: "ATU",
+  K: "GTU",
+  M: "AC",
+  B: "CGTU",
+  D: "AGTU",
+  H: "ACTU",
+  V: "ACG",
+  N: "ACGTU",
+  T: "TU",
+  U: "TU"
+};
 const MOST_COLOURED = 200_000, PRINT_COLUMNS = 100, PRINT_NAME = 24;
 
 /** A motif as PROSITE writes it (the dashes may be left out) as a regular expression; null where it is none. */
@@ -24,31 +38,34 @@ function motifOf(text, kind) {
 function findMotif(alignment, pattern) {
   const hits = [];
   for (let row = 0; row < alignment.nRows; row++) {
-    const { text, columns } = alignment.ungapped(row);
+    const {text, columns} = alignment.ungapped(row);
     pattern.lastIndex = 0;
     for (let found; (found = pattern.exec(text)); pattern.lastIndex = found.index + 1)
-      hits.push({ row, begin: columns[found.index], end: columns[found.index + found[0].length - 1] + 1 });
+      hits.push({row, begin: columns[found.index], end: columns[found.index + found[0].length - 1] + 1});
   }
   return hits;
 }
 
 function findName(alignment, text) {
   const sought = text.toLowerCase();
-  return alignment.names.flatMap((name, row) => (name.toLowerCase().includes(sought) ? [{ row }] : []));
+  return alignment.names.flatMap((name, row) => (name.toLowerCase().includes(sought) ? [{row}] : []));
 }
 
 function saveFile(name, text) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  link.href = URL.createObjectURL(new Blob([text], {type: "text/plain"}));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** The selection, or everything, as blocks of rows for the printer; coloured unless that were too much for a browser. */
+/**
+ * The selection, or everything, as blocks of rows for the printer; coloured unless that were too much for a browser.
+ */
 function fillPrint(section, sheet) {
-  const { alignment, order, scheme } = sheet;
-  const { top, bottom, left, right } = sheet.selection ?? { top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns };
+  const {alignment, order, scheme} = sheet;
+  const {top, bottom, left, right} =
+    sheet.selection ?? {top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns};
   const isColoured = (bottom - top) * (right - left) <= MOST_COLOURED;
   const title = document.createElement("h1"), facts = document.createElement("p");
   title.textContent = alignment.title;
@@ -78,7 +95,10 @@ function colouredRuns(block, alignment, scheme, row, from, to) {
     const number = colour(begin);
     for (end = begin + 1; end < to && colour(end) === number; end++);
     const text = alignment.text(row, begin, end);
-    if (!scheme.palette[number]) { block.append(text); continue; }
+    if (!scheme.palette[number]) {
+      block.append(text);
+      continue;
+    }
     const run = document.createElement("span");
     run.textContent = text;
     run.style.background = css(mix(scheme.palette[number], [255, 255, 255], .75));
