@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.devices.registry import GpuDevice
+from tropalign.errors import DeviceError, ResourceError, TropalignWarning
+from tropalign.execution.task import Device
 
 #: Lanes of a group.
 GROUP = 64
@@ -122,8 +126,8 @@ class ProductsOnGpu:
         return max(1, min(self.pace.cells // max(n_members, 1), (self.device.budget_bytes() - self._n_bytes) // 16))
 
 
-def relax_on_gpu(
-    device: Gpu,
+def relax(
+    devices: Sequence[Device],
     store: Any,
     weights: NDArray[np.float64],
     groups: NDArray[np.int32],
@@ -132,17 +136,20 @@ def relax_on_gpu(
     n_threads: int,
     progress: Callable[[int], object] | None = None,
 ) -> None:
-    """``store.relax`` with products of a device: the same result.
+    """``store.relax`` with products from the first GPU of some devices, if there is one: the same result.
 
-    Raises
-    ------
-    ResourceError
-        The posteriors do not fit the device's memory; the store is as it was.
-    DeviceError, MemoryError
-        What the device says; the store is as it was.
+    A GPU that fails, or has too little memory, costs a warning, and the processor computes the pass.
     """
-    products = ProductsOnGpu(device, store)
-    store.relax(weights, groups, gain, cutoff, n_threads, progress, products.sums)
+    rule = (weights, groups, gain, cutoff, n_threads, progress)
+    gpu = next((device.gpu for device in devices if isinstance(device, GpuDevice)), None)
+    if gpu is not None:
+        try:
+            store.relax(*rule, ProductsOnGpu(gpu, store).sums)
+            return
+        except (DeviceError, ResourceError, MemoryError) as error:
+            words = f"{error}: the processor computes a pass of consistency in its place"
+            warnings.warn(words, TropalignWarning, stacklevel=2)
+    store.relax(*rule)
 
 
 def _chunks(pairs: NDArray[np.int32], sizes: NDArray[np.int32], group: int) -> NDArray[np.int32]:

@@ -309,9 +309,13 @@ class _Stages:
 
     def _relax(self, store: Any, weights: NDArray[np.float64], is_last: bool) -> None:
         """A pass of stage III."""
+        from tropalign.msa.gpu_consistency import relax
+
         options = self.job.options
         cutoff = LAST_CUTOFFS[options.rules] if is_last else None
-        store.relax(
+        relax(
+            self.devices,
+            store,
             weights,
             np.zeros(self.n, np.int32),
             GAINS[options.rules],
