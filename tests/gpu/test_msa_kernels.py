@@ -57,11 +57,21 @@ def test_exponents_far_from_1(host):
     for x, y in (
         ([head, tail], [head, tail]),
         ([head, tail], [tail, head]),
-        ([head], [tail[:4], head, tail]),
+        ([head], [tail[:4], head, tail[:150]]),
         ([np.full(300, 17)], [np.full(290, 17)]),
     ):
         found = check_posteriors(host, PROTEIN_2, pair(np.concatenate(x), np.concatenate(y)), SMALL)
         assert found[3].max() > 3000
+
+
+def test_a_piece_of_a_long_sequence(host):
+    """Free ends: what hangs over lies far below what is alike."""
+    rng = np.random.default_rng(9)
+    piece, more = rng.integers(0, 20, (2, 500))
+    for x, y in ((piece[:90], np.concatenate([more, piece[:90], more])), (np.concatenate([piece, more]), piece)):
+        distance, _, columns, values = PosteriorsOnGpu(host, PROTEIN_2, 0.01, shape=SMALL).posteriors(*pair(x, y))
+        assert distance[0] < 5e-3 and len(columns) < len(piece) + 100
+        assert (values > 30000).sum() > min(len(x), len(y)) - 6
 
 
 def test_exponents_beyond_16_bits_are_left_to_the_processor(host, monkeypatch):
