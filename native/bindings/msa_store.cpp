@@ -47,9 +47,23 @@ nb::tuple matrix(const PosteriorStore &store, int x, int y) {
                           copied(rows.values, n_elements));
 }
 
+/// Asks a Python function for sums of products.
+std::vector<int32_t> products_of(const nb::object &products, const ProductRequest &request) {
+    nb::gil_scoped_acquire gil;
+    const nb::object found =
+        products(to_numpy(std::vector<int32_t>(request.pairs)), to_numpy(std::vector<int32_t>(request.sizes)),
+                 to_numpy(std::vector<uint16_t>(request.places)), to_numpy(std::vector<int32_t>(request.members)),
+                 to_numpy(std::vector<int32_t>(request.weights)), request.at_once, request.shift);
+    Column<int32_t> sums;
+    if (!nb::try_cast(found, sums) || sums.size() != request.places.size() / 2)
+        refuse("products: did not return a number of int32 per element");
+    return {sums.data(), sums.data() + sums.size()};
+}
+
 void relax_store(PosteriorStore &store, Column<double> weights, Column<int32_t> groups, double gain, double cutoff,
-                 int n_threads, nb::object progress) {
+                 int n_threads, nb::object progress, nb::object products) {
     require_threads(n_threads);
+    if (!products.is_none() && !PyCallable_Check(products.ptr())) throw nb::type_error("products: not callable");
     require_progress(progress);
     const auto n = static_cast<size_t>(store.n_sequences());
     require(weights.size() == n && groups.size() == n, "weights, groups: not one of each sequence");
@@ -62,7 +76,12 @@ void relax_store(PosteriorStore &store, Column<double> weights, Column<int32_t> 
     PythonPoll poll(progress);
     {
         nb::gil_scoped_release released;
-        relax(store, {weights.data(), groups.data(), gain, least}, n_threads, std::ref(poll));
+        const ConsistencyRule rule{weights.data(), groups.data(), gain, least};
+        if (products.is_none()) relax(store, rule, n_threads, std::ref(poll));
+        else
+            relax_by(
+                store, rule, n_threads, [&](const ProductRequest &asked) { return products_of(products, asked); },
+                std::ref(poll));
     }
     poll.rethrow();
 }
@@ -84,7 +103,8 @@ void bind_msa_store(nb::module_ &m) {
         .def("has", &has, "x"_a, "y"_a, "Whether the pair has posteriors.")
         .def("matrix", &matrix, "x"_a, "y"_a, "Starts of x's rows, columns and values of the elements; copies.")
         .def("relax", &relax_store, array("weights"), array("groups"), "gain"_a, "cutoff"_a, "n_threads"_a,
-             "progress"_a.none() = nb::none(), "One pass of consistency; see native/msa/consistency.hpp.")
+             "progress"_a.none() = nb::none(), "products"_a.none() = nb::none(),
+             "One pass of consistency; see native/msa/consistency.hpp.")
         .def_prop_ro("n_pairs", &PosteriorStore::n_pairs, "Pairs that have posteriors.")
         .def_prop_ro("n_elements", &PosteriorStore::n_elements, "Elements of all pairs, each counted once.")
         .def_prop_ro("n_bytes", &PosteriorStore::n_bytes, "Bytes of memory.");

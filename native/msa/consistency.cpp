@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kTableEntries = size_t{1} << 20;  // of blocks, as long as one z needs no more
 constexpr int32_t kLargestTile = 32, kSmallestTile = 4;
-constexpr int64_t kTileBytes = int64_t{64} << 20;  // for the sums of a tile, with two chunks per row
+constexpr size_t kElementsAtOnce = size_t{1} << 22;  // of a request for products
+constexpr int64_t kTileBytes = int64_t{64} << 20;    // for the sums of a tile, with two chunks per row
 
 /// Sequences that stand between each other.
 struct Group {
@@ -60,6 +61,9 @@ class Pass {
     /// Ends early when stopped.
     void run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopped);
 
+    /// The same with sums that another device finds. False: stopped.
+    bool run(const Group &group, int n_threads, const Products &products, const Poll &poll, int64_t &n_begun);
+
     /// New values of a pair; none where no z is between.
     std::unique_ptr<uint16_t[]> take(int64_t index) { return std::move(values_[index]); }
 
@@ -68,7 +72,9 @@ class Pass {
     /// z from `begin` on with x's rows, or with y's columns.
     std::vector<Between> between(const Group &group, size_t begin, int32_t member, bool has_rows,
                                  uint32_t &n_twins) const;
-    void finish(const Tile &tile, const TilePair &pair, const Workspace &work, const int32_t *sums);
+    /// sum_at(i, e, j): the sum at element e, which is (i, j).
+    template <class SumAt>
+    void finish(const Group &group, int32_t x, int32_t y, int64_t index, SumAt sum_at);
 
     const PosteriorStore &store_;
     const ConsistencyRule &rule_;
@@ -153,13 +159,57 @@ void Pass::run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopp
                          work.sums.data() + pair.first_chunk * kChunkColumns);
         }
     }
-    for (const TilePair &pair : work.pairs)
-        finish(tile, pair, work, work.sums.data() + pair.first_chunk * kChunkColumns);
+    for (const TilePair &pair : work.pairs) {
+        const uint32_t *starts = work.starts.data() + pair.first_start;
+        const uint16_t *chunks = work.chunks.data() + pair.first_chunk;
+        const int32_t *sums = work.sums.data() + pair.first_chunk * kChunkColumns;
+        int32_t row = -1;
+        uint32_t c = 0;
+        finish(group, group.members[tile.x_begin + pair.x], group.members[tile.y_begin + pair.y], pair.index,
+               [&](int32_t i, uint32_t, int32_t j) {
+                   if (i != row) c = starts[row = i];
+                   c += chunks[c] != j / kChunkColumns;
+                   return sums[size_t{c} * kChunkColumns + j % kChunkColumns];
+               });
+    }
 }
 
-void Pass::finish(const Tile &tile, const TilePair &pair, const Workspace &work, const int32_t *sums) {
-    const Group &group = *tile.group;
-    const int32_t x = group.members[tile.x_begin + pair.x], y = group.members[tile.y_begin + pair.y];
+bool Pass::run(const Group &group, int n_threads, const Products &products, const Poll &poll, int64_t &n_begun) {
+    ProductRequest request{group.members, weights_, group.at_once, group.shift, {}, {}, {}};
+    std::vector<int64_t> indices, firsts;
+    auto take_request = [&] {
+        const std::vector<int32_t> sums = products(request);
+        const auto n_pairs = static_cast<int64_t>(indices.size());
+        parallel(n_threads, n_pairs, 16, [&](int, int64_t k) {
+            const int32_t *of_pair = sums.data() + firsts[k];
+            finish(group, request.pairs[2 * k], request.pairs[2 * k + 1], indices[k],
+                   [&](int32_t, uint32_t e, int32_t) { return of_pair[e]; });
+        });
+        n_begun += n_pairs;
+        for (auto *numbers : {&request.pairs, &request.sizes}) numbers->clear();
+        request.places.clear(), indices.clear(), firsts.clear();
+        return poll(n_begun);
+    };
+    for (size_t b = 1; b < group.members.size(); ++b)
+        for (size_t a = 0; a < b; ++a) {
+            const int32_t x = group.members[a], y = group.members[b];
+            const int64_t index = store_.index(x, y);
+            if (index < 0) continue;
+            const SparseRows own = store_.forward(index);
+            indices.push_back(index);
+            firsts.push_back(static_cast<int64_t>(request.places.size() / 2));
+            request.pairs.insert(request.pairs.end(), {x, y});
+            request.sizes.push_back(static_cast<int32_t>(own.starts[own.n_rows]));
+            for (int32_t i = 0; i < own.n_rows; ++i)
+                for (uint32_t e = own.starts[i]; e < own.starts[i + 1]; ++e)
+                    request.places.insert(request.places.end(), {static_cast<uint16_t>(i), own.columns[e]});
+            if (request.places.size() >= 2 * kElementsAtOnce && !take_request()) return false;
+        }
+    return indices.empty() || take_request();
+}
+
+template <class SumAt>
+void Pass::finish(const Group &group, int32_t x, int32_t y, int64_t index, SumAt sum_at) {
     double others = 0;
     int64_t n_others = 0;
     for (const int32_t z : group.members)
@@ -172,21 +222,15 @@ void Pass::finish(const Tile &tile, const TilePair &pair, const Workspace &work,
     // Steps were multiplied with kWeightOne / (highest 2^15), and products have a factor kPosteriorOne too many.
     const double of_own = own / (others + own), per_sum = highest_ / (others + own) / kWeightOne;
     const double of_sum = per_sum * 32768 / kPosteriorOne * (1 << group.shift);
-    const SparseRows rows = store_.forward(pair.index);
+    const SparseRows rows = store_.forward(index);
     auto values = std::make_unique_for_overwrite<uint16_t[]>(rows.starts[rows.n_rows]);
-    const uint32_t *starts = work.starts.data() + pair.first_start;
-    const uint16_t *chunks = work.chunks.data() + pair.first_chunk;
-    for (int32_t i = 0; i < rows.n_rows; ++i) {
-        uint32_t c = starts[i];
+    for (int32_t i = 0; i < rows.n_rows; ++i)
         for (uint32_t e = rows.starts[i]; e < rows.starts[i + 1]; ++e) {
-            const int32_t j = rows.columns[e];
-            c += chunks[c] != j / kChunkColumns;
-            const double sum = sums[size_t{c} * kChunkColumns + j % kChunkColumns];
+            const double sum = sum_at(i, e, rows.columns[e]);
             const double value = of_own * rows.values[e] + of_sum * sum;
             values[e] = static_cast<uint16_t>(std::clamp(value + 0.5, 0.0, double{kPosteriorOne}));
         }
-    }
-    values_[pair.index] = std::move(values);
+    values_[index] = std::move(values);
 }
 
 /// The groups in which some pair has a z.
@@ -228,6 +272,14 @@ std::vector<Tile> tiles_of(const std::vector<Group> &groups, int n_threads) {
     }
 }
 
+/// Changes the pairs that have new values.
+void replace_all(PosteriorStore &store, Pass &pass, uint16_t least, int n_threads) {
+    parallel(n_threads, store.n_pairs(), 16, [&](int, int64_t index) {
+        if (const auto values = pass.take(index)) store.replace(index, values.get(), least);
+    });
+    store.count_elements();
+}
+
 }  // namespace
 
 bool relax(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const Poll &poll) {
@@ -249,10 +301,17 @@ bool relax(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, co
         });
         if (!done) return false;
     }
-    parallel(n_threads, store.n_pairs(), 16, [&](int, int64_t index) {
-        if (const auto values = pass.take(index)) store.replace(index, values.get(), rule.least);
-    });
-    store.count_elements();
+    replace_all(store, pass, rule.least, n_threads);
+    return true;
+}
+
+bool relax_by(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const Products &products,
+              const Poll &poll) {
+    Pass pass(store, rule);
+    int64_t n_begun = 0;
+    for (const Group &group : groups_of(store, rule))
+        if (!pass.run(group, n_threads, products, poll, n_begun)) return false;
+    replace_all(store, pass, rule.least, n_threads);
     return true;
 }
 

@@ -5,6 +5,9 @@
 //
 // with the a sequences z of the pair's group that have posteriors with both. MSAProbs and QuickProbs 1 have no gain.
 #pragma once
+#include <functional>
+#include <vector>
+
 #include "../compute/poll.hpp"
 #include "store.hpp"
 
@@ -20,5 +23,21 @@ struct ConsistencyRule {
 /// One pass over all pairs. Polled with the pairs begun, of all (about). Returns false, and leaves the store as it was,
 /// when stopped.
 bool relax(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const Poll &poll);
+
+/// What another device is asked for: sums over z of wz Sxz Szy at elements of some pairs, in integers (the weights'
+/// highest is 2048): of each product ((wz Sxz + 2^14) >> 15) Szy, of `at_once` members after each other shifted right.
+struct ProductRequest {
+    const std::vector<int32_t> &members, &weights;  // the z, of one group; of all sequences
+    size_t at_once;
+    int shift;
+    std::vector<int32_t> pairs, sizes;  // [pairs][2]; elements of each
+    std::vector<uint16_t> places;       // [elements][2]: row and column
+};
+/// The sums, one per element.
+using Products = std::function<std::vector<int32_t>(const ProductRequest &)>;
+
+/// The same pass, and the same result, with products from elsewhere. What `products` throws leaves the store as it was.
+bool relax_by(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const Products &products,
+              const Poll &poll);
 
 }  // namespace tropalign

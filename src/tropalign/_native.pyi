@@ -140,6 +140,7 @@ class PosteriorStore:
         cutoff: float,
         n_threads: int,
         progress: Callable[[int], object] | None = None,
+        products: Callable[[_I32, _I32, _U16, _I32, _I32, int, int], _I32] | None = None,
     ) -> None: ...
     @property
     def n_pairs(self) -> int: ...

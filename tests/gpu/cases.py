@@ -154,18 +154,14 @@ def random_store(seed, lengths, filled=0.1, missing=()):
     return store, matrices
 
 
-def check_products(device, store, matrices, between, group, told=None):
-    """The device's sums are those of dense matrices."""
-    pairs = np.array([pair for pair in matrices if pair[0] < pair[1]], np.int32)
-    found = ProductsOnGpu(device, store, group).sums(pairs, between, told)
-    for (x, y), sums in zip(pairs.tolist(), found, strict=True):
-        wanted = np.zeros(matrices[x, y].shape, np.int64)
-        for begin in range(0, len(between.members), between.at_once):
-            some = np.zeros_like(wanted)
-            for z in between.members[begin : begin + between.at_once].tolist():
-                if (x, z) in matrices and (y, z) in matrices:
-                    weighted = (matrices[x, z].astype(np.int64) * int(between.weights[z]) + (1 << 14)) >> 15
-                    some += weighted @ matrices[z, y].astype(np.int64)
-            wanted += some >> between.shift
-        np.testing.assert_array_equal(sums, wanted[matrices[x, y] > 0])
-    return found
+def check_relax(device, store_and_again, group, rule, told=None):
+    """A pass with the device's products leaves the bytes of the processor's pass."""
+    (store, matrices), (other, _) = store_and_again
+    store.relax(*rule, 1)
+    products = ProductsOnGpu(device, other, group)
+    other.relax(*rule, 2, told, products.sums)
+    assert store.n_elements == other.n_elements
+    for x, y in matrices:
+        for got, wanted in zip(other.matrix(x, y), store.matrix(x, y), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+    return products

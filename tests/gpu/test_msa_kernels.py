@@ -1,18 +1,23 @@
 """The kernels of multiple alignment on the host's fibres, OpenCL and every GPU, against the processor's engine."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from gpu.cases import check_posteriors, check_products, random_family, random_store
+from gpu.cases import check_posteriors, check_relax, random_family, random_store
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tropalign.errors import DeviceError, ResourceError
+import tropalign
+from tropalign.devices.registry import CpuDevice, GpuDevice
+from tropalign.errors import DeviceError, ResourceError, TropalignWarning
+from tropalign.msa import pipeline
 from tropalign.msa.gpu import PosteriorsOnGpu, Shape
-from tropalign.msa.gpu_consistency import Between, ProductsOnGpu
+from tropalign.msa.gpu_consistency import ProductsOnGpu, relax_on_gpu
 from tropalign.msa.models import NUCLEOTIDE, PROTEIN_1, PROTEIN_2
+from tropalign.msa.options import options_of
 from tropalign.msa.self_test import difference
 
 #: Small groups, so that short sequences have several strips.
@@ -52,11 +57,21 @@ def test_exponents_far_from_1(host):
     for x, y in (
         ([head, tail], [head, tail]),
         ([head, tail], [tail, head]),
-        ([head], [tail[:4], head, tail]),
+        ([head], [tail[:4], head, tail[:150]]),
         ([np.full(300, 17)], [np.full(290, 17)]),
     ):
         found = check_posteriors(host, PROTEIN_2, pair(np.concatenate(x), np.concatenate(y)), SMALL)
         assert found[3].max() > 3000
+
+
+def test_a_piece_of_a_long_sequence(host):
+    """Free ends: what hangs over lies far below what is alike."""
+    rng = np.random.default_rng(9)
+    piece, more = rng.integers(0, 20, (2, 500))
+    for x, y in ((piece[:90], np.concatenate([more, piece[:90], more])), (np.concatenate([piece, more]), piece)):
+        distance, _, columns, values = PosteriorsOnGpu(host, PROTEIN_2, 0.01, shape=SMALL).posteriors(*pair(x, y))
+        assert distance[0] < 5e-3 and len(columns) < len(piece) + 100
+        assert (values > 30000).sum() > min(len(x), len(y)) - 6
 
 
 def test_exponents_beyond_16_bits_are_left_to_the_processor(host, monkeypatch):
@@ -109,43 +124,80 @@ def test_wrong_calls(host):
             posteriors(*arguments)
 
 
-def between(members, n_sequences, at_once=3, shift=0):
-    """Weights that differ, and one of 0."""
-    weights = np.arange(n_sequences, dtype=np.int32) * 97 % 2048
-    return Between(np.array(members, np.int32), weights, at_once, shift)
+def rule(n_sequences, groups=None, gain=0.01, cutoff=0.001):
+    """Weights that differ, one of them 0."""
+    weights = np.arange(n_sequences) * 97 % 31 / 31
+    return weights, np.zeros(n_sequences, np.int32) if groups is None else np.array(groups, np.int32), gain, cutoff
 
 
-def test_products(vendor_device):
-    """Rows of several blocks, a pair without posteriors, a sequence of the group of others."""
-    store, matrices = random_store(1, [70, 40, 1, 100, 33], missing=[(1, 3)])
-    for group, chosen in ((32, between(range(5), 5)), (32, between([4, 0, 2], 5, at_once=2, shift=3))):
-        found = check_products(vendor_device, store, matrices, chosen, group)
-        assert max(sums.max(initial=0) for sums in found) > 1000
+def twice(*arguments, **options):
+    return random_store(*arguments, **options), random_store(*arguments, **options)
+
+
+def test_consistency(vendor_device):
+    """Rows of several blocks, a pair without posteriors, groups."""
+    lengths = [70, 40, 1, 100, 33, 64]
+    check_relax(vendor_device, twice(1, lengths, missing=[(1, 3)]), 32, rule(6))
+    check_relax(vendor_device, twice(2, lengths), 32, rule(6, [0, 1, 0, 1, 1, 0], gain=0))
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_products(host, data):
-    lengths = data.draw(st.lists(st.integers(1, 70), min_size=2, max_size=5))
-    store, matrices = random_store(
-        data.draw(st.integers(0, 10**6)), lengths, data.draw(st.sampled_from([0, 0.02, 0.3]))
-    )
-    chosen = between(range(len(lengths)), len(lengths), data.draw(st.integers(1, 6)), data.draw(st.integers(0, 4)))
-    check_products(host, store, matrices, chosen, 8)
+def test_consistency_of_any_family(host, data):
+    lengths = data.draw(st.lists(st.integers(1, 70), min_size=3, max_size=7))
+    filled = data.draw(st.sampled_from([0, 0.02, 0.2]))
+    check_relax(host, twice(data.draw(st.integers(0, 10**6)), lengths, filled), 8, rule(len(lengths)))
 
 
-def test_products_in_launches():
+def test_many_sequences_are_summed_up_in_turns(host):
+    """More than 16, after which sums are shifted."""
+    check_relax(host, twice(3, [9] * 40, 0.5), 32, rule(40))
+
+
+def test_consistency_in_launches():
     device, told = HostDevice(16), []
-    store, matrices = random_store(2, [30, 20, 25, 33])
-    products = ProductsOnGpu(device, store, 8)
+    products = check_relax(device, twice(4, [30, 20, 25, 33]), 8, rule(4), told.append)
+    assert told[-1] == 6
+    store, _ = random_store(4, [30, 20, 25, 33])
     products.pace.cells = 1
-    wanted = check_products(device, store, matrices, between(range(4), 4), 8)
-    pairs = np.array([pair for pair in matrices if pair[0] < pair[1]], np.int32)
-    found = products.sums(pairs, between(range(4), 4), told.append)
-    assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
-    assert told[0] == 0 and told[-1] == 6
-    device.budget = 1000
-    with pytest.raises(
-        ResourceError, match=r"^host: the posteriors of a family side by side need .*: add --device cpu$"
-    ):
-        ProductsOnGpu(device, store)
+    asked = []
+    store.relax(*rule(4), 1, None, lambda *request: asked.append(request) or products.sums(*request))
+    in_one = ProductsOnGpu(device, random_store(4, [30, 20, 25, 33])[0], 8).sums(*asked[0])
+    products.pace.cells = 1
+    np.testing.assert_array_equal(products.sums(*asked[0]), in_one)
+
+
+def test_products_that_are_wrong():
+    store, matrices = random_store(5, [30, 20, 25])
+    for wrong in (None, np.zeros(3, np.int32), np.zeros(7)):
+        with pytest.raises(ValueError, match=r"^products: did not return a number of int32 per element$"):
+            store.relax(*rule(3), 1, None, lambda *request, wrong=wrong: wrong)
+    with pytest.raises(TypeError, match=r"^products: not callable$"):
+        store.relax(*rule(3), 1, None, 3)
+    assert all((store.matrix(x, y)[2] == m[m > 0]).all() for (x, y), m in matrices.items())
+
+
+def test_a_device_without_room_leaves_the_pass_to_the_processor(host):
+    lengths = [30, 20, 25]
+    stores = [random_store(5, lengths)[0] for _ in range(3)]
+    device = GpuDevice(HostDevice(16, budget=1000))
+    words = r"^host: the posteriors of a family side by side need .*: the processor computes a pass of consistency"
+    with pytest.warns(TropalignWarning, match=words):
+        relax_on_gpu([device], stores[0], *rule(3, cutoff=0.1), 1)
+    relax_on_gpu([GpuDevice(host)], stores[1], *rule(3, cutoff=0.1), 1)
+    relax_on_gpu([], stores[2], *rule(3, cutoff=0.1), 1)
+    assert stores[0].n_elements == stores[1].n_elements == stores[2].n_elements
+
+
+@pytest.mark.parametrize("rules", ["quickprobs1", "quickprobs2"])
+def test_alignments_of_any_devices(host, rules):
+    """Posteriors differ by 1e-4 at most, and no alignment does."""
+    codes, offsets, _ = random_family(8, [70, 61, 66, 90, 40, 75])
+    letters = np.array(list(PROTEIN_2.alphabet.letters))[codes]
+    texts = ["".join(letters[begin:end]) for begin, end in pairwise(offsets.tolist())]
+    batch = tropalign.SequenceBatch.from_strings(texts, alphabet=tropalign.PROTEIN)
+    job = pipeline.Job(batch, options_of(None, len(batch), rules=rules))
+    on_cpu = pipeline.align(job, [CpuDevice(1)], 1, 1 << 30)
+    on_gpu = pipeline.align(job, [GpuDevice(host)], 1, 1 << 30)
+    np.testing.assert_array_equal(on_gpu.columns, on_cpu.columns)
+    np.testing.assert_allclose(on_gpu.column_confidence, on_cpu.column_confidence, atol=1e-3)

@@ -12,7 +12,7 @@ of one such clade are those of the clade, and none are between two clades.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from tropalign import _native
+    from tropalign.execution.task import Device
 
 
 class ConsistencyRule(NamedTuple):
@@ -85,6 +86,7 @@ def relax(
     is_last: bool,
     n_threads: int,
     progress: Callable[[int], object] | None = None,
+    devices: Sequence[Device] = (),
 ) -> None:
     """One pass over the pairs of a store.
 
@@ -98,9 +100,17 @@ def relax(
         Elements below it are dropped, unless the rule has another one for the last pass.
     progress
         Called now and then with the pairs begun.
+    devices
+        The first GPU among them multiplies; the result is the same.
     """
     if is_last and rule.last_cutoff is not None:
         cutoff = rule.last_cutoff
     n = len(weights)
     groups = np.zeros(n, np.int32) if rule.most_leaves is None else clades_within(children, rule.most_leaves)
-    store.relax(weights, groups, rule.gain, cutoff, n_threads, progress)
+    numbers = (weights, groups, rule.gain, cutoff, n_threads, progress)
+    if any(device.name != "cpu" for device in devices):
+        from tropalign.msa.gpu_consistency import relax_on_gpu  # what GPUs need is imported for them alone
+
+        relax_on_gpu(devices, store, *numbers)
+    else:
+        store.relax(*numbers)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
-
-Ints = NDArray[np.int64]
+from tropalign.devices.registry import GpuDevice
+from tropalign.errors import DeviceError, ResourceError, TropalignWarning
+from tropalign.execution.task import Device
 
 #: Lanes of a group.
 GROUP = 64
@@ -38,26 +39,6 @@ class ChunkNumber(IntEnum):
 
 #: What consistency.k and this file agree on, by the names that the kernel knows (less their prefix RELAX).
 NUMBERS = {"CHUNK_INTS": len(ChunkNumber), **{f"CHUNK_{number.name}": number.value for number in ChunkNumber}}
-
-
-@dataclass(frozen=True)
-class Between:
-    """The third sequences of a group, and how products with them are summed up.
-
-    Attributes
-    ----------
-    members : int32, shape (n,)
-        Sequences z, in the order in which they are taken.
-    weights : int32, shape (n_sequences,)
-        Of all sequences.
-    at_once, shift
-        So many z are summed up before the sum is shifted right, and by how much.
-    """
-
-    members: NDArray[np.int32]
-    weights: NDArray[np.int32]
-    at_once: int
-    shift: int
 
 
 def source() -> str:
@@ -95,56 +76,83 @@ class ProductsOnGpu:
         self._programs, self.pace = Programs(device, source()), Pace(FIRST_PRODUCTS)
 
     def sums(
-        self, pairs: NDArray[np.int32], between: Between, progress: Callable[[int], None] | None = None
-    ) -> list[NDArray[np.int32]]:
-        """For each pair (x, y) the sums at the elements of Sxy, row by row.
+        self,
+        pairs: NDArray[np.int32],
+        sizes: NDArray[np.int32],
+        places: NDArray[np.uint16],
+        members: NDArray[np.int32],
+        weights: NDArray[np.int32],
+        at_once: int,
+        shift: int,
+    ) -> NDArray[np.int32]:
+        """What native ``PosteriorStore.relax`` asks of its `products`: int32, shape (n_elements,).
 
         Parameters
         ----------
-        pairs : int32, shape (n_pairs, 2)
-            Which have posteriors.
-        progress
-            Called now and then with how many pairs are done.
+        pairs : int32, shape (2 n_pairs,)
+            x and y of each pair.
+        sizes : int32, shape (n_pairs,)
+            Elements of each.
+        places : uint16, shape (2 n_elements,)
+            Row and column of each element.
+        members : int32, shape (n,)
+            Sequences z, in the order in which they are taken.
+        weights : int32, shape (n_sequences,)
+        at_once, shift
+            So many z are summed up before the sum is shifted right, and by how much.
         """
-        program, found = self._programs.get(constants(self._group), progress and (lambda: progress(0))), []
-        with self.device.scope() as memory:
-            thirds = [memory.upload(array) for array in (between.members, between.weights)]
-            begin = 0
-            while begin < len(pairs):
-                places, sizes = self._some(pairs[begin:], len(between.members))
-                chunks = _chunks(pairs[begin : begin + len(sizes)], sizes, between, self._group)
-                n_elements = int(sizes.sum())
-                with self.pace.measured(n_elements * len(between.members)), self.device.scope() as scope:
-                    given = [scope.upload(chunks), scope.upload(places)]
-                    sums = scope.allocate(4 * n_elements + 4)
-                    counts = (len(between.members), thirds[1])
-                    arguments = (self._n_sequences, *self._arrays, thirds[0], *counts, *given, sums)
+        program = self._programs.get(constants(self._group))
+        ends, found = np.cumsum(sizes, dtype=np.int64), []
+        with self.device.scope() as shared:
+            thirds = [shared.upload(members), len(members), shared.upload(weights)]
+            begin, first = 0, 0  # pair, and its first element
+            while begin < len(sizes):
+                end = max(int(np.searchsorted(ends, first + self._most(len(members)), "right")), begin + 1)
+                last = int(ends[end - 1])
+                chunks = _chunks(pairs[2 * begin : 2 * end].reshape(-1, 2), sizes[begin:end], self._group)
+                chunks[:, ChunkNumber.AT_ONCE], chunks[:, ChunkNumber.SHIFT] = at_once, shift
+                with self.pace.measured((last - first) * len(members)), self.device.scope() as memory:
+                    given = [memory.upload(chunks), memory.upload(places[2 * first : 2 * last])]
+                    sums = memory.allocate(4 * (last - first) + 4)
                     if len(chunks):
+                        arguments = (self._n_sequences, *self._arrays, *thirds, *given, sums)
                         program.launch("relax", len(chunks), self._group, *arguments)
-                    of_all = scope.download(sums, np.int32, n_elements)
-                found += np.split(of_all, np.cumsum(sizes)[:-1])
-                begin += len(sizes)
-                if progress:
-                    progress(begin)
-        return found
+                    found.append(memory.download(sums, np.int32, last - first))
+                begin, first = end, last
+        return np.concatenate([np.zeros(0, np.int32), *found])
 
-    def _some(self, pairs: NDArray[np.int32], n_members: int) -> tuple[NDArray[np.uint16], Ints]:
-        """Rows and columns of the elements of the first pairs, as many as make a launch, and how many each pair has."""
-        budget = (self.device.budget_bytes() - self._n_bytes) // 16
-        most = max(1, min(self.pace.cells // max(n_members, 1), budget, (1 << 31) - 1))
-        found, sizes, total = list[NDArray[np.uint16]](), list[int](), 0
-        for x, y in pairs.tolist():
-            starts, columns, _ = self._store.matrix(x, y)
-            if sizes and total + len(columns) > most:
-                break
-            rows = np.repeat(np.arange(len(starts) - 1, dtype=np.uint16), np.diff(starts))
-            found.append(np.column_stack([rows, columns]))
-            sizes.append(len(columns))
-            total += len(columns)
-        return np.concatenate(found), np.array(sizes, np.int64)
+    def _most(self, n_members: int) -> int:
+        """Elements of a launch."""
+        return max(1, min(self.pace.cells // max(n_members, 1), (self.device.budget_bytes() - self._n_bytes) // 16))
 
 
-def _chunks(pairs: NDArray[np.int32], sizes: Ints, between: Between, group: int) -> NDArray[np.int32]:
+def relax_on_gpu(
+    devices: Sequence[Device],
+    store: Any,
+    weights: NDArray[np.float64],
+    groups: NDArray[np.int32],
+    gain: float,
+    cutoff: float,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> None:
+    """``store.relax`` with products from the first GPU of some devices, if there is one: the same result.
+
+    A GPU that fails, or has too little memory, costs a warning, and the processor computes the pass.
+    """
+    rule = (weights, groups, gain, cutoff, n_threads, progress)
+    gpu = next((device.gpu for device in devices if isinstance(device, GpuDevice)), None)
+    if gpu is not None:
+        try:
+            store.relax(*rule, ProductsOnGpu(gpu, store).sums)
+            return
+        except (DeviceError, ResourceError, MemoryError) as error:
+            words = f"{error}: the processor computes a pass of consistency in its place"
+            warnings.warn(words, TropalignWarning, stacklevel=2)
+    store.relax(*rule)
+
+
+def _chunks(pairs: NDArray[np.int32], sizes: NDArray[np.int32], group: int) -> NDArray[np.int32]:
     """By `ChunkNumber`: runs of at most `group` elements of one pair, int32, shape (n_chunks, n_numbers)."""
     counts = -(-sizes // group)
     which = np.repeat(np.arange(len(sizes)), counts)
@@ -153,5 +161,4 @@ def _chunks(pairs: NDArray[np.int32], sizes: Ints, between: Between, group: int)
     chunks[:, ChunkNumber.X], chunks[:, ChunkNumber.Y] = pairs[which].T
     chunks[:, ChunkNumber.BEGIN] = (np.cumsum(sizes) - sizes)[which] + group * within
     chunks[:, ChunkNumber.SIZE] = np.minimum(sizes[which] - group * within, group)
-    chunks[:, ChunkNumber.AT_ONCE], chunks[:, ChunkNumber.SHIFT] = between.at_once, between.shift
     return chunks

@@ -320,6 +320,7 @@ class _Stages:
             is_last,
             self.n_threads,
             self.meter.stage("consistency", len(self.task.pairs), options.consistency),
+            self.devices,
         )
 
     def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
