@@ -73,6 +73,17 @@ def test_progressive(family):
         np.testing.assert_array_equal(_native.progressive(store, children, weights, n_threads), expected)
 
 
+def test_tied_columns_by_hand():
+    """Without any posterior the diagonal is taken from the end; the first child's first residue stands alone."""
+    store = store_of([2, 3], {(0, 1): np.zeros((2, 3), np.int64)})
+    found = _native.progressive(store, np.array([[1, 0]], np.int32), np.ones(2), 1)
+    assert found.tolist() == [1, 2, 0, 1, 2]
+    # Either residue 0 of one with residue 1 of the other, or the reverse: the second group's last stands alone.
+    matrix = np.array([[0, oracle.ONE], [oracle.ONE, 0]])
+    found = _native.progressive(store_of([2, 2], {(0, 1): matrix}), np.array([[1, 0]], np.int32), np.ones(2), 1)
+    assert found.tolist() == [1, 2, 0, 1]
+
+
 @pytest.mark.parametrize("lengths", [(200, 190, 180), (1, 200, 17), (16, 32, 33, 15, 31)], ids=str)
 def test_progressive_on_each_instruction_set(isa, lengths):
     rng = np.random.default_rng(len(lengths))
