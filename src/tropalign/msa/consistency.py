@@ -6,8 +6,8 @@
 
 with the a sequences z that are taken for the pair; no element is new. QuickProbs 1 (formula 2 of Gudys and Deorowicz
 2014) takes all, without a gain. QuickProbs 2 (2017) gives a pair's own posteriors a self-weight h, gain = (h - 1) /
-200, and takes z where the clades that join it with x and with y have 200 sequences at most. So the sequences between a pair
-of one such clade are those of the clade, and none are between two clades.
+200, and takes z where the clades that join it with x and with y have 200 sequences at most. So the sequences between a
+pair of one such clade are those of the clade, and none are between two clades.
 """
 
 from __future__ import annotations
