@@ -1,7 +1,9 @@
 // Python sees plain arrays; which rule is meant is said in tropalign.msa.consistency.
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <optional>
 
 #include "../msa/consistency.hpp"
 #include "../msa/store.hpp"
@@ -60,15 +62,23 @@ std::vector<int32_t> products_of(const nb::object &products, const ProductReques
     return {sums.data(), sums.data() + sums.size()};
 }
 
+void require_weights(const Column<double> &weights, const char *what) {
+    require(std::all_of(weights.data(), weights.data() + weights.size(), [](double w) { return w >= 0 && w <= 1e6; }),
+            what);
+}
+
 void relax_store(PosteriorStore &store, Column<double> weights, Column<int32_t> groups, double gain, double cutoff,
-                 int n_threads, nb::object progress, nb::object products) {
+                 int n_threads, nb::object progress, nb::object products, std::optional<Column<double>> third_weights) {
     require_threads(n_threads);
     if (!products.is_none() && !PyCallable_Check(products.ptr())) throw nb::type_error("products: not callable");
     require_progress(progress);
     const auto n = static_cast<size_t>(store.n_sequences());
     require(weights.size() == n && groups.size() == n, "weights, groups: not one of each sequence");
-    require(std::all_of(weights.data(), weights.data() + n, [](double w) { return w >= 0 && w <= 1e6; }),
-            "weights: a number outside of 0 to 1000000");
+    require_weights(weights, "weights: a number outside of 0 to 1000000");
+    if (third_weights) {
+        require(third_weights->size() == n, "third_weights: not one of each sequence");
+        require_weights(*third_weights, "third_weights: a number outside of 0 to 1000000");
+    }
     require(gain >= 0 && gain <= 1e6, "gain: outside of 0 to 1000000");
     require(cutoff >= 0 && cutoff <= 1, "cutoff: outside of 0 to 1");
     const ChangesStore changes(store);
@@ -76,7 +86,8 @@ void relax_store(PosteriorStore &store, Column<double> weights, Column<int32_t> 
     PythonPoll poll(progress);
     {
         nb::gil_scoped_release released;
-        const ConsistencyRule rule{weights.data(), groups.data(), gain, least};
+        const ConsistencyRule rule{weights.data(), groups.data(), gain, least,
+                                   third_weights ? third_weights->data() : nullptr};
         if (products.is_none()) relax(store, rule, n_threads, std::ref(poll));
         else
             relax_by(
@@ -104,6 +115,7 @@ void bind_msa_store(nb::module_ &m) {
         .def("matrix", &matrix, "x"_a, "y"_a, "Starts of x's rows, columns and values of the elements; copies.")
         .def("relax", &relax_store, array("weights"), array("groups"), "gain"_a, "cutoff"_a, "n_threads"_a,
              "progress"_a.none() = nb::none(), "products"_a.none() = nb::none(),
+             nb::arg("third_weights").noconvert().none() = nb::none(),
              "One pass of consistency; see native/msa/consistency.hpp.")
         .def_prop_ro("n_pairs", &PosteriorStore::n_pairs, "Pairs that have posteriors.")
         .def_prop_ro("n_elements", &PosteriorStore::n_elements, "Elements of all pairs, each counted once.")

@@ -20,6 +20,8 @@ constexpr int64_t kTileBytes = int64_t{64} << 20;    // for the sums of a tile, 
 /// Sequences that stand between each other.
 struct Group {
     std::vector<int32_t> members;
+    std::vector<int32_t> thirds;  // the z
+    bool is_whole;                // all pairs of members are there
     int32_t longest;
     size_t at_once;  // z that are taken together,
     int shift;       // and by how much the sums of each such time are shifted, so that all fit into 32 bits
@@ -52,10 +54,11 @@ struct Workspace {
 class Pass {
   public:
     Pass(const PosteriorStore &store, const ConsistencyRule &rule)
-        : store_(store), rule_(rule), weights_(store.n_sequences()), values_(store.n_pairs()) {
-        for (int z = 0; z < store.n_sequences(); ++z) highest_ = std::max(highest_, rule.weights[z]);
+        : store_(store), rule_(rule), thirds_(rule.third_weights ? rule.third_weights : rule.weights),
+          weights_(store.n_sequences()), values_(store.n_pairs()) {
+        for (int z = 0; z < store.n_sequences(); ++z) highest_ = std::max(highest_, thirds_[z]);
         for (int z = 0; z < store.n_sequences(); ++z)
-            weights_[z] = highest_ > 0 ? static_cast<int32_t>(std::lround(rule.weights[z] / highest_ * kWeightOne)) : 0;
+            weights_[z] = highest_ > 0 ? static_cast<int32_t>(std::lround(thirds_[z] / highest_ * kWeightOne)) : 0;
     }
 
     /// Ends early when stopped.
@@ -78,6 +81,7 @@ class Pass {
 
     const PosteriorStore &store_;
     const ConsistencyRule &rule_;
+    const double *thirds_;  // weights of the z
     double highest_ = 0;
     std::vector<int32_t> weights_;
     std::vector<std::unique_ptr<uint16_t[]>> values_;
@@ -117,8 +121,8 @@ std::vector<Between> Pass::between(const Group &group, size_t begin, int32_t mem
                                    uint32_t &n_twins) const {
     std::vector<Between> found;
     n_twins = 0;
-    for (size_t k = begin; k < std::min(begin + group.at_once, group.members.size()); ++k) {
-        const int32_t z = group.members[k];
+    for (size_t k = begin; k < std::min(begin + group.at_once, group.thirds.size()); ++k) {
+        const int32_t z = group.thirds[k];
         Between made{{}, n_twins, weights_[z]};
         if (z != member && store_.has(member, z))
             made.rows = has_rows ? store_.rows(member, z) : store_.rows(z, member);
@@ -137,7 +141,7 @@ void Pass::run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopp
     int32_t longest = 0;
     for (int32_t y = tile.y_begin; y < tile.y_end; ++y) longest = std::max(longest, store_.length(group.members[y]));
     const uint32_t n_chunks = (longest + kChunkColumns - 1) / kChunkColumns;
-    for (size_t begin = 0; begin < group.members.size(); begin += group.at_once) {
+    for (size_t begin = 0; begin < group.thirds.size(); begin += group.at_once) {
         uint32_t n_twins;
         for (size_t x = 0; x < work.steps.size(); ++x) {
             const int32_t member = group.members[tile.x_begin + x];
@@ -175,7 +179,7 @@ void Pass::run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopp
 }
 
 bool Pass::run(const Group &group, int n_threads, const Products &products, const Poll &poll, int64_t &n_begun) {
-    ProductRequest request{group.members, weights_, group.at_once, group.shift, {}, {}, {}};
+    ProductRequest request{group.thirds, weights_, group.at_once, group.shift, {}, {}, {}};
     std::vector<int64_t> indices, firsts;
     auto take_request = [&] {
         const std::vector<int32_t> sums = products(request);
@@ -210,15 +214,19 @@ bool Pass::run(const Group &group, int n_threads, const Products &products, cons
 
 template <class SumAt>
 void Pass::finish(const Group &group, int32_t x, int32_t y, int64_t index, SumAt sum_at) {
+    auto is_between = [&](int32_t z) {
+        return z != x && z != y && (group.is_whole || (store_.has(x, z) && store_.has(y, z)));
+    };
     double others = 0;
-    int64_t n_others = 0;
-    for (const int32_t z : group.members)
-        if (z != x && z != y && store_.has(x, z) && store_.has(y, z)) {
-            others += rule_.weights[z];
-            ++n_others;
+    int64_t n_thirds = 0, n_others = static_cast<int64_t>(group.members.size()) - 2;
+    for (const int32_t z : group.thirds)
+        if (is_between(z)) {
+            others += thirds_[z];
+            ++n_thirds;
         }
+    if (!group.is_whole) n_others = std::count_if(group.members.begin(), group.members.end(), is_between);
     const double own = (rule_.weights[x] + rule_.weights[y]) * (1 + rule_.gain * static_cast<double>(n_others));
-    if (n_others == 0 || others + own <= 0) return;
+    if (n_thirds == 0 || others + own <= 0) return;
     // Steps were multiplied with kWeightOne / (highest 2^15), and products have a factor kPosteriorOne too many.
     const double of_own = own / (others + own), per_sum = highest_ / (others + own) / kWeightOne;
     const double of_sum = per_sum * 32768 / kPosteriorOne * (1 << group.shift);
@@ -233,7 +241,14 @@ void Pass::finish(const Group &group, int32_t x, int32_t y, int64_t index, SumAt
     values_[index] = std::move(values);
 }
 
-/// The groups in which some pair has a z.
+bool is_whole(const PosteriorStore &store, const std::vector<int32_t> &members) {
+    for (size_t b = 1; b < members.size(); ++b)
+        for (size_t a = 0; a < b; ++a)
+            if (!store.has(members[a], members[b])) return false;
+    return true;
+}
+
+/// The groups in which some pair may have a z.
 std::vector<Group> groups_of(const PosteriorStore &store, const ConsistencyRule &rule) {
     std::vector<int32_t> order(store.n_sequences());
     for (size_t x = 0; x < order.size(); ++x) order[x] = static_cast<int32_t>(x);
@@ -245,12 +260,15 @@ std::vector<Group> groups_of(const PosteriorStore &store, const ConsistencyRule 
     }
     std::erase_if(groups, [](const Group &group) { return group.members.size() < 3; });
     for (Group &group : groups) {
+        for (const int32_t z : group.members)
+            if (!rule.third_weights || rule.third_weights[z] > 0) group.thirds.push_back(z);
+        group.is_whole = is_whole(store, group.members);
         group.longest = 1;
         for (const int32_t z : group.members) group.longest = std::max(group.longest, store.length(z));
         const size_t table = size_t{group.longest / kChunkColumns + 1u} * (group.longest + 1u) / 2;  // of a z
         group.at_once = std::clamp<size_t>(kTableEntries / table, 1, kMostBetween);
         // A time adds up to kMostBetween z, to which 31 bits belong.
-        group.shift = std::bit_width((group.members.size() - 1) / kMostBetween);
+        group.shift = std::bit_width((std::max<size_t>(group.thirds.size(), 1) - 1) / kMostBetween);
     }
     return groups;
 }

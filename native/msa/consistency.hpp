@@ -1,9 +1,10 @@
 // Stage III: a pair's posteriors made consistent with what third sequences say of it (Do et al. 2005; with weights Liu,
 // Schmidt and Maskell 2010, formula 2 of Gudys and Deorowicz 2014; Gudys and Deorowicz 2017).
 //
-//     S'xy = (Wxy Sxy + sum over z of wz Sxz Szy) / (Wxy + sum over z of wz),   Wxy = (wx + wy) (1 + gain a)
+//     S'xy = (Wxy Sxy + sum over z of vz Sxz Szy) / (Wxy + sum over z of vz),   Wxy = (wx + wy) (1 + gain a)
 //
-// with the a sequences z of the pair's group that have posteriors with both. MSAProbs and QuickProbs 1 have no gain.
+// with the a sequences of the pair's group that have posteriors with both. They are the z and v = w; or some stand for
+// all, with weights v of their own. MSAProbs and QuickProbs 1 have no gain.
 #pragma once
 #include <functional>
 #include <vector>
@@ -16,8 +17,9 @@ namespace tropalign {
 struct ConsistencyRule {
     const double *weights;  // [n_sequences]
     const int32_t *groups;  // [n_sequences]: a pair takes the z of its own group; a pair of two groups stays as it is
-    double gain;            // of the pair's own weight, per z
+    double gain;            // of the pair's own weight, per sequence between
     uint16_t least;         // elements that become less go
+    const double *third_weights;  // [n_sequences]: v, 0 of those that are not taken; null: w of all
 };
 
 /// One pass over all pairs. Polled with the pairs begun, of all (about). Returns false, and leaves the store as it was,

@@ -141,6 +141,7 @@ class PosteriorStore:
         n_threads: int,
         progress: Callable[[int], object] | None = None,
         products: Callable[[_I32, _I32, _U16, _I32, _I32, int, int], _I32] | None = None,
+        third_weights: NDArray[np.float64] | None = None,
     ) -> None: ...
     @property
     def n_pairs(self) -> int: ...

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import consistency as oracle
 
 from tropalign import _native
-from tropalign.msa.consistency import CONSISTENCY_RULES, clades_within, relax
+from tropalign.msa.consistency import CONSISTENCY_RULES, clades_within, relax, spokesmen
 
 ONE = 32767
 #: Values are rounded to 1 / ONE, weighted posteriors to 1 / 2048 of the highest weight.
@@ -175,6 +175,56 @@ def test_third_sequences_of_quickprobs2(n, most, random):
     for x, y, z in (random.sample(range(n), 3) for _ in range(20 if n > 2 else 0)):
         taken = max(distance(x, z), distance(y, z)) <= most
         assert taken == (group[x] == group[y] == group[z])
+
+
+def test_some_stand_for_all(isa):
+    """The sum is over those that stand for others, with weights of their own; the gain counts all."""
+    rng = np.random.default_rng(8)
+    lengths = rng.integers(15, 30, 23)
+    matrices = random_family(rng, lengths)
+    weights, thirds = rng.random(23), np.where(rng.random(23) < 0.3, rng.random(23) * 3, 0.0)
+    store = store_of(lengths, matrices)
+    store.relax(weights, together(lengths), 0.01, 0.0, 2, None, None, thirds)
+    both, exact = oracle.turned(shares(matrices)), {}
+    for (x, y), own in shares(matrices).items():
+        own_weight = (weights[x] + weights[y]) * (1 + 0.01 * 21)
+        taken = [z for z in np.flatnonzero(thirds) if z not in (x, y)]
+        total = own_weight * own + sum(thirds[z] * both[x, z] @ both[z, y] for z in taken)
+        exact[x, y] = np.where(own > 0, total / (own_weight + thirds[taken].sum()), 0)
+    compare(store, exact)
+
+
+def test_weights_of_their_own_that_are_those_of_all_change_nothing():
+    rng = np.random.default_rng(9)
+    lengths = rng.integers(15, 30, 20)
+    matrices = random_family(rng, lengths)
+    weights = rng.random(20) + 0.1
+    stores = [store_of(lengths, matrices) for _ in range(2)]
+    for store, thirds in zip(stores, (None, weights.copy()), strict=True):
+        store.relax(weights, together(lengths), 0.01, 0.01, 1, None, None, thirds)
+    assert content(stores[0], matrices) == content(stores[1], matrices)
+
+
+@given(st.integers(1, 30), st.integers(1, 40), st.integers(0, 2**32))
+def test_spokesmen(n, most, seed):
+    rng = np.random.default_rng(seed)
+    free, children = list(range(n)), []
+    while len(free) > 1:
+        left, right = (free.pop(rng.integers(len(free))) for _ in range(2))
+        free.append(n + len(children))
+        children.append([left, right])
+    made, weights = np.array(children, np.int32).reshape(-1, 2), rng.random(n)
+    spoken = spokesmen(made, weights, most)
+    assert np.count_nonzero(spoken) == min(n, most)
+    assert spoken.sum() == pytest.approx(weights.sum())
+    clusters = [set(range(n))] if n else []
+    for node in range(2 * n - 2, 2 * n - 1 - min(most, n), -1):  # the last joins, undone by hand
+        whole = leaves_below(made.tolist(), node)
+        clusters.remove(whole)
+        clusters += [leaves_below(made.tolist(), child) for child in children[node - n]]
+    for cluster in clusters:
+        speaks = max(cluster, key=lambda leaf: weights[leaf])
+        assert spoken[speaks] == pytest.approx(sum(weights[leaf] for leaf in cluster))
 
 
 def test_only_pairs_that_are_there():

@@ -702,6 +702,8 @@ def posterior_stores():
         ("weights", np.array([1, -1.0, 1]), "outside"),
         ("weights", np.array([1, np.inf, 1]), "outside"),
         ("groups", np.zeros(4, I32), "not one of each"),
+        ("third_weights", np.ones(4), "third_weights: not one of each"),
+        ("third_weights", np.array([1, np.nan, 1]), "third_weights: a number outside"),
         ("gain", float("nan"), "gain: outside"),
         ("gain", -1.0, "gain: outside"),
         ("cutoff", 1.5, "cutoff: outside"),

@@ -135,6 +135,7 @@ def relax_on_gpu(
     cutoff: float,
     n_threads: int,
     progress: Callable[[int], object] | None = None,
+    third_weights: NDArray[np.float64] | None = None,
 ) -> None:
     """``store.relax`` with products from the first GPU of some devices, if there is one: the same result.
 
@@ -144,12 +145,12 @@ def relax_on_gpu(
     gpu = next((device.gpu for device in devices if isinstance(device, GpuDevice)), None)
     if gpu is not None:
         try:
-            store.relax(*rule, ProductsOnGpu(gpu, store).sums)
+            store.relax(*rule, ProductsOnGpu(gpu, store).sums, third_weights)
             return
         except (DeviceError, ResourceError, MemoryError) as error:
             words = f"{error}: the processor computes a pass of consistency in its place"
             warnings.warn(words, TropalignWarning, stacklevel=2)
-    store.relax(*rule)
+    store.relax(*rule, None, third_weights)
 
 
 def _chunks(pairs: NDArray[np.int32], sizes: NDArray[np.int32], group: int) -> NDArray[np.int32]:
