@@ -45,7 +45,8 @@ WritableRows writable(const SparseRows &rows) {
 
 }  // namespace
 
-PosteriorStore::PosteriorStore(std::vector<int32_t> lengths) : lengths_(std::move(lengths)), index_(static_cast<int64_t>(lengths_.size())) {
+PosteriorStore::PosteriorStore(std::vector<int32_t> lengths)
+    : lengths_(std::move(lengths)), index_(static_cast<int64_t>(lengths_.size())) {
     for (int32_t length : lengths_)
         if (length < 0 || length > kLongestResidues)
             throw std::invalid_argument("lengths: a sequence of " + std::to_string(length) +
