@@ -20,8 +20,8 @@ namespace {
 
 using Children = std::array<int32_t, 2>;
 static_assert(sizeof(Children) == 2 * sizeof(int32_t));
-/// Columns of an alignment at most, so that tables of them can be made.
-constexpr int32_t kMostColumns = 1 << 26;
+/// Columns of a group at most: two such groups take 2 GB and some minutes to align.
+constexpr int32_t kMostColumns = 1 << 19;
 
 /// Runs work(watch) without the interpreter's lock, and throws what ended it.
 template <class Work>
@@ -140,7 +140,7 @@ nb::object refined(const PosteriorStore &store, Column<int32_t> columns, Column<
 AlignedGroup group_of(const Column<int32_t> &members, int64_t n_columns, const ResidueColumns &columns,
                       std::vector<uint8_t> &group, uint8_t number, const char *name) {
     require_below(members.data(), members.size(), static_cast<int64_t>(group.size()), name);
-    if (n_columns < 1 || n_columns > kMostColumns) refuse(std::string(name) + ": columns outside of 1 to 67108864");
+    if (n_columns < 1 || n_columns > kMostColumns) refuse(std::string(name) + ": columns outside of 1 to 524288");
     for (size_t k = 0; k < members.size(); ++k) {
         const int32_t x = members.data()[k];
         if (group[x]) refuse(std::string(name) + ": a sequence is named twice");
@@ -183,7 +183,8 @@ nb::tuple confidence(const PosteriorStore &store, Column<int32_t> columns, Colum
     require_weights(weights, static_cast<size_t>(n), "weights");
     require_threads(n_threads);
     const ReadsStore reads(store);
-    const ResidueColumns placed = columns_of(store, columns, kMostColumns);
+    const auto most = std::max<int64_t>(kMostColumns, static_cast<int64_t>(columns.size()));
+    const ResidueColumns placed = columns_of(store, columns, most);
     const auto last = std::max_element(placed.all().begin(), placed.all().end());
     const int32_t n_columns = last == placed.all().end() ? 0 : *last + 1;
     Confidence found;

@@ -9,7 +9,7 @@
 namespace tropalign {
 namespace {
 
-/// 1 for each sequence of the first group. Empty where no split can be made.
+/// 1 for each sequence of the first group, 0 for the others. Empty where no split can be made.
 using Membership = std::string;
 
 Membership split_at_random(int32_t n, Random &random) {
@@ -33,7 +33,6 @@ Membership split_at_gap(const ResidueColumns &columns, int32_t n, int32_t n_colu
 }
 
 Membership split_at_node(const std::array<int32_t, 2> *children, int32_t n, Random &random) {
-    if (n < 3) return Membership(n, 0);
     std::vector<uint8_t> is_below(2 * static_cast<size_t>(n) - 1, 0);
     is_below[random.below(2 * static_cast<uint64_t>(n) - 2)] = 1;
     for (int32_t k = n - 2; k >= 0; --k)

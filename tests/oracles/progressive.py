@@ -154,7 +154,7 @@ def split_of(split, random, alignment, n_columns, children):
             return []
         chosen = gapped[random.below(len(gapped))]
         return [x for x in range(n) if chosen not in alignment[x]]
-    return leaves_below(children, n)[random.below(2 * n - 2)] if n > 2 else []
+    return leaves_below(children, n)[random.below(2 * n - 2)]
 
 
 def refine(matrices, alignment, weights, children, split, accept, n_rounds, seed):
