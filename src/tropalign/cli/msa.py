@@ -224,6 +224,7 @@ def _parameters(job: Job) -> dict[str, str]:
     words = {
         "version": __version__,
         **job.options.parameters(),
+        "confidence": "wanted" if job.wants_confidence else "not wanted",
         "family": f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:16]}",
     }
     if job.tree is not None:
