@@ -45,8 +45,8 @@ LEAST_ROW_ELEMENTS = 1.0
 ELEMENT_BYTES, MOST_KEPT_BYTES = 4, 64 << 20
 #: What the process takes in all for a byte of the store: results of tiles, and memory that is freed and kept.
 SPARE = 1.3
-#: What a thread takes for a pass of consistency: per residue and pair of its tile, at the most, and beside that.
-PASS_BYTES, MOST_PASS_BYTES, LEAST_PASS_BYTES = 256, 128 << 20, 8 << 20
+#: What a thread takes for a pass of consistency: per chunk of a row of its tile, per chunk of all, and beside that.
+CHUNK_BYTES, MOST_CHUNK_BYTES, LEAST_PASS_BYTES = 96, 48 << 20, 8 << 20
 
 
 class Kept(Protocol):
@@ -208,7 +208,6 @@ class _Stages:
         )
         self.task = _task(job)
         self.n = len(job.batch)
-        self.needed_bytes = 0  # with one thread, once it is known
         self.meter = Meter(stage_costs(job.batch.lengths, job.options), progress)
         self._found: list[Posteriors] | None = [] if job.wants_confidence else None  # of stage I, while they are few
         self.last = job.options.consistency + 1  # number of the stage that leaves the alignment
@@ -262,7 +261,7 @@ class _Stages:
             store.add(found.pairs, found.row_sizes, found.columns, found.values)
             distances_of(self.n, found, distances)
             n_rows += len(found.row_sizes)
-            self.needed_bytes = self._check_memory(store, n_rows)
+            self._check_memory(store, n_rows)
             self._remember(found, store)
 
         def is_there(tile: Tile) -> bool:
@@ -297,15 +296,15 @@ class _Stages:
         lengths = self.job.batch.lengths.astype(np.float64)
         residues = float(lengths.sum()) * (self.n - 1)  # of both sequences of all pairs
         per_residue = RESIDUE_BYTES + STORED_BYTES * row_elements / 2
-        remembered = (
-            min(row_elements * residues / 2 * ELEMENT_BYTES, MOST_KEPT_BYTES) if self.job.wants_confidence else 0
-        )
-        return SPARE * (PAIR_BYTES * len(self.task.pairs) + per_residue * residues) + remembered + self._pass_bytes()
+        found = row_elements * residues / 2 * ELEMENT_BYTES if self.job.wants_confidence else 0.0
+        store = SPARE * (PAIR_BYTES * len(self.task.pairs) + per_residue * residues)
+        return store + min(found, MOST_KEPT_BYTES) + self._pass_bytes(row_elements)
 
-    def _pass_bytes(self) -> float:
-        """What a thread takes for a pass of consistency (native/msa/consistency.cpp: a tile has 32 x 32 pairs)."""
-        pairs = min(len(self.task.pairs), 32 * 32)
-        return LEAST_PASS_BYTES + min(PASS_BYTES * pairs * float(self.job.batch.lengths.max()), MOST_PASS_BYTES)
+    def _pass_bytes(self, row_elements: float) -> float:
+        """What a thread takes for a pass of consistency: the sums of a tile (native/msa/consistency.cpp)."""
+        n_chunks = max(2.0, row_elements / 2)  # per row
+        rows = min(len(self.task.pairs), 32 * 32) * float(self.job.batch.lengths.max())
+        return LEAST_PASS_BYTES + n_chunks * min(CHUNK_BYTES * rows, MOST_CHUNK_BYTES)
 
     def _too_large(self) -> tuple[str, str]:
         return (
@@ -313,7 +312,7 @@ class _Stages:
             "allow more with --memory, or align with --mode fast",
         )
 
-    def _check_memory(self, store: Any, n_rows: int) -> int:
+    def _check_memory(self, store: Any, n_rows: int) -> None:
         """Raises ResourceError as soon as the posteriors found so far say that all of them will not fit."""
         needed = int(self._bytes(store.n_elements / max(n_rows, 1)))
         if needed > self.memory_bytes:
@@ -323,7 +322,6 @@ class _Stages:
                 needed_bytes=needed,
                 allowed_bytes=self.memory_bytes,
             )
-        return needed
 
     def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
         """Stage II."""
@@ -341,10 +339,16 @@ class _Stages:
             weights,
             options.cutoff,
             is_last,
-            max(1, min(self.n_threads, 1 + int((self.memory_bytes - self.needed_bytes) / self._pass_bytes()))),
+            self._pass_threads(store),
             self.meter.stage("consistency", len(self.task.pairs), options.consistency),
             self.devices,
         )
+
+    def _pass_threads(self, store: Any) -> int:
+        """As many threads as the memory allows for a pass."""
+        row_elements = store.n_elements / float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
+        spare = self.memory_bytes - self._bytes(row_elements)
+        return max(1, min(self.n_threads, 1 + int(spare / self._pass_bytes(row_elements))))
 
     def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
         """Keeps what a pass has left, cut into the tiles of stage I."""
