@@ -192,10 +192,9 @@ def _outputs(options: argparse.Namespace, method: MsaOptions) -> tuple[list[Outp
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.execution.run import Output
-    from tropalign.formats.aligned import AlignedContext
+    from tropalign.formats.aligned import AlignedContext, title_of
     from tropalign.formats.header import Header
     from tropalign.formats.registry import aligned_writer, format_for_path, shows_confidence
-    from tropalign.msa.files import title_of
 
     name = options.format or format_for_path("aligned", options.output)
     settled = None if name == "fasta" else name
@@ -225,6 +224,7 @@ def _parameters(job: Job) -> dict[str, str]:
     words = {
         "version": __version__,
         **job.options.parameters(),
+        "confidence": "wanted" if job.wants_confidence else "not wanted",
         "family": f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:16]}",
     }
     if job.tree is not None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import platform
 import re
 import warnings
 from collections.abc import Sequence
@@ -98,6 +96,8 @@ def selected_isa() -> str:
 def cpu_info() -> CpuInfo:
     """Describes the processor. Raises DeviceError when TROPALIGN_ISA names a set that it lacks."""
     selected = selected_isa()
+    import platform
+
     from tropalign import _native
 
     model = platform.processor() or platform.machine()
@@ -186,6 +186,8 @@ def _auto_gpus(cost_cells: int) -> list[Device]:
 
 
 def _is_installed(library: str) -> bool:
+    import importlib.util
+
     try:
         return importlib.util.find_spec(library) is not None
     except ModuleNotFoundError:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import errno
-import gzip
 import io
-import lzma
 import os
 import stat
 import sys
@@ -209,10 +206,16 @@ def _compressed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
         return
     stream: Any
     if suffix == ".gz":
+        import gzip
+
         stream = gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0)
     elif suffix == ".bz2":
+        import bz2
+
         stream = bz2.BZ2File(raw, "wb")
     elif suffix == ".xz":
+        import lzma
+
         stream = lzma.LZMAFile(raw, "wb")
     else:
         import xopen

@@ -14,7 +14,6 @@ import io
 import os
 import re
 import struct
-import tempfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -193,6 +192,8 @@ class Spool:
     """
 
     def __init__(self, directory: Path | None) -> None:
+        import tempfile  # which takes a while to load
+
         self._file = tempfile.TemporaryFile(dir=directory)
         self._places: list[list[tuple[int, int]]] = []
 

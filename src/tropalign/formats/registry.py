@@ -79,13 +79,16 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
     suffix = suffix_of(path)
     if not suffix:
         return DEFAULTS[kind]
-    known = {known_suffix: name for name in format_names(kind) for known_suffix in format_of(kind, name).suffixes}
-    if suffix not in known:
-        raise UsageError(
-            f"{path}: no format has the suffix {suffix!r}: end the name in one of {' '.join(sorted(known))} (and "
-            f"{' '.join(COMPRESSED)} to compress), or choose the format by its option"
-        )
-    return known[suffix]
+    known: list[str] = []
+    for name in format_names(kind):  # the default first: formats are imported up to the one that is wanted
+        suffixes = format_of(kind, name).suffixes
+        if suffix in suffixes:
+            return name
+        known += suffixes
+    raise UsageError(
+        f"{path}: no format has the suffix {suffix!r}: end the name in one of {' '.join(sorted(known))} (and "
+        f"{' '.join(COMPRESSED)} to compress), or choose the format by its option"
+    )
 
 
 def suffix_of(path: str | os.PathLike[str] | None) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.formats import msa as alignments
-from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.aligned import AlignedContext, title_of
 from tropalign.formats.header import Header
 from tropalign.formats.registry import aligned_writer, format_for_path
 from tropalign.results.multiple import MultipleAlignment
@@ -17,17 +16,6 @@ from tropalign.sequences.alphabet import Alphabet, alphabet_of
 
 if TYPE_CHECKING:
     from tropalign.sequences.files import Source
-
-#: The endings that leave the name of a family behind.
-ENDINGS = (".gz", ".zst", ".bz2", ".xz")
-
-
-def title_of(path: str | os.PathLike[str]) -> str:
-    """What an alignment in a file of this name is called: the name without folders and endings."""
-    name = Path(path)
-    while name.suffix.lower() in ENDINGS:
-        name = name.with_suffix("")
-    return name.stem if str(path) != "-" else "alignment"
 
 
 def read_alignment(path: Source, *, alphabet: Alphabet | str | None = None) -> MultipleAlignment:

@@ -20,6 +20,7 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human, require
+from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
@@ -40,8 +41,12 @@ SCORE_CELLS = 30
 #: value that a pass makes); elements per row at the least.
 PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
 LEAST_ROW_ELEMENTS = 1.0
+#: Bytes per element of what stage I leaves, and how many are kept for the confidence at the most.
+ELEMENT_BYTES, MOST_KEPT_BYTES = 4, 64 << 20
 #: What the process takes in all for a byte of the store: results of tiles, and memory that is freed and kept.
 SPARE = 1.3
+#: What a thread takes for a pass of consistency: per chunk of a row of its tile, per chunk of all, and beside that.
+CHUNK_BYTES, MOST_CHUNK_BYTES, LEAST_PASS_BYTES = 96, 48 << 20, 8 << 20
 
 
 class Kept(Protocol):
@@ -204,6 +209,7 @@ class _Stages:
         self.task = _task(job)
         self.n = len(job.batch)
         self.meter = Meter(stage_costs(job.batch.lengths, job.options), progress)
+        self._found: list[Posteriors] | None = [] if job.wants_confidence else None  # of stage I, while they are few
         self.last = job.options.consistency + 1  # number of the stage that leaves the alignment
 
     def run(self) -> MultipleAlignment:
@@ -213,7 +219,8 @@ class _Stages:
             return self._made(np.frombuffer(found[0], np.int32), found[1:3], GuideTree.from_bytes(found[3], self.n))
         store, tree, weights = self._consistent()
         columns = self._aligned(store, tree, weights)
-        confidence = self._confidence(store, columns, weights) if self.job.wants_confidence else []
+        del store
+        confidence = self._confidence(columns, weights) if self.job.wants_confidence else []
         parts = [part.tobytes() for part in (columns, *confidence)]
         self.kept.put(self.last, 0, [*parts, *[b""] * (3 - len(parts)), tree.to_bytes()])
         return self._made(columns, parts[1:], tree)
@@ -255,6 +262,7 @@ class _Stages:
             distances_of(self.n, found, distances)
             n_rows += len(found.row_sizes)
             self._check_memory(store, n_rows)
+            self._remember(found, store)
 
         def is_there(tile: Tile) -> bool:
             parts = self.kept.get(0, tile.index)
@@ -268,6 +276,11 @@ class _Stages:
             self.kept.put(0, result.tile.index, sections(result.value))
             del result  # before the next tile is computed
         return store, distances
+
+    def _remember(self, found: Posteriors, store: Any) -> None:
+        """Posteriors of a small family are kept for its confidence, those of a large one are made again."""
+        if self._found is not None:
+            self._found = [*self._found, found] if ELEMENT_BYTES * store.n_elements <= MOST_KEPT_BYTES else None
 
     def _restored(self, number: int) -> tuple[Any, NDArray[np.float32]]:
         """The store as a pass left it."""
@@ -283,7 +296,15 @@ class _Stages:
         lengths = self.job.batch.lengths.astype(np.float64)
         residues = float(lengths.sum()) * (self.n - 1)  # of both sequences of all pairs
         per_residue = RESIDUE_BYTES + STORED_BYTES * row_elements / 2
-        return SPARE * (PAIR_BYTES * len(self.task.pairs) + per_residue * residues)
+        found = row_elements * residues / 2 * ELEMENT_BYTES if self.job.wants_confidence else 0.0
+        store = SPARE * (PAIR_BYTES * len(self.task.pairs) + per_residue * residues)
+        return store + min(found, MOST_KEPT_BYTES) + self._pass_bytes(row_elements)
+
+    def _pass_bytes(self, row_elements: float) -> float:
+        """What a thread takes for a pass of consistency: the sums of a tile (native/msa/consistency.cpp)."""
+        n_chunks = max(2.0, row_elements / 2)  # per row
+        rows = min(len(self.task.pairs), 32 * 32) * float(self.job.batch.lengths.max())
+        return LEAST_PASS_BYTES + n_chunks * min(CHUNK_BYTES * rows, MOST_CHUNK_BYTES)
 
     def _too_large(self) -> tuple[str, str]:
         return (
@@ -318,10 +339,16 @@ class _Stages:
             weights,
             options.cutoff,
             is_last,
-            self.n_threads,
+            self._pass_threads(store),
             self.meter.stage("consistency", len(self.task.pairs), options.consistency),
             self.devices,
         )
+
+    def _pass_threads(self, store: Any) -> int:
+        """As many threads as the memory allows for a pass."""
+        row_elements = store.n_elements / float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
+        spare = self.memory_bytes - self._bytes(row_elements)
+        return max(1, min(self.n_threads, 1 + int(spare / self._pass_bytes(row_elements))))
 
     def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
         """Keeps what a pass has left, cut into the tiles of stage I."""
@@ -330,7 +357,8 @@ class _Stages:
         for tile in self.task.tiles():
             pairs = self.task.pairs_of(tile)
             self.kept.put(number, tile.index, sections(_taken(store, pairs, self.n, distances)))
-        self.kept.forget(number - 1)
+        if number > 1 or not self.job.wants_confidence:
+            self.kept.forget(number - 1)
 
     # Stage IV.
 
@@ -356,13 +384,26 @@ class _Stages:
         return columns
 
     def _confidence(
-        self, store: Any, columns: NDArray[np.int32], weights: NDArray[np.float64]
+        self, columns: NDArray[np.int32], weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        from tropalign import _native
+        """Means of the posteriors of stage I: those at hand or on the disk, else they are computed again."""
+        watch = self.meter.stage("confidence", len(self.task.pairs))
+        confidence = Confidence(self.job.batch, columns, weights)
+        if self._found:
+            for found in self._found:
+                confidence.add(found)
+            return confidence.means()
 
-        watch = self.meter.stage("confidence", self.n)
-        of_residues, of_columns = _native.confidence(store, columns, weights, self.n_threads, watch)
-        return of_residues, of_columns
+        def is_there(tile: Tile) -> bool:
+            parts = self.kept.get(0, tile.index)
+            if parts is not None:
+                confidence.add(restored(self.task.pairs_of(tile), parts))
+            return parts is not None
+
+        for result in Scheduler(self.devices, watch).run([self.task], is_there):
+            confidence.add(result.value)
+            del result
+        return confidence.means()
 
 
 def _taken(store: Any, pairs: NDArray[np.int32], n: int, distances: NDArray[np.float32]) -> Posteriors:

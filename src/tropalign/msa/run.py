@@ -7,7 +7,6 @@ family --pipeline--> MultipleAlignment --writers--> the files, each whole or not
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -93,6 +92,8 @@ class MsaRun:
         write_outputs(self.outputs, lambda output: sections[id(output)])
 
     def _manifest(self) -> Manifest:
+        import hashlib
+
         words = repr(sorted(self.parameters.items()))
         fingerprint = hashlib.sha256((words + self.job.batch.fingerprint()).encode()).hexdigest()
         return Manifest(fingerprint, "", 1, self.parameters, self.memory_bytes)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import multiple_display
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, judge_alphabet
 from tropalign.sequences.batch import SequenceBatch
 
@@ -285,10 +284,14 @@ class MultipleAlignment:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return multiple_display.block_text(self)
+        from tropalign.results.multiple_display import block_text
+
+        return block_text(self)
 
     def _repr_html_(self) -> str:
-        return multiple_display.block_html(self)
+        from tropalign.results.multiple_display import block_html
+
+        return block_html(self)
 
     def to_biopython(self) -> Any:
         """As Biopython's Alignment, with its rows as SeqRecords.
