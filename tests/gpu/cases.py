@@ -137,6 +137,29 @@ def check_posteriors(device, model, family, shape, cutoff=0.01, told=None):
     return got
 
 
+def check_shares(device, model, family, shape, keep):
+    """The device keeps what the processor keeps, but for elements whose values are next to the lowest that is kept."""
+    got = PosteriorsOnGpu(device, model, 0.01, keep, shape).posteriors(*family)
+    wanted = _native.pair_posteriors(*family, **model.arguments(), cutoff=0.01, keep=keep, n_threads=1)
+    assert np.abs(got[0] - wanted[0]).max() < 2e-5
+    _, offsets, pairs = family
+    lengths = np.diff(offsets)
+    first = np.concatenate([[0], np.cumsum(lengths[pairs[:, 0]])])
+    for k, (x, y) in enumerate(pairs.tolist()):
+        dense = np.zeros((2, lengths[x], lengths[y]), np.int64)
+        for matrix, (_, sizes, columns, values) in zip(dense, (got, wanted), strict=True):
+            ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+            begin, end = ends[first[k]], ends[first[k + 1]]
+            rows = np.repeat(np.arange(lengths[x]), sizes[first[k] : first[k + 1]])
+            matrix[rows, columns[begin:end]] = values[begin:end]
+        both = (dense > 0).all(axis=0)
+        assert np.abs(dense[0] - dense[1])[both].max(initial=0) <= 3
+        lowest = min(matrix[matrix > 0].min(initial=1 << 15) for matrix in dense)
+        assert dense[:, ~both].max(initial=0) <= lowest + 6
+        assert (dense[0] > 0).sum() <= keep * dense[0].size
+    return got
+
+
 def random_store(seed, lengths, filled=0.1, missing=()):
     """A store of random sparse posteriors of all pairs but the missing ones, and their matrices in both orders."""
     rng, matrices = np.random.default_rng(seed), {}

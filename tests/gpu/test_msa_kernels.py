@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from gpu.cases import check_posteriors, check_relax, random_family, random_store
+from gpu.cases import check_posteriors, check_relax, check_shares, random_family, random_store
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -97,6 +97,20 @@ def test_little_memory_makes_launches():
         PosteriorsOnGpu(device, PROTEIN_2, 0.01, shape=SMALL).posteriors(*family)
 
 
+@pytest.mark.parametrize("keep", [0.3, 0.02, 1.0])
+def test_shares_of_elements(vendor_device, keep):
+    found = check_shares(vendor_device, PROTEIN_2, random_family(1, [61, 1, 40, 64, 33]), Shape(8, (4, 6)), keep)
+    assert len(found[2]) > 100
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_shares(host, data):
+    lengths = data.draw(st.lists(st.integers(1, 40), min_size=2, max_size=3))
+    family = random_family(data.draw(st.integers(0, 10**6)), lengths)
+    check_shares(host, PROTEIN_2, family, SMALL, data.draw(st.sampled_from([0.001, 0.1, 0.5])))
+
+
 def test_no_pairs(host):
     codes, offsets, pairs = random_family(6, [5, 6])
     found = PosteriorsOnGpu(host, PROTEIN_2, 0.01).posteriors(codes, offsets, pairs[:0])
@@ -108,8 +122,6 @@ def test_what_the_processor_computes(host):
     words = "^host: a pair model with odds this large or small is computed on the CPU only$"
     with pytest.raises(DeviceError, match=words):
         PosteriorsOnGpu(host, odd, 0.01)
-    with pytest.raises(DeviceError, match=r"^host: a share of the posteriors \(--keep\) is kept on the CPU only$"):
-        PosteriorsOnGpu(host, PROTEIN_2, 0.01, keep=0.3)
 
 
 def test_wrong_calls(host):

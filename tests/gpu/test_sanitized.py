@@ -10,8 +10,9 @@ import pytest
 SCRIPT = """
 import sys
 sys.path[:0] = {path!r}
-from gpu.cases import STRIPS, check, check_places, check_posteriors, proteins, random_family, random_places
-from gpu.cases import random_proteins, task
+import numpy as np
+from gpu.cases import STRIPS, check, check_places, check_posteriors, check_relax, check_shares, proteins
+from gpu.cases import random_family, random_places, random_proteins, random_store, task
 from gpu.host_device import HostDevice
 from tropalign.msa.gpu import Shape as Lanes
 from tropalign.msa.models import PROTEIN_2
@@ -29,7 +30,10 @@ for word_bits in (16, 32):
     for n_columns in (1, 6, 35):
         places = random_places(3, 13, n_columns, 5, 60, 0.3, 0.2)
         check_places(device, *places, (2, 0, -3, 3, 1, 3, 1, 0), Shape(8, (8,)))
-check_posteriors(device, PROTEIN_2, random_family(4, [1, 30, 50, 43]), Lanes(4, (2, 4)))
+check_posteriors(device, PROTEIN_2, random_family(4, [1, 30, 50, 43]), Lanes(4, (2,)))
+check_shares(device, PROTEIN_2, random_family(4, [1, 30, 50]), Lanes(4, (2,)), 0.3)
+twice = [random_store(4, [1, 30, 50, 43]) for _ in range(2)]
+check_relax(device, twice, 8, (np.ones(4), np.zeros(4, np.int32), 0, 0.01))
 print("clean")
 """
 

@@ -121,7 +121,7 @@ class PosteriorsOnGpu:
     model
         For the alphabet of the codes.
     cutoff, keep
-        As native ``pair_posteriors`` has them; kernels know no `keep`.
+        As native ``pair_posteriors`` has them.
     shape
 
     Raises
@@ -133,8 +133,7 @@ class PosteriorsOnGpu:
     def __init__(
         self, device: Gpu, model: PairModel, cutoff: float, keep: float = 0.0, shape: Shape | None = None
     ) -> None:
-        if keep > 0:
-            raise DeviceError(f"{device.name}: a share of the posteriors (--keep) is kept on the CPU only")
+        self.keep = float(np.float32(keep))
         self.device, self.model, self.cutoff, self.shape = device, model, cutoff, shape or Shape()
         self.n_letters = len(model.insert)
         opened, extended = model.transitions[3:5], model.transitions[5:7]
@@ -146,7 +145,7 @@ class PosteriorsOnGpu:
         self._decline = -math.log2(max(min(extended.max(), model.gap[1]), 1e-9))
         table = np.zeros((self.n_letters, self.n_letters + 1, 2), np.float32)
         table[:, :-1, 0], table[:, :-1, 1] = odds.T, model.boltzmann.T
-        lowest = max(math.ceil(float(np.float32(cutoff)) * ONE), 1)
+        lowest = 1 if keep > 0 else max(math.ceil(float(np.float32(cutoff)) * ONE), 1)
         self._least = (lowest - 0.5) / ONE
         self._arrays = (device.upload(table), device.upload(self._numbers(opened, extended)))
         self._programs, self.pace = Programs(device, source()), Pace(FIRST_CELLS)
@@ -235,11 +234,11 @@ class PosteriorsOnGpu:
         if len(pairs) and min(int(m.min()), int(n.min())) < 1:
             raise ValueError("pairs: an empty sequence")
         result = _Result(m)
-        range_needed = np.minimum(m, n) * self._growth + (m + n) * self._decline
-        far = np.flatnonzero(range_needed > MOST_EXPONENT)
-        if len(far):  # exponents of 16 bits do not hold them
+        is_far = self._are_far(m, n)
+        far = np.flatnonzero(is_far)
+        if len(far):
             result.put(far, self._on_cpu(codes, offsets, pairs[far]))
-        rows = np.where(range_needed > MOST_EXPONENT, 0, self.shape.rows_for(m, n))
+        rows = np.where(is_far, 0, self.shape.rows_for(m, n))
         on_device = self.device.upload(codes)
         done = len(far)
         for height in self.shape.rows:
@@ -249,10 +248,16 @@ class PosteriorsOnGpu:
                 done += len(which)
         return result.joined()
 
+    def _are_far(self, m: Ints, n: Ints) -> NDArray[np.bool_]:
+        """Pairs whose exponents, or places of elements, numbers of 16 or 32 bits might not hold."""
+        powers = np.minimum(m, n) * self._growth + (m + n) * self._decline
+        is_far: NDArray[np.bool_] = (powers > MOST_EXPONENT) | (m * self.most_in_row(int(n.max(initial=0))) >= 1 << 31)
+        return is_far
+
     def _on_cpu(self, codes: NDArray[np.uint8], offsets: Ints, pairs: NDArray[np.int32]) -> Found:
         model = self.model
         found: Found = _native.pair_posteriors(
-            codes, offsets, pairs, **model.arguments(), cutoff=self.cutoff, keep=0.0, n_threads=1
+            codes, offsets, pairs, **model.arguments(), cutoff=self.cutoff, keep=self.keep, n_threads=1
         )
         return found
 
@@ -321,6 +326,9 @@ class PosteriorsOnGpu:
             program.launch(
                 "posteriors", n_pairs, group, *given, *border[2:], edges, kept, totals, most, found, sizes, distances
             )
+            if self.keep > 0:
+                kept_elements = (self.keep * table[:-1, PairNumber.M] * table[:-1, PairNumber.N]).astype(np.int32)
+                program.launch("shares", n_pairs, group, pairs, memory.upload(kept_elements), most, found, sizes)
             row_sizes = memory.download(sizes, np.int32, n_rows)
             if not 0 <= int(row_sizes.min()) <= int(row_sizes.max()) <= most:
                 raise DeviceError(f"{self.device.name}: it has lost numbers: add --device cpu")
