@@ -53,8 +53,8 @@ class Division:
         Posteriors of groups below it are dropped.
     """
 
-    most_items: int = 32
-    n_representatives: int = 4
+    most_items: int = 48
+    n_representatives: int = 8
     pooled_cutoff: float = 0.005
 
 
