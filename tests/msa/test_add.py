@@ -150,6 +150,12 @@ def test_speakers():
     assert speakers(batch_of(range(5)), 8, 1) == [0, 1, 2, 3, 4]
 
 
+def test_speakers_of_many_rows_are_among_those_drawn(monkeypatch):
+    monkeypatch.setattr("tropalign.msa.add.SPEAKERS_OF", 20)
+    chosen = speakers(batch_of(range(60)), 8, 1)
+    assert len(set(chosen)) == 8 and set(chosen) <= set(np.linspace(0, 59, 20).astype(int).tolist())
+
+
 def test_progress_ascends():
     seen = []
     add(true_alignment(range(30)), batch_of(range(30, 60)), progress=lambda _, share: seen.append(share))

@@ -35,10 +35,12 @@ from tropalign.sequences.batch import SequenceBatch
 
 #: Members that a new sequence is compared with, and members of each alignment that are compared when two are merged.
 MEMBERS, SPEAKERS = 16, 16
+#: Of a larger alignment that is merged, so many rows are drawn, and those that speak for it are among them.
+SPEAKERS_OF = 4096
 #: Posteriors of columns below it are dropped.
 POOLED_CUTOFF = 0.002
-#: New sequences whose posteriors are made at a time, and of which common subsequences are found at a time.
-AT_ONCE = 500
+#: New sequences whose posteriors are made at a time; fewer where so many pairs with members would be compared.
+AT_ONCE, PAIRS_AT_ONCE = 500, 8_000_000
 
 
 @dataclass(frozen=True)
@@ -236,6 +238,9 @@ def speakers(batch: SequenceBatch, most: int, n_threads: int) -> list[int]:
     """Sequences that speak for an alignment: along a tree, as `representatives` finds them."""
     if len(batch) <= most:
         return list(range(len(batch)))
+    drawn = np.unique(np.linspace(0, len(batch) - 1, SPEAKERS_OF).astype(np.int64))
+    if len(drawn) < len(batch):
+        return [int(drawn[k]) for k in speakers(batch[drawn], most, n_threads)]
     tree, distances = fast_tree(batch, n_threads)
     items = [Item(np.array([k]), int(size), (k,)) for k, size in enumerate(batch.lengths.tolist())]
     return list(representatives(items, distances, tree, batch.lengths, most))
@@ -285,8 +290,9 @@ class _Adding:
         words = words_of(self.pool.batch)
         shares, sizes = chance_shares(words, self.n_threads), self.pool.batch.lengths
         old = np.arange(len(self.alignment), dtype=np.int32)
-        for begin in range(0, len(self.batch), AT_ONCE):
-            new = np.arange(begin, min(begin + AT_ONCE, len(self.batch)), dtype=np.int32) + np.int32(len(old))
+        at_once = max(1, min(AT_ONCE, PAIRS_AT_ONCE // len(old)))
+        for begin in range(0, len(self.batch), at_once):
+            new = np.arange(begin, min(begin + at_once, len(self.batch)), dtype=np.int32) + np.int32(len(old))
             common = _native.lcs_lengths(words.codes, words.offsets, words.n_codes, new, old, self.n_threads)
             shorter = np.minimum(sizes[new][:, None], sizes[old])
             bins = (4 * np.log2(np.maximum(sizes[new][:, None], sizes[old]) / shorter)).astype(np.int64)

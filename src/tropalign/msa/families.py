@@ -37,6 +37,13 @@ class Words:
     offsets: NDArray[np.int64]
     n_codes: int
 
+    def some(self, chosen: NDArray[np.int64]) -> Words:
+        """Those of some sequences, in that order."""
+        lengths = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        return Words(self.codes[places], offsets, self.n_codes)
+
 
 def words_of(batch: SequenceBatch) -> Words:
     """The letters of sequences that tell of kinship: amino acids, or three nucleotides each."""
@@ -102,12 +109,18 @@ def fast_tree(
     distances : float32, shape (n (n - 1) / 2,)
         In the order (0,1), (0,2) .. (1,2) ..
     """
+    words = words_of(batch)
+    watch = progress(len(batch)) if progress is not None else None
+    return tree_of_words(words, chance_shares(words, n_threads), n_threads, watch)
+
+
+def tree_of_words(
+    words: Words, shares: NDArray[np.float32], n_threads: int, progress: Progress | None = None
+) -> tuple[GuideTree, NDArray[np.float32]]:
+    """The same for sequences whose letters are known, and what chance shares."""
     from tropalign import _native
 
-    words = words_of(batch)
-    shares = chance_shares(words, n_threads)
-    watch = progress(len(batch)) if progress is not None else None
-    distances = _native.lcs_distances(words.codes, words.offsets, words.n_codes, shares, n_threads, watch)
+    distances = _native.lcs_distances(words.codes, words.offsets, words.n_codes, shares, n_threads, progress)
     return GuideTree(*_native.guide_tree(distances)), distances
 
 

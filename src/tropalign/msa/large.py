@@ -24,13 +24,14 @@ from tropalign.errors import ResourceError
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
 from tropalign.msa.copies import copied, unique_sequences, with_copies
-from tropalign.msa.families import Group, divide, fast_tree
+from tropalign.msa.families import Group, divide
 from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.group_alignment import GroupAlignment, align_items, representatives
 from tropalign.msa.groups import Item, ItemPair, Pool, Pooled, starting_columns
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
+from tropalign.msa.sampled_tree import family_tree
 from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of the pairs whose posteriors are made at a time.
@@ -53,8 +54,8 @@ class Division:
         Posteriors of groups below it are dropped.
     """
 
-    most_items: int = 32
-    n_representatives: int = 4
+    most_items: int = 48
+    n_representatives: int = 8
     pooled_cutoff: float = 0.005
 
 
@@ -161,7 +162,7 @@ class _Family:
         n = len(self.batch)
         if n > 1:
             self._tell("tree", 0.0)
-            whole, _ = fast_tree(self.batch, self.n_threads, self._watch("tree", TREE_SHARE))
+            whole = family_tree(self.batch, self.n_threads, self._watch("tree", TREE_SHARE))
             groups = divide(whole.children, self.division.most_items)
             self.done = TREE_SHARE
             work = sum(len(group.items) ** 2 for group in groups)

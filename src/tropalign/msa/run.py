@@ -78,7 +78,7 @@ class MsaRun:
         least = LEAST_KEPT_CELLS
         if "TROPALIGN_LEAST_KEPT_CELLS" in os.environ:
             least = whole_number("TROPALIGN_LEAST_KEPT_CELLS", os.environ["TROPALIGN_LEAST_KEPT_CELLS"])
-        if path is None or work < least:
+        if path is None or work < least or self.job.options.mode == "fast":  # which is done in minutes
             self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, None, progress))
             return
         with Parts(parts_directory(path), self._manifest()) as parts:
