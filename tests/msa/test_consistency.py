@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import consistency as oracle
 
 from tropalign import _native
-from tropalign.msa.consistency import CONSISTENCY_RULES, clades_within, relax, spokesmen
+from tropalign.msa.consistency import CONSISTENCY_RULES, clades_within, relax, representative_weights
 
 ONE = 32767
 #: Values are rounded to 1 / ONE, weighted posteriors to 1 / 2048 of the highest weight.
@@ -206,7 +206,7 @@ def test_weights_of_their_own_that_are_those_of_all_change_nothing():
 
 
 @given(st.integers(1, 30), st.integers(1, 40), st.integers(0, 2**32))
-def test_spokesmen(n, most, seed):
+def test_representative_weights(n, most, seed):
     rng = np.random.default_rng(seed)
     free, children = list(range(n)), []
     while len(free) > 1:
@@ -214,9 +214,9 @@ def test_spokesmen(n, most, seed):
         free.append(n + len(children))
         children.append([left, right])
     made, weights = np.array(children, np.int32).reshape(-1, 2), rng.random(n)
-    spoken = spokesmen(made, weights, most)
-    assert np.count_nonzero(spoken) == min(n, most)
-    assert spoken.sum() == pytest.approx(weights.sum())
+    found = representative_weights(made, weights, most)
+    assert np.count_nonzero(found) == min(n, most)
+    assert found.sum() == pytest.approx(weights.sum())
     clusters = [set(range(n))] if n else []
     for node in range(2 * n - 2, 2 * n - 1 - min(most, n), -1):  # the last joins, undone by hand
         whole = leaves_below(made.tolist(), node)
@@ -224,7 +224,7 @@ def test_spokesmen(n, most, seed):
         clusters += [leaves_below(made.tolist(), child) for child in children[node - n]]
     for cluster in clusters:
         speaks = max(cluster, key=lambda leaf: weights[leaf])
-        assert spoken[speaks] == pytest.approx(sum(weights[leaf] for leaf in cluster))
+        assert found[speaks] == pytest.approx(sum(weights[leaf] for leaf in cluster))
 
 
 def test_only_pairs_that_are_there():

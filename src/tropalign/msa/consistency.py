@@ -77,7 +77,7 @@ def clades_within(children: NDArray[np.int32], most_leaves: int) -> NDArray[np.i
     return clade[:n]
 
 
-def spokesmen(children: NDArray[np.int32], weights: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+def representative_weights(children: NDArray[np.int32], weights: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     """Third sequences that stand for all, so that a pass takes time in proportion to the pairs: an approximation.
 
     The guide tree is cut into clusters by undoing its last joins. In each the sequence of the highest weight (the first
@@ -95,21 +95,22 @@ def spokesmen(children: NDArray[np.int32], weights: NDArray[np.float64], most: i
     Returns
     -------
     float64, shape (n,)
-        Weights of third sequences, 0 of those that do not speak.
+        Weights of third sequences, 0 of those that do not stand for others.
 
     Examples
     --------
-    >>> spokesmen(np.array([[0, 1], [2, 4], [3, 5]], np.int32), np.array([0.1, 0.2, 0.3, 0.4]), 2).round(6).tolist()
+    >>> children = np.array([[0, 1], [2, 4], [3, 5]], np.int32)
+    >>> representative_weights(children, np.array([0.1, 0.2, 0.3, 0.4]), 2).round(6).tolist()
     [0.0, 0.0, 0.6, 0.4]
     """
     n = len(weights)
     cluster = np.arange(2 * n - 1)
     for k in range(n - 2 - max(most - 1, 0), -1, -1):
         cluster[children[k]] = cluster[n + k]
-    spoken = np.zeros(n)
+    found = np.zeros(n)
     for members in (np.flatnonzero(cluster[:n] == node) for node in np.unique(cluster[:n])):
-        spoken[members[np.argmax(weights[members])]] = weights[members].sum()
-    return spoken
+        found[members[np.argmax(weights[members])]] = weights[members].sum()
+    return found
 
 
 def relax(
@@ -122,7 +123,7 @@ def relax(
     n_threads: int,
     progress: Callable[[int], object] | None = None,
     devices: Sequence[Device] = (),
-    third_weights: NDArray[np.float64] | None = None,
+    through: int = 0,
 ) -> None:
     """One pass over the pairs of a store.
 
@@ -138,14 +139,17 @@ def relax(
         Called now and then with the pairs begun.
     devices
         The first GPU among them multiplies; the result is the same.
-    third_weights : float64, shape (n,)
-        Weights of the third sequences, 0 of those that are not taken, as `spokesmen` gives them; None: all are taken,
-        with their `weights`.
+    through
+        At most so many third sequences are taken, of all clades, which stand for the others (`representative_weights`);
+        0: all that the rule takes.
     """
     if is_last and rule.last_cutoff is not None:
         cutoff = rule.last_cutoff
     n = len(weights)
-    groups = np.zeros(n, np.int32) if rule.most_leaves is None else clades_within(children, rule.most_leaves)
+    is_sampled = 0 < through < n
+    third_weights = representative_weights(children, weights, through) if is_sampled else None
+    is_whole = is_sampled or rule.most_leaves is None
+    groups = np.zeros(n, np.int32) if is_whole else clades_within(children, rule.most_leaves or n)
     numbers = (weights, groups, rule.gain, cutoff, n_threads, progress)
     if any(device.name != "cpu" for device in devices):
         from tropalign.msa.gpu_consistency import relax_on_gpu  # what GPUs need is imported for them alone

@@ -45,20 +45,24 @@ def align_items(
     """
     from tropalign import _native
 
-    store = _native.PosteriorStore(np.array([item.n_columns for item in items], np.int32))
-    store.add(pairs, found.row_sizes, found.columns, found.values)
+    lengths = np.array([item.n_columns for item in items], np.int32)
+    store, as_found = _native.PosteriorStore(lengths), _native.PosteriorStore(lengths)
+    for one in (store, as_found):
+        one.add(pairs, found.row_sizes, found.columns, found.values)
     tree = GuideTree(*_native.guide_tree(found.distance))
     weights = _native.sequence_weights(tree.children, tree.branch_lengths)
     for number in range(options.consistency):
         is_last = number + 1 == options.consistency
         rule = CONSISTENCY_RULES[options.rules]
-        relax(store, rule, tree.children, weights, options.cutoff, is_last, n_threads)
+        relax(store, rule, tree.children, weights, options.cutoff, is_last, n_threads, through=options.through)
     columns = _native.progressive(store, tree.children, weights, n_threads)
     if options.refine:
         columns = _native.refine(
             store, columns, weights, None, *SPLITS[options.rules], options.refine, options.seed, n_threads
         )
-    confidence, _ = _native.confidence(store, columns, weights, n_threads)
+    confidence, _ = _native.confidence(
+        as_found, columns, weights, n_threads
+    )  # probabilities, not what consistency makes of them
     return GroupAlignment(columns, tree, confidence)
 
 

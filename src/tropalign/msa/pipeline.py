@@ -342,6 +342,7 @@ class _Stages:
             self._pass_threads(store),
             self.meter.stage("consistency", len(self.task.pairs), options.consistency),
             self.devices,
+            options.through,
         )
 
     def _pass_threads(self, store: Any) -> int:
