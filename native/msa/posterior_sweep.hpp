@@ -14,7 +14,8 @@
 // 2^kTarget. The backward sweep is scaled by the inverse, so that a posterior is the product of what two sweeps found,
 // and no more. Its own numbers then are at most 1 / (what the forward sweep found in the same cell). As long as they
 // stay below 2^kMost where rows are scaled, a match that the forward sweep lost as too small (underflow) has a
-// posterior below 2^-24; where they do not, the pair is computed again in a type with a wider range.
+// posterior below 2^-24; where they do not, the pair is computed again in a type with a wider range (double, then long
+// double).
 #pragma once
 #include <bit>
 #include <limits>
@@ -158,18 +159,21 @@ class Sweep {
         }
     }
 
-    /// Row 0.
+    /// Row 0, scaled as the rows after it will be.
     void begin() {
+        const T one = std::ldexp(T{1}, kTarget<T>);
         edge_ = LeftEdge<V>{};
-        V Y1 = every<V>(static_cast<T>(model_.start_insert[0])), Y2 = every<V>(static_cast<T>(model_.start_insert[1]));
-        edge_.S = every<V>(static_cast<T>(model_.start_match));
+        V Y1 = every<V>(static_cast<T>(model_.start_insert[0]) * one),
+          Y2 = every<V>(static_cast<T>(model_.start_insert[1]) * one);
+        edge_.S = every<V>(static_cast<T>(model_.start_match) * one);
         edge_.X1 = Y1, edge_.X2 = Y2;
-        edge_.T = edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
+        edge_.T = every<V>(one);
+        edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
         for (int j = 1; j <= N_; ++j) {
             V *at = down_ + kPosteriorDown * size(j);
             at[0] = fma(constants_.a1, Y1, constants_.a2 * Y2);
             at[1] = at[2] = at[4] = V{};
-            at[3] = every<V>(T{1});
+            at[3] = every<V>(one);
             Y1 = constants_.e1 * Y1, Y2 = constants_.e2 * Y2;
         }
     }
@@ -305,9 +309,10 @@ class Sweep {
     void finish() {
         const T most = std::ldexp(T{1}, kMost<T>);
         for (int l = 0; l < unit_.n_lanes; ++l) {
-            const T totals = lane_of(hmm_total_, l) * lane_of(part_total_, l),
+            const T hmm = lane_of(hmm_total_, l), part = lane_of(part_total_, l),
                     expected = lane_of(up_[kPosteriorUp + 5], l);
-            const bool sound = std::isfinite(totals) && totals > 0 && std::isfinite(expected);
+            const bool sound =
+                std::isfinite(hmm) && std::isfinite(part) && hmm > 0 && part > 0 && std::isfinite(expected);
             lanes_[l].underflowed = !sound || !(lane_of(right_.highest, l) <= most);
             lanes_[l].distance = sound ? static_cast<float>(1 - expected / std::min(unit_.m, unit_.n[l])) : 1.0f;
         }
