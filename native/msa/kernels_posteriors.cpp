@@ -19,7 +19,7 @@ extern const PosteriorKernels posterior_kernels = {
     TROPALIGN_STRING(TROPALIGN_ISA),
     kernel<float, 1>(),
     {kernel<float, 4>(), kernel<float, 8>(), kernel<float, 16>()},
-    kernel<long double, 1>(),
+    {kernel<double, 1>(), kernel<long double, 1>()},
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -1,12 +1,14 @@
 // The pair-HMM and the partition function as the kernels compute them.
 //
-// Pair-HMM (ProbCons; M, two insert states per sequence): divided by the background of both residues, an insert state
-// emits 1 and a match the odds e(a, b) / (q(a) q(b)). That changes no posterior, since every alignment emits every
-// residue once. With t = t_MM, odds that include t, and insert states in units of d_k:
+// Pair-HMM (ProbCons; M, two insert states per sequence): every alignment emits every residue once, so that no
+// posterior changes when all emissions of a residue are divided by the same number. That is its background q times the
+// larger extension e: an insert state emits g = 1 / e, so that a long gap is not ever less likely (numbers stay in
+// range where lengths differ by hundreds), and a match the odds e(a, b) / (q(a) q(b)) times g^2. With t = t_MM, odds
+// that include t, and insert states in units of d_k g:
 //
-//     M(i,j)    = odds(x_i, y_j) S(i-1,j-1)
-//     X_k(i+1,j) = M(i,j) + e_k X_k(i,j)          Y_k(i,j+1) = M(i,j) + e_k Y_k(i,j)
-//     S(i,j)    = M(i,j) + sum over k of a_k (X_k + Y_k)(i,j),     a_k = d_k (1 - e_k) / t
+//     M(i,j)     = odds(x_i, y_j) S(i-1,j-1)
+//     X_k(i+1,j) = M(i,j) + e_k g X_k(i,j)        Y_k(i,j+1) = M(i,j) + e_k g Y_k(i,j)
+//     S(i,j)     = M(i,j) + sum over k of a_k (X_k + Y_k)(i,j),     a_k = d_k g (1 - e_k) / t
 //
 // Partition function (Probalign), gaps at either end free:
 //
@@ -23,7 +25,7 @@ inline constexpr int kPosteriorPad = 31;
 
 struct PosteriorModel {
     double odds[32][32];       // by the code of x, then that of y; 0 for kPosteriorPad
-    double extend[2], add[2];  // e_k, a_k
+    double extend[2], add[2];  // e_k g, a_k
     double start_match;        // S(0,0)
     double start_insert[2];    // X_k(1,0), Y_k(0,1)
     double end_match;          // total = end_match M(m,n) + sum over k of end_insert_k (X_k + Y_k)(m,n)

@@ -14,7 +14,8 @@
 // 2^kTarget. The backward sweep is scaled by the inverse, so that a posterior is the product of what two sweeps found,
 // and no more. Its own numbers then are at most 1 / (what the forward sweep found in the same cell). As long as they
 // stay below 2^kMost where rows are scaled, a match that the forward sweep lost as too small (underflow) has a
-// posterior below 2^-24; where they do not, the pair is computed again in a type with a wider range.
+// posterior below 2^-24; where they do not, the pair is computed again in a type with a wider range (double, then long
+// double).
 #pragma once
 #include <bit>
 #include <limits>
@@ -93,7 +94,7 @@ class Sweep {
             if (block > 0) save(block - 1);
             forward(block, block + 1 == blocks_.count);
         }
-        for (int block = blocks_.count - 1; block >= 0; --block) {
+        for (int block = blocks_.count - 1; block >= 0 && sound_; --block) {
             if (stopped) return false;
             if (block + 1 < blocks_.count) {
                 if (block == 0) begin();
@@ -158,18 +159,21 @@ class Sweep {
         }
     }
 
-    /// Row 0.
+    /// Row 0, scaled as the rows after it will be.
     void begin() {
+        const T one = std::ldexp(T{1}, kTarget<T>);
         edge_ = LeftEdge<V>{};
-        V Y1 = every<V>(static_cast<T>(model_.start_insert[0])), Y2 = every<V>(static_cast<T>(model_.start_insert[1]));
-        edge_.S = every<V>(static_cast<T>(model_.start_match));
+        V Y1 = every<V>(static_cast<T>(model_.start_insert[0]) * one),
+          Y2 = every<V>(static_cast<T>(model_.start_insert[1]) * one);
+        edge_.S = every<V>(static_cast<T>(model_.start_match) * one);
         edge_.X1 = Y1, edge_.X2 = Y2;
-        edge_.T = edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
+        edge_.T = every<V>(one);
+        edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
         for (int j = 1; j <= N_; ++j) {
             V *at = down_ + kPosteriorDown * size(j);
             at[0] = fma(constants_.a1, Y1, constants_.a2 * Y2);
             at[1] = at[2] = at[4] = V{};
-            at[3] = every<V>(T{1});
+            at[3] = every<V>(one);
             Y1 = constants_.e1 * Y1, Y2 = constants_.e2 * Y2;
         }
     }
@@ -242,6 +246,8 @@ class Sweep {
                 right_.hmm_scale = factors_[2 * size(i / blocks_.between)];
                 right_.part_scale = factors_[2 * size(i / blocks_.between) + 1];
                 backward_rows<2, true>(constants_, columns_, x, right_, up_, kept, out_);
+                sound_ &= ~lanes_at_least(right_.highest, every<V>(most_));
+                if (sound_ == 0) return;
             } else {
                 backward_rows<2, false>(constants_, columns_, x, right_, up_, kept, out_);
             }
@@ -250,6 +256,7 @@ class Sweep {
     }
 
     void begin_backward() {
+        sound_ = (1u << unit_.n_lanes) - 1;
         const T one = 1, s = static_cast<T>(model_.hmm_share);
         right_ = RightEdge<V>{};
         right_.hmm_end = every<V>(std::sqrt(s)) / hmm_total_;
@@ -264,6 +271,7 @@ class Sweep {
         for (int64_t at = 0; at < out_.hit_stride; at += 4) {
             uint64_t bits;
             std::memcpy(&bits, hits + at, 8);
+            bits &= sound_ * uint64_t{0x0001000100010001};
             if (bits == 0) continue;
             const auto base = static_cast<uint32_t>(16 * at);
             const int n = std::popcount(bits);
@@ -303,13 +311,13 @@ class Sweep {
     }
 
     void finish() {
-        const T most = std::ldexp(T{1}, kMost<T>);
         for (int l = 0; l < unit_.n_lanes; ++l) {
-            const T totals = lane_of(hmm_total_, l) * lane_of(part_total_, l),
+            const T hmm = lane_of(hmm_total_, l), part = lane_of(part_total_, l),
                     expected = lane_of(up_[kPosteriorUp + 5], l);
-            const bool sound = std::isfinite(totals) && totals > 0 && std::isfinite(expected);
-            lanes_[l].underflowed = !sound || !(lane_of(right_.highest, l) <= most);
-            lanes_[l].distance = sound ? static_cast<float>(1 - expected / std::min(unit_.m, unit_.n[l])) : 1.0f;
+            const bool finite =
+                std::isfinite(hmm) && std::isfinite(part) && hmm > 0 && part > 0 && std::isfinite(expected);
+            lanes_[l].underflowed = !finite || (sound_ >> l & 1) == 0;
+            lanes_[l].distance = finite ? static_cast<float>(1 - expected / std::min(unit_.m, unit_.n[l])) : 1.0f;
         }
     }
 
@@ -331,6 +339,8 @@ class Sweep {
     LeftEdge<V> edge_;
     RightEdge<V> right_;
     V hmm_total_, part_total_;
+    const T most_ = std::ldexp(T{1}, kMost<T>);
+    uint32_t sound_ = 1;  // lanes whose numbers are in range so far
 };
 
 template <class V, class Letters>

@@ -8,8 +8,8 @@ namespace {
 
 /// The matches of a block of rows should stay in the second-level cache, and those of a whole unit in the third.
 constexpr int64_t kBlockBytes = 512 << 10, kWholeBytes = 8 << 20;
-/// Rows may multiply a number by up to 2^44 before they are scaled.
-constexpr double kMostGrowth = 44;
+/// Rows may multiply a number by up to 2^46 before they are scaled.
+constexpr double kMostGrowth = 46;
 constexpr int kMostBetween = 16;
 
 int rows_between(const PosteriorModel &model) {

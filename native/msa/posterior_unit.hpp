@@ -68,9 +68,9 @@ using RunPosteriorUnit = bool (*)(const PosteriorModel &, const PosteriorUnit &,
 /// Kernels of one instruction set.
 struct PosteriorKernels {
     const char *isa;
-    RunPosteriorUnit one_lane;     // for long pairs, in little memory
-    RunPosteriorUnit by_lanes[3];  // 4, 8 and 16 lanes; null where vectors are narrower
-    RunPosteriorUnit wide_range;   // one lane, in the widest floating-point type
+    RunPosteriorUnit one_lane;       // for long pairs, in little memory
+    RunPosteriorUnit by_lanes[3];    // 4, 8 and 16 lanes; null where vectors are narrower
+    RunPosteriorUnit wide_range[2];  // one lane, in types of ever wider range
 };
 
 }  // namespace tropalign

@@ -137,7 +137,10 @@ class PosteriorRun {
         }
         for (int k = 0; k < n_again; ++k) {
             const PosteriorUnit alone = unit_of(row, again + k, 1);
-            if (!kernels_.wide_range(model_, alone, lowest_, stopped_, arena.scratch)) return;
+            for (const RunPosteriorUnit wider : kernels_.wide_range) {
+                if (!wider(model_, alone, lowest_, stopped_, arena.scratch)) return;
+                if (!lanes[0].underflowed) break;
+            }
             if (lanes[0].underflowed) {  // beyond any range: nothing is known to be aligned
                 lanes[0].n_elements = 0;
                 lanes[0].row_sizes.assign(lanes[0].row_sizes.size(), 0);

@@ -197,8 +197,8 @@ def test_blocks_with_checkpoints(isa):
 def test_a_short_sequence_within_a_long_one(isa):
     """Hundreds of rows or columns come after the end of what is aligned."""
     rng = random.Random(11)
-    (text,) = texts_of(rng, [420], PROTEIN_2)
-    texts = [text, related(rng, text[:50], PROTEIN_2), related(rng, text[200:250], PROTEIN_2), text[390:]]
+    (text,) = texts_of(rng, [450], PROTEIN_2)
+    texts = [text, text[:110], related(rng, text[200:250], PROTEIN_2), text[420:]]
     pairs = [(0, 1), (2, 0), (0, 3)]
     distances, matrices = posteriors(texts, pairs)
     for (x, y), found, matrix in zip(pairs, distances, matrices, strict=True):
