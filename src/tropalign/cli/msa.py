@@ -23,7 +23,7 @@ Clustal, Stockholm, PHYLIP, MSF, A3M, NEXUS by the suffix of -o, else FASTA. The
 of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
 OPTIONS = "tropalign.msa.options"
 #: The options of the command line that are fields of MsaOptions.
-FIELDS = ("rules", "consistency", "refine", "cutoff", "keep", "seed")
+FIELDS = ("rules", "consistency", "through", "refine", "cutoff", "keep", "seed")
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -58,6 +58,9 @@ def _add_method_options(group: Any) -> None:
         "--rules", choices=Choices(OPTIONS, "RULES"), help="whose parameters, consistency and refinement"
     )
     group.add_argument("--consistency", type=whole(0), metavar="N", help="passes of consistency")
+    group.add_argument(
+        "--through", type=whole(0), metavar="N", help="third sequences of a pass that stand for all; 0: all"
+    )
     group.add_argument("--refine", type=whole(0), metavar="N", help="rounds of refinement")
     group.add_argument("--cutoff", type=checked(float), metavar="P", help="posteriors below it are dropped")
     group.add_argument(
@@ -180,7 +183,7 @@ def _check_usage(options: argparse.Namespace) -> None:
         return
     if len(options.family) > 1:
         refuse(f"{extension} takes one alignment, but {len(options.family)} files are named")
-    for name in ("mode", "consistency", "refine", "keep", "seed", "tree_in", "tree_out", "confidence"):
+    for name in ("mode", "consistency", "through", "refine", "keep", "seed", "tree_in", "tree_out", "confidence"):
         if getattr(options, name) is not None:
             refuse(f"--{name.replace('_', '-')} has no meaning with {extension}: leave it out")
     if options.order != "input":

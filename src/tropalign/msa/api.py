@@ -29,6 +29,7 @@ def align_multiple(
     mode: str | None = None,
     rules: str | None = None,
     consistency: int | None = None,
+    through: int | None = None,
     refine: int | None = None,
     cutoff: float | None = None,
     keep: float | None = None,
@@ -54,6 +55,8 @@ def align_multiple(
         Whose parameters, consistency and refinement; as the mode has them when not given, like all that follows.
     consistency
         Passes of consistency.
+    through
+        Third sequences of a pass, each of which stands for others like it; 0: all.
     refine
         Rounds of refinement.
     cutoff
@@ -111,6 +114,7 @@ def align_multiple(
         len(batch),
         rules=rules,
         consistency=consistency,
+        through=through,
         refine=refine,
         cutoff=cutoff,
         keep=keep,

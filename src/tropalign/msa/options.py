@@ -19,8 +19,8 @@ RULES = ("quickprobs1", "quickprobs2")
 ORDERS = ("input", "tree")
 #: A family of more sequences is aligned in mode "fast" where no mode is named.
 MOST_SEQUENCES = 1000
-#: Passes and rounds at most; more change nothing.
-MOST_PASSES, MOST_ROUNDS = 20, 100_000
+#: Whole numbers at most; more change nothing.
+MOST = {"consistency": 20, "through": 1_000_000, "refine": 100_000, "seed": 2**63 - 1}
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class MsaOptions:
         Whose parameters, consistency and refinement.
     consistency
         Passes of consistency.
+    through
+        Third sequences of a pass, each of which stands for others like it; 0: all.
     refine
         Rounds of refinement.
     cutoff
@@ -47,6 +49,7 @@ class MsaOptions:
     mode: str = "default"
     rules: str = "quickprobs2"
     consistency: int = 2
+    through: int = 32
     refine: int = 30
     cutoff: float = 0.01
     keep: float = 0.0
@@ -57,7 +60,7 @@ class MsaOptions:
             word = getattr(self, name)
             if not isinstance(word, str) or word not in words:
                 raise UsageError(f"{name} {word!r} is none of {', '.join(words)}")
-        for name, most in (("consistency", MOST_PASSES), ("refine", MOST_ROUNDS), ("seed", 2**63 - 1)):
+        for name, most in MOST.items():
             object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, most))
         for name, low, high in (("cutoff", 1e-4, 0.5), ("keep", 0.0, 1.0)):
             object.__setattr__(self, name, _fraction(name, getattr(self, name), low, high))
@@ -76,9 +79,9 @@ def _fraction(name: str, value: Any, least: float, most: float) -> float:
 
 #: What each mode takes where nothing else is said.
 MODES: dict[str, dict[str, Any]] = {
-    "default": {"rules": "quickprobs2", "consistency": 2, "refine": 30, "cutoff": 0.01, "keep": 0.0},
-    "accurate": {"rules": "quickprobs2", "consistency": 2, "refine": 100, "cutoff": 0.01, "keep": 0.3},
-    "fast": {"rules": "quickprobs2", "consistency": 1, "refine": 0, "cutoff": 0.01, "keep": 0.0},
+    "default": {"rules": "quickprobs2", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0},
+    "accurate": {"rules": "quickprobs2", "consistency": 2, "through": 32, "refine": 100, "cutoff": 0.01, "keep": 0.3},
+    "fast": {"rules": "quickprobs2", "consistency": 1, "through": 0, "refine": 0, "cutoff": 0.01, "keep": 0.0},
 }
 
 

@@ -21,7 +21,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human, require
 from tropalign.msa.confidence import Confidence
-from tropalign.msa.consistency import CONSISTENCY_RULES, relax
+from tropalign.msa.consistency import CONSISTENCY_RULES, relax, spokesmen
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import RULES, MsaOptions
@@ -332,6 +332,7 @@ class _Stages:
     def _relax(self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_last: bool) -> None:
         """A pass of stage III."""
         options = self.job.options
+        is_through_some = 0 < options.through < self.n
         relax(
             store,
             CONSISTENCY_RULES[options.rules],
@@ -342,6 +343,7 @@ class _Stages:
             self._pass_threads(store),
             self.meter.stage("consistency", len(self.task.pairs), options.consistency),
             self.devices,
+            spokesmen(tree.children, weights, options.through) if is_through_some else None,
         )
 
     def _pass_threads(self, store: Any) -> int:
