@@ -238,21 +238,37 @@ def parts_in(out):
     return {path.name for path in out.with_name(f"{out.name}.parts").glob("part??????")}
 
 
-@pytest.mark.parametrize("n_parts", [1, 3, 5])
-def test_a_killed_run_goes_on(few, tmp_path, start, n_parts):
-    out, whole = tmp_path / "out.fa", tmp_path / "whole.fa"
-    slow = [few, "--refine", "100000", "--rules", "quickprobs1"]  # so that it is killed before its end
-    process = start("msa", *slow, "-o", out, environment=KEPT)
+@pytest.fixture
+def some(tmp_path):
+    """Twelve proteins of 700 residues, alike: a second's work in tiles of four pairs."""
+    random = np.random.default_rng(0)
+    first = random.choice(list("ACDEFGHIKLMNPQRSTVWY"), 700)
+    rows = [np.where(random.random(700) < 0.4, random.permutation(first), first) for _ in range(12)]
+    return family_file(tmp_path, "".join(f">s{k}\n{''.join(row)}\n" for k, row in enumerate(rows)), "some.fa")
+
+
+@pytest.mark.parametrize("n_parts", [1, 5, 17])
+@pytest.mark.parametrize("name", ["out.fa", "out.sto"])
+def test_a_killed_run_goes_on(some, tmp_path, start, n_parts, name):
+    out, whole = tmp_path / name, tmp_path / f"whole.{name}"
+    options = ["msa", some, "--refine", "500", "--rules", "quickprobs1", "-t", "1"]
+    process = start(*options, "-o", out, environment=KEPT)
     while len(parts_in(out)) < n_parts:
         assert process.poll() is None, "the run ended before it could be killed"
-        time.sleep(0.001)
+        time.sleep(0.0005)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not out.exists() and parts_in(out)
-    again = start("msa", few, "-o", out, environment=KEPT)  # another run: refused
-    assert again.wait() == 3
-    assert parts_in(out)
-    assert main(["msa", few, "-o", str(whole)]) == 0
+    other = start(*options, "--seed", "1", "-o", out, environment=KEPT, stderr=subprocess.PIPE)
+    assert (
+        other.wait() == 3
+        and b"this holds finished parts of another run (seed was '0' and is '1')" in other.stderr.read()
+    )
+    assert start(*options, "-o", out, environment=KEPT).wait() == 0
+    assert not out.with_name(f"{name}.parts").exists()
+    assert main([*options, "-o", str(whole)]) == 0
+    lines, expected = (path.read_text().splitlines() for path in (out, whole))
+    assert [line for line in lines if "command:" not in line] == [line for line in expected if "command:" not in line]
 
 
 def test_a_kept_run_leaves_nothing_behind(few, tmp_path, monkeypatch):

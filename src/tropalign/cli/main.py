@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (TROPALIGN_TRACEBACK=1 then shows where).
     """
     _end_cleanly_on_signals()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts threads at its import, which nothing here needs
     try:
         code = _exit_code(list(sys.argv[1:] if arguments is None else arguments))
         if sys.stdout is not None:

@@ -59,7 +59,7 @@ def _add_method_options(group: Any) -> None:
     )
     group.add_argument("--consistency", type=whole(0), metavar="N", help="passes of consistency")
     group.add_argument(
-        "--through", type=whole(0), metavar="N", help="third sequences of a pass, which stand for the others; 0: all"
+        "--through", type=whole(0), metavar="N", help="third sequences of a pass that stand for all; 0: all"
     )
     group.add_argument("--refine", type=whole(0), metavar="N", help="rounds of refinement")
     group.add_argument("--cutoff", type=checked(float), metavar="P", help="posteriors below it are dropped")

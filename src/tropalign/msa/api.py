@@ -56,7 +56,7 @@ def align_multiple(
     consistency
         Passes of consistency.
     through
-        Third sequences of a pass at most, which stand for the others; 0 for all.
+        Third sequences of a pass, each of which stands for others like it; 0: all.
     refine
         Rounds of refinement.
     cutoff

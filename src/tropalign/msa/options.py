@@ -21,8 +21,8 @@ ORDERS = ("input", "tree")
 MOST_SEQUENCES = 1000
 #: Of larger families; more passes and refinement cost time there, and column by column do more harm than good.
 MANY_SEQUENCES, MODES_OF_MANY = 50, {"consistency": 1, "refine": 0}
-#: Passes and rounds at most; more change nothing.
-MOST_PASSES, MOST_ROUNDS = 20, 100_000
+#: Whole numbers at most; more change nothing.
+MOST = {"consistency": 20, "through": 1_000_000, "refine": 100_000, "seed": 2**63 - 1}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class MsaOptions:
     consistency
         Passes of consistency.
     through
-        Third sequences of a pass at most, which stand for the others; 0: all.
+        Third sequences of a pass, each of which stands for others like it; 0: all.
     refine
         Rounds of refinement.
     cutoff
@@ -62,12 +62,7 @@ class MsaOptions:
             word = getattr(self, name)
             if not isinstance(word, str) or word not in words:
                 raise UsageError(f"{name} {word!r} is none of {', '.join(words)}")
-        for name, most in (
-            ("consistency", MOST_PASSES),
-            ("through", 65_535),
-            ("refine", MOST_ROUNDS),
-            ("seed", 2**63 - 1),
-        ):
+        for name, most in MOST.items():
             object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, most))
         for name, low, high in (("cutoff", 1e-4, 0.5), ("keep", 0.0, 1.0)):
             object.__setattr__(self, name, _fraction(name, getattr(self, name), low, high))
@@ -87,7 +82,7 @@ def _fraction(name: str, value: Any, least: float, most: float) -> float:
 #: What each mode takes where nothing else is said.
 MODES: dict[str, dict[str, Any]] = {
     "default": {"rules": "quickprobs2", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0},
-    "accurate": {"rules": "quickprobs2", "consistency": 2, "through": 0, "refine": 100, "cutoff": 0.01, "keep": 0.3},
+    "accurate": {"rules": "quickprobs2", "consistency": 2, "through": 32, "refine": 100, "cutoff": 0.01, "keep": 0.3},
     "fast": {"rules": "quickprobs2", "consistency": 1, "through": 32, "refine": 0, "cutoff": 0.01, "keep": 0.0},
 }
 

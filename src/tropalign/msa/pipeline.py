@@ -23,6 +23,7 @@ from tropalign.machine.memory import human, require
 from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.memory import FOUND_BYTES, LEAST_ROW_ELEMENTS, MOST_KEPT_BYTES, Room
 from tropalign.msa.models import model_of
 from tropalign.msa.options import RULES, MsaOptions
 from tropalign.msa.progress import Meter, stage_costs
@@ -37,16 +38,6 @@ SPLITS = {"quickprobs1": ("random", "always"), "quickprobs2": ("gap", "not_longe
 assert set(CONSISTENCY_RULES) == set(SPLITS) == set(RULES)
 #: Cells of a local score that take as long as one of posteriors.
 SCORE_CELLS = 30
-#: Bytes of the store per pair, per residue of its two sequences, and per element (with the transpose, and the new
-#: value that a pass makes); elements per row at the least.
-PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
-LEAST_ROW_ELEMENTS = 1.0
-#: Bytes per element of what stage I leaves, and how many are kept for the confidence at the most.
-ELEMENT_BYTES, MOST_KEPT_BYTES = 4, 64 << 20
-#: What the process takes in all for a byte of the store: results of tiles, and memory that is freed and kept.
-SPARE = 1.3
-#: What a thread takes for a pass of consistency: per chunk of a row of its tile, per chunk of all, and beside that.
-CHUNK_BYTES, MOST_CHUNK_BYTES, LEAST_PASS_BYTES = 96, 48 << 20, 8 << 20
 
 
 class Kept(Protocol):
@@ -208,6 +199,7 @@ class _Stages:
         )
         self.task = _task(job)
         self.n = len(job.batch)
+        self.room = Room(job.batch.lengths, job.wants_confidence)
         self.meter = Meter(stage_costs(job.batch.lengths, job.options), progress)
         self._found: list[Posteriors] | None = [] if job.wants_confidence else None  # of stage I, while they are few
         self.last = job.options.consistency + 1  # number of the stage that leaves the alignment
@@ -252,7 +244,7 @@ class _Stages:
 
     def _posteriors(self) -> tuple[Any, NDArray[np.float32]]:
         """Stage I: tiles that are not there yet are computed."""
-        require(int(self._bytes(LEAST_ROW_ELEMENTS)), self.memory_bytes, *self._too_large())
+        require(int(self.room.needed(LEAST_ROW_ELEMENTS)), self.memory_bytes, *self._too_large())
         store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
         n_rows = 0
 
@@ -280,7 +272,7 @@ class _Stages:
     def _remember(self, found: Posteriors, store: Any) -> None:
         """Posteriors of a small family are kept for its confidence, those of a large one are made again."""
         if self._found is not None:
-            self._found = [*self._found, found] if ELEMENT_BYTES * store.n_elements <= MOST_KEPT_BYTES else None
+            self._found = [*self._found, found] if FOUND_BYTES * store.n_elements <= MOST_KEPT_BYTES else None
 
     def _restored(self, number: int) -> tuple[Any, NDArray[np.float32]]:
         """The store as a pass left it."""
@@ -291,21 +283,6 @@ class _Stages:
             distances_of(self.n, found, distances)
         return store, distances
 
-    def _bytes(self, row_elements: float) -> float:
-        """What the job takes with so many elements per row."""
-        lengths = self.job.batch.lengths.astype(np.float64)
-        residues = float(lengths.sum()) * (self.n - 1)  # of both sequences of all pairs
-        per_residue = RESIDUE_BYTES + STORED_BYTES * row_elements / 2
-        found = row_elements * residues / 2 * ELEMENT_BYTES if self.job.wants_confidence else 0.0
-        store = SPARE * (PAIR_BYTES * len(self.task.pairs) + per_residue * residues)
-        return store + min(found, MOST_KEPT_BYTES) + self._pass_bytes(row_elements)
-
-    def _pass_bytes(self, row_elements: float) -> float:
-        """What a thread takes for a pass of consistency: the sums of a tile (native/msa/consistency.cpp)."""
-        n_chunks = max(2.0, row_elements / 2)  # per row
-        rows = min(len(self.task.pairs), 32 * 32) * float(self.job.batch.lengths.max())
-        return LEAST_PASS_BYTES + n_chunks * min(CHUNK_BYTES * rows, MOST_CHUNK_BYTES)
-
     def _too_large(self) -> tuple[str, str]:
         return (
             f"the consistency of {self.n:,} sequences",
@@ -314,7 +291,7 @@ class _Stages:
 
     def _check_memory(self, store: Any, n_rows: int) -> None:
         """Raises ResourceError as soon as the posteriors found so far say that all of them will not fit."""
-        needed = int(self._bytes(store.n_elements / max(n_rows, 1)))
+        needed = int(self.room.needed(store.n_elements / max(n_rows, 1)))
         if needed > self.memory_bytes:
             what, remedy = self._too_large()
             raise ResourceError(
@@ -348,8 +325,8 @@ class _Stages:
     def _pass_threads(self, store: Any) -> int:
         """As many threads as the memory allows for a pass."""
         row_elements = store.n_elements / float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
-        spare = self.memory_bytes - self._bytes(row_elements)
-        return max(1, min(self.n_threads, 1 + int(spare / self._pass_bytes(row_elements))))
+        spare = self.memory_bytes - self.room.needed(row_elements)
+        return max(1, min(self.n_threads, 1 + int(spare / self.room.of_pass(row_elements))))
 
     def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
         """Keeps what a pass has left, cut into the tiles of stage I."""

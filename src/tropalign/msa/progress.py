@@ -25,7 +25,7 @@ def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, fl
     return {
         "posteriors": (total * total - squares) / 2,
         "tree": COLUMN_CELLS * n * n,
-        "consistency": options.consistency * THIRD_CELLS * pairs * min(max(n - 2, 0), options.through or n) * mean,
+        "consistency": options.consistency * THIRD_CELLS * pairs * min(n, options.through or n) * mean,
         "alignment": profiles + COLUMN_CELLS * (n - 1) * mean * mean,
         "refinement": options.refine * (ROUND_SHARE * profiles + COLUMN_CELLS * mean * mean),
         "confidence": CONFIDENCE_SHARE * profiles,
