@@ -57,7 +57,7 @@ def test_exponents_far_from_1(host):
     for x, y in (
         ([head, tail], [head, tail]),
         ([head, tail], [tail, head]),
-        ([head], [tail[:4], head, tail[:150]]),
+        ([head], [tail[:4], head, tail]),
         ([np.full(300, 17)], [np.full(290, 17)]),
     ):
         found = check_posteriors(host, PROTEIN_2, pair(np.concatenate(x), np.concatenate(y)), SMALL)

@@ -1,4 +1,4 @@
-"""Posterior probabilities of pairs on a GPU, over whatever device has the kernels of posterior.k."""
+"""Posterior probabilities of pairs on a GPU, over whatever device has the kernels of posterior*.k."""
 
 from __future__ import annotations
 
@@ -64,8 +64,10 @@ class ModelNumber(IntEnum):
     LEAST = 11
 
 
+#: The kernels, in the order in which they make one text.
+FILES = ("posterior_rows.k", "posterior.k", "posterior_keep.k")
 PAIR_INTS, MODEL_FLOATS = len(PairNumber), 12
-#: What posterior.k and this file agree on, by the names that the kernels know (less their prefix POSTERIOR).
+#: What these and this file agree on, by the names that the kernels know (less their prefix POSTERIOR).
 NUMBERS = {
     "PAIR_INTS": PAIR_INTS,
     **{f"PAIR_{number.name}": number.value for number in PairNumber},
@@ -104,7 +106,7 @@ def words(rows: int) -> int:
 
 def source() -> str:
     """The kernels as one text, with the numbers that they share with this file."""
-    return with_constants(kernel_source(Path(__file__).parent, "posterior.k"), "POSTERIOR", NUMBERS)
+    return with_constants(kernel_source(Path(__file__).parent, *FILES), "POSTERIOR", NUMBERS)
 
 
 def constants(group: int, rows: int, letters: int) -> dict[str, int]:
