@@ -35,9 +35,10 @@ void require_growth(const double *match, const double *insert, const double *bol
 }
 
 void require_transitions(const Column<double> &transitions) {
-    require(transitions.size() == 7, "transitions: not 7 numbers");
+    require(transitions.size() == 8, "transitions: not 8 numbers");
     const double *t = transitions.data();
     for (int k = 0; k < 7; ++k) require(t[k] > 0 && t[k] < 1, "transitions: a probability is not between 0 and 1");
+    require(t[7] >= 0 && t[7] < 1, "transitions: the weight of an overhang is not from 0 to 1");
     require(2 * t[3] + 2 * t[4] < 1, "transitions: the gap openings leave no probability to stay");
 }
 

@@ -8,7 +8,8 @@ PosteriorModel posterior_model(int n_letters, const double *transitions, const d
                                const double *boltzmann, const double *gap, double hmm_share) {
     PosteriorModel model{};
     const double *initial = transitions, *open = transitions + 3, *extend = transitions + 5;
-    const double stay = 1 - 2 * open[0] - 2 * open[1], g = 1 / std::max(extend[0], extend[1]);
+    const double overhang = transitions[7], stay = 1 - 2 * open[0] - 2 * open[1];
+    const double g = overhang > 0 ? 1 : 1 / std::max(extend[0], extend[1]);
     for (int a = 0; a < n_letters; ++a)
         for (int b = 0; b < n_letters; ++b) {
             model.odds[a][b] = match[a * n_letters + b] / (insert[a] * insert[b]) * stay * g * g;
@@ -16,6 +17,8 @@ PosteriorModel posterior_model(int n_letters, const double *transitions, const d
         }
     model.start_match = initial[0] / stay;
     model.end_match = initial[0];
+    model.start_free = overhang / stay;
+    model.end_free = overhang;
     for (int k = 0; k < 2; ++k) {
         model.extend[k] = extend[k] * g;
         model.add[k] = open[k] * g * (1 - extend[k]) / stay;

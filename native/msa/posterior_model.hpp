@@ -9,6 +9,9 @@
 //     M(i,j)     = odds(x_i, y_j) S(i-1,j-1)
 //     X_k(i+1,j) = M(i,j) + e_k g X_k(i,j)        Y_k(i,j+1) = M(i,j) + e_k g Y_k(i,j)
 //     S(i,j)     = M(i,j) + sum over k of a_k (X_k + Y_k)(i,j),     a_k = d_k g (1 - e_k) / t
+// Overhangs (a model of tropalign's own) of any length have one weight; with them g is 1, since nothing else fades:
+//
+//     S(i,0), S(0,j) += free / t  for i, j > 0,        total += free (M(m,j) + M(i,n))  for i < m, j < n
 //
 // Partition function (Probalign), gaps at either end free:
 //
@@ -30,13 +33,15 @@ struct PosteriorModel {
     double start_insert[2];    // X_k(1,0), Y_k(0,1)
     double end_match;          // total = end_match M(m,n) + sum over k of end_insert_k (X_k + Y_k)(m,n)
     double end_insert[2];
+    double start_free,
+        end_free;  // of an overhang of either sequence, at either end: added to S, and per M to the total
     double boltzmann[32][32];
     double gap_open, gap_extend;  // weights
     double hmm_share;             // s: P = sqrt(s P_hmm^2 + (1 - s) P_partition^2)
 };
 
-/// `transitions`: initial M, X1, X2; open d1, d2; extend e1, e2. `match` and `boltzmann` are [n_letters][n_letters],
-/// `gap` the weights of a gap's first and every further residue.
+/// `transitions`: initial M, X1, X2; open d1, d2; extend e1, e2; the weight of an overhang. `match` and `boltzmann` are
+/// [n_letters][n_letters], `gap` the weights of a gap's first and every further residue.
 PosteriorModel posterior_model(int n_letters, const double *transitions, const double *match, const double *insert,
                                const double *boltzmann, const double *gap, double hmm_share);
 

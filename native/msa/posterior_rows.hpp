@@ -19,17 +19,19 @@ struct Constants {
     explicit Constants(const PosteriorModel &model)
         : a1(every<V>(static_cast<T>(model.add[0]))), a2(every<V>(static_cast<T>(model.add[1]))),
           e1(every<V>(static_cast<T>(model.extend[0]))), e2(every<V>(static_cast<T>(model.extend[1]))),
-          open(every<V>(static_cast<T>(model.gap_open))), extend(every<V>(static_cast<T>(model.gap_extend))) {}
-    V a1, a2, e1, e2, open, extend;
+          open(every<V>(static_cast<T>(model.gap_open))), extend(every<V>(static_cast<T>(model.gap_extend))),
+          free(every<V>(static_cast<T>(model.end_free))) {}
+    V a1, a2, e1, e2, open, extend, free;
 };
 
 /// Column 0, and what scales rows.
 template <class V>
 struct LeftEdge {
     V S, X1, X2, T;               // S(i-1,0), X_k(i,0); T is the partition function's S(i-1,0)
-    V part_total;                 // the sum of its M in the last column
+    V free;                       // of an overhang: what S(i,0) has beside X_k
+    V hmm_total, part_total;      // sums of M in the last column
     V hmm_scale, part_scale;      // of the rows to come
-    V hmm_highest, part_highest;  // of the row before: the largest S; and of `part_total`, which does not fade as S may
+    V hmm_highest, part_highest;  // of the row before: the largest S; and of the totals, which do not fade as S may
 };
 
 /// The columns of a unit.
@@ -94,19 +96,21 @@ template <int R, bool kScale, bool kMax, class V, class Letters>
     typename Letters::Row row[R];
     V diagonal[R], Y1[R], Y2[R], diagonal_t[R], E[R];
     const V hmm_scale = edge.hmm_scale, part_scale = edge.part_scale;
-    V S = edge.S, X1 = edge.X1, X2 = edge.X2, T = edge.T, total = edge.part_total;
+    V S = edge.S, X1 = edge.X1, X2 = edge.X2, free = edge.free, T = edge.T;
+    V hmm_total = edge.hmm_total, total = edge.part_total;
     if constexpr (kScale) {
         S = S * hmm_scale, X1 = X1 * hmm_scale, X2 = X2 * hmm_scale;
+        free = free * hmm_scale, hmm_total = hmm_total * hmm_scale;
         T = T * part_scale, total = total * part_scale;
     }
     for (int r = 0; r < R; ++r) {
         row[r] = letters.row(x[r]);
         diagonal[r] = S, diagonal_t[r] = T;
-        S = fma(c.a1, X1, c.a2 * X2);
+        S = fma(c.a1, X1, fma(c.a2, X2, free));
         X1 = c.e1 * X1, X2 = c.e2 * X2;
         Y1[r] = Y2[r] = E[r] = V{};
     }
-    edge.S = S, edge.X1 = X1, edge.X2 = X2, edge.T = T;
+    edge.S = S, edge.X1 = X1, edge.X2 = X2, edge.free = free, edge.T = T;
     V hmm_highest{}, part_highest{};
     const int64_t stride = 2 * (int64_t{columns.N} + 1);
     auto column = [&](int j, auto is_tail) __attribute__((always_inline)) {
@@ -129,7 +133,10 @@ template <int R, bool kScale, bool kMax, class V, class Letters>
             above_t = fma(c.open, f + E[r], Z);
             f = fma(c.extend, f, Z);
             E[r] = fma(c.extend, E[r], Z);
-            if constexpr (decltype(is_tail)::value) total = fma(is_end[j], Z, total);
+            if constexpr (decltype(is_tail)::value) {
+                hmm_total = fma(is_end[j], M, hmm_total);
+                total = fma(is_end[j], Z, total);
+            }
             kept[r * stride + 2 * j] = M, kept[r * stride + 2 * j + 1] = Z;
         }
         at[0] = above, at[1] = x1, at[2] = x2, at[3] = above_t, at[4] = f;
@@ -138,8 +145,11 @@ template <int R, bool kScale, bool kMax, class V, class Letters>
     int j = 1;
     for (; j < columns.first_end; ++j) column(j, std::false_type{});
     for (; j <= columns.N; ++j) column(j, std::true_type{});
-    edge.part_total = total;
-    if constexpr (kMax) edge.hmm_highest = hmm_highest, edge.part_highest = larger(total, part_highest);
+    edge.hmm_total = hmm_total, edge.part_total = total;
+    if constexpr (kMax) {
+        edge.hmm_highest = larger(c.free * hmm_total, hmm_highest);
+        edge.part_highest = larger(total, part_highest);
+    }
 }
 
 /// The last row, after which both totals are known. It is scaled.
@@ -152,20 +162,21 @@ template <class V, class Letters>
     const V end1 = every<V>(static_cast<T>(model.end_insert[0])), end2 = every<V>(static_cast<T>(model.end_insert[1]));
     const auto row = columns.letters.row(x);
     V diagonal = edge.S * edge.hmm_scale, diagonal_t = edge.T * edge.part_scale, Y1{}, Y2{};
-    hmm_total = V{};
-    V row_total{}, corner{};  // apart, so that x and y may change places
+    V row_total{}, corner{}, hmm_row{}, hmm_corner{};  // apart, so that x and y may change places
     for (int j = 1; j <= columns.N; ++j) {
         const auto y = columns.letters.at(j);
         const V *at = state + int64_t{kPosteriorDown} * j;
         const V M = row.hmm(y) * diagonal, Z = row.part(y) * diagonal_t;
         diagonal = at[0] * edge.hmm_scale, diagonal_t = at[3] * edge.part_scale;
         const V X1 = at[1] * edge.hmm_scale, X2 = at[2] * edge.hmm_scale;
-        hmm_total = fma(columns.is_end[j], fma(end_match, M, fma(end1, X1 + Y1, end2 * (X2 + Y2))), hmm_total);
+        hmm_corner = fma(columns.is_end[j], fma(end_match, M, fma(end1, X1 + Y1, end2 * (X2 + Y2))), hmm_corner);
+        hmm_row = hmm_row + (M - columns.is_end[j] * M);
         corner = fma(columns.is_end[j], Z, corner);
         row_total = row_total + (Z - columns.is_end[j] * Z);
         Y1 = fma(c.e1, Y1, M), Y2 = fma(c.e2, Y2, M);
         kept[2 * j] = M, kept[2 * j + 1] = Z;
     }
+    hmm_total = fma(c.free, edge.hmm_total * edge.hmm_scale + hmm_row, hmm_corner);
     part_total = (edge.part_total * edge.part_scale + row_total) + corner;
 }
 
@@ -174,6 +185,7 @@ template <class V>
 struct RightEdge {
     V hmm_end,
         part_end;  // what a match is worth in the last cell to the pair-HMM, in the last row or column to the other
+    V hmm_free;    // the same to the pair-HMM in the other cells of the last row and column: an overhang
     V hmm_scale, part_scale;  // of the rows to come
     V highest;                // of the values that are multiplied with those of `kept`
     V lowest;                 // fixed-point values from here on are worth keeping
@@ -215,8 +227,8 @@ template <int R, bool kScale, class V, class Letters>
         right[r] = Y1[r] = Y2[r] = right_t[r] = E[r] = D[r] = V{};
     }
     const V hmm_scale = edge.hmm_scale, part_scale = edge.part_scale, lowest = edge.lowest;
-    if constexpr (kScale) edge.part_end = edge.part_end * part_scale;
-    const V end = edge.part_end;
+    if constexpr (kScale) edge.part_end = edge.part_end * part_scale, edge.hmm_free = edge.hmm_free * hmm_scale;
+    const V end = edge.part_end, free = edge.hmm_free;
     V highest{};
     const int64_t stride = int64_t{columns.N} + 1;
     auto column = [&](int j, auto is_tail) __attribute__((always_inline)) {
@@ -229,7 +241,8 @@ template <int R, bool kScale, class V, class Letters>
         diagonal_d = d;
 #pragma GCC unroll 2
         for (int r = R - 1; r >= 0; --r) {
-            const V B = fma(c.a1, x1 + Y1[r], fma(c.a2, x2 + Y2[r], right[r]));
+            V B = fma(c.a1, x1 + Y1[r], fma(c.a2, x2 + Y2[r], right[r]));
+            if constexpr (decltype(is_tail)::value) B = fma(is_end[j], free, B);
             x1 = fma(c.e1, x1, right[r]), x2 = fma(c.e2, x2, right[r]);
             Y1[r] = fma(c.e1, Y1[r], right[r]), Y2[r] = fma(c.e2, Y2[r], right[r]);
             right[r] = g;
@@ -270,7 +283,8 @@ template <class V, class Letters>
         const auto y = columns.letters.at(j);
         V *at = state + int64_t{kPosteriorUp} * j;
         const V is_end = columns.is_end[j];
-        const V B = fma(is_end, match_end, fma(c.a1, Y1, c.a2 * Y2)), C = edge.part_end;
+        const V end = fma(is_end, match_end - edge.hmm_free, edge.hmm_free);
+        const V B = end + fma(c.a1, Y1, c.a2 * Y2), C = edge.part_end;
         Y1 = fma(is_end, end1, c.e1 * Y1), Y2 = fma(is_end, end2, c.e2 * Y2);
         at[0] = row.hmm(y) * B, at[1] = is_end * end1, at[2] = is_end * end2;
         at[3] = row.part(y) * C, at[4] = V{};

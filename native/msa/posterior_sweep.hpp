@@ -166,12 +166,12 @@ class Sweep {
         V Y1 = every<V>(static_cast<T>(model_.start_insert[0]) * one),
           Y2 = every<V>(static_cast<T>(model_.start_insert[1]) * one);
         edge_.S = every<V>(static_cast<T>(model_.start_match) * one);
-        edge_.X1 = Y1, edge_.X2 = Y2;
+        edge_.X1 = Y1, edge_.X2 = Y2, edge_.free = every<V>(static_cast<T>(model_.start_free) * one);
         edge_.T = every<V>(one);
         edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
         for (int j = 1; j <= N_; ++j) {
             V *at = down_ + kPosteriorDown * size(j);
-            at[0] = fma(constants_.a1, Y1, constants_.a2 * Y2);
+            at[0] = fma(constants_.a1, Y1, fma(constants_.a2, Y2, edge_.free));
             at[1] = at[2] = at[4] = V{};
             at[3] = every<V>(one);
             Y1 = constants_.e1 * Y1, Y2 = constants_.e2 * Y2;
@@ -260,6 +260,7 @@ class Sweep {
         const T one = 1, s = static_cast<T>(model_.hmm_share);
         right_ = RightEdge<V>{};
         right_.hmm_end = every<V>(std::sqrt(s)) / hmm_total_;
+        right_.hmm_free = constants_.free * right_.hmm_end;
         right_.part_end = every<V>(std::sqrt(one - s)) / part_total_;
         right_.lowest = every<V>(static_cast<T>(lowest_));
     }

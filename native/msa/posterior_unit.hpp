@@ -33,7 +33,7 @@ struct PosteriorLane {
 /// to the row above (odds B, X_1, X_2; boltzmann B, F; the expected accuracy).
 inline constexpr int kPosteriorDown = 5, kPosteriorUp = 6;
 /// Those of column 0, in a checkpoint.
-inline constexpr int kPosteriorEdge = 9;
+inline constexpr int kPosteriorEdge = 11;
 
 enum class PosteriorBuffer { down, up, kept, checkpoints, is_end, letters, values, hits, found, factors, count };
 using PosteriorSizes = std::array<size_t, static_cast<size_t>(PosteriorBuffer::count)>;

@@ -16,9 +16,9 @@ from oracles import pair_posteriors as oracle
 import tropalign as ta
 from tropalign import _native
 from tropalign.errors import ScoringError
-from tropalign.msa.models import NUCLEOTIDE, PROTEIN_1, PROTEIN_2, model_of
+from tropalign.msa.models import NUCLEOTIDE, PROTEIN, PROTEIN_1, PROTEIN_2, model_of
 
-MODELS = {"protein 1": PROTEIN_1, "protein 2": PROTEIN_2, "nucleotide": NUCLEOTIDE}
+MODELS = {"protein 1": PROTEIN_1, "protein 2": PROTEIN_2, "overhangs": PROTEIN, "nucleotide": NUCLEOTIDE}
 #: Of kPosteriorOne.
 ONE = 32767
 #: Posteriors are rounded to 16 bits and computed in floats.

@@ -31,6 +31,10 @@ def hmm(model, x, y):
     stay, open_gap = log(1 - 2 * d[0] - 2 * d[1]), [log(p) for p in d]
     extend, close = [log(p) for p in e], [log(1 - p) for p in e]
     q = [log(p) for p in model.insert]
+    overhang = log(model.transitions[7])
+
+    def alone(residues):
+        return sum(q[a] for a in residues)
 
     def pair(i, j):
         return log(model.match[x[i - 1]][y[j - 1]])
@@ -41,7 +45,8 @@ def hmm(model, x, y):
             if i and j:
                 before = [f_m[i - 1][j - 1] + stay]
                 before += [f[k][i - 1][j - 1] + close[k] for f in (f_x, f_y) for k in (0, 1)]
-                start = initial[0] if (i, j) == (1, 1) else NONE
+                start = overhang + alone(x[: i - 1]) + alone(y[: j - 1]) if 1 in (i, j) else NONE
+                start = initial[0] if (i, j) == (1, 1) else start
                 f_m[i][j] = pair(i, j) + total([start, *before])
             for k in (0, 1):
                 if i:
@@ -53,6 +58,8 @@ def hmm(model, x, y):
                     before = [start, f_m[i][j - 1] + open_gap[k], f_y[k][i][j - 1] + extend[k]]
                     f_y[k][i][j] = q[y[j - 1]] + total(before)
     ends = [f_m[m][n] + initial[0], *(f[k][m][n] + initial[1 + k] for f in (f_x, f_y) for k in (0, 1))]
+    ends += [f_m[i][n] + overhang + alone(x[i:]) for i in range(1, m)]
+    ends += [f_m[m][j] + overhang + alone(y[j:]) for j in range(1, n)]
     forward = total(ends)
 
     b_m, b_x, b_y = table(m, n), [table(m, n), table(m, n)], [table(m, n), table(m, n)]
@@ -63,11 +70,14 @@ def hmm(model, x, y):
             right = [q[y[j]] + b_y[k][i][j + 1] if j < n else NONE for k in (0, 1)]
             at_end = (i, j) == (m, n)
             gaps = [step[k] + open_gap[k] for step in (down, right) for k in (0, 1)]
-            b_m[i][j] = initial[0] if at_end else total([match + stay, *gaps])
+            ends = overhang + alone(x[i:]) + alone(y[j:]) if i == m or j == n else NONE
+            b_m[i][j] = initial[0] if at_end else total([match + stay, *gaps, ends])
             for k in (0, 1):
                 b_x[k][i][j] = initial[1 + k] if at_end else total([match + close[k], down[k] + extend[k]])
                 b_y[k][i][j] = initial[1 + k] if at_end else total([match + close[k], right[k] + extend[k]])
     starts = [initial[0] + pair(1, 1) + b_m[1][1]]
+    starts += [overhang + alone(x[: i - 1]) + pair(i, 1) + b_m[i][1] for i in range(2, m + 1)]
+    starts += [overhang + alone(y[: j - 1]) + pair(1, j) + b_m[1][j] for j in range(2, n + 1)]
     starts += [initial[1 + k] + q[x[0]] + b_x[k][1][0] for k in (0, 1)]
     starts += [initial[1 + k] + q[y[0]] + b_y[k][0][1] for k in (0, 1)]
     posterior = [[math.exp(f_m[i][j] + b_m[i][j] - forward) for j in range(1, n + 1)] for i in range(1, m + 1)]
@@ -157,18 +167,23 @@ def counted(weigh, m, n):
 
 
 def hmm_weight(model, x, y, path):
-    """The probability of an alignment, summed over the kinds of its insert states."""
+    """The probability of an alignment, summed over the kinds of its insert states: H and T are overhangs."""
     initial, d, e = model.transitions[:3], model.transitions[3:5], model.transitions[5:7]
-    states = {"M": ["M"], "X": ["X0", "X1"], "Y": ["Y0", "Y1"]}
+    overhang = model.transitions[7]
+    states = {"M": ["M"], **{step: [step + kind for kind in "01HT"] for step in "XY"}}
 
     def moves(old, new):
+        if "H" in old or "T" in new:
+            return {"HM": 1.0, "MT": overhang}.get(old[-1] + new[-1], float(old == new))
+        if "T" in old or "H" in new:
+            return 0.0
         k = int(new[1]) if new != "M" else int(old[1]) if old != "M" else 0
         if old == "M":
             return 1 - 2 * d[0] - 2 * d[1] if new == "M" else d[k]
         return 1 - e[k] if new == "M" else e[k] if old == new else 0.0
 
-    def ends(state):
-        return initial[0] if state == "M" else initial[1 + int(state[1])]
+    def ends(state, overhangs):
+        return initial[0] if state == "M" else overhangs[state[1]] if state[1] in "HT" else initial[1 + int(state[1])]
 
     i = j = 0
     weights = {}
@@ -180,12 +195,12 @@ def hmm_weight(model, x, y, path):
             "Y": lambda j=j: model.insert[y[j - 1]],
         }[step]()
         if not weights:
-            weights = {state: ends(state) * emission for state in states[step]}
+            weights = {state: ends(state, {"H": overhang, "T": 0.0}) * emission for state in states[step]}
         else:
             weights = {
                 new: emission * sum(weight * moves(old, new) for old, weight in weights.items()) for new in states[step]
             }
-    return sum(weight * ends(state) for state, weight in weights.items())
+    return sum(weight * ends(state, {"H": 0.0, "T": 1.0}) for state, weight in weights.items())
 
 
 def partition_weight(model, x, y, path):
