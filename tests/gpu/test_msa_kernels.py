@@ -16,7 +16,7 @@ from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.msa import pipeline
 from tropalign.msa.gpu import PosteriorsOnGpu, Shape
 from tropalign.msa.gpu_consistency import ProductsOnGpu, relax_on_gpu
-from tropalign.msa.models import NUCLEOTIDE, PROTEIN_1, PROTEIN_2
+from tropalign.msa.models import NUCLEOTIDE, PROTEIN, PROTEIN_1, PROTEIN_2
 from tropalign.msa.options import options_of
 from tropalign.msa.self_test import difference
 
@@ -30,7 +30,7 @@ def pair(*texts):
     return codes, np.cumsum([0, *map(len, texts)]).astype(np.int64), np.array([(0, 1)], np.int32)
 
 
-@pytest.mark.parametrize("model", [PROTEIN_1, PROTEIN_2, NUCLEOTIDE], ids=lambda model: model.name)
+@pytest.mark.parametrize("model", [PROTEIN, PROTEIN_1, PROTEIN_2, NUCLEOTIDE], ids=lambda model: model.name)
 def test_families(vendor_device, model):
     family = random_family(1, [61, 1, 40, 64, 33], 4 if model is NUCLEOTIDE else 20)
     found = check_posteriors(vendor_device, model, family, Shape(group=8, rows=(4, 6)))
@@ -45,7 +45,7 @@ def test_the_shape_that_devices_run(device):
 @given(data=st.data())
 def test_any_family(host, data):
     lengths = data.draw(st.lists(st.integers(1, 50), min_size=2, max_size=4))
-    model = data.draw(st.sampled_from([PROTEIN_1, PROTEIN_2, replace(PROTEIN_2, hmm_share=0.0)]))
+    model = data.draw(st.sampled_from([PROTEIN, PROTEIN_1, PROTEIN_2, replace(PROTEIN_2, hmm_share=0.0)]))
     family = random_family(data.draw(st.integers(0, 10**6)), lengths, data.draw(st.sampled_from([1, 3, 27])))
     check_posteriors(host, model, family, SMALL, data.draw(st.sampled_from([0.0001, 0.01, 0.3])))
 

@@ -33,7 +33,7 @@ def test_large_families_are_aligned_fast():
     [
         ({"mode": "best"}, "mode 'best' is none of default, accurate, fast"),
         ({"mode": 3}, "mode 3 is none of default, accurate, fast"),
-        ({"rules": "probcons"}, "rules 'probcons' is none of quickprobs1, quickprobs2"),
+        ({"rules": "probcons"}, "rules 'probcons' is none of tropalign, quickprobs1, quickprobs2"),
         ({"consistency": -1}, "consistency -1 is out of range: give a number from 0 to 20"),
         ({"consistency": 1.5}, "consistency 1.5 is no whole number"),
         ({"refine": True}, "refine True is no whole number"),

@@ -270,11 +270,12 @@ def test_no_pairs(isa):
 
 
 def test_there_is_a_model_per_alphabet():
-    assert model_of(ta.PROTEIN) is PROTEIN_2 and model_of(ta.PROTEIN, "quickprobs1") is PROTEIN_1
+    names = {"tropalign": PROTEIN, "quickprobs1": PROTEIN_1, "quickprobs2": PROTEIN_2}
+    assert all(model_of(ta.PROTEIN, rules) is model for rules, model in names.items())
     assert model_of(ta.NUCLEOTIDE) is model_of(ta.NUCLEOTIDE, "quickprobs1") is NUCLEOTIDE
     with pytest.raises(ScoringError, match="there is no pair model for the alphabet rna-like"):
         model_of(ta.Alphabet("rna-like", "ACGU", "A"))
-    with pytest.raises(ScoringError, match="no rules 'probcons': name one of quickprobs1, quickprobs2"):
+    with pytest.raises(ScoringError, match="no rules 'probcons': name one of tropalign, quickprobs1, quickprobs2"):
         model_of(ta.PROTEIN, "probcons")
 
 

@@ -51,7 +51,7 @@ def align_multiple(
         any iterable, or a mapping of names to sequences; a file's Path; or a MultipleAlignment to be aligned anew.
     mode : {"default", "accurate", "fast"}
         "default", and "fast" for more than 1,000 sequences, when not given.
-    rules : {"quickprobs1", "quickprobs2"}
+    rules : {"tropalign", "quickprobs1", "quickprobs2"}
         Whose parameters, consistency and refinement; as the mode has them when not given, like all that follows.
     consistency
         Passes of consistency.

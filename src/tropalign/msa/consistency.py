@@ -41,8 +41,9 @@ class ConsistencyRule(NamedTuple):
     most_leaves: int | None
 
 
-#: By the name of the rules. QuickProbs 2's self-weight is 3.
+#: By the name of the rules: tropalign's own are QuickProbs 2's, whose self-weight is 3.
 CONSISTENCY_RULES = {
+    "tropalign": ConsistencyRule((3 - 1) / 200, 1e-5, 200),
     "quickprobs1": ConsistencyRule(0.0, None, None),
     "quickprobs2": ConsistencyRule((3 - 1) / 200, 1e-5, 200),
 }

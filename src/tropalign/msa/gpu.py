@@ -62,11 +62,13 @@ class ModelNumber(IntEnum):
     PART = 10
     #: The least posterior that is kept.
     LEAST = 11
+    #: Of an overhang.
+    END_FREE = 12
 
 
 #: The kernels, in the order in which they make one text.
 FILES = ("posterior_rows.k", "posterior.k", "posterior_keep.k")
-PAIR_INTS, MODEL_FLOATS = len(PairNumber), 12
+PAIR_INTS, MODEL_FLOATS = len(PairNumber), 13
 #: What these and this file agree on, by the names that the kernels know (less their prefix POSTERIOR).
 NUMBERS = {
     "PAIR_INTS": PAIR_INTS,
@@ -164,6 +166,7 @@ class PosteriorsOnGpu:
         share = self.model.hmm_share
         numbers[ModelNumber.HMM], numbers[ModelNumber.PART] = self._stay * math.sqrt(share), math.sqrt(1 - share)
         numbers[ModelNumber.LEAST] = self._least
+        numbers[ModelNumber.END_FREE] = self.model.transitions[7]
         return numbers.astype(np.float32)
 
     def most_in_row(self, longest: int) -> int:
@@ -182,12 +185,13 @@ class PosteriorsOnGpu:
         mantissas : float32, shape (2, longest + 1)
         exponents : int32, shape (2, longest + 1)
         """
-        initial, opened, extended = np.split(self.model.transitions, [3, 5])
-        logs = np.empty((2, longest + 1, 2))
+        initial, opened, extended, overhang = np.split(self.model.transitions, [3, 5, 7])
+        logs = np.empty((2, longest + 1, 3))
         with np.errstate(divide="ignore"):
             for k, left in enumerate((opened, 1 - extended)):
                 begin = np.log2(left * initial[1:] / self._stay)
-                logs[k] = begin + np.arange(-1, longest)[:, None] * np.log2(extended)
+                logs[k, :, :2] = begin + np.arange(-1, longest)[:, None] * np.log2(extended)
+                logs[k, :, 2:] = np.log2(overhang / self._stay)
         exponents = np.floor(np.maximum(logs.max(axis=2), -1e6))
         mantissas = np.exp2(logs - exponents[:, :, None]).sum(axis=2)
         mantissas[:, 0], exponents[:, 0] = initial[0] / self._stay, 0

@@ -14,7 +14,7 @@ from tropalign.errors import TropalignWarning, UsageError
 from tropalign.machine.numbers import whole_number
 
 #: Whose rules: models of pairs, consistency and refinement (docs/msa.md).
-RULES = ("quickprobs1", "quickprobs2")
+RULES = ("tropalign", "quickprobs1", "quickprobs2")
 #: How the rows of an alignment follow one another.
 ORDERS = ("input", "tree")
 #: A family of more sequences is aligned in mode "fast" where no mode is named.
@@ -32,7 +32,7 @@ class MsaOptions:
     Attributes
     ----------
     mode : {"default", "accurate", "fast"}
-    rules : {"quickprobs1", "quickprobs2"}
+    rules : {"tropalign", "quickprobs1", "quickprobs2"}
         Whose parameters, consistency and refinement.
     consistency
         Passes of consistency.
@@ -49,7 +49,7 @@ class MsaOptions:
     """
 
     mode: str = "default"
-    rules: str = "quickprobs2"
+    rules: str = "tropalign"
     consistency: int = 2
     through: int = 32
     refine: int = 30
@@ -67,6 +67,11 @@ class MsaOptions:
         for name, low, high in (("cutoff", 1e-4, 0.5), ("keep", 0.0, 1.0)):
             object.__setattr__(self, name, _fraction(name, getattr(self, name), low, high))
 
+    @property
+    def votes(self) -> bool:
+        """Whether several models align, and their alignments vote (ensemble.py)."""
+        return self.mode == "accurate" and self.rules == "tropalign"
+
     def parameters(self) -> dict[str, str]:
         """For headers and manifests, by name."""
         return {name: str(value) for name, value in asdict(self).items()}
@@ -81,9 +86,9 @@ def _fraction(name: str, value: Any, least: float, most: float) -> float:
 
 #: What each mode takes where nothing else is said.
 MODES: dict[str, dict[str, Any]] = {
-    "default": {"rules": "quickprobs2", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0},
-    "accurate": {"rules": "quickprobs2", "consistency": 2, "through": 32, "refine": 100, "cutoff": 0.01, "keep": 0.3},
-    "fast": {"rules": "quickprobs2", "consistency": 1, "through": 32, "refine": 0, "cutoff": 0.01, "keep": 0.0},
+    "default": {"rules": "tropalign", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0},
+    "accurate": {"rules": "tropalign", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0},
+    "fast": {"rules": "tropalign", "consistency": 1, "through": 32, "refine": 0, "cutoff": 0.01, "keep": 0.0},
 }
 
 
@@ -109,8 +114,8 @@ def options_of(mode: str | None = None, n_sequences: int = 0, **given: Any) -> M
 
     Examples
     --------
-    >>> options_of("accurate", seed=3).keep, options_of(n_sequences=50).mode
-    (0.3, 'default')
+    >>> options_of("accurate", seed=3).refine, options_of(n_sequences=51).consistency
+    (30, 1)
     """
     if mode is None:
         mode = "fast" if n_sequences > MOST_SEQUENCES else "default"

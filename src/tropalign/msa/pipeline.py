@@ -9,7 +9,7 @@ What a stage leaves behind may be kept (`Kept`), so that a killed run goes on; t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,9 +22,10 @@ from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human, require
 from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, relax
+from tropalign.msa.ensemble import other_models, shares
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.memory import FOUND_BYTES, LEAST_ROW_ELEMENTS, MOST_KEPT_BYTES, Room
-from tropalign.msa.models import model_of
+from tropalign.msa.models import PairModel, model_of
 from tropalign.msa.options import RULES, MsaOptions
 from tropalign.msa.progress import Meter, stage_costs
 from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sections
@@ -34,7 +35,11 @@ from tropalign.sequences.batch import SequenceBatch
 #: Sections of a part.
 N_SECTIONS = 4
 #: How refinement splits the family, and what it takes.
-SPLITS = {"quickprobs1": ("random", "always"), "quickprobs2": ("gap", "not_longer")}
+SPLITS = {
+    "tropalign": ("gap", "not_longer"),
+    "quickprobs1": ("random", "always"),
+    "quickprobs2": ("gap", "not_longer"),
+}
 assert set(CONSISTENCY_RULES) == set(SPLITS) == set(RULES)
 #: Cells of a local score that take as long as one of posteriors.
 SCORE_CELLS = 30
@@ -90,6 +95,8 @@ class Job:
         Of the rows.
     wants_confidence
         Whether the result has its confidence.
+    model
+        Of pairs; that of the rules when not given.
     """
 
     batch: SequenceBatch
@@ -97,6 +104,7 @@ class Job:
     tree: GuideTree | None = None
     order: str = "input"
     wants_confidence: bool = True
+    model: PairModel | None = None
 
 
 def align(
@@ -149,7 +157,7 @@ def n_tiles(job: Job) -> int:
 
 def _task(job: Job) -> PosteriorTask:
     batch, options = job.batch, job.options
-    return PosteriorTask(batch, model_of(batch.alphabet, options.rules), options.cutoff, options.keep)
+    return PosteriorTask(batch, job.model or model_of(batch.alphabet, options.rules), options.cutoff, options.keep)
 
 
 def _as_it_is(job: Job) -> MultipleAlignment:
@@ -212,6 +220,8 @@ class _Stages:
         store, tree, weights = self._consistent()
         columns = self._aligned(store, tree, weights)
         del store
+        if self.job.options.votes and self.job.model is None:
+            columns = self._elected(columns, tree, weights)
         confidence = self._confidence(columns, weights) if self.job.wants_confidence else []
         parts = [part.tobytes() for part in (columns, *confidence)]
         self.kept.put(self.last, 0, [*parts, *[b""] * (3 - len(parts)), tree.to_bytes()])
@@ -340,13 +350,14 @@ class _Stages:
 
     # Stage IV.
 
-    def _aligned(self, store: Any, tree: GuideTree, weights: NDArray[np.float64]) -> NDArray[np.int32]:
+    def _aligned(
+        self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_told: bool = True
+    ) -> NDArray[np.int32]:
         from tropalign import _native
 
         options = self.job.options
-        columns = _native.progressive(
-            store, tree.children, weights, self.n_threads, self.meter.stage("alignment", self.n - 1)
-        )
+        told = self.meter.stage("alignment", self.n - 1) if is_told else None
+        columns = _native.progressive(store, tree.children, weights, self.n_threads, told)
         if options.refine:
             columns = _native.refine(
                 store,
@@ -357,9 +368,29 @@ class _Stages:
                 options.refine,
                 options.seed,
                 self.n_threads,
-                self.meter.stage("refinement", options.refine),
+                self.meter.stage("refinement", options.refine) if is_told else None,
             )
         return columns
+
+    def _elected(self, columns: NDArray[np.int32], tree: GuideTree, weights: NDArray[np.float64]) -> NDArray[np.int32]:
+        """The alignment by what this one and those by other models agree on."""
+        models = other_models(self.job.batch.alphabet)
+        told = self.meter.stage("other models", len(models))
+        alignments = [columns]
+        for k, model in enumerate(models):
+            job = replace(self.job, model=model, wants_confidence=False)
+            member = _Stages(job, self.devices, self.n_threads, self.memory_bytes, NothingKept(), None)
+            found, found_tree, found_weights = member._consistent()
+            alignments.append(member._aligned(found, found_tree, found_weights))
+            del found
+            if told is not None:
+                told(k + 1)
+        if len(alignments) == 1:
+            return columns
+        store = self._new_store()
+        for part in shares(alignments, self.job.batch.lengths):
+            store.add(*part)
+        return self._aligned(store, tree, weights, is_told=False)
 
     def _confidence(
         self, columns: NDArray[np.int32], weights: NDArray[np.float64]

@@ -14,6 +14,8 @@ from tropalign.msa.options import MsaOptions
 THIRD_CELLS, PROFILE_CELLS, COLUMN_CELLS = 6.0, 12.0, 1.0
 #: A round of refinement, and the confidence, in progressive alignments.
 ROUND_SHARE, CONFIDENCE_SHARE = 0.07, 1.5
+#: Models beside the first one that vote in mode accurate (ensemble.py), of proteins.
+N_OTHERS = 2
 
 
 def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, float]:
@@ -22,14 +24,16 @@ def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, fl
     total, squares = float(lengths.sum()), float((lengths.astype(np.float64) ** 2).sum())
     pairs = n * (n - 1) / 2
     profiles = PROFILE_CELLS * pairs * mean
-    return {
+    costs = {
         "posteriors": (total * total - squares) / 2,
         "tree": COLUMN_CELLS * n * n,
         "consistency": options.consistency * THIRD_CELLS * pairs * min(n, options.through or n) * mean,
         "alignment": profiles + COLUMN_CELLS * (n - 1) * mean * mean,
         "refinement": options.refine * (ROUND_SHARE * profiles + COLUMN_CELLS * mean * mean),
-        "confidence": CONFIDENCE_SHARE * profiles,
     }
+    if options.votes:
+        costs["other models"] = N_OTHERS * sum(costs.values())
+    return {**costs, "confidence": CONFIDENCE_SHARE * profiles}
 
 
 class Meter:
