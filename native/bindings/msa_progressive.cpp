@@ -1,5 +1,4 @@
 // Python sees plain arrays; what they mean is said in native/msa.
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -20,7 +19,7 @@ namespace {
 
 using Children = std::array<int32_t, 2>;
 static_assert(sizeof(Children) == 2 * sizeof(int32_t));
-/// Columns of a group at most: two such groups take 2 GB and some minutes to align.
+/// Columns of an alignment at most, where there are fewer residues.
 constexpr int32_t kMostColumns = 1 << 19;
 
 /// Runs work(watch) without the interpreter's lock, and throws what ended it.
@@ -113,68 +112,24 @@ nb::object progressive(const PosteriorStore &store, Array<int32_t, 2> children, 
 RefineRules rules_of(const std::string &split, const std::string &accept, int64_t n_rounds, uint64_t seed) {
     RefineRules rules{Split::random, Accept::always, n_rounds, seed};
     if (split == "gap") rules.split = Split::gap;
-    else if (split == "tree") rules.split = Split::tree;
-    else require(split == "random", "split: none of random, gap, tree");
+    else require(split == "random", "split: none of random, gap");
     if (accept == "not_longer") rules.accept = Accept::not_longer;
-    else if (accept == "better") rules.accept = Accept::better;
-    else require(accept == "always", "accept: none of always, not_longer, better");
+    else require(accept == "always", "accept: none of always, not_longer");
     require(n_rounds >= 0, "n_rounds: below 0");
     return rules;
 }
 
 nb::object refined(const PosteriorStore &store, Column<int32_t> columns, Column<double> weights,
-                   std::optional<Array<int32_t, 2>> children, const std::string &split, const std::string &accept,
-                   int64_t n_rounds, uint64_t seed, int n_threads, nb::object progress) {
+                   const std::string &split, const std::string &accept, int64_t n_rounds, uint64_t seed, int n_threads,
+                   nb::object progress) {
     const int32_t n = require_family(store);
     const RefineRules rules = rules_of(split, accept, n_rounds, seed);
-    require(children || rules.split != Split::tree, "children: needed for split tree");
-    const Children *pairs = children ? require_children(*children, n) : nullptr;
     require_weights(weights, static_cast<size_t>(n), "weights");
     require_threads(n_threads);
     const ReadsStore reads(store);
     ResidueColumns found = columns_of(store, columns, static_cast<int64_t>(columns.size()));
-    run_watched(progress, [&](Watch &watch) { refine(store, found, weights.data(), pairs, rules, n_threads, watch); });
+    run_watched(progress, [&](Watch &watch) { refine(store, found, weights.data(), rules, n_threads, watch); });
     return to_numpy(std::move(found.all()));
-}
-
-AlignedGroup group_of(const Column<int32_t> &members, int64_t n_columns, const ResidueColumns &columns,
-                      std::vector<uint8_t> &group, uint8_t number, const char *name) {
-    require_below(members.data(), members.size(), static_cast<int64_t>(group.size()), name);
-    if (n_columns < 1 || n_columns > kMostColumns) refuse(std::string(name) + ": columns outside of 1 to 524288");
-    for (size_t k = 0; k < members.size(); ++k) {
-        const int32_t x = members.data()[k];
-        if (group[x]) refuse(std::string(name) + ": a sequence is named twice");
-        group[x] = number;
-        const int32_t length = columns.length(x);
-        if (length > 0 && columns.of(x)[length - 1] >= n_columns) refuse(std::string(name) + ": a column beyond them");
-    }
-    return {std::vector<int32_t>(members.data(), members.data() + members.size()), static_cast<int32_t>(n_columns)};
-}
-
-nb::tuple aligned_columns(const PosteriorStore &store, Column<int32_t> columns, Column<int32_t> first,
-                          int64_t n_first_columns, Column<int32_t> second, int64_t n_second_columns,
-                          Array<int32_t, 2> pairs, Column<double> weights, int n_threads, nb::object progress) {
-    const int32_t n = require_family(store);
-    require_threads(n_threads);
-    require(pairs.shape(1) == 2, "pairs: rows of other than 2 numbers");
-    require_below(pairs.data(), pairs.size(), n, "pairs");
-    require_weights(weights, pairs.shape(0), "weights");
-    const ReadsStore reads(store);
-    const ResidueColumns placed = columns_of(store, columns, kMostColumns);
-    std::vector<uint8_t> group(static_cast<size_t>(n), 0);
-    const AlignedGroup one = group_of(first, n_first_columns, placed, group, 1, "first");
-    const AlignedGroup other = group_of(second, n_second_columns, placed, group, 2, "second");
-    std::vector<CrossPair> cross;
-    for (size_t k = 0; k < pairs.shape(0); ++k) {
-        const int32_t x = pairs.data()[2 * k], y = pairs.data()[2 * k + 1];
-        require(group[x] == 1 && group[y] == 2, "pairs: one that is not of the first and the second group");
-        require(store.has(x, y), "pairs: one without posteriors");
-        cross.push_back({x, y, weights.data()[k]});
-    }
-    MergedColumns merged;
-    run_watched(progress,
-                [&](Watch &watch) { merged = align_columns(store, placed, one, other, cross, {}, n_threads, watch); });
-    return nb::make_tuple(to_numpy(std::move(merged.first)), to_numpy(std::move(merged.second)), merged.score);
 }
 
 nb::tuple confidence(const PosteriorStore &store, Column<int32_t> columns, Column<double> weights, int n_threads,
@@ -205,13 +160,9 @@ void bind_msa_progressive(nb::module_ &m) {
           "Weights of the leaves, which add up to 1.");
     m.def("progressive", &progressive, "store"_a, array("children"), array("weights"), "n_threads"_a,
           "progress"_a.none() = nb::none(), "The column of every residue.");
-    m.def("refine", &refined, "store"_a, array("columns"), array("weights"), array("children").none(), "split"_a,
-          "accept"_a, "n_rounds"_a, "seed"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+    m.def("refine", &refined, "store"_a, array("columns"), array("weights"), "split"_a, "accept"_a, "n_rounds"_a,
+          "seed"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
           "The column of every residue after rounds of realignment; see native/msa/refine.hpp.");
-    m.def("align_columns", &aligned_columns, "store"_a, array("columns"), array("first"), "n_first_columns"_a,
-          array("second"), "n_second_columns"_a, array("pairs"), array("weights"), "n_threads"_a,
-          "progress"_a.none() = nb::none(),
-          "Two aligned groups: the new column of each column of both, and the sum that was maximised.");
     m.def("confidence", &confidence, "store"_a, array("columns"), array("weights"), "n_threads"_a,
           "progress"_a.none() = nb::none(), "Mean posteriors of every residue and every column.");
 }

@@ -56,9 +56,8 @@ std::vector<SharedPair> shares_of(const PosteriorStore &store, const std::vector
 class ColumnAligner {
   public:
     ColumnAligner(const PosteriorStore &store, const ResidueColumns &columns, int32_t m, int32_t n,
-                  const std::vector<CrossPair> &pairs, const std::vector<int32_t> &partners, int n_threads,
-                  const Watch &watch)
-        : columns_(columns), pairs_(shares_of(store, pairs)), partners_(partners), watch_(watch), m_(m), n_(n),
+                  const std::vector<CrossPair> &pairs, int n_threads, const Watch &watch)
+        : columns_(columns), pairs_(shares_of(store, pairs)), watch_(watch), m_(m), n_(n),
           stride_((std::max<int64_t>(n, 1) + kColumnBlock - 1) / kColumnBlock * kColumnBlock),
           plane_words_(stride_ / kColumnBlock), shift_(std::bit_width(static_cast<uint32_t>(std::min(m, n)))) {
         const int64_t row_bytes = stride_ * static_cast<int64_t>(sizeof(uint32_t));
@@ -84,8 +83,7 @@ class ColumnAligner {
             kept.push_back(best_);
             sweep_block(block);
         }
-        MergedColumns merged{std::vector<int32_t>(m_), std::vector<int32_t>(n_), 0, best_[std::max<int64_t>(n_ - 1, 0)],
-                             before_};
+        MergedColumns merged{std::vector<int32_t>(m_), std::vector<int32_t>(n_), 0};
         int64_t j = n_;
         for (int64_t block = n_blocks - 1; block >= 0 && !watch_.is_stopped(); --block) {
             if (block < n_blocks - 1) {
@@ -143,7 +141,6 @@ class ColumnAligner {
             const auto *sums = reinterpret_cast<const int32_t *>(sums_.data() + (i - begin) * stride_);
             kernels_.next_row(best_.data(), sums, shift_, stride_, not_diagonal_.data() + (i - first) * plane_words_,
                               not_left_.data() + (i - first) * plane_words_);
-            if (!partners_.empty() && partners_[i] >= 0) before_ += sums[partners_[i]] >> shift_;
         }
     }
 
@@ -166,7 +163,6 @@ class ColumnAligner {
     const ResidueColumns &columns_;
     const ColumnKernels &kernels_ = *selected_column_kernels();
     const std::vector<SharedPair> pairs_;
-    const std::vector<int32_t> &partners_;
     const Watch &watch_;
     const int64_t m_, n_, stride_, plane_words_;
     const int shift_;
@@ -175,7 +171,6 @@ class ColumnAligner {
     Buffer<uint32_t> sums_;
     Buffer<uint16_t> not_diagonal_, not_left_;
     std::vector<int32_t> best_;
-    int64_t before_ = 0;
 };
 
 }  // namespace
@@ -198,9 +193,9 @@ std::vector<CrossPair> all_cross_pairs(const PosteriorStore &store, const Aligne
 }
 
 MergedColumns align_columns(const PosteriorStore &store, const ResidueColumns &columns, const AlignedGroup &first,
-                            const AlignedGroup &second, const std::vector<CrossPair> &pairs,
-                            const std::vector<int32_t> &partners, int n_threads, const Watch &watch) {
-    return ColumnAligner(store, columns, first.n_columns, second.n_columns, pairs, partners, n_threads, watch).run();
+                            const AlignedGroup &second, const std::vector<CrossPair> &pairs, int n_threads,
+                            const Watch &watch) {
+    return ColumnAligner(store, columns, first.n_columns, second.n_columns, pairs, n_threads, watch).run();
 }
 
 void move_columns(ResidueColumns &columns, const std::vector<int32_t> &members, const std::vector<int32_t> &to) {

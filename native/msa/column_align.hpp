@@ -60,20 +60,17 @@ struct CrossPair {
 struct MergedColumns {
     std::vector<int32_t> first, second;  // ascending: the new column of each column
     int32_t n_columns;
-    int64_t score;   // D(m, n): the sum of P, as it was added up, over the columns put together
-    int64_t before;  // the same of the alignment that is replaced, where one was given; never more than the score
 };
 
 /// All pairs of two groups that the store has, with the product of their sequences' weights.
 std::vector<CrossPair> all_cross_pairs(const PosteriorStore &store, const AlignedGroup &first,
                                        const AlignedGroup &second, const double *weights);
 
-/// Aligns two groups by the posteriors of these pairs, x in the first group and y in the second. `partners`, if there
-/// are any, say how the groups are aligned now: for each column of the first group that of the second in the same
-/// column, or -1. Where the watch stops it, the result is of no use.
+/// Aligns two groups by the posteriors of these pairs, x in the first group and y in the second. Where the watch stops
+/// it, the result is of no use.
 MergedColumns align_columns(const PosteriorStore &store, const ResidueColumns &columns, const AlignedGroup &first,
-                            const AlignedGroup &second, const std::vector<CrossPair> &pairs,
-                            const std::vector<int32_t> &partners, int n_threads, const Watch &watch);
+                            const AlignedGroup &second, const std::vector<CrossPair> &pairs, int n_threads,
+                            const Watch &watch);
 
 /// Moves the members of a group to new columns.
 void move_columns(ResidueColumns &columns, const std::vector<int32_t> &members, const std::vector<int32_t> &to);

@@ -60,7 +60,7 @@ class Progressive {
         const auto &[one, other] = children_[node - n_];
         AlignedGroup &first = groups_[one], &second = groups_[other];
         const std::vector<CrossPair> pairs = all_cross_pairs(store_, first, second, weights_);
-        const MergedColumns merged = align_columns(store_, columns_, first, second, pairs, {}, n_threads, watch_);
+        const MergedColumns merged = align_columns(store_, columns_, first, second, pairs, n_threads, watch_);
         if (watch_.is_stopped()) return;
         move_columns(columns_, first.members, merged.first);
         move_columns(columns_, second.members, merged.second);

@@ -32,32 +32,22 @@ Membership split_at_gap(const ResidueColumns &columns, int32_t n, int32_t n_colu
     return first;
 }
 
-Membership split_at_node(const std::array<int32_t, 2> *children, int32_t n, Random &random) {
-    std::vector<uint8_t> is_below(2 * static_cast<size_t>(n) - 1, 0);
-    is_below[random.below(2 * static_cast<uint64_t>(n) - 2)] = 1;
-    for (int32_t k = n - 2; k >= 0; --k)
-        for (int32_t child : children[k]) is_below[child] |= is_below[n + k];
-    return Membership(is_below.begin(), is_below.begin() + n);
-}
-
-/// Takes out the columns in which no member has a residue, and sets the number of those left. Returns where each column
-/// went, -1 for those taken out.
-std::vector<int32_t> drop_empty_columns(ResidueColumns &columns, AlignedGroup &group, int32_t n_columns) {
+/// Takes out the columns in which no member has a residue, and sets the number of those left.
+void drop_empty_columns(ResidueColumns &columns, AlignedGroup &group, int32_t n_columns) {
     std::vector<int32_t> to(n_columns, 0);
     for (int32_t x : group.members)
         for (int32_t r = 0; r < columns.length(x); ++r) to[columns.of(x)[r]] = 1;
     group.n_columns = 0;
     for (int32_t &column : to) column = column ? group.n_columns++ : -1;
     move_columns(columns, group.members, to);
-    return to;
 }
 
 class Refinement {
   public:
-    Refinement(const PosteriorStore &store, ResidueColumns &columns, const double *weights,
-               const std::array<int32_t, 2> *children, const RefineRules &rules, int n_threads, Watch &watch)
-        : store_(store), columns_(columns), weights_(weights), children_(children), rules_(rules),
-          n_threads_(n_threads), watch_(watch), random_(rules.seed), n_(store.n_sequences()) {
+    Refinement(const PosteriorStore &store, ResidueColumns &columns, const double *weights, const RefineRules &rules,
+               int n_threads, Watch &watch)
+        : store_(store), columns_(columns), weights_(weights), rules_(rules), n_threads_(n_threads), watch_(watch),
+          random_(rules.seed), n_(store.n_sequences()) {
         AlignedGroup everyone{std::vector<int32_t>(n_), 0};
         std::iota(everyone.members.begin(), everyone.members.end(), 0);
         const auto last = std::max_element(columns.all().begin(), columns.all().end());
@@ -75,54 +65,31 @@ class Refinement {
 
   private:
     Membership split() {
-        switch (rules_.split) {
-            case Split::random:
-                return split_at_random(n_, random_);
-            case Split::gap:
-                return split_at_gap(columns_, n_, n_columns_, random_);
-            case Split::tree:
-                return split_at_node(children_, n_, random_);
-        }
-        return {};
+        if (rules_.split == Split::gap) return split_at_gap(columns_, n_, n_columns_, random_);
+        return split_at_random(n_, random_);
     }
 
     void realign(const Membership &is_first) {
         ResidueColumns candidate = columns_;
         AlignedGroup first, second;
         for (int32_t x = 0; x < n_; ++x) (is_first[x] ? first : second).members.push_back(x);
-        const std::vector<int32_t> to_first = drop_empty_columns(candidate, first, n_columns_);
-        const std::vector<int32_t> to_second = drop_empty_columns(candidate, second, n_columns_);
-        std::vector<int32_t> partners(first.n_columns, -1);
-        for (int32_t c = 0; c < n_columns_; ++c)
-            if (to_first[c] >= 0) partners[to_first[c]] = to_second[c];
+        drop_empty_columns(candidate, first, n_columns_);
+        drop_empty_columns(candidate, second, n_columns_);
         const std::vector<CrossPair> pairs = all_cross_pairs(store_, first, second, weights_);
-        const MergedColumns merged =
-            align_columns(store_, candidate, first, second, pairs, partners, n_threads_, watch_);
+        const MergedColumns merged = align_columns(store_, candidate, first, second, pairs, n_threads_, watch_);
         if (watch_.is_stopped()) return;
         move_columns(candidate, first.members, merged.first);
         move_columns(candidate, second.members, merged.second);
-        if (!is_accepted(merged) || candidate.all() == columns_.all()) return;
+        if (rules_.accept == Accept::not_longer && merged.n_columns > n_columns_) return;
+        if (candidate.all() == columns_.all()) return;
         columns_ = std::move(candidate);
         n_columns_ = merged.n_columns;
         tried_ = {is_first};
     }
 
-    bool is_accepted(const MergedColumns &merged) const {
-        switch (rules_.accept) {
-            case Accept::always:
-                return true;
-            case Accept::not_longer:
-                return merged.n_columns <= n_columns_;
-            case Accept::better:
-                return merged.score > merged.before;
-        }
-        return false;
-    }
-
     const PosteriorStore &store_;
     ResidueColumns &columns_;
     const double *weights_;
-    const std::array<int32_t, 2> *children_;
     const RefineRules rules_;
     const int n_threads_;
     Watch &watch_;
@@ -134,9 +101,9 @@ class Refinement {
 
 }  // namespace
 
-void refine(const PosteriorStore &store, ResidueColumns &columns, const double *weights,
-            const std::array<int32_t, 2> *children, const RefineRules &rules, int n_threads, Watch &watch) {
-    Refinement(store, columns, weights, children, rules, n_threads, watch).run();
+void refine(const PosteriorStore &store, ResidueColumns &columns, const double *weights, const RefineRules &rules,
+            int n_threads, Watch &watch) {
+    Refinement(store, columns, weights, rules, n_threads, watch).run();
 }
 
 }  // namespace tropalign

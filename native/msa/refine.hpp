@@ -1,7 +1,5 @@
 // Refinement: an alignment is split into two groups, which are aligned anew, round after round.
 #pragma once
-#include <array>
-
 #include "column_align.hpp"
 
 namespace tropalign {
@@ -10,14 +8,12 @@ namespace tropalign {
 enum class Split {
     random,  // each sequence into the first group where the lowest bit of a number of its own is 1
     gap,     // a column among those with gaps: the first group has a gap there, the second a residue
-    tree,    // a node of the guide tree below the root: the first group has its leaves
 };
 
 /// Which alignment of the two groups replaces the one before.
 enum class Accept {
     always,
     not_longer,  // one with as many columns, or fewer
-    better,      // one with a higher sum of P (column_align.hpp); no other is lower, but may be as high
 };
 
 struct RefineRules {
@@ -27,10 +23,9 @@ struct RefineRules {
     uint64_t seed;
 };
 
-/// Replaces `columns` by the refined ones, without columns of gaps only. `children` (guide_tree.hpp) are for
-/// Split::tree alone. A round whose split has been tried on the same alignment before changes nothing and is passed
-/// over. The watch advances by rounds.
-void refine(const PosteriorStore &store, ResidueColumns &columns, const double *weights,
-            const std::array<int32_t, 2> *children, const RefineRules &rules, int n_threads, Watch &watch);
+/// Replaces `columns` by the refined ones, without columns of gaps only. A round whose split has been tried on the same
+/// alignment before changes nothing and is passed over. The watch advances by rounds.
+void refine(const PosteriorStore &store, ResidueColumns &columns, const double *weights, const RefineRules &rules,
+            int n_threads, Watch &watch);
 
 }  // namespace tropalign

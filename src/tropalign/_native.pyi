@@ -196,7 +196,6 @@ def refine(
     store: PosteriorStore,
     columns: _I32,
     weights: _F64,
-    children: _I32 | None,
     split: str,
     accept: str,
     n_rounds: int,
@@ -204,18 +203,6 @@ def refine(
     n_threads: int,
     progress: Callable[[int], object] | None = None,
 ) -> _I32: ...
-def align_columns(
-    store: PosteriorStore,
-    columns: _I32,
-    first: _I32,
-    n_first_columns: int,
-    second: _I32,
-    n_second_columns: int,
-    pairs: _I32,
-    weights: _F64,
-    n_threads: int,
-    progress: Callable[[int], object] | None = None,
-) -> tuple[_I32, _I32, int]: ...
 def confidence(
     store: PosteriorStore,
     columns: _I32,

@@ -72,10 +72,7 @@ def column_sums(matrices, alignment, m, n, pairs):
 
 
 def align(sums):
-    """Pairs of columns that are put together, the other columns' order, and the score.
-
-    Returns the new column of each row of `sums`, that of each of its columns, and D(m, n).
-    """
+    """The new column of each row of `sums`, and that of each of its columns."""
     m, n = sums.shape
     best = np.zeros((m + 1, n + 1), dtype=np.int64)
     for i in range(1, m + 1):
@@ -94,7 +91,7 @@ def align(sums):
     steps.reverse()
     first = [k for k, step in enumerate(steps) if step[0]]
     second = [k for k, step in enumerate(steps) if step[1]]
-    return first, second, int(best[m, n])
+    return first, second
 
 
 def cross_pairs(matrices, first, second, weights):
@@ -109,7 +106,7 @@ def progressive(matrices, lengths, children, weights):
     size, below = list(lengths), leaves_below(children, n)
     for one, other in children:
         pairs = cross_pairs(matrices, below[one], below[other], weights)
-        first, second, _ = align(column_sums(matrices, alignment, size[one], size[other], pairs))
+        first, second = align(column_sums(matrices, alignment, size[one], size[other], pairs))
         for group, to in ((below[one], first), (below[other], second)):
             for x in group:
                 alignment[x] = [to[column] for column in alignment[x]]
@@ -137,45 +134,41 @@ class Random:
 
 
 def without_empty_columns(alignment, members):
-    """New columns of the members, how many there are, and where the old ones went."""
+    """New columns of the members, and how many there are."""
     used = sorted({column for x in members for column in alignment[x]})
     to = {column: k for k, column in enumerate(used)}
-    return {x: [to[column] for column in alignment[x]] for x in members}, len(used), to
+    return {x: [to[column] for column in alignment[x]] for x in members}, len(used)
 
 
-def split_of(split, random, alignment, n_columns, children):
+def split_of(split, random, alignment, n_columns):
     """The first group of a round."""
     n = len(alignment)
     if split == "random":
         return [x for x in range(n) if random.next() & 1]
-    if split == "gap":
-        gapped = [c for c in range(n_columns) if sum(c in columns for columns in alignment) < n]
-        if not gapped:
-            return []
-        chosen = gapped[random.below(len(gapped))]
-        return [x for x in range(n) if chosen not in alignment[x]]
-    return leaves_below(children, n)[random.below(2 * n - 2)]
+    gapped = [c for c in range(n_columns) if sum(c in columns for columns in alignment) < n]
+    if not gapped:
+        return []
+    chosen = gapped[random.below(len(gapped))]
+    return [x for x in range(n) if chosen not in alignment[x]]
 
 
-def refine(matrices, alignment, weights, children, split, accept, n_rounds, seed):
+def refine(matrices, alignment, weights, split, accept, n_rounds, seed):
     """The alignment after all rounds."""
     n, random = len(alignment), Random(seed)
-    made, n_columns, _ = without_empty_columns(alignment, range(n))
+    made, n_columns = without_empty_columns(alignment, range(n))
     alignment = [made[x] for x in range(n)]
     for _ in range(n_rounds):
-        first = split_of(split, random, alignment, n_columns, children)
+        first = split_of(split, random, alignment, n_columns)
         second = [x for x in range(n) if x not in first]
         if not first or not second:
             continue
-        one, m, to_first = without_empty_columns(alignment, sorted(first))
-        other, k, to_second = without_empty_columns(alignment, second)
+        one, m = without_empty_columns(alignment, sorted(first))
+        other, k = without_empty_columns(alignment, second)
         apart = {**one, **other}
         sums = column_sums(matrices, apart, m, k, cross_pairs(matrices, sorted(first), second, weights))
-        to, to_other, score = align(sums)
-        before = sum(int(sums[to_first[c], to_second[c]]) for c in range(n_columns) if c in to_first and c in to_second)
-        assert score >= before
+        to, to_other = align(sums)
         length = max(to[-1], to_other[-1]) + 1
-        if {"always": True, "not_longer": length <= n_columns, "better": score > before}[accept]:
+        if {"always": True, "not_longer": length <= n_columns}[accept]:
             alignment = [[(to if x in first else to_other)[column] for column in apart[x]] for x in range(n)]
             n_columns = length
     return alignment

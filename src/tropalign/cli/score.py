@@ -141,11 +141,6 @@ def _score(options: argparse.Namespace, test: str, reference: str) -> AlignmentS
     return score_alignment(test, reference, mask=mask)
 
 
-def _row(test: str, score: AlignmentScore) -> list[str]:
-    counts = score.n_columns, score.n_pairs, score.n_sequences
-    return [test, f"{score.sp:.4f}", f"{score.tc:.4f}", *map(str, counts)]
-
-
 def _read_mask(path: str) -> NDArray[np.bool_]:
     import numpy as np
 

@@ -67,7 +67,7 @@ class ProductsOnGpu:
     """
 
     def __init__(self, device: Gpu, store: Any, group: int = GROUP) -> None:
-        self.device, self._store, self._group = device, store, group
+        self.device, self._group = device, group
         arrays = _native.block_rows(store)
         self._n_bytes = sum(array.nbytes for array in arrays)
         require_room(device, self._n_bytes, device.budget_bytes(), "the posteriors of a family")

@@ -58,7 +58,7 @@ def align_items(
     columns = _native.progressive(store, tree.children, weights, n_threads)
     if options.refine:
         columns = _native.refine(
-            store, columns, weights, None, *SPLITS[options.rules], options.refine, options.seed, n_threads
+            store, columns, weights, *SPLITS[options.rules], options.refine, options.seed, n_threads
         )
     confidence, _ = _native.confidence(
         as_found, columns, weights, n_threads

@@ -363,7 +363,6 @@ class _Stages:
                 store,
                 columns,
                 weights,
-                None,
                 *SPLITS[options.rules],
                 options.refine,
                 options.seed,

@@ -1,0 +1,173 @@
+"""Wrong calls of native/bindings/pairwise.cpp and gpu_plan.cpp."""
+
+import numpy as np
+from native.wrong_calls.changes import changed, with_value
+
+from tropalign import _native
+
+I32, I64, U8, U32 = np.int32, np.int64, np.uint8, np.uint32
+
+
+def pairs():
+    """align_pairs."""
+    codes, offsets = np.arange(12, dtype=U8), np.array([0, 4, 8, 12], I64)
+    matrix = np.where(np.eye(32, dtype=bool), 2, -1).astype(I32)
+    valid = {
+        "query_codes": codes,
+        "query_offsets": offsets,
+        "target_codes": codes.copy(),
+        "target_offsets": offsets.copy(),
+        "query_index": np.array([0, 1], I64),
+        "target_index": np.array([1, 2], I64),
+        "matrix": matrix,
+        "gap_open": 3,
+        "gap_extend": 1,
+        "mode": "local",
+        "free_ends": (False,) * 4,
+        "depth": 2,
+        "n_threads": 2,
+        "memory_bytes": 1 << 20,
+    }
+    lopsided = matrix.copy()
+    lopsided[0, 1] = 1
+    long_offsets = np.array([0, 4, 8, 10**9], I64)
+    yield "valid", _native.align_pairs, valid, None, ""
+    for side in ("query", "target"):
+        name, name_codes, index = f"{side}_offsets", f"{side}_codes", f"{side}_index"
+        for text, wrong in {
+            "offsets descend": np.array([0, 8, 4, 12], I64),
+            "reach beyond": long_offsets,
+            "beyond the data": np.array([-1, 4, 8, 12], I64),
+            "one entry more": np.zeros(0, I64),
+            "a sequence is empty": np.array([0, 4, 4, 12], I64),
+        }.items():
+            yield f"{name} {wrong}", _native.align_pairs, changed(valid, **{name: wrong}), ValueError, text
+        for code in (31, 32, 255):
+            wrong = with_value(codes, 5, code)
+            yield f"code {code}", _native.align_pairs, changed(valid, **{name_codes: wrong}), ValueError, name_codes
+        for k in (3, -1, 2**62, -(2**63)):
+            wrong = np.array([0, k], I64)
+            yield f"{index} {k}", _native.align_pairs, changed(valid, **{index: wrong}), ValueError, index
+        yield f"short {index}", _native.align_pairs, changed(valid, **{index: np.zeros(1, I64)}), ValueError, "unequal"
+        one = changed(valid, **{name: np.array([0], I64)})
+        yield f"no sequence: {name}", _native.align_pairs, one, ValueError, index
+        for wrong in (codes.astype(I64), codes[::2], codes.reshape(3, 4), [1, 2], None):
+            if wrong is not None and not isinstance(wrong, list) and wrong.shape == (6,):
+                wrong = np.zeros(24, U8)[::2]
+            yield f"{name_codes} {wrong!r}", _native.align_pairs, changed(valid, **{name_codes: wrong}), TypeError, ""
+        yield f"int32 {index}", _native.align_pairs, changed(valid, **{index: np.zeros(2, I32)}), TypeError, ""
+    for name, wrong, text in [
+        ("mode", "glocal", "none of local, global, semiglobal"),
+        ("gap_open", -1, "zero or more"),
+        ("gap_extend", -1, "zero or more"),
+        ("gap_open", 2**31 - 1, "may pass 2147483647"),
+        ("gap_extend", 2**31 - 1, "may pass 2147483647"),
+        ("matrix", np.full((32, 32), 2**31 - 1, I32), "may pass 2147483647"),
+        ("matrix", np.full((32, 32), -(2**31), I32), "may pass 2147483647"),
+        ("matrix", lopsided, "not symmetric"),
+        ("depth", 3, "depth"),
+        ("depth", -1, "depth"),
+        ("n_threads", 0, "n_threads"),
+        ("n_threads", -5, "n_threads"),
+        ("memory_bytes", 0, "memory_bytes"),
+        ("memory_bytes", -1, "memory_bytes"),
+    ]:
+        yield f"{name} {wrong}", _native.align_pairs, changed(valid, **{name: wrong}), ValueError, text
+    for name, wrong in [
+        ("matrix", matrix[:31]),
+        ("matrix", matrix.astype(I64)),
+        ("matrix", matrix.T[::-1]),
+        ("gap_open", 2**31),
+        ("gap_open", 1.5),
+        ("free_ends", (True, True)),
+        ("n_threads", 2**40),
+        ("memory_bytes", 2**70),
+        ("progress", 5),
+    ]:
+        yield f"{name} {wrong!r}", _native.align_pairs, changed(valid, **{name: wrong}), TypeError, ""
+
+
+def plans():
+    """plan_gpu."""
+    valid = {
+        "query": np.array([0, 0, 1], I64),
+        "target": np.array([1, 2, 2], I64),
+        "length": np.array([9, 5, 3], I64),
+        "rank": np.arange(3, dtype=I32),
+        "bound": np.array([9, 9, 9], I64),
+        "wide_from": 100,
+        "extend": 0,
+        "strip_cells": 1000,
+        "free_ends": (False,) * 4,
+        "word_bits": 16,
+        "group": 4,
+        "rows": (8, 8, 8),
+    }
+    yield "valid", _native.plan_gpu, valid, None, ""
+    for name, wrong, text in [
+        *((name, np.array([0, 0, k], I64), name) for name in ("query", "target") for k in (3, -1, 2**40)),
+        ("query", np.zeros(2, I64), "unequal"),
+        ("rank", np.array([0, 1, 3], I32), "rank"),
+        ("rank", np.array([0, 1, -1], I32), "rank"),
+        ("rank", np.zeros(2, I32), "unequal"),
+        ("bound", np.zeros(2, I64), "unequal"),
+        ("bound", np.array([1, 2, -3], I64), "bound"),
+        ("bound", np.array([1, 2, 2**62], I64), "bound"),
+        ("length", np.array([1, 2, -3], I64), "length"),
+        ("length", np.array([1, 2, 2**31], I64), "length"),
+        ("extend", -1, "extend"),
+        ("extend", 2**40, "extend"),
+        ("strip_cells", 0, "strip_cells"),
+        ("word_bits", 8, "word_bits"),
+        ("word_bits", 0, "word_bits"),
+        ("group", 0, "group"),
+        ("group", -4, "group"),
+        ("group", 2**30, "group"),
+        ("rows", (8, 0, 8), "rows"),
+        ("rows", (8, 8, -1), "rows"),
+        ("rows", (2**31 - 1, 8, 8), "rows"),
+    ]:
+        yield f"{name} {wrong}", _native.plan_gpu, changed(valid, **{name: wrong}), ValueError, text
+    yield "rows (8,)", _native.plan_gpu, changed(valid, rows=(8,)), TypeError, ""
+
+
+def scatters():
+    """scatter_values and scatter_runs."""
+    values = {"values": np.zeros((2, 3), I32), "place": np.array([4, 0, 2], I64), "out": np.zeros((2, 5), I32)}
+    yield "valid values", _native.scatter_values, values, None, ""
+    for k in (5, -1, 2**62):
+        wrong = changed(values, place=np.array([4, k, 2], I64))
+        yield f"place {k}", _native.scatter_values, wrong, ValueError, "place"
+    for name, wrong in [
+        ("place", np.zeros(2, I64)),
+        ("values", np.zeros((3, 3), I32)),
+        ("out", np.zeros((1, 5), I32)),
+    ]:
+        yield f"{name} {wrong}", _native.scatter_values, changed(values, **{name: wrong}), ValueError, "unequal shapes"
+    read_only = np.zeros((2, 5), I32)
+    read_only.flags.writeable = False
+    for wrong in (read_only, np.zeros((2, 10), I32)[:, ::2], np.zeros((2, 5), I64)):
+        yield "out", _native.scatter_values, changed(values, out=wrong), TypeError, ""
+    runs = {
+        "runs": np.arange(6, dtype=U32),
+        "begin": np.array([0, 2, 6], I64),
+        "place": np.array([1, 0], I64),
+        "offsets": np.array([0, 4, 6], I64),
+        "out": np.zeros(6, U32),
+    }
+    yield "valid runs", _native.scatter_runs, runs, None, ""
+    for name, wrong, text in [
+        ("begin", np.array([0, 6], I64), "unequal lengths"),
+        ("begin", np.array([0, 7, 6], I64), "descend"),
+        ("begin", np.array([0, 2, 7], I64), "beyond"),
+        ("begin", np.array([-2, 2, 6], I64), "beyond"),
+        ("begin", np.array([0, 3, 6], I64), "longer than the room"),
+        ("place", np.array([1, 2], I64), "place"),
+        ("place", np.array([1, -1], I64), "place"),
+        ("offsets", np.array([0, 4, 7], I64), "beyond"),
+        ("offsets", np.array([-1, 4, 6], I64), "beyond"),
+        ("offsets", np.array([4, 0, 6], I64), "descend"),
+        ("offsets", np.zeros(0, I64), "offsets"),
+        ("out", np.zeros(5, U32), "beyond"),
+    ]:
+        yield f"{name} {wrong}", _native.scatter_runs, changed(runs, **{name: wrong}), ValueError, text
