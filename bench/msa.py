@@ -61,9 +61,10 @@ class Outcome(NamedTuple):
 
 def measure(command: list[str], family: Family, folder: Path) -> Outcome | None:
     """Runs a tool and scores its alignment; None where it makes none of these sequences."""
-    out = folder / "aligned.fa"
+    given, out = folder / "family.fa", folder / "aligned.fa"
+    shutil.copyfile(family.path, given)  # CLUSTALW writes its tree beside it
     out.unlink(missing_ok=True)
-    words = [word.replace("{in}", str(family.path)).replace("{out}", str(out)) for word in command]
+    words = [word.replace("{in}", str(given)).replace("{out}", str(out)) for word in command]
     is_printed = not any("{out}" in word for word in command)
     with open(out if is_printed else os.devnull, "wb") as stdout:
         process = subprocess.Popen(
