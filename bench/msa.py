@@ -48,6 +48,8 @@ PEERS = {
     "Kalign 3": ["kalign", "-i", "{in}", "-o", "{out}"],
     "CLUSTALW 2": ["clustalw", "-INFILE={in}", "-OUTFILE={out}", "-OUTPUT=FASTA", "-OUTORDER=INPUT"],
 }
+#: Wall seconds below which two threads are not compared with one.
+LEAST_SECONDS = 2.0
 
 
 class Outcome(NamedTuple):
@@ -97,8 +99,11 @@ def api_seconds(family: Family, mode: str) -> dict[str, float]:
     return dict(stages)
 
 
-def two_threads(families: list[Family]) -> float:
-    """Wall time of one thread over that of two, over the costliest families (a twentieth of them, one at least)."""
+def two_threads(families: list[Family]) -> float | None:
+    """Wall time of one thread over that of two, over the costliest families (a twentieth of them, one at least).
+
+    None where these take too little for a ratio.
+    """
     chosen = sorted(families, key=lambda family: family.cells)[-max(1, len(families) // 20) :]
     seconds = []
     for n_threads in (1, 2):
@@ -106,7 +111,7 @@ def two_threads(families: list[Family]) -> float:
         for family in chosen:
             tropalign.align_multiple(family.path, n_threads=n_threads, device="cpu")
         seconds.append(time.perf_counter() - begin)
-    return seconds[0] / seconds[1]
+    return seconds[0] / seconds[1] if seconds[0] > LEAST_SECONDS else None
 
 
 def run(families: list[Family], tools: dict[str, list[str]], folder: Path) -> dict[str, list[Outcome | None]]:

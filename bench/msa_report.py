@@ -25,7 +25,7 @@ def write_report(
     families: list[Family],
     found: dict[str, list[Outcome | None]],
     stages: dict[str, list[dict[str, float]]],
-    two_threads: float,
+    two_threads: float | None,
 ) -> str:
     """The page, in Markdown.
 
@@ -36,7 +36,7 @@ def write_report(
     stages
         Of each mode of tropalign the seconds of each family by stage.
     two_threads
-        How many times faster two threads are.
+        How many times faster two threads are; None where that was not measured.
     """
     cells = sum(family.cells for family in families)
     sets = list(dict.fromkeys(sorted(family.set for family in families)))
@@ -48,7 +48,8 @@ def write_report(
     lines += ["", *_accuracy(families, sets, found, stages), ""]
     lines += [*_tests(found), ""] if len(found) > len(stages) else []
     lines += [*_stages(stages), ""]
-    lines += wrap(f"Two threads are {two_threads:.2f} times as fast as one (wall time, the costliest families).")
+    if two_threads is not None:
+        lines += wrap(f"Two threads are {two_threads:.2f} times as fast as one (wall time, the costliest families).")
     return "\n".join(lines) + "\n"
 
 
