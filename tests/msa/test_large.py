@@ -1,24 +1,33 @@
 """Large families: what the division may not change, and what it promises."""
 
+import threading
+import time
+from concurrent.futures import CancelledError, Future
+
 import numpy as np
 import pytest
 from msa.evolved import evolved_family
 
 import tropalign
 from tropalign.devices.registry import open_devices
+from tropalign.errors import ResourceError
+from tropalign.msa import large, large_memory
 from tropalign.msa.copies import unique_sequences, with_copies
 from tropalign.msa.group_alignment import representatives
-from tropalign.msa.groups import Item
+from tropalign.msa.groups import Item, Pool
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.large import Division, align_large
+from tropalign.msa.large_memory import LargeRoom
 from tropalign.msa.options import options_of
+from tropalign.msa.pipeline import N_SECTIONS
 
 SMALL = Division(most_items=6, n_representatives=3)
 
 
-def aligned(batch, n_threads=1, division=SMALL, progress=None, **options):
+def aligned(batch, n_threads=1, division=SMALL, progress=None, kept=None, memory_bytes=1 << 30, **options):
     devices = open_devices(["cpu"], n_threads, 1, 1 << 30)
-    return align_large(batch, options_of("fast", **options), devices, n_threads, progress, division)
+    how = (devices, n_threads, memory_bytes, kept, progress, division)
+    return align_large(batch, options_of("fast", **options), *how)
 
 
 def family(n=40, length=60, seed=1, **how):
@@ -121,6 +130,110 @@ def test_progress_may_end_it():
 
     with pytest.raises(KeyboardInterrupt):
         aligned(family(30)[0], progress=stop)
+
+
+class Kept(dict):
+    """What earlier runs left, in memory; ends the run after so many parts."""
+
+    def __init__(self, left):
+        super().__init__()
+        self.left = left
+
+    def get(self, stage, part):
+        return super().get((stage, part))
+
+    def put(self, stage, part, sections):
+        assert len(sections) == N_SECTIONS
+        self[stage, part] = [bytes(section) for section in sections]
+        self.left -= 1
+        if not self.left:
+            raise Stopped
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_a_broken_run_goes_on_from_any_part(monkeypatch):
+    batch, _ = family(60, seed=2)
+    all_parts = Kept(-1)
+    whole = aligned(batch, kept=all_parts)
+    n_groups = len(all_parts) - 1
+    assert n_groups > 8 and sorted(all_parts) == [(0, 0), *((1, k) for k in range(n_groups))]
+    made = []
+    align = large.align_items
+    monkeypatch.setattr(large, "align_items", lambda items, *more: made.append(len(items)) or align(items, *more))
+    for n_parts in (1, 2, n_groups // 2, n_groups, n_groups + 1):
+        kept = Kept(n_parts)
+        with pytest.raises(Stopped):
+            aligned(batch, kept=kept)
+        assert len(kept) == n_parts
+        made.clear()
+        again = aligned(batch, kept=kept)
+        assert len(made) == n_groups + 1 - n_parts
+        assert again.tree.to_bytes() == whole.tree.to_bytes() and kept == all_parts
+        for first, second in zip(again, whole, strict=True):
+            if not isinstance(first, GuideTree):
+                np.testing.assert_array_equal(first, second)
+
+
+def test_the_same_for_any_memory(monkeypatch):
+    """Few rows at a time cut batches short, and the pairs of one group into portions."""
+    batch, _ = family(60, seed=2)
+    whole = aligned(batch)
+    monkeypatch.setattr(large_memory, "MOST_ROWS", 500)
+    monkeypatch.setattr(large_memory, "LEAST_ROWS", 1)
+    portions = []
+    pooled = Pool._pooled
+    monkeypatch.setattr(
+        Pool, "_pooled", lambda self, pairs, watch: portions.append(pairs) or pooled(self, pairs, watch)
+    )
+    seen = []
+    found = aligned(batch, progress=lambda stage, share: seen.append(share))
+    assert len(portions) > 40 and seen == sorted(seen)
+    assert found.columns.tolist() == whole.columns.tolist()
+    assert found.residue_confidence.tolist() == whole.residue_confidence.tolist()
+
+
+def test_memory_that_does_not_suffice():
+    batch, _ = family(60, seed=2)
+    with pytest.raises(
+        ResourceError, match=r"^the alignment of 58 different sequences needs .* MiB of memory and 1.0 M"
+    ):
+        aligned(batch, memory_bytes=1 << 20)
+    room = LargeRoom(batch.lengths, 48, 1 << 30)
+    lengths = np.full(48, 5000)
+    assert room.groups_at_once([lengths[:4]] * 2, [1000, 2000], 3000) > 4
+    with pytest.raises(
+        ResourceError, match=r"about .* GiB of memory and 1.0 GiB are allowed: allow more with --memory, "
+    ):
+        room.groups_at_once([lengths[:4], lengths], [1000, 100_000_000], 100_001_000)
+
+
+def test_an_interrupt_ends_groups_on_their_way(monkeypatch):
+    """What ends the wait for a group ends the groups that other threads are at, too."""
+    batch, _ = family(60, seed=2)
+    began, ended = threading.Event(), []
+
+    def waits(items, pairs, found, options, n_threads, watch):
+        began.set()
+        for _ in range(1000):
+            try:
+                watch(0)
+            except CancelledError:
+                ended.append(items)
+                raise
+            time.sleep(0.01)
+
+    def interrupted(*_):
+        assert began.wait(10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(large, "align_items", waits)
+    monkeypatch.setattr(Future, "result", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        aligned(batch, 2)
+    assert ended
 
 
 def test_unique_sequences():

@@ -160,7 +160,7 @@ def test_a_broken_run_goes_on_from_any_part(order, monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
     job = pipeline.Job(family_of(FAMILY), options_of(refine=3), order=order)
     whole = pipeline.align(job, [CpuDevice(1)], 1, 1 << 30)
-    n_tiles = pipeline.n_tiles(job)
+    _, n_tiles = pipeline.kept_stages(job)
     assert n_tiles == 4
     calls, compute = [], task.PosteriorTask.on_cpu
 

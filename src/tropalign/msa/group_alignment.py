@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.execution.task import Progress
 from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.groups import Item, Pooled
 from tropalign.msa.guide_tree import GuideTree
@@ -26,15 +27,34 @@ class GroupAlignment(NamedTuple):
         Whose leaves are the items.
     confidence : float32
         Of each column of the items.
+    distance : float32, shape (n_pairs,)
+        Of the items: (0,1), (0,2) .. (1,2) ..
     """
 
     columns: NDArray[np.int32]
     tree: GuideTree
     confidence: NDArray[np.float32]
+    distance: NDArray[np.float32]
+
+    def sections(self) -> list[bytes]:
+        """As bytes for the disk; `of_sections` makes the alignment of them again."""
+        return [self.columns.tobytes(), self.tree.to_bytes(), self.confidence.tobytes(), self.distance.tobytes()]
+
+    @classmethod
+    def of_sections(cls, parts: Sequence[bytes], n_items: int) -> GroupAlignment:
+        """From what `sections` made."""
+        columns, tree, confidence, distance = parts
+        numbers = (np.frombuffer(part, np.float32) for part in (confidence, distance))
+        return cls(np.frombuffer(columns, np.int32), GuideTree.from_bytes(tree, n_items), *numbers)
 
 
 def align_items(
-    items: Sequence[Item], pairs: NDArray[np.int32], found: Pooled, options: MsaOptions, n_threads: int
+    items: Sequence[Item],
+    pairs: NDArray[np.int32],
+    found: Pooled,
+    options: MsaOptions,
+    n_threads: int,
+    progress: Progress | None = None,
 ) -> GroupAlignment:
     """Aligns items by the posteriors of their pairs: guide tree, consistency, progressive alignment, refinement.
 
@@ -42,6 +62,8 @@ def align_items(
     ----------
     pairs : int32, shape (n_pairs, 2)
         All of them: (0,1), (0,2) .. (1,2) ..
+    progress
+        Called now and then; what it raises ends the work.
     """
     from tropalign import _native
 
@@ -49,21 +71,20 @@ def align_items(
     store, as_found = _native.PosteriorStore(lengths), _native.PosteriorStore(lengths)
     for one in (store, as_found):
         one.add(pairs, found.row_sizes, found.columns, found.values)
-    tree = GuideTree(*_native.guide_tree(found.distance))
+    tree = GuideTree(*_native.guide_tree(found.distance, progress))
     weights = _native.sequence_weights(tree.children, tree.branch_lengths)
     for number in range(options.consistency):
         is_last = number + 1 == options.consistency
         rule = CONSISTENCY_RULES[options.rules]
-        relax(store, rule, tree.children, weights, options.cutoff, is_last, n_threads, through=options.through)
-    columns = _native.progressive(store, tree.children, weights, n_threads)
+        numbers = (weights, options.cutoff, is_last, n_threads, progress)
+        relax(store, rule, tree.children, *numbers, through=options.through)
+    columns = _native.progressive(store, tree.children, weights, n_threads, progress)
     if options.refine:
-        columns = _native.refine(
-            store, columns, weights, *SPLITS[options.rules], options.refine, options.seed, n_threads
-        )
-    confidence, _ = _native.confidence(
-        as_found, columns, weights, n_threads
-    )  # probabilities, not what consistency makes of them
-    return GroupAlignment(columns, tree, confidence)
+        how = (*SPLITS[options.rules], options.refine, options.seed)
+        columns = _native.refine(store, columns, weights, *how, n_threads, progress)
+    # of the probabilities, not of what consistency makes of them
+    confidence, _ = _native.confidence(as_found, columns, weights, n_threads, progress)
+    return GroupAlignment(columns, tree, confidence, found.distance)
 
 
 def representatives(

@@ -8,7 +8,7 @@ group y   c  MRVL                                                               
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,9 @@ from tropalign.execution.task import Device, Progress
 from tropalign.msa.models import PairModel
 from tropalign.msa.task import Posteriors, PosteriorTask
 from tropalign.sequences.batch import SequenceBatch
+
+#: Rows of the matrices of sequences that are there at a time where memory is plenty: some 350 MB.
+MOST_ROWS = 8_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,10 @@ class ItemPair(NamedTuple):
     def pairs(self) -> list[tuple[int, int]]:
         """Pairs of sequences."""
         return [(a, b) for a in self.x.representatives for b in self.y.representatives]
+
+    def n_rows(self, lengths: NDArray[np.int64]) -> int:
+        """Rows of the matrices of these pairs, for the lengths of all sequences."""
+        return sum(int(lengths[a]) for a in self.x.representatives) * len(self.y.representatives)
 
 
 class Pooled(NamedTuple):
@@ -101,6 +108,8 @@ class Pool:
         Posteriors below are dropped: those of sequences, and those of items.
     devices, n_threads
         What computes posteriors, and threads for the rest.
+    most_rows
+        Rows of the matrices of sequences that are there at a time; the result is the same for any number.
     """
 
     batch: SequenceBatch
@@ -110,6 +119,7 @@ class Pool:
     pooled_cutoff: float
     devices: Sequence[Device]
     n_threads: int
+    most_rows: int = MOST_ROWS
 
     def posteriors(
         self, item_pairs: Iterable[ItemPair], progress: Callable[[int], Progress | None] | None = None
@@ -121,9 +131,36 @@ class Pool:
         progress
             Gives what receives the pairs of sequences begun, for a number of them.
         """
+        wanted = list(item_pairs)
+        n_pairs = sum(len(pair.x.representatives) * len(pair.y.representatives) for pair in wanted)
+        watch = progress(n_pairs) if progress is not None else None
+        begun = 0
+
+        def portion_begun(items: int) -> None:
+            if watch is not None:
+                watch(begun + items)
+
+        parts = []
+        for some in self._portions(wanted):
+            parts.append(self._pooled(some, portion_begun))
+            begun += sum(len(pair.x.representatives) * len(pair.y.representatives) for pair in some)
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+    def _portions(self, wanted: Sequence[ItemPair]) -> Iterator[Sequence[ItemPair]]:
+        """Neighbours that have `most_rows` rows together, and one pair at the least."""
+        begin = n_rows = 0
+        for k, pair in enumerate(wanted):
+            rows = pair.n_rows(self.batch.lengths)
+            if k > begin and n_rows + rows > self.most_rows:
+                yield wanted[begin:k]
+                begin, n_rows = k, 0
+            n_rows += rows
+        yield wanted[begin:]
+
+    def _pooled(self, wanted: Sequence[ItemPair], progress: Progress) -> Pooled:
+        """Those of one portion."""
         from tropalign import _native
 
-        wanted = list(item_pairs)
         members = [pair.pairs() for pair in wanted]
         begins = np.concatenate([[0], np.cumsum([len(pairs) for pairs in members])]).astype(np.int64)
         chosen = np.array([pair for pairs in members for pair in pairs], np.int32).reshape(-1, 2)
@@ -147,18 +184,37 @@ class Pool:
                 self.pooled_cutoff,
                 self.n_threads,
             )
-        rows = np.concatenate([[0], np.cumsum(n_rows, dtype=np.int64)])
-        elements = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])[rows]
         means = np.add.reduceat(found.distance.astype(np.float64), begins[:-1]) / np.diff(begins)
-        return Pooled(means.astype(np.float32), row_sizes, columns, values, rows, elements)
+        rows = np.concatenate([[0], np.cumsum(n_rows, dtype=np.int64)])
+        return _with_begins(means.astype(np.float32), row_sizes, columns, values, rows)
 
-    def _of_sequences(self, pairs: NDArray[np.int32], progress: Callable[[int], Progress | None] | None) -> Posteriors:
+    def _of_sequences(self, pairs: NDArray[np.int32], progress: Progress) -> Posteriors:
         """Those of pairs of sequences, in their order."""
         task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=pairs)
-        scheduler = Scheduler(self.devices, progress(len(pairs)) if progress is not None else None)
-        found = [result.value for result in scheduler.run([task])]
+        found = [result.value for result in Scheduler(self.devices, progress).run([task])]
         names = ("distance", "row_sizes", "columns", "values")
         return Posteriors(pairs, *(np.concatenate([getattr(one, name) for one in found]) for name in names))
+
+
+def _with_begins(
+    distance: NDArray[np.float32],
+    row_sizes: NDArray[np.uint16],
+    columns: NDArray[np.uint16],
+    values: NDArray[np.uint16],
+    rows: NDArray[np.int64],
+) -> Pooled:
+    """Knows where elements begin from where the rows of each pair do."""
+    elements = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])[rows]
+    return Pooled(distance, row_sizes, columns, values, rows, elements)
+
+
+def _joined(parts: Sequence[Pooled]) -> Pooled:
+    """Portions one after another."""
+    distance = np.concatenate([part.distance for part in parts])
+    names = ("row_sizes", "columns", "values")
+    row_sizes, columns, values = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+    sizes = np.concatenate([np.diff(part.row_begins) for part in parts])
+    return _with_begins(distance, row_sizes, columns, values, np.concatenate([[0], np.cumsum(sizes)]))
 
 
 def starting_columns(batch: SequenceBatch) -> NDArray[np.uint16]:

@@ -12,9 +12,10 @@ from distances without alignments; and what stands between two groups, for which
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -29,12 +30,14 @@ from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.group_alignment import GroupAlignment, align_items, representatives
 from tropalign.msa.groups import Item, ItemPair, Pool, Pooled, starting_columns
 from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.large_memory import LargeRoom
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
+from tropalign.msa.pipeline import N_SECTIONS, Kept, NothingKept
 from tropalign.msa.sampled_tree import family_tree
 from tropalign.sequences.batch import SequenceBatch
 
-#: Cells of the pairs whose posteriors are made at a time.
+#: Cells of the pairs whose posteriors are made at a time: a kill loses them.
 BATCH_CELLS = 2_000_000_000
 #: The share of the work that the tree of all sequences is taken for, for progress.
 TREE_SHARE = 0.1
@@ -85,6 +88,8 @@ def align_large(
     options: MsaOptions,
     devices: Sequence[Device],
     n_threads: int,
+    memory_bytes: int,
+    kept: Kept | None = None,
     progress: StageProgress | None = None,
     division: Division | None = None,
 ) -> LargeAlignment:
@@ -98,17 +103,25 @@ def align_large(
         Of the stages; `keep` does not apply.
     devices, n_threads
         What computes posteriors, and threads for the rest.
+    memory_bytes
+        What may be taken beside the family; the alignment is the same for any.
+    kept
+        Stage 0 leaves the tree, stage 1 a part per group, by the group's place in the division.
     progress
         Receives the name of a stage and the share of all work that is done.
 
     Raises
     ------
     ResourceError
-        An alignment gets more columns than 16 bits number.
+        The tree or a group takes more memory than is allowed, or an alignment gets more columns than 16 bits number.
     """
+    division = division or Division()
     first, copy_of = unique_sequences(batch)
     unique = batch[first] if len(first) < len(batch) else batch
-    columns, tree, residues = _Family(unique, options, devices, n_threads, progress, division or Division()).align()
+    room = LargeRoom(unique.lengths, division.most_items, memory_bytes)
+    parts = NothingKept() if kept is None else kept
+    means = (devices, n_threads, room, parts, progress, division)
+    columns, tree, residues = _Family(unique, options, *means).align()
     if unique is not batch:
         columns, residues = (copied(values, unique, copy_of) for values in (columns, residues))
         tree = with_copies(tree, first, copy_of)
@@ -117,10 +130,12 @@ def align_large(
 
 
 class _Work:
-    """A group on its way: its items with their numbers, and the posteriors of all pairs of them."""
+    """A group on its way: its items with their numbers, and its alignment once it is there."""
 
-    def __init__(self, number: int, numbers: Sequence[int], items: list[Item]) -> None:
-        self.number, self.numbers, self.items = number, numbers, items
+    def __init__(
+        self, number: int, numbers: Sequence[int], items: list[Item], aligned: GroupAlignment | None = None
+    ) -> None:
+        self.number, self.numbers, self.items, self.aligned = number, numbers, items, aligned
         self.pairs = np.stack(np.triu_indices(len(items), 1), 1).astype(np.int32)
 
     @property
@@ -142,13 +157,16 @@ class _Family:
         options: MsaOptions,
         devices: Sequence[Device],
         n_threads: int,
+        room: LargeRoom,
+        kept: Kept,
         progress: StageProgress | None,
         division: Division,
     ) -> None:
         self.batch, self.options, self.n_threads, self.division = batch, options, n_threads, division
+        self.room, self.kept = room, kept
         model = model_of(batch.alphabet, options.rules)
-        columns = starting_columns(batch)
-        self.pool = Pool(batch, columns, model, options.cutoff, division.pooled_cutoff, devices, n_threads)
+        numbers = (options.cutoff, division.pooled_cutoff)
+        self.pool = Pool(batch, starting_columns(batch), model, *numbers, devices, n_threads, room.most_rows)
         self.items = {k: Item(np.array([k]), int(size), (k,)) for k, size in enumerate(batch.lengths.tolist())}
         self.node_of = {k: k for k in range(len(batch))}  # of an item, in the tree of the family
         self.children: list[tuple[int, int]] = []
@@ -161,9 +179,7 @@ class _Family:
         """Columns, tree and confidence of the residues."""
         n = len(self.batch)
         if n > 1:
-            self._tell("tree", 0.0)
-            whole = family_tree(self.batch, self.n_threads, self._watch("tree", TREE_SHARE))
-            groups = divide(whole.children, self.division.most_items)
+            groups = divide(self._tree().children, self.division.most_items)
             self.done = TREE_SHARE
             work = sum(len(group.items) ** 2 for group in groups)
             for level in range(max(group.level for group in groups) + 1):
@@ -172,6 +188,16 @@ class _Family:
         tree = GuideTree(np.array(self.children, np.int32).reshape(-1, 2), self.branch_lengths)
         residues = np.where(self.met > 0, self.sure / np.maximum(self.met, 1), 1.0).astype(np.float32)
         return self.pool.column_of.astype(np.int32), tree, residues
+
+    def _tree(self) -> GuideTree:
+        """The tree by which the family is divided."""
+        found = self.kept.get(0, 0)
+        if found is not None:
+            return GuideTree.from_bytes(found[0], len(self.batch))
+        self._tell("tree", 0.0)
+        tree = family_tree(self.batch, self.n_threads, self._watch("tree", TREE_SHARE))
+        self.kept.put(0, 0, [tree.to_bytes(), *[b""] * (N_SECTIONS - 1)])
+        return tree
 
     def _tell(self, stage: str, share: float) -> None:
         if self.progress is not None:
@@ -191,45 +217,65 @@ class _Family:
         """Aligns groups that do not depend on one another."""
         for some in self._batches(groups):
             share = unit_share * sum(len(work.items) ** 2 for work in some)
-            pairs = [pair for work in some for pair in work.item_pairs()]
-            found = self.pool.posteriors(pairs, self._watch("posteriors", share))
-            bounds = np.concatenate([[0], np.cumsum([work.n_pairs for work in some])]).tolist()
-            parts = [found.part(*span) for span in pairwise(bounds)]
+            if wanted := [work for work in some if work.aligned is None]:
+                pairs = [pair for work in wanted for pair in work.item_pairs()]
+                found = self.pool.posteriors(pairs, self._watch("posteriors", share))
+                self._tell("groups", self.done + share)
+                self._align(wanted, found)
             self.done += share
-            self._tell("groups", self.done)
-            for work, part, aligned in zip(some, parts, self._aligned(some, parts), strict=True):
-                self._join(work, part.distance, aligned)
+            for work in some:
+                assert work.aligned is not None  # for the type checker
+                self._join(work, work.aligned)
 
     def _batches(self, groups: list[tuple[int, Group]]) -> Iterator[list[_Work]]:
-        """Groups whose pairs of representatives have about BATCH_CELLS cells together."""
+        """Groups whose pairs of representatives have BATCH_CELLS cells together, and no more rows than have room."""
         some: list[_Work] = []
-        cells = 0
+        cells = rows = 0
         for number, group in groups:
-            some.append(_Work(number, group.items, [self.items[k] for k in group.items]))
-            sizes = [int(self.batch.lengths[list(item.representatives)].sum()) for item in some[-1].items]
-            cells += sum(sizes) ** 2 // 2
-            if cells > BATCH_CELLS:
+            found = self.kept.get(1, number - len(self.batch))
+            aligned = None if found is None else GroupAlignment.of_sections(found, len(group.items))
+            work = _Work(number, group.items, [self.items[k] for k in group.items], aligned)
+            sizes = np.array([self.batch.lengths[list(item.representatives)].sum() for item in work.items])
+            speakers = np.array([len(item.representatives) for item in work.items])
+            work_rows = int((np.cumsum(sizes)[:-1] * speakers[1:]).sum()) if aligned is None else 0
+            if some and (cells > BATCH_CELLS or rows + work_rows > self.room.most_rows):
                 yield some
-                some, cells = [], 0
+                some, cells, rows = [], 0, 0
+            some.append(work)
+            cells += int(sizes.sum()) ** 2 // 2 if aligned is None else 0
+            rows += work_rows
         if some:
             yield some
 
-    def _aligned(self, some: list[_Work], parts: list[Pooled]) -> list[GroupAlignment]:
-        """Each group on a thread, or where there are few on all threads."""
-        is_one_each = len(some) >= 2 * self.n_threads
+    def _align(self, some: list[_Work], found: Pooled) -> None:
+        """Each group on a thread, or where there are few on all threads; those that are done are kept."""
+        bounds = np.concatenate([[0], np.cumsum([work.n_pairs for work in some])]).tolist()
+        parts = [found.part(*span) for span in pairwise(bounds)]
+        lengths = [np.array([item.n_columns for item in work.items]) for work in some]
+        at_once = self.room.groups_at_once(lengths, [len(part.columns) for part in parts], len(found.columns))
+        is_one_each = len(some) >= 2 * self.n_threads and at_once >= self.n_threads
         n_threads = 1 if is_one_each else self.n_threads
+        stop = Event()
+
+        def watch(_: int) -> None:
+            if stop.is_set():
+                raise CancelledError
+
         with ThreadPoolExecutor(self.n_threads if is_one_each else 1) as threads:
             waiting = [
-                threads.submit(align_items, work.items, work.pairs, found, self.options, n_threads)
-                for work, found in zip(some, parts, strict=True)
+                threads.submit(align_items, work.items, work.pairs, part, self.options, n_threads, watch)
+                for work, part in zip(some, parts, strict=True)
             ]
             try:
-                return [one.result() for one in waiting]
+                for work, one in zip(some, waiting, strict=True):
+                    work.aligned = one.result()
+                    self.kept.put(1, work.number - len(self.batch), work.aligned.sections())
             except BaseException:
+                stop.set()
                 threads.shutdown(cancel_futures=True)
                 raise
 
-    def _join(self, work: _Work, distance: NDArray[np.float32], aligned: GroupAlignment) -> None:
+    def _join(self, work: _Work, aligned: GroupAlignment) -> None:
         """Makes one item of a group: moves the residues of its members to their new columns."""
         n_columns = int(aligned.columns.max()) + 1
         n_members = sum(len(item.members) for item in work.items)
@@ -250,7 +296,7 @@ class _Family:
         self._graft(work, aligned.tree)
         members = np.concatenate([item.members for item in work.items])
         chosen = representatives(
-            work.items, distance, aligned.tree, self.batch.lengths, self.division.n_representatives
+            work.items, aligned.distance, aligned.tree, self.batch.lengths, self.division.n_representatives
         )
         self.items[work.number] = Item(members, n_columns, chosen)
 

@@ -140,7 +140,7 @@ def align(
     if job.options.mode == "fast":
         if job.tree is not None:
             raise UsageError("mode fast makes its own tree: choose mode default, or give none")
-        return _fast(job, devices, n_threads, progress)
+        return _fast(job, devices, n_threads, memory_bytes, kept, progress)
     return _Stages(job, devices, n_threads, memory_bytes, kept or NothingKept(), progress).run()
 
 
@@ -150,9 +150,11 @@ def score_cells(job: Job) -> int:
     return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2 * SCORE_CELLS)
 
 
-def n_tiles(job: Job) -> int:
-    """Parts that each stage leaves at the most."""
-    return max(1, len(_task(job).tiles()))
+def kept_stages(job: Job) -> tuple[int, int]:
+    """Stages that leave parts, and how many parts each leaves at the most."""
+    if job.options.mode == "fast":
+        return 2, len(job.batch)  # the tree, and a part per group
+    return job.options.consistency + 2, max(1, len(_task(job).tiles()))
 
 
 def _task(job: Job) -> PosteriorTask:
@@ -168,11 +170,18 @@ def _as_it_is(job: Job) -> MultipleAlignment:
     return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
 
 
-def _fast(job: Job, devices: Sequence[Device], n_threads: int, progress: StageProgress | None) -> MultipleAlignment:
+def _fast(
+    job: Job,
+    devices: Sequence[Device],
+    n_threads: int,
+    memory_bytes: int,
+    kept: Kept | None,
+    progress: StageProgress | None,
+) -> MultipleAlignment:
     """Groups of the family, one by one, and then the groups."""
     from tropalign.msa.large import align_large
 
-    found = align_large(job.batch, job.options, devices, n_threads, progress)
+    found = align_large(job.batch, job.options, devices, n_threads, memory_bytes, kept, progress)
     confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
     return _finished(job, found.columns, confidence, found.tree)
 

@@ -22,7 +22,7 @@ from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device
 from tropalign.machine.environment import whole_number
 from tropalign.msa import pipeline
-from tropalign.msa.progress import stage_costs
+from tropalign.msa.progress import work_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,11 +74,11 @@ class MsaRun:
             What the stages, a writer or the disk say.
         """
         path = output_path(self.outputs[0].path)
-        work = sum(stage_costs(self.job.batch.lengths, self.job.options).values())
+        work = work_cells(self.job.batch.lengths, self.job.options)
         least = LEAST_KEPT_CELLS
         if "TROPALIGN_LEAST_KEPT_CELLS" in os.environ:
             least = whole_number("TROPALIGN_LEAST_KEPT_CELLS", os.environ["TROPALIGN_LEAST_KEPT_CELLS"])
-        if path is None or work < least or self.job.options.mode == "fast":  # which is done in minutes
+        if path is None or work < least:
             self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, None, progress))
             return
         with Parts(parts_directory(path), self._manifest()) as parts:
@@ -104,9 +104,8 @@ class KeptParts:
 
     def __init__(self, parts: Parts, job: pipeline.Job) -> None:
         self._parts = parts
-        self._n_parts = pipeline.n_tiles(job)
-        self._n_stages = job.options.consistency + 2
-        indices = range(self._n_parts * self._n_stages)
+        n_stages, self._n_parts = pipeline.kept_stages(job)
+        indices = range(self._n_parts * n_stages)
         self._finished = parts.finished(indices, pipeline.N_SECTIONS)
 
     def _index(self, stage: int, part: int) -> int:

@@ -24,7 +24,7 @@ MOST_ALL_PAIRS = 16_384
 #: Sequences that are drawn.
 SEEDS = 2048
 #: Sequences whose nearest seeds are found at a time.
-AT_ONCE = 4096
+AT_ONCE = 1024
 #: A part that holds more of the family than this is cut by length: the seeds did not divide it.
 UNDIVIDED = 0.8
 

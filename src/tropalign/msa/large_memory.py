@@ -1,0 +1,112 @@
+"""What a large family takes in memory: the tree of all, then posteriors and alignments of some groups at a time.
+
+::
+
+    family   | tree: two triangles of distances |                                         beside it: what is allowed
+             | posteriors of sequences, of a batch's pairs |                              (fewer rows where it is short)
+             | of items | stores of the groups that are aligned at a time |               (fewer groups at a time)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import ResourceError
+from tropalign.machine.memory import human, require
+from tropalign.msa.groups import MOST_ROWS
+from tropalign.msa.memory import Room
+from tropalign.msa.sampled_tree import AT_ONCE, MOST_ALL_PAIRS, SEEDS
+
+#: Bytes of a distance, which stands in two triangles; of a sequence and a seed, whose kinship is judged.
+DISTANCE_BYTES, KINSHIP_BYTES = 8, 64
+#: Beside the family: per sequence, and per residue (sums of confidence, columns).
+SEQUENCE_BYTES, RESIDUE_BYTES = 1024, 40
+#: Elements per row, a cautious mean, with 4 bytes each and 2 for the row; both are there twice for a moment.
+ROW_ELEMENTS = 8
+ROW_BYTES = 2 * (2 + 4 * ROW_ELEMENTS)
+#: An element of what is held while groups are aligned, with its share of the rows.
+HELD_BYTES = 6
+#: Rows at the least: fewer would leave threads without work.
+LEAST_ROWS = 100_000
+#: A group has two stores: consistent posteriors, and those that were found.
+STORES = 2
+REMEDY = "allow more with --memory, or align parts of the family and merge them with --merge"
+
+
+class LargeRoom:
+    """Estimates for a large family, and what fits the memory.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n,)
+        Residues of each sequence.
+    most_items
+        Items of a group.
+    memory_bytes
+        What may be taken beside the family.
+
+    Raises
+    ------
+    ResourceError
+        The tree, or groups one by one, take more.
+    """
+
+    def __init__(self, lengths: NDArray[np.int64], most_items: int, memory_bytes: int) -> None:
+        n = len(lengths)
+        self._what = f"the alignment of {n:,} different sequences"
+        self._memory_bytes = memory_bytes
+        self._held = SEQUENCE_BYTES * n + RESIDUE_BYTES * int(lengths.sum())
+        compared = min(n, MOST_ALL_PAIRS)
+        tree = DISTANCE_BYTES * compared * (compared - 1) // 2
+        if n > MOST_ALL_PAIRS:
+            tree += KINSHIP_BYTES * AT_ONCE * SEEDS
+        longest = np.sort(lengths)[-most_items:]
+        group = int(_group_bytes(longest, 1.0))
+        needed = self._held + max(tree, ROW_BYTES * LEAST_ROWS + group)
+        require(needed, memory_bytes, self._what, REMEDY)
+        rows = (memory_bytes - self._held - group) // 2 // ROW_BYTES
+        self.most_rows = min(MOST_ROWS, max(LEAST_ROWS, rows))
+
+    def groups_at_once(
+        self, lengths: Sequence[NDArray[np.int64]], n_elements: Sequence[int], elements_held: int
+    ) -> int:
+        """How many of these groups may be aligned at a time.
+
+        Parameters
+        ----------
+        lengths
+            Columns of the items of each group.
+        n_elements
+            Of the posteriors of each.
+        elements_held
+            Of all posteriors that are there.
+
+        Raises
+        ------
+        ResourceError
+            Not one of them.
+        """
+        largest = 0.0
+        for columns, count in zip(lengths, n_elements, strict=True):
+            n_rows = float(columns.sum()) * (len(columns) - 1) / 2
+            largest = max(largest, _group_bytes(columns, count / max(n_rows, 1.0)))
+        left = self._memory_bytes - self._held - HELD_BYTES * elements_held
+        if largest > left:
+            needed = int(self._memory_bytes - left + largest)
+            raise ResourceError(
+                f"{self._what} needs about {human(needed)} of memory and {human(self._memory_bytes)} are allowed: "
+                f"{REMEDY}",
+                needed_bytes=needed,
+                allowed_bytes=self._memory_bytes,
+            )
+        return int(left / max(largest, 1.0))
+
+
+def _group_bytes(lengths: NDArray[np.int64], row_elements: float) -> float:
+    """What the alignment of a group takes, from the columns of its items: its stores, and a pass."""
+    room = Room(lengths, False)
+    one_pass = room.of_pass(row_elements)
+    return STORES * (room.needed(row_elements) - one_pass) + one_pass
