@@ -32,7 +32,7 @@ class Item:
         Its sequences.
     n_columns : int
     representatives : tuple of int
-        The members whose posteriors speak for it.
+        The members whose posteriors stand for those of all.
     """
 
     members: NDArray[np.int64]
@@ -143,7 +143,6 @@ class Pool:
                 begins,
                 n_rows,
                 n_columns,
-                np.ones(len(chosen)),
                 self.pooled_cutoff,
                 self.n_threads,
             )
