@@ -67,7 +67,10 @@ def test_the_table_of_arrows_is_that_of_the_rules():
     assert names == {folder: others for folder, others in ALLOWED.items() if folder != "cli"}
 
 
-@pytest.mark.parametrize("title", ["A pair's journey", "A read's journey", "What survives a kill", "Memory", "Recipes"])
+JOURNEYS = ["A pair's journey", "A read's journey", "A family's journey"]
+
+
+@pytest.mark.parametrize("title", [*JOURNEYS, "What survives a kill", "Memory", "Recipes"])
 def test_files_that_are_named_exist(title):
     """Below src/tropalign, native or the root; a name in capitals stands for one to be chosen."""
     named = [name for name in NAMED.findall(chapter(title)) if "." in name and not re.search(r"[A-Z]{3}", name)]
@@ -78,9 +81,7 @@ def test_files_that_are_named_exist(title):
         assert any((place / name).is_file() for place in places), name
 
 
-@pytest.mark.parametrize(
-    "title", ["A pair's journey", "A read's journey", "What survives a kill", "How the scheduler works", "Memory"]
-)
+@pytest.mark.parametrize("title", [*JOURNEYS, "What survives a kill", "How the scheduler works", "Memory"])
 def test_functions_that_are_named_exist(title):
     sources = [
         path

@@ -1,7 +1,8 @@
-"""The version stands in one place, and the sdist holds what builds and nothing else."""
+"""The version stands in one place, the sdist holds what builds and nothing else, the wheel what runs."""
 
 import importlib.metadata
 import tarfile
+import zipfile
 from email.parser import Parser
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 import tropalign
 
 ROOT = Path(__file__).parent.parent
+#: Endings of files that the package reads when it runs.
+DATA = {".k", ".h", ".json", ".html", ".js", ".css"}
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +38,19 @@ def test_the_installed_version_is_the_version_of_the_package():
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("tropalign is imported from its sources")
     assert installed == tropalign.__version__
+
+
+def test_the_wheel_holds_what_is_read_beside_the_code(tmp_path, monkeypatch):
+    """Kernels, colours and the page. The compiled core is left out, which would take minutes."""
+    backend = pytest.importorskip("scikit_build_core.build")
+    monkeypatch.chdir(ROOT)
+    name = backend.build_wheel(str(tmp_path), {"wheel.cmake": "false", "wheel.py-api": "py3"})
+    with zipfile.ZipFile(tmp_path / name) as wheel:
+        held = set(wheel.namelist())
+    sources = ROOT / "src"
+    data = [path for path in sources.rglob("*") if path.suffix in DATA and "__pycache__" not in path.parts]
+    assert {path.suffix for path in data} == DATA
+    assert {str(path.relative_to(sources)) for path in data} <= held
 
 
 def test_no_other_file_tells_the_version():

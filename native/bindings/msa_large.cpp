@@ -98,8 +98,8 @@ PairBegins checked_pairs(const Array<int32_t, 2> &pairs, const Array<uint16_t, 1
 
 nb::tuple pooled(Array<int32_t, 2> pairs, Array<uint16_t, 1> row_sizes, Array<uint16_t, 1> columns,
                  Array<uint16_t, 1> values, Array<int64_t, 1> offsets, Array<uint16_t, 1> column_of,
-                 Array<int64_t, 1> begins, Array<int32_t, 1> n_rows, Array<int32_t, 1> n_columns,
-                 Array<double, 1> weights, double cutoff, int n_threads, nb::object progress) {
+                 Array<int64_t, 1> begins, Array<int32_t, 1> n_rows, Array<int32_t, 1> n_columns, double cutoff,
+                 int n_threads, nb::object progress) {
     require_threads(n_threads);
     require_progress(progress);
     const auto n_entries = static_cast<int64_t>(offsets.size()), n_pairs = static_cast<int64_t>(pairs.shape(0));
@@ -111,10 +111,6 @@ nb::tuple pooled(Array<int32_t, 2> pairs, Array<uint16_t, 1> row_sizes, Array<ui
     require(begins(0) == 0 && begins(n_groups) == n_pairs, "begins: they do not begin and end with the pairs");
     require(n_rows.size() == static_cast<size_t>(n_groups) && n_columns.size() == n_rows.size(),
             "n_rows, n_columns: not one of each pair of groups");
-    require(weights.size() == static_cast<size_t>(n_pairs), "weights: not one of each pair");
-    bool positive = true;
-    for (size_t k = 0; k < weights.size(); ++k) positive &= weights(k) > 0 && weights(k) < 1e300;
-    require(positive, "weights: not above 0");
     require(cutoff >= 0 && cutoff <= 1, "cutoff: outside of 0 to 1");
     for (int64_t g = 0; g < n_groups; ++g) {
         require(
@@ -138,7 +134,7 @@ nb::tuple pooled(Array<int32_t, 2> pairs, Array<uint16_t, 1> row_sizes, Array<ui
         const PairPosteriors posteriors{n_pairs,       pairs.data(),   row_sizes.data(),  columns.data(),
                                         values.data(), at.rows.data(), at.elements.data()};
         pool_posteriors(posteriors, {offsets.data(), column_of.data()},
-                        {n_groups, begins.data(), n_rows.data(), n_columns.data(), weights.data()},
+                        {n_groups, begins.data(), n_rows.data(), n_columns.data()},
                         static_cast<int>(std::lround(cutoff * kPosteriorOne)), n_threads, out, std::ref(poll));
     }
     poll.rethrow();
@@ -158,7 +154,7 @@ void bind_msa_large(nb::module_ &m) {
           "progress"_a.none() = nb::none(),
           "Distances of all pairs, (0,1), (0,2) .. (1,2) ..; see native/msa/lcs.hpp.");
     m.def("pool_posteriors", &pooled, array("pairs"), array("row_sizes"), array("columns"), array("values"),
-          array("offsets"), array("column_of"), array("begins"), array("n_rows"), array("n_columns"), array("weights"),
-          "cutoff"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          array("offsets"), array("column_of"), array("begins"), array("n_rows"), array("n_columns"), "cutoff"_a,
+          "n_threads"_a, "progress"_a.none() = nb::none(),
           "Posteriors of aligned groups from those of their members; see native/msa/pooled.hpp.");
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "../compute/parallel.hpp"
 #include "sparse.hpp"
@@ -11,14 +10,13 @@ namespace tropalign {
 
 namespace {
 
-/// Weights of a group pair's members add up to about this, so that sums stay within 32 bits.
+/// A pair of members counts for 2^kWeightBits over their number, rounded down, so that sums stay within 32 bits.
 constexpr int kWeightBits = 16;
 
 /// Where a pair of members is on its way through the rows.
 struct Walk {
     const uint16_t *column_of_x, *column_of_x_end, *column_of_y;
     const uint16_t *row_size, *column, *value;
-    uint32_t weight;
 };
 
 /// A row of sums, and which of them are above 0.
@@ -59,27 +57,25 @@ class Row {
 std::vector<Walk> walks_of(const PairPosteriors &p, const GroupColumns &groups, const GroupPairs &group_pairs,
                            int64_t g) {
     std::vector<Walk> walks;
-    double sum = 0;
-    for (int64_t k = group_pairs.begins[g]; k < group_pairs.begins[g + 1]; ++k) sum += group_pairs.weights[k];
     for (int64_t k = group_pairs.begins[g]; k < group_pairs.begins[g + 1]; ++k) {
         const int32_t x = p.pairs[2 * k], y = p.pairs[2 * k + 1];
-        const auto weight = static_cast<uint32_t>(std::floor(std::ldexp(group_pairs.weights[k] / sum, kWeightBits)));
         const int64_t element = p.element_begins[k];
         walks.push_back({groups.column_of + groups.offsets[x], groups.column_of + groups.offsets[x + 1],
                          groups.column_of + groups.offsets[y], p.row_sizes + p.row_begins[k], p.columns + element,
-                         p.values + element, weight});
+                         p.values + element});
     }
     return walks;
 }
 
 /// The rows of one group pair.
 void pool(std::vector<Walk> walks, int32_t n_rows, int cutoff, Row &row, PooledPosteriors &out) {
+    const auto weight = static_cast<uint32_t>((size_t{1} << kWeightBits) / std::max<size_t>(walks.size(), 1));
     for (int32_t i = 0; i < n_rows; ++i) {
         for (Walk &walk : walks) {
             if (walk.column_of_x == walk.column_of_x_end || *walk.column_of_x != i) continue;
             ++walk.column_of_x;
             for (int e = *walk.row_size++; e > 0; --e)
-                row.add(walk.column_of_y[*walk.column++], walk.weight * *walk.value++);
+                row.add(walk.column_of_y[*walk.column++], weight * *walk.value++);
         }
         const size_t had = out.columns.size();
         row.drain([&](int32_t column, uint32_t sum) {

@@ -28,7 +28,6 @@ struct GroupPairs {
     int64_t n;
     const int64_t *begins;              // [n + 1]
     const int32_t *n_rows, *n_columns;  // [n]
-    const double *weights;              // [n_pairs] above 0
 };
 
 /// Sparse posteriors one group pair after another.
@@ -36,9 +35,9 @@ struct PooledPosteriors {
     std::vector<uint16_t> row_sizes, columns, values;
 };
 
-/// The mean over the pairs of members, by weight, of the posteriors of their residues:
+/// The mean over the pairs of members of the posteriors of their residues:
 ///
-///     S(i, j) = sum over (a, b) of w(a, b) S_ab(residue of a in column i, of b in column j) / sum of w(a, b)
+///     S(i, j) = sum over (a, b) of S_ab(residue of a in column i, of b in column j) / number of pairs (a, b)
 ///
 /// in whole numbers, whose sum is the same in any order. Elements below `cutoff` (of kPosteriorOne) are left out.
 bool pool_posteriors(const PairPosteriors &, const GroupColumns &, const GroupPairs &, int cutoff, int n_threads,

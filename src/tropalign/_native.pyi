@@ -178,7 +178,6 @@ def pool_posteriors(
     begins: _I64,
     n_rows: _I32,
     n_columns: _I32,
-    weights: _F64,
     cutoff: float,
     n_threads: int,
     progress: Callable[[int], object] | None = None,

@@ -9,7 +9,7 @@ from msa.evolved import evolved_family
 import tropalign
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, ResourceError
-from tropalign.msa.add import add_sequences, merge_alignments, opened, speakers
+from tropalign.msa.add import add_sequences, merge_alignments, opened, representatives_of
 from tropalign.msa.options import options_of
 from tropalign.results.multiple import MultipleAlignment
 
@@ -143,16 +143,16 @@ def test_same_for_any_number_of_threads():
     assert merge(old, new, 1).letters.tolist() == merge(old, new, 3).letters.tolist()
 
 
-def test_speakers():
+def test_representatives():
     batch = batch_of(range(40))
-    chosen = speakers(batch, 8, 1)
+    chosen = representatives_of(batch, 8, 1)
     assert len(chosen) == 8 == len(set(chosen))
-    assert speakers(batch_of(range(5)), 8, 1) == [0, 1, 2, 3, 4]
+    assert representatives_of(batch_of(range(5)), 8, 1) == [0, 1, 2, 3, 4]
 
 
-def test_speakers_of_many_rows_are_among_those_drawn(monkeypatch):
-    monkeypatch.setattr("tropalign.msa.add.SPEAKERS_OF", 20)
-    chosen = speakers(batch_of(range(60)), 8, 1)
+def test_representatives_of_many_rows_are_among_those_drawn(monkeypatch):
+    monkeypatch.setattr("tropalign.msa.add.DRAWN", 20)
+    chosen = representatives_of(batch_of(range(60)), 8, 1)
     assert len(set(chosen)) == 8 and set(chosen) <= set(np.linspace(0, 59, 20).astype(int).tolist())
 
 

@@ -36,7 +36,6 @@ def test_pooled_posteriors(seed, n_x, n_y, n_threads):
     columns = [np.sort(rng.choice(sizes[k >= n_x], n, replace=False)) for k, n in enumerate(lengths)]
     pairs = [(a, n_x + b) for a in range(n_x) for b in range(n_y)]
     matrices = {pair: random_family(rng, [lengths[k] for k in pair])[0, 1] for pair in pairs}
-    weights = rng.uniform(0.1, 5, len(pairs))
     parts = [sparse(matrices[pair]) for pair in pairs]
     least = 200
     found = _native.pool_posteriors(
@@ -46,14 +45,13 @@ def test_pooled_posteriors(seed, n_x, n_y, n_threads):
         np.concatenate(columns).astype(np.uint16),
         np.array([0, len(pairs)]),
         *(np.array([size], np.int32) for size in sizes),
-        weights,
         least / ONE,
         n_threads,
     )
     places = [(columns[a], columns[b]) for a, b in pairs]
-    expected = oracle.pooled([matrices[pair] for pair in pairs], weights, places, *sizes)
+    expected = oracle.pooled([matrices[pair] for pair in pairs], places, *sizes)
     got = dense(*found, sizes[1])
-    error = 1 + len(pairs) / 2  # a weight is rounded by up to 2 ** -16
+    error = 1 + len(pairs) / 2  # the share of a pair is rounded by up to 2 ** -16
     kept = got > 0
     np.testing.assert_allclose(got[kept], expected[kept], atol=error)
     assert (got[kept] >= least).all() and (expected[~kept] < least + error).all()
@@ -82,7 +80,7 @@ def test_sequences_are_groups_of_one():
     assert second.columns.tolist() == found.columns[found.element_begins[1] :].tolist()
 
 
-def test_groups_speak_through_their_representatives():
+def test_representatives_stand_for_their_groups():
     column_of = starting_columns(BATCH)
     column_of[BATCH.offsets[2] + 2 : BATCH.offsets[3]] += 1  # "MR-LAWERTGH" below "MKVLAWERTGH"
     x, y = Item(np.array([0, 2]), 11, (0, 2)), Item(np.array([1]), 10, (1,))
@@ -101,6 +99,6 @@ def test_groups_speak_through_their_representatives():
     first = dense(sequences[1][:11], sequences[2][:split], sequences[3][:split], 10)
     second = dense(sequences[1][11:], sequences[2][split:], sequences[3][split:], 10)
     expected = oracle.pooled(
-        [first, second], [1, 1], [(np.arange(11), np.arange(10)), (column_of[21:31], np.arange(10))], 11, 10
+        [first, second], [(np.arange(11), np.arange(10)), (column_of[21:31], np.arange(10))], 11, 10
     )
     np.testing.assert_allclose(dense(found.row_sizes, found.columns, found.values, 10), expected, atol=1)

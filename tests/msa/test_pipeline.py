@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tropalign
+from tropalign import _native
 from tropalign.devices.registry import CpuDevice
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
+from tropalign.msa.memory import Room
 from tropalign.msa.options import options_of
 from tropalign.msa.progress import Meter
 
@@ -106,6 +108,11 @@ def test_what_progress_raises_ends_the_alignment():
 
     with pytest.raises(KeyboardInterrupt):
         tropalign.align_multiple(FAMILY, progress=stop)
+
+
+def test_two_long_sequences_take_memory_for_their_sweeps():
+    lengths = np.array([20, 30_000, 29_000])
+    assert Room(lengths, False).needed(1.0) > _native.posterior_scratch_bytes(29_000, 30_000) > 500 << 20
 
 
 def test_memory_that_does_not_suffice_is_known_beforehand():

@@ -29,12 +29,12 @@ def distance(common, m, n, share):
     return 1 - min(1.0, max(-1.0, (common - expected) / (shorter - expected)))
 
 
-def pooled(matrices, weights, columns, n_rows, n_columns):
+def pooled(matrices, columns, n_rows, n_columns):
     """Posteriors of two groups from dense matrices of their pairs of members.
 
     columns: for each pair, the columns of the first sequence's residues and of the second's.
     """
     found = np.zeros((n_rows, n_columns))
-    for matrix, weight, (x, y) in zip(matrices, weights, columns, strict=True):
-        found[np.ix_(x, y)] += weight * matrix
-    return found / sum(weights)
+    for matrix, (x, y) in zip(matrices, columns, strict=True):
+        found[np.ix_(x, y)] += matrix
+    return found / len(matrices)

@@ -34,9 +34,9 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
 #: Members that a new sequence is compared with, and members of each alignment that are compared when two are merged.
-MEMBERS, SPEAKERS = 16, 16
-#: Of a larger alignment that is merged, so many rows are drawn, and those that speak for it are among them.
-SPEAKERS_OF = 4096
+MEMBERS, REPRESENTATIVES = 16, 16
+#: Of a larger alignment that is merged, so many rows are drawn, and its representatives are among them.
+DRAWN = 4096
 #: Posteriors of columns below it are dropped.
 POOLED_CUTOFF = 0.002
 #: New sequences whose posteriors are made at a time; fewer where so many pairs with members would be compared.
@@ -136,7 +136,7 @@ def merge_alignments(
     pool = _pool(old.sequences, new.sequences, old.columns, new.columns, options, devices, n_threads)
     items = []
     for alignment, begin in ((old, 0), (new, len(old))):
-        chosen = tuple(begin + k for k in speakers(alignment.sequences, SPEAKERS, n_threads))
+        chosen = tuple(begin + k for k in representatives_of(alignment.sequences, REPRESENTATIVES, n_threads))
         items.append(Item(np.arange(begin, begin + len(alignment)), alignment.n_columns, chosen))
     found = pool.posteriors([ItemPair(*items)], _watch(progress, "posteriors"))
     x, y = best_columns(first.n_columns, second.n_columns, found[1:4], n_threads)
@@ -234,13 +234,13 @@ def best_columns(
     return [columns[:n_rows], columns[n_rows:]]
 
 
-def speakers(batch: SequenceBatch, most: int, n_threads: int) -> list[int]:
-    """Sequences that speak for an alignment: along a tree, as `representatives` finds them."""
+def representatives_of(batch: SequenceBatch, most: int, n_threads: int) -> list[int]:
+    """Sequences that stand for an alignment: along a tree, as `representatives` finds them."""
     if len(batch) <= most:
         return list(range(len(batch)))
-    drawn = np.unique(np.linspace(0, len(batch) - 1, SPEAKERS_OF).astype(np.int64))
+    drawn = np.unique(np.linspace(0, len(batch) - 1, DRAWN).astype(np.int64))
     if len(drawn) < len(batch):
-        return [int(drawn[k]) for k in speakers(batch[drawn], most, n_threads)]
+        return [int(drawn[k]) for k in representatives_of(batch[drawn], most, n_threads)]
     tree, distances = fast_tree(batch, n_threads)
     items = [Item(np.array([k]), int(size), (k,)) for k, size in enumerate(batch.lengths.tolist())]
     return list(representatives(items, distances, tree, batch.lengths, most))

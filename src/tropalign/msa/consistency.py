@@ -141,7 +141,7 @@ def relax(
     devices
         The first GPU among them multiplies; the result is the same.
     through
-        At most so many third sequences are taken, of all clades, which stand for the others (`representative_weights`);
+        At most so many third sequences are taken, one per cluster, for which it stands (`representative_weights`);
         0: all that the rule takes.
     """
     if is_last and rule.last_cutoff is not None:

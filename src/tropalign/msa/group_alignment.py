@@ -1,4 +1,4 @@
-"""The items of a group aligned by the stages of small families, and who speaks for the group from then on."""
+"""The items of a group aligned by the stages of small families, and which of its sequences stand for it then."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def align_items(
 def representatives(
     items: Sequence[Item], distance: NDArray[np.float32], tree: GuideTree, lengths: NDArray[np.int64], most: int
 ) -> tuple[int, ...]:
-    """Sequences that speak for a group, one from each of `most` stretches along its tree.
+    """Sequences that stand for a group, one from each of `most` stretches along its tree.
 
     Of a stretch the one is taken that shares the most residues with the others: close to all of them, and no fragment.
 

@@ -35,7 +35,7 @@ class Item:
         Its sequences.
     n_columns : int
     representatives : tuple of int
-        The members whose posteriors speak for it.
+        The members whose posteriors stand for those of all.
     """
 
     members: NDArray[np.int64]
@@ -180,7 +180,6 @@ class Pool:
                 begins,
                 n_rows,
                 n_columns,
-                np.ones(len(chosen)),
                 self.pooled_cutoff,
                 self.n_threads,
             )

@@ -1,4 +1,4 @@
-"""What the consistency of a family takes in memory."""
+"""What the posteriors of a family and their consistency take in memory."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class Room:
         n = len(lengths)
         self._n_pairs, self._longest = n * (n - 1) // 2, float(lengths.max())
         self._n_rows = float(lengths.sum(dtype=np.float64)) * (n - 1) / 2  # of all pairs' matrices, on the average
+        self._two_longest = [int(length) for length in np.sort(lengths)[-2:]]
         self._wants_confidence = wants_confidence
 
     def needed(self, row_elements: float) -> float:
@@ -42,7 +43,13 @@ class Room:
         n_elements = row_elements * self._n_rows
         store = PAIR_BYTES * self._n_pairs + 2 * RESIDUE_BYTES * self._n_rows + STORED_BYTES * n_elements
         kept = min(FOUND_BYTES * n_elements, MOST_KEPT_BYTES) if self._wants_confidence else 0.0
-        return SPARE * store + kept + self.of_pass(row_elements)
+        return SPARE * store + kept + max(self.of_pass(row_elements), self.of_pair())
+
+    def of_pair(self) -> float:
+        """Bytes of a thread for the posteriors of a pair: the rows of a sweep over the two longest sequences."""
+        from tropalign import _native
+
+        return float(_native.posterior_scratch_bytes(*self._two_longest)) if self._n_pairs else 0.0
 
     def of_pass(self, row_elements: float) -> float:
         """Bytes of a thread for a pass of consistency: the sums of a tile."""

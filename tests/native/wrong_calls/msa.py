@@ -52,7 +52,6 @@ def groups_of_sequences():
         "begins": np.array([0, 2], I64),
         "n_rows": np.array([4], np.int32),
         "n_columns": np.array([4], np.int32),
-        "weights": np.ones(2),
         "cutoff": 0.0,
         "n_threads": 1,
     }
@@ -76,9 +75,6 @@ def groups_of_sequences():
         ("n_rows", np.array([-1], np.int32), "outside of 0 to 65535"),
         ("n_columns", np.array([65536], np.int32), "outside of 0 to 65535"),
         ("n_columns", np.array([4, 4], np.int32), "not one of each"),
-        ("weights", np.array([1.0, 0.0]), "above 0"),
-        ("weights", np.array([1.0, np.nan]), "above 0"),
-        ("weights", np.ones(3), "not one of each"),
         ("cutoff", 1.5, "outside of 0 to 1"),
         ("cutoff", float("nan"), "outside of 0 to 1"),
         ("n_threads", 0, "below 1"),
