@@ -92,7 +92,10 @@ nb::tuple guide_tree(Column<float> distances, nb::object progress) {
 nb::object leaf_weights(Array<int32_t, 2> children, Column<double> branch_lengths) {
     const auto n = static_cast<int64_t>(children.shape(0)) + 1;
     const Children *pairs = require_children(children, n);
-    require_weights(branch_lengths, 2 * static_cast<size_t>(n) - 1, "branch_lengths");
+    require(branch_lengths.size() == 2 * static_cast<size_t>(n) - 1, "branch_lengths: not one of each");
+    require(std::all_of(branch_lengths.data(), branch_lengths.data() + branch_lengths.size(),
+                        [](double length) { return length >= 0 && length <= 1e60; }),
+            "branch_lengths: a number outside of 0 to 1e60");
     return to_numpy(sequence_weights(pairs, branch_lengths.data(), static_cast<int32_t>(n)));
 }
 

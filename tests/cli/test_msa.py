@@ -76,7 +76,7 @@ def test_trees_out_and_in(few, tmp_path, capsys):
     text = tree.read_text().replace(leaves[0], "nobody")
     tree.write_text(text)
     code, why = refused([few, "-o", out, "--tree-in", tree], capsys)
-    assert code == 3 and why.startswith(f"{tree}: the tree has 'nobody', which is no sequence and it has no ")
+    assert code == 3 and why.startswith(f"{tree}: the tree has 'nobody', which is no sequence, and it has no ")
 
 
 def test_the_same_bytes_for_any_number_of_threads(few, tmp_path):

@@ -69,6 +69,7 @@ def test_other_columns(files, capsys, options, n_columns):
         (["--reference", "ref.fa", "ref.fa", "-o", "ref.fa"], 2, "ref.fa is an input: name another file to write to"),
         (["--reference", "ref.fa", "good.fa", "--mask", "good.fa"], 3, "'>' marks no column: write 1 or x for"),
         (["--reference", "refs", "tests", "--mask", "mask"], 2, "--mask is for one reference"),
+        (["--reference", "-", "-"], 2, "standard input can be read once: name - once"),
         (["good.fa"], 2, "required: --reference"),
     ],
 )

@@ -155,6 +155,20 @@ def test_blanks_in_names_are_refused(name):
         written(name, made)
 
 
+@pytest.mark.parametrize(("name", "row"), [("stockholm", "#=GC"), ("stockholm", "//"), ("msf", "//x")])
+def test_names_like_other_lines_are_refused(name, row):
+    made = MultipleAlignment.from_rows([row, "c"], ["AC", "AG"])
+    with pytest.raises(InputError, match=f"record {row!r}: format {name} holds no name that begins with "):
+        written(name, made)
+
+
+def test_nexus_holds_its_own_letters_alone():
+    made = MultipleAlignment.from_rows(["a", "b"], ["MUOJ*-kvb", "Muoj1-KVZ"])
+    rows = AlignIO.read(io.StringIO(written("nexus", made).decode()), "nexus")
+    assert [str(row.seq) for row in rows] == ["MXXX*-kvb", "MXXXX-KVZ"]
+    assert b"a ACGTTN\n" in written("nexus", MultipleAlignment.from_rows(["a"], ["ACGUTN"]))
+
+
 @pytest.mark.parametrize("name", ["fasta", "a3m", "nexus"])
 def test_line_breaks_in_names_are_refused(name):
     made = MultipleAlignment.from_rows(["a\nb", "c"], ["AC", "AG"])

@@ -177,3 +177,12 @@ def test_what_does_not_fit():
         add(wide, batch_of([5]))
     with pytest.raises(ResourceError, match="has 65,536 columns, but 65,535 is the most"):
         merge(true_alignment([5]), wide)
+
+
+def test_what_follows_names_stays(tmp_path):
+    for name, text in (("old.afa", ">a first one\nMKV-LAW\n>b\nMKVALAW\n"), ("new.fa", ">c third one\nMKVLAW\n")):
+        (tmp_path / name).write_text(text)
+    old = tropalign.read_alignment(tmp_path / "old.afa")
+    assert tropalign.add_sequences(old, tmp_path / "new.fa").sequences.descriptions == ("first one", "", "third one")
+    old.write(tmp_path / "old.sto")
+    assert tropalign.read_alignment(tmp_path / "old.sto").sequences.descriptions == ("first one", "")

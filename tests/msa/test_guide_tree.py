@@ -64,7 +64,7 @@ def test_a_deep_tree():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("(A,B,(C,E));", "t: the tree has 'E', which is no sequence and it has no 'D': give a tree whose leaves are"),
+        ("(A,B,(C,E));", "t: the tree has 'E', which is no sequence, and it has no 'D': give a tree whose leaves are"),
         ("(A,B,C);", "t: the tree has no 'D': give a tree whose leaves are the sequences' names"),
         ("(A,B,(C,(D,)));", "t: the tree has '', which is no sequence: give a tree whose leaves are"),
         ("(A,B,(C,(D,A)));", "t: two leaves are called 'A': give each sequence one leaf"),
@@ -73,8 +73,17 @@ def test_a_deep_tree():
         ("(A,B);\n(C,D);", "t: the file holds 2 trees: name one with a single tree"),
         ("", "t: the file holds 0 trees: name one with a single tree"),
         ("(A:1,B:1,C:1,D:1e999);", "t: a branch of length inf: lengths are numbers"),
+        ("(A:1,B:1,C:1,D:1e31);", "t: a branch of length 1e+31: lengths are numbers up to 1e+30"),
     ],
 )
 def test_errors(text, sentence):
     with pytest.raises(InputError, match=re.escape(sentence)):
         parse_guide_tree(text, ["A", "B", "C", "D"], "t")
+
+
+def test_long_branches_are_used():
+    names = list("ABC")
+    years = parse_guide_tree("((A:3e9,B:3e9):1e9,C:4e9);", names)
+    shares = parse_guide_tree("((A:3,B:3):1,C:4);", names)
+    found, wanted = (_native.sequence_weights(tree.children, tree.branch_lengths) for tree in (years, shares))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)

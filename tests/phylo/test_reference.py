@@ -212,7 +212,7 @@ def test_alignments_from_files(tmp_path, kind):
         (">a\nACGT\n>b\nAC\n", "record 'b': 2 letters, but 4 are expected"),
         ("2 3\na ACG\n", "the first line promises 2 rows, but there are 1"),
         ("# STOCKHOLM 1.0\nhello\n", "read as Stockholm, this is no alignment"),
-        ("hello\n", "line 1: this is no alignment: PHYLIP begins with two numbers"),
+        ("hello\n", "line 1: this is no alignment: FASTA begins with '>', PHYLIP with two numbers"),
         (">a\nAC\n>a\nAC\n", "line 3, record 'a': two rows have the same name"),
         ("0 10\na ACGT\n", "line 1: this is no alignment: .* but these are 0 or huge"),
         ("2 0\na ACGT\n", "line 1: this is no alignment: .* but these are 0 or huge"),

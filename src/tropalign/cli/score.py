@@ -60,10 +60,12 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Scores, and writes the table."""
-    from tropalign.execution.files import check_outputs, output_path, written
+    from tropalign.execution.files import check_outputs, write_to
 
     if options.mask is not None and (options.all_columns or os.path.isdir(options.reference)):
         options.parser.error("--mask is for one reference, and not with --all-columns: give one of them")
+    if [*options.alignments, options.reference, options.mask].count("-") > 1:
+        options.parser.error("standard input can be read once: name - once")
     pairs = _pairs(options)
     inputs = [path for pair in pairs for path in pair] + ([options.mask] if options.mask else [])
     check_outputs([options.output], inputs)
@@ -71,17 +73,10 @@ def run(options: argparse.Namespace) -> None:
     rows = [
         [test, f"{s.sp:.4f}", f"{s.tc:.4f}", *map(str, (s.n_columns, s.n_pairs, s.n_sequences))] for test, s in found
     ]
-    path = output_path(options.output)
-    if path is not None:
-        with written(path) as out:
-            _write_tsv(rows, out)
-    elif options.output != "-":
-        with open(options.output, "wb") as out:
-            _write_tsv(rows, out)
-    elif sys.stdout.isatty():
+    if options.output == "-" and sys.stdout is not None and sys.stdout.isatty():
         _show(rows, [score for _, score in found])
     else:
-        _write_tsv(rows, sys.stdout.buffer)
+        write_to(options.output, lambda out: _write_tsv(rows, out))
 
 
 def _pairs(options: argparse.Namespace) -> list[tuple[str, str]]:

@@ -12,9 +12,26 @@ from tropalign.results.multiple import MultipleAlignment
 BLOCK_COLUMNS = 60
 
 
-def words(alignment: MultipleAlignment, format_name: str) -> list[bytes]:
-    """The names in UTF-8, for formats in which a blank ends a name. Raises InputError for a name that holds one."""
+def words(alignment: MultipleAlignment, format_name: str, marks: tuple[str, ...] = ()) -> list[bytes]:
+    """The names in UTF-8, for formats in which a blank ends a name.
+
+    Parameters
+    ----------
+    marks
+        What begins lines of the format that are no rows.
+
+    Raises
+    ------
+    InputError
+        A name that holds a blank, or begins as such a line does.
+    """
     for name in alignment.names:
+        if name.startswith(marks):
+            raise InputError(
+                f"format {format_name} holds no name that begins with {' or '.join(marks)}: rename the sequence, or "
+                "write fasta",
+                record=name,
+            )
         if not name or any(letter.isspace() for letter in name):
             raise InputError(
                 f"format {format_name} holds no name that is empty or has a blank: rename the sequence, or write fasta",

@@ -42,6 +42,12 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     InputError
         No alignment, rows of unequal lengths, or two rows of one name.
     """
+    names, letters, _ = read_described(path)
+    return names, letters
+
+
+def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tuple[str, ...]]:
+    """The same, and what follows each name (FASTA's headers, Stockholm's DE): "" where nothing does."""
     file = file_name(path)
     numbered = enumerate(read_lines(path), 1)
     # A file without a letter is refused by read_lines.
@@ -56,7 +62,7 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
         _read_by_biopython(chain([first[1]], (line for _, line in numbered)), rows, found[0])
     else:
         _read_phylip(lines, rows)
-    return rows.finish()
+    return (*rows.finish(), tuple(rows.names.values()))
 
 
 class _Rows:
@@ -64,18 +70,18 @@ class _Rows:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.names: dict[str, None] = {}
+        self.names: dict[str, str] = {}  # with what follows them
         self.letters = bytearray()
         self.width: int | None = None
         self._begin = 0
 
-    def begin(self, name: bytes, line: int | None = None) -> None:
+    def begin(self, name: bytes, line: int | None = None, description: str = "") -> None:
         """A new row. Raises InputError where the last one is of another length, or there is one of this name."""
         self._end()
         text = name.decode("utf-8", "replace")
         if text in self.names:
             raise InputError("two rows have the same name: give each its own", file=self.file, record=text, line=line)
-        self.names[text] = None
+        self.names[text] = description
 
     def _end(self) -> None:
         if not self.names:
@@ -103,7 +109,7 @@ def _read_fasta(lines: Iterable[tuple[int, bytes]], rows: _Rows) -> None:
             words = line[1:].split(None, 1)
             if not words:
                 raise InputError("the header holds no name: write one right after the '>'", file=rows.file, line=number)
-            rows.begin(words[0], number)
+            rows.begin(words[0], number, words[1].strip().decode("utf-8", "replace") if len(words) > 1 else "")
         else:
             rows.letters += b"".join(line.split())
 
@@ -113,7 +119,8 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
     words = head.split()
     if len(words) < 2 or not (words[0].isdigit() and words[1].isdigit()):
         raise InputError(
-            "this is no alignment: PHYLIP begins with two numbers, FASTA with '>', Stockholm with '# STOCKHOLM'",
+            "this is no alignment: FASTA begins with '>', PHYLIP with two numbers, Stockholm with '# STOCKHOLM', "
+            "Clustal with 'CLUSTAL', MSF with '!!' or 'PileUp'",
             file=rows.file,
             line=number,
         )
@@ -172,5 +179,6 @@ def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
         title = "MSF" if name == "msf" else name.capitalize()
         raise InputError(f"read as {title}, this is no alignment ({what})", file=rows.file) from None
     for row in found:
-        rows.begin(str(row.id).encode("latin-1"))
+        is_described = name == "stockholm" and row.description not in (row.id, row.name)
+        rows.begin(str(row.id).encode("latin-1"), None, row.description if is_described else "")
         rows.letters += str(row.seq).encode("latin-1")

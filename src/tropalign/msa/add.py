@@ -166,7 +166,12 @@ def joined(old: SequenceBatch, new: SequenceBatch) -> SequenceBatch:
         old.names + new.names,
         old.alphabet,
         np.concatenate([old.letters, new.letters]),
+        _described(old) + _described(new) if old.descriptions or new.descriptions else (),
     )
+
+
+def _described(batch: SequenceBatch) -> tuple[str, ...]:
+    return batch.descriptions or ("",) * len(batch)
 
 
 def compared(alignment: MultipleAlignment) -> MultipleAlignment:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError
@@ -42,8 +43,9 @@ def read_alignment(path: Source, *, alphabet: Alphabet | str | None = None) -> M
     >>> tropalign.read_alignment("examples/16s/ref.phy.gz").shape
     (802, 3644)
     """
-    names, letters = alignments.read_alignment(path)
-    return MultipleAlignment.from_rows(names, letters, None if alphabet is None else alphabet_of(alphabet))
+    names, letters, descriptions = alignments.read_described(path)
+    made = MultipleAlignment.from_rows(names, letters, None if alphabet is None else alphabet_of(alphabet))
+    return replace(made, sequences=replace(made.sequences, descriptions=descriptions)) if any(descriptions) else made
 
 
 def write_alignment(alignment: MultipleAlignment, path: str | os.PathLike[str], format: str | None = None) -> None:

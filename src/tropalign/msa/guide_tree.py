@@ -15,6 +15,9 @@ from tropalign.errors import InputError
 from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
 from tropalign.sequences.files import file_name, read_text
 
+#: Of a branch in a file; sums of as many as a file holds are far from the end of what numbers express.
+MOST_LENGTH = 1e30
+
 
 @dataclass(frozen=True, eq=False)
 class GuideTree:
@@ -147,7 +150,7 @@ def _check_names(leaves: list[str], names: Sequence[str], file: str) -> None:
         return
     said = [f"the tree has {unknown!r}, which is no sequence"] if unknown is not None else []
     said += [f"it has no {missing!r}" if said else f"the tree has no {missing!r}"] if missing else []
-    raise InputError(f"{' and '.join(said)}: give a tree whose leaves are the sequences' names", file=file)
+    raise InputError(f"{', and '.join(said)}: give a tree whose leaves are the sequences' names", file=file)
 
 
 def _numbered(root: Any, number_of: dict[str, int], file: str) -> GuideTree:
@@ -175,6 +178,6 @@ def _numbered(root: Any, number_of: dict[str, int], file: str) -> GuideTree:
 
 def _length(clade: Any, file: str) -> float:
     length = clade.branch_length
-    if length is not None and not math.isfinite(length):
-        raise InputError(f"a branch of length {length}: lengths are numbers", file=file)
+    if length is not None and not (math.isfinite(length) and length <= MOST_LENGTH):
+        raise InputError(f"a branch of length {length}: lengths are numbers up to {MOST_LENGTH:g}", file=file)
     return max(0.0, float(length or 0.0))

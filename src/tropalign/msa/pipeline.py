@@ -224,7 +224,7 @@ class _Stages:
     def run(self) -> MultipleAlignment:
         """All stages, from the last one that is there."""
         found = self.kept.get(self.last, 0)
-        if found is not None:
+        if found is not None and (found[1] or not self.job.wants_confidence):
             return self._made(np.frombuffer(found[0], np.int32), found[1:3], GuideTree.from_bytes(found[3], self.n))
         store, tree, weights = self._consistent()
         columns = self._aligned(store, tree, weights)

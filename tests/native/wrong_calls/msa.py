@@ -266,6 +266,7 @@ def guide_trees():
         *(("children", wrong, text) for wrong, text in WRONG_TREES[1:]),
         ("branch_lengths", np.ones(4), "not one of each"),
         ("branch_lengths", np.full(5, -1.0), "outside of 0"),
+        ("branch_lengths", np.full(5, np.inf), "outside of 0"),
     ]:
         yield f"weights: {name} {wrong}", _native.sequence_weights, changed(weigh, **{name: wrong}), ValueError, text
     valid = {"store": small_store(), "children": TREE, "weights": ONES, "n_threads": 2}

@@ -33,7 +33,7 @@ def _dotted(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     """The list of sequences, then the blocks."""
     rows, width = _dotted(alignment.letters), alignment.n_columns
-    names = padded(words(alignment, "msf"))
+    names = padded(words(alignment, "msf", ("//",)))
     sums = [checksum(row) for row in rows]
     is_dna = alignment.sequences.alphabet.has_strands
     kind, letter = ("NA", "N") if is_dna else ("AA", "P")

@@ -30,7 +30,7 @@ def header_text(header: Header, context: AlignedContext) -> bytes:
 
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     """Descriptions, rows with their digits below them, and the digits of the columns."""
-    names, tags = words(alignment, "stockholm"), [b"#=GC PP_cons"]
+    names, tags = words(alignment, "stockholm", ("#", "//")), [b"#=GC PP_cons"]
     out = bytearray(b"\n")
     for name, description in zip(names, alignment.sequences.descriptions, strict=False):
         if description:
