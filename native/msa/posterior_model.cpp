@@ -1,6 +1,7 @@
 #include "posterior_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tropalign {
 
@@ -28,6 +29,11 @@ PosteriorModel posterior_model(int n_letters, const double *transitions, const d
     model.gap_open = gap[0];
     model.gap_extend = gap[1];
     model.hmm_share = hmm_share;
+    for (int a = 0; a < 32; ++a) {
+        double highest = 0;
+        for (int b = 0; b < 32; ++b) highest = std::max({highest, model.odds[a][b], model.boltzmann[a][b]});
+        model.growth[a] = std::log2(highest + 2);  // what comes out of gaps is at most as much again
+    }
     return model;
 }
 

@@ -38,6 +38,7 @@ struct PosteriorModel {
     double boltzmann[32][32];
     double gap_open, gap_extend;  // weights
     double hmm_share;             // s: P = sqrt(s P_hmm^2 + (1 - s) P_partition^2)
+    double growth[32];            // log2 of what a row of this letter multiplies numbers by at most
 };
 
 /// `transitions`: initial M, X1, X2; open d1, d2; extend e1, e2; the weight of an overhang. `match` and `boltzmann` are

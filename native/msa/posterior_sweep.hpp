@@ -10,12 +10,18 @@
 //                          +----------+
 //     row m                   last row: totals
 //
-// Numbers are scaled by powers of two, per lane: after every `between` rows so that the largest S of the row is near
-// 2^kTarget. The backward sweep is scaled by the inverse, so that a posterior is the product of what two sweeps found,
-// and no more. Its own numbers then are at most 1 / (what the forward sweep found in the same cell). As long as they
-// stay below 2^kMost where rows are scaled, a match that the forward sweep lost as too small (underflow) has a
-// posterior below 2^-24; where they do not, the pair is computed again in a type with a wider range (double, then long
-// double).
+// Numbers are scaled by powers of two, per lane, after every `between` rows, and the backward sweep by the inverse, so that
+// a posterior is the product of what two sweeps found, and no more. Of the `between` rows to come the letters say by how
+// much they multiply numbers at most, 2^growth. The largest S of a row is brought near 2^(kSafe - growth); so it stays
+// below 2^kSafe, and what the backward sweep loses as too small for the type (underflow) has a posterior below
+// 2^-kNegligible. The other way round, what the forward sweep loses has such a posterior as long as the backward
+// sweep's numbers stay below 2^kSafe, too:
+//
+//     exponent   smallest             0             kSafe
+//     forward        |--- lost <------|------------- S |
+//     backward       |                |              B |   B * lost < 2^(kSafe + smallest) = 2^-kNegligible
+//
+// Where they may not, the pair is computed again in a type with a wider range (double, then long double).
 #pragma once
 #include <bit>
 #include <limits>
@@ -25,10 +31,9 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
+inline constexpr int kNegligible = 24;
 template <class T>
-inline constexpr int kTarget = static_cast<int>(std::numeric_limits<T>::max_exponent * 0.4);
-template <class T>
-inline constexpr int kMost = kTarget<T> + 10;
+inline constexpr int kSafe = 1 - std::numeric_limits<T>::min_exponent - kNegligible;
 
 /// Numbers below the normal ones are taken as 0, which is what they mean here, without the processor's slow path.
 class FlushTiny {
@@ -49,17 +54,17 @@ template <class V>
 using IntegerLanes =
     Vec<std::conditional_t<sizeof(typename Real<V>::T) == 8, int64_t, int32_t>, sizeof(V)>;  // never of long double
 
-/// The power of two that brings numbers up to `highest` near 2^kTarget.
+/// The power of two that brings numbers up to `highest` near 2^target.
 template <class V>
-V factor_for(V highest) {
+V factor_for(V highest, int target) {
     using T = typename Real<V>::T;
     if constexpr (Real<V>::lanes == 1) {
-        return highest > 0 && std::isfinite(highest) ? std::ldexp(T{1}, kTarget<T> - std::ilogb(highest)) : T{1};
+        return highest > 0 && std::isfinite(highest) ? std::ldexp(T{1}, target - std::ilogb(highest)) : T{1};
     } else {
         static_assert(sizeof(T) == 4);
         using I = IntegerLanes<V>;
         const I exponent = (I)highest >> 23;  // with a bias of 127; sums stay above 0
-        I wanted = 2 * 127 + kTarget<T> - exponent;
+        I wanted = 2 * 127 + target - exponent;
         wanted = wanted > 254 ? I{} + 127 : wanted;  // of 0, too
         return (V)(wanted << 23);
     }
@@ -159,9 +164,18 @@ class Sweep {
         }
     }
 
+    /// log2 of the most that the rows multiply numbers by which come after `row`, up to where they are scaled again.
+    int growth_after(int row) const {
+        double sum = 0;
+        for (int i = row; i < std::min(row + blocks_.between, unit_.m); ++i) sum += model_.growth[unit_.x[i]];
+        return static_cast<int>(std::ceil(sum));
+    }
+    /// Forward numbers are brought near 2^ of it. Not below 2, so that `factor_for` can do it with any number.
+    int target_after(int row) const { return std::max(2, kSafe<T> - growth_after(row)); }
+
     /// Row 0, scaled as the rows after it will be.
     void begin() {
-        const T one = std::ldexp(T{1}, kTarget<T>);
+        const T one = std::ldexp(T{1}, target_after(0));
         edge_ = LeftEdge<V>{};
         V Y1 = every<V>(static_cast<T>(model_.start_insert[0]) * one),
           Y2 = every<V>(static_cast<T>(model_.start_insert[1]) * one);
@@ -218,8 +232,8 @@ class Sweep {
     /// Of what comes after so many rows.
     void choose_scale(int rows) {
         V *factor = factors_ + 2 * size(rows / blocks_.between);
-        factor[0] = edge_.hmm_scale = factor_for(edge_.hmm_highest);
-        factor[1] = edge_.part_scale = factor_for(edge_.part_highest);
+        factor[0] = edge_.hmm_scale = factor_for(edge_.hmm_highest, target_after(rows));
+        factor[1] = edge_.part_scale = factor_for(edge_.part_highest, target_after(rows));
     }
 
     void backward(int block) {
@@ -245,14 +259,20 @@ class Sweep {
             if (i % blocks_.between == 0) {
                 right_.hmm_scale = factors_[2 * size(i / blocks_.between)];
                 right_.part_scale = factors_[2 * size(i / blocks_.between) + 1];
+                right_.highest = V{};
                 backward_rows<2, true>(constants_, columns_, x, right_, up_, kept, out_);
-                sound_ &= ~lanes_at_least(right_.highest, every<V>(most_));
+                check_range(right_.highest, i - blocks_.between);
                 if (sound_ == 0) return;
             } else {
                 backward_rows<2, false>(constants_, columns_, x, right_, up_, kept, out_);
             }
             keep(i - 2, 2);
         }
+    }
+
+    /// Backward numbers up to `highest` come to the rows between this one and the next that are scaled.
+    void check_range(V highest, int row) {
+        sound_ &= ~lanes_at_least(highest, every<V>(std::ldexp(T{1}, kSafe<T> - growth_after(row))));
     }
 
     void begin_backward() {
@@ -263,6 +283,7 @@ class Sweep {
         right_.hmm_free = constants_.free * right_.hmm_end;
         right_.part_end = every<V>(std::sqrt(one - s)) / part_total_;
         right_.lowest = every<V>(static_cast<T>(lowest_));
+        check_range(larger(right_.hmm_end, right_.part_end), (unit_.m - 1) / blocks_.between * blocks_.between);
     }
 
     /// Puts the places of a row's hits, 16 column + lane, into `found_`, and says how many. Four are written at once,
@@ -340,7 +361,6 @@ class Sweep {
     LeftEdge<V> edge_;
     RightEdge<V> right_;
     V hmm_total_, part_total_;
-    const T most_ = std::ldexp(T{1}, kMost<T>);
     uint32_t sound_ = 1;  // lanes whose numbers are in range so far
 };
 

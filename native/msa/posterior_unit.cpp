@@ -13,10 +13,8 @@ constexpr double kMostGrowth = 46;
 constexpr int kMostBetween = 16;
 
 int rows_between(const PosteriorModel &model) {
-    double highest = 0;
-    for (int a = 0; a < 32; ++a)
-        for (int b = 0; b < 32; ++b) highest = std::max({highest, model.odds[a][b], model.boltzmann[a][b]});
-    return std::clamp(2 * static_cast<int>(kMostGrowth / (2 * std::log2(highest + 2))), 2, kMostBetween);
+    const double most = std::max(1.0, *std::max_element(model.growth, model.growth + 32));
+    return std::clamp(2 * static_cast<int>(kMostGrowth / (2 * most)), 2, kMostBetween);
 }
 
 }  // namespace
