@@ -10,10 +10,10 @@
 //                          +----------+
 //     row m                   last row: totals
 //
-// Numbers are scaled by powers of two, per lane, after every `between` rows, and the backward sweep by the inverse, so that
-// a posterior is the product of what two sweeps found, and no more. Of the `between` rows to come the letters say by how
-// much they multiply numbers at most, 2^growth. The largest S of a row is brought near 2^(kSafe - growth); so it stays
-// below 2^kSafe, and what the backward sweep loses as too small for the type (underflow) has a posterior below
+// Numbers are scaled by powers of two, per lane, after every `between` rows, and the backward sweep by the inverse, so
+// that a posterior is the product of what two sweeps found, and no more. Of the `between` rows to come the letters say
+// by how much they multiply numbers at most, 2^growth. The largest S of a row is brought near 2^(kSafe - growth); so it
+// stays below 2^kSafe, and what the backward sweep loses as too small for the type (underflow) has a posterior below
 // 2^-kNegligible. The other way round, what the forward sweep loses has such a posterior as long as the backward
 // sweep's numbers stay below 2^kSafe, too:
 //
@@ -61,12 +61,12 @@ V factor_for(V highest, int target) {
     if constexpr (Real<V>::lanes == 1) {
         return highest > 0 && std::isfinite(highest) ? std::ldexp(T{1}, target - std::ilogb(highest)) : T{1};
     } else {
-        static_assert(sizeof(T) == 4);
         using I = IntegerLanes<V>;
-        const I exponent = (I)highest >> 23;  // with a bias of 127; sums stay above 0
-        I wanted = 2 * 127 + target - exponent;
-        wanted = wanted > 254 ? I{} + 127 : wanted;  // of 0, too
-        return (V)(wanted << 23);
+        constexpr int bias = std::numeric_limits<T>::max_exponent - 1, fraction = std::numeric_limits<T>::digits - 1;
+        const I exponent = (I)highest >> fraction;  // with the bias; sums stay above 0
+        I wanted = 2 * bias + target - exponent;
+        wanted = wanted > 2 * bias ? I{} + bias : wanted;  // of 0, too
+        return (V)(wanted << fraction);
     }
 }
 

@@ -65,12 +65,19 @@ struct PosteriorScratch {
 using RunPosteriorUnit = bool (*)(const PosteriorModel &, const PosteriorUnit &, int lowest,
                                   const std::atomic<bool> &stopped, PosteriorScratch &);
 
+struct PosteriorKernel {
+    int lanes;
+    int vector_bytes;
+    RunPosteriorUnit run;  // null where the instruction set's vectors are narrower
+};
+
 /// Kernels of one instruction set.
 struct PosteriorKernels {
+    static constexpr int kRanges = 3, kWidths = 4;
     const char *isa;
-    RunPosteriorUnit one_lane;       // for long pairs, in little memory
-    RunPosteriorUnit by_lanes[3];    // 4, 8 and 16 lanes; null where vectors are narrower
-    RunPosteriorUnit wide_range[2];  // one lane, in types of ever wider range
+    /// In float, double and long double, types of ever wider range; of each the one with the fewest lanes first, for
+    /// long pairs in little memory. There is at least that one.
+    PosteriorKernel of_range[kRanges][kWidths];
 };
 
 }  // namespace tropalign

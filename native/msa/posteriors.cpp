@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "../compute/parallel.hpp"
 #include "posterior_plan.hpp"
@@ -10,8 +11,8 @@
 namespace tropalign {
 namespace {
 
-/// Lanes of PosteriorKernels::by_lanes.
-constexpr int kLanes[] = {4, 8, 16};
+/// Vectors of the narrowest kernels: one long double, two doubles.
+constexpr int kLeastBytes = 16;
 /// Units that need more (16 pairs of some 7,000 residues) run in parts.
 constexpr size_t kMostUnitBytes = size_t{256} << 20;
 
@@ -43,6 +44,7 @@ struct Elements {
 struct Arena {
     PosteriorScratch scratch;
     ElementStore elements;
+    std::vector<int64_t> out_of_range;  // pairs to be computed again in a wider type
 };
 
 class PosteriorRun {
@@ -61,11 +63,35 @@ class PosteriorRun {
     bool run(const Poll &poll, PosteriorColumns &out) {
         out.distance.resize(request_.n_pairs);
         out.row_sizes.resize(first_row_.back());
-        const PosteriorPlan plan = plan_posteriors(request_.pairs, request_.n_pairs, lengths_, most_lanes());
+        std::vector<int64_t> pairs(request_.n_pairs);
+        std::iota(pairs.begin(), pairs.end(), 0);
+        for (range_ = 0; !pairs.empty(); ++range_) {
+            // Pairs that are computed again have been begun before.
+            auto poll_range = [&](int64_t begun) { return poll(range_ == 0 ? begun : request_.n_pairs); };
+            if (!run_range(pairs, poll_range, out)) return false;
+            pairs.clear();
+            for (Arena &arena : arenas_) {
+                pairs.insert(pairs.end(), arena.out_of_range.begin(), arena.out_of_range.end());
+                arena.out_of_range.clear();
+            }
+            std::sort(pairs.begin(), pairs.end());  // whichever thread found them
+        }
+        collect(out);
+        return true;
+    }
+
+  private:
+    /// Computes these pairs in the type of `range_`. False: stopped.
+    bool run_range(const std::vector<int64_t> &pairs, const Poll &poll, PosteriorColumns &out) {
+        std::vector<int32_t> sequences(2 * pairs.size());
+        for (size_t k = 0; k < pairs.size(); ++k) std::copy_n(request_.pairs + 2 * pairs[k], 2, &sequences[2 * k]);
+        PosteriorPlan plan =
+            plan_posteriors(sequences.data(), static_cast<int64_t>(pairs.size()), lengths_, widest().lanes);
+        for (int64_t &pair : plan.order) pair = pairs[pair];
         const auto n_units = static_cast<int64_t>(plan.units.size());
         std::vector<int64_t> pairs_before(n_units + 1);
         for (int64_t k = 0; k < n_units; ++k) pairs_before[k + 1] = pairs_before[k] + plan.units[k].n_lanes;
-        const bool finished = parallel(
+        return parallel(
             request_.n_threads, n_units, 1,
             [&](int thread, int64_t k) {
                 const PlannedPosteriors &unit = plan.units[k];
@@ -76,32 +102,21 @@ class PosteriorRun {
                 if (!go_on) stopped_ = true;
                 return go_on;
             });
-        if (!finished) return false;
-        collect(out);
-        return true;
     }
 
-  private:
-    int most_lanes() const {
-        int k = 2;
-        while (!kernels_.by_lanes[k]) --k;
-        return kLanes[k];
+    const PosteriorKernel &widest() const {
+        int k = PosteriorKernels::kWidths - 1;
+        while (!kernels_.of_range[range_][k].run) --k;
+        return kernels_.of_range[range_][k];
     }
 
-    /// How many of `n_lanes` run side by side without need for much memory.
-    int lanes_at_once(int32_t m, int32_t N, int n_lanes) const {
-        for (int k = 2; k >= 0; --k)
-            if (kernels_.by_lanes[k] && (k == 0 || n_lanes > kLanes[k - 1]) &&
-                posterior_unit_bytes(model_, m, N, 4 * kLanes[k], kLanes[k]) <= kMostUnitBytes)
-                return std::min(n_lanes, kLanes[k]);
-        return 1;
-    }
-
-    RunPosteriorUnit kernel_for(int n_lanes) const {
-        if (n_lanes == 1) return kernels_.one_lane;
-        int k = 0;
-        while (kLanes[k] < n_lanes) ++k;
-        return kernels_.by_lanes[k];
+    /// The narrowest kernel for `n_lanes` pairs, or a narrower one where that would need much memory.
+    const PosteriorKernel &kernel_for(int32_t m, int32_t N, int n_lanes) const {
+        const PosteriorKernel *kernels = kernels_.of_range[range_], *best = &kernels[0];
+        for (int k = 1; k < PosteriorKernels::kWidths && kernels[k].run && kernels[k - 1].lanes < n_lanes; ++k)
+            if (posterior_unit_bytes(model_, m, N, kernels[k].vector_bytes, kernels[k].lanes) <= kMostUnitBytes)
+                best = &kernels[k];
+        return *best;
     }
 
     PosteriorUnit unit_of(int32_t row, const int64_t *pairs, int n_lanes) const {
@@ -120,32 +135,28 @@ class PosteriorRun {
 
     void run_unit(int32_t row, const int64_t *pairs, int n_lanes, Arena &arena, PosteriorColumns &out) {
         const PosteriorUnit whole = unit_of(row, pairs, n_lanes);
-        const int at_once = lanes_at_once(whole.m, *std::max_element(whole.n, whole.n + n_lanes), n_lanes);
-        for (int from = 0; from < n_lanes; from += at_once)
-            run_lanes(row, pairs + from, std::min(at_once, n_lanes - from), arena, out);
+        const int32_t N = *std::max_element(whole.n, whole.n + n_lanes);
+        for (int from = 0, next; from < n_lanes; from = next) {
+            const PosteriorKernel &kernel = kernel_for(whole.m, N, n_lanes - from);
+            next = std::min(from + kernel.lanes, n_lanes);
+            run_lanes(kernel, row, pairs + from, next - from, arena, out);
+        }
     }
 
-    void run_lanes(int32_t row, const int64_t *pairs, int n_lanes, Arena &arena, PosteriorColumns &out) {
-        PosteriorLane *lanes = arena.scratch.lane;
-        const PosteriorUnit unit = unit_of(row, pairs, n_lanes);
-        if (!kernel_for(n_lanes)(model_, unit, lowest_, stopped_, arena.scratch)) return;
-        int64_t again[kPosteriorLanes];
-        int n_again = 0;
+    void run_lanes(const PosteriorKernel &kernel, int32_t row, const int64_t *pairs, int n_lanes, Arena &arena,
+                   PosteriorColumns &out) {
+        if (!kernel.run(model_, unit_of(row, pairs, n_lanes), lowest_, stopped_, arena.scratch)) return;
         for (int l = 0; l < n_lanes; ++l) {
-            if (lanes[l].underflowed) again[n_again++] = pairs[l];
-            else keep(pairs[l], row, lanes[l], arena.elements, out);
-        }
-        for (int k = 0; k < n_again; ++k) {
-            const PosteriorUnit alone = unit_of(row, again + k, 1);
-            for (const RunPosteriorUnit wider : kernels_.wide_range) {
-                if (!wider(model_, alone, lowest_, stopped_, arena.scratch)) return;
-                if (!lanes[0].underflowed) break;
+            PosteriorLane &lane = arena.scratch.lane[l];
+            if (lane.underflowed && range_ + 1 < PosteriorKernels::kRanges) {
+                arena.out_of_range.push_back(pairs[l]);
+                continue;
             }
-            if (lanes[0].underflowed) {  // beyond any range: nothing is known to be aligned
-                lanes[0].n_elements = 0;
-                lanes[0].row_sizes.assign(lanes[0].row_sizes.size(), 0);
+            if (lane.underflowed) {  // beyond any range: nothing is known to be aligned
+                lane.n_elements = 0;
+                lane.row_sizes.assign(lane.row_sizes.size(), 0);
             }
-            keep(again[k], row, lanes[0], arena.elements, out);
+            keep(pairs[l], row, lane, arena.elements, out);
         }
     }
 
@@ -221,6 +232,7 @@ class PosteriorRun {
     const PosteriorModel &model_;
     const PosteriorRequest &request_;
     int lowest_;
+    int range_ = 0;  // which types: of PosteriorKernels::of_range
     std::vector<int32_t> lengths_;
     std::vector<int64_t> first_row_;  // of a pair, in row_sizes
     std::vector<Elements> elements_;
@@ -234,9 +246,9 @@ size_t posterior_scratch_bytes(int32_t m, int32_t n) {
     const PosteriorModel model{};  // rows are scaled the more often the more a match can score, which takes no memory
     size_t most = 0;
     for (int turn = 0; turn < 2; ++turn, std::swap(m, n)) {
-        most = std::max(most, posterior_unit_bytes(model, m, n, sizeof(long double), 1));
-        for (const int lanes : kLanes) {
-            const size_t bytes = posterior_unit_bytes(model, m, n, 4 * lanes, lanes);
+        most = std::max(most, posterior_unit_bytes(model, m, n, kLeastBytes, 1));
+        for (const int vector_bytes : {32, 64}) {  // doubles: with as many bytes in floats it takes no more
+            const size_t bytes = posterior_unit_bytes(model, m, n, vector_bytes, vector_bytes / 8);
             if (bytes <= kMostUnitBytes) most = std::max(most, bytes);
         }
     }
