@@ -16,10 +16,10 @@ from tropalign.msa.copies import unique_sequences, with_copies
 from tropalign.msa.group_alignment import representatives
 from tropalign.msa.groups import Item, Pool
 from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.kept import N_SECTIONS
 from tropalign.msa.large import Division, align_large
 from tropalign.msa.large_memory import LargeRoom
 from tropalign.msa.options import options_of
-from tropalign.msa.pipeline import N_SECTIONS
 
 SMALL = Division(most_items=6, n_representatives=3)
 

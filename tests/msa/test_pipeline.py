@@ -11,6 +11,7 @@ from tropalign.devices.registry import CpuDevice
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
+from tropalign.msa.kept import N_SECTIONS
 from tropalign.msa.memory import Room
 from tropalign.msa.options import options_of
 from tropalign.msa.progress import Meter
@@ -133,7 +134,7 @@ class Memory:
         return self.parts.get((stage, part))
 
     def put(self, stage, part, sections):
-        assert len(sections) == pipeline.N_SECTIONS
+        assert len(sections) == N_SECTIONS
         self.parts[stage, part] = [bytes(section) for section in sections]
 
     def is_whole(self, stage, n_parts):

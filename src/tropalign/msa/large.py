@@ -30,10 +30,10 @@ from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.group_alignment import GroupAlignment, align_items, representatives
 from tropalign.msa.groups import Item, ItemPair, Pool, Pooled, starting_columns
 from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.kept import N_SECTIONS, Kept, NothingKept
 from tropalign.msa.large_memory import LargeRoom
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.pipeline import N_SECTIONS, Kept, NothingKept
 from tropalign.msa.sampled_tree import family_tree
 from tropalign.sequences.batch import SequenceBatch
 

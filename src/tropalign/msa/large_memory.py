@@ -108,5 +108,4 @@ class LargeRoom:
 def _group_bytes(lengths: NDArray[np.int64], row_elements: float) -> float:
     """What the alignment of a group takes, from the columns of its items: its stores, and a pass."""
     room = Room(lengths, False)
-    one_pass = room.of_pass(row_elements)
-    return STORES * (room.needed(row_elements) - one_pass) + one_pass
+    return STORES * room.held(row_elements) + room.of_pass(row_elements)

@@ -40,10 +40,14 @@ class Room:
 
     def needed(self, row_elements: float) -> float:
         """Bytes of all stages with one thread, beside the process and the family."""
+        return self.held(row_elements) + max(self.of_pass(row_elements), self.of_pair())
+
+    def held(self, row_elements: float) -> float:
+        """Bytes of the store, and of what is kept for the confidence."""
         n_elements = row_elements * self._n_rows
         store = PAIR_BYTES * self._n_pairs + 2 * RESIDUE_BYTES * self._n_rows + STORED_BYTES * n_elements
         kept = min(FOUND_BYTES * n_elements, MOST_KEPT_BYTES) if self._wants_confidence else 0.0
-        return SPARE * store + kept + max(self.of_pass(row_elements), self.of_pair())
+        return SPARE * store + kept
 
     def of_pair(self) -> float:
         """Bytes of a thread for the posteriors of a pair: the rows of a sweep over the two longest sequences."""

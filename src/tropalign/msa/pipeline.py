@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.ensemble import other_models, shares
 from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.kept import Kept, NothingKept
 from tropalign.msa.memory import FOUND_BYTES, LEAST_ROW_ELEMENTS, MOST_KEPT_BYTES, Room
 from tropalign.msa.models import PairModel, model_of
 from tropalign.msa.options import RULES, MsaOptions
@@ -32,8 +33,6 @@ from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
-#: Sections of a part.
-N_SECTIONS = 4
 #: How refinement splits the family, and what it takes.
 SPLITS = {
     "tropalign": ("gap", "not_longer"),
@@ -43,40 +42,6 @@ SPLITS = {
 assert set(CONSISTENCY_RULES) == set(SPLITS) == set(RULES)
 #: Cells of a local score that take as long as one of posteriors.
 SCORE_CELLS = 30
-
-
-class Kept(Protocol):
-    """What earlier runs left of stages, and where this one leaves its own. A stage's parts are counted from 0."""
-
-    def get(self, stage: int, part: int) -> list[bytes] | None:
-        """The sections of a part; None where it is not there."""
-
-    def put(self, stage: int, part: int, sections: list[bytes]) -> None:
-        """Keeps a part."""
-
-    def is_whole(self, stage: int, n_parts: int) -> bool:
-        """Whether all parts of a stage are there."""
-
-    def forget(self, stage: int) -> None:
-        """Lets go of the parts of a stage that no later one needs."""
-
-
-class NothingKept:
-    """For runs that cannot be taken up again, or are done in a moment."""
-
-    def get(self, stage: int, part: int) -> list[bytes] | None:
-        """None."""
-        return None
-
-    def put(self, stage: int, part: int, sections: list[bytes]) -> None:
-        """Nothing."""
-
-    def is_whole(self, stage: int, n_parts: int) -> bool:
-        """No."""
-        return False
-
-    def forget(self, stage: int) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True)
@@ -207,13 +172,8 @@ class _Stages:
         kept: Kept,
         progress: StageProgress | None,
     ) -> None:
-        self.job, self.devices, self.n_threads, self.memory_bytes, self.kept = (
-            job,
-            devices,
-            n_threads,
-            memory_bytes,
-            kept,
-        )
+        self.job, self.devices, self.n_threads = job, devices, n_threads
+        self.memory_bytes, self.kept = memory_bytes, kept
         self.task = _task(job)
         self.n = len(job.batch)
         self.room = Room(job.batch.lengths, job.wants_confidence)

@@ -22,6 +22,7 @@ from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device
 from tropalign.machine.environment import whole_number
 from tropalign.msa import pipeline
+from tropalign.msa.kept import N_SECTIONS
 from tropalign.msa.progress import work_cells
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class KeptParts:
         self._parts = parts
         n_stages, self._n_parts = pipeline.kept_stages(job)
         indices = range(self._n_parts * n_stages)
-        self._finished = parts.finished(indices, pipeline.N_SECTIONS)
+        self._finished = parts.finished(indices, N_SECTIONS)
 
     def _index(self, stage: int, part: int) -> int:
         return stage * self._n_parts + part
@@ -116,7 +117,7 @@ class KeptParts:
         index = self._index(stage, part)
         if index not in self._finished:
             return None
-        return [self._parts.read(index, section) for section in range(pipeline.N_SECTIONS)]
+        return [self._parts.read(index, section) for section in range(N_SECTIONS)]
 
     def put(self, stage: int, part: int, sections: list[bytes]) -> None:
         """Keeps a part."""
