@@ -22,11 +22,11 @@ def devices(n_threads=1):
 
 
 def add(alignment, batch, n_threads=1, **how):
-    return add_sequences(alignment, batch, OPTIONS, devices(n_threads), n_threads, **how)
+    return add_sequences(alignment, batch, OPTIONS, devices(n_threads), n_threads, memory_bytes=1 << 30, **how)
 
 
 def merge(first, second, n_threads=1):
-    return merge_alignments(first, second, OPTIONS, devices(n_threads), n_threads)
+    return merge_alignments(first, second, OPTIONS, devices(n_threads), n_threads, memory_bytes=1 << 30)
 
 
 def true_alignment(chosen):

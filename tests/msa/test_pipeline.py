@@ -13,6 +13,7 @@ from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
 from tropalign.msa.kept import N_SECTIONS
 from tropalign.msa.memory import Room
+from tropalign.msa.models import model_of
 from tropalign.msa.options import options_of
 from tropalign.msa.progress import Meter
 
@@ -114,6 +115,22 @@ def test_what_progress_raises_ends_the_alignment():
 def test_two_long_sequences_take_memory_for_their_sweeps():
     lengths = np.array([20, 30_000, 29_000])
     assert Room(lengths, False).needed(1.0) > _native.posterior_scratch_bytes(29_000, 30_000) > 500 << 20
+
+
+def test_long_pairs_are_refused_and_take_fewer_threads(monkeypatch):
+    texts = dict.fromkeys("ab", "MKVLAWERTGH" * 600)
+    with pytest.raises(ResourceError, match="the consistency of 2 sequences needs "):
+        tropalign.align_multiple(texts, memory_bytes=100 << 20)
+    batch = family_of(texts)
+    model = model_of(batch.alphabet, "quickprobs2")
+    one = task.PosteriorTask(batch, model, 0.01, scratch_bytes=task.scratch_of(batch.lengths))
+    tile, asked = one.tiles()[0], []
+    monkeypatch.setattr(
+        "tropalign._native.pair_posteriors", lambda *_, n_threads, **__: asked.append(n_threads) or [0] * 4
+    )
+    one.on_cpu(tile, 8)
+    task.PosteriorTask(batch, model, 0.01).on_cpu(tile, 8)
+    assert asked == [1, 8]
 
 
 def test_memory_that_does_not_suffice_is_known_beforehand():

@@ -145,13 +145,16 @@ def run(options: argparse.Namespace) -> None:
 def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
     """Aligns sequences or an alignment into another alignment, and writes it."""
     from tropalign.execution.progress import stage_bar
-    from tropalign.execution.run import write_outputs
+    from tropalign.execution.run import memory_allowed, write_outputs
+    from tropalign.machine.memory import left_for_job
     from tropalign.msa.api import add_sequences, merge_alignments
     from tropalign.msa.family import read_family
     from tropalign.msa.files import read_alignment
     from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.sequences.batch import held_bytes
 
     outputs, _ = _outputs(options, method)
+    allowed = memory_allowed(options.memory, "-")
     alphabet = ALPHABETS.get(options.alphabet)
     alignment = read_alignment(options.family[0], alphabet=alphabet)
     means = {"rules": options.rules, "cutoff": options.cutoff, "n_threads": options.threads}
@@ -160,12 +163,13 @@ def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
         if options.add is not None:
             reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
             new = read_family([options.add], alignment.sequences.alphabet, **reading)
-            found = add_sequences(
-                alignment, new, keep_length=options.keep_length, device=devices, progress=progress, **means
-            )
+            memory = left_for_job(allowed, held_bytes(alignment.sequences) + held_bytes(new))
+            kept = {"keep_length": options.keep_length, "memory_bytes": memory}
+            found = add_sequences(alignment, new, device=devices, progress=progress, **kept, **means)
         else:
             other = read_alignment(options.merge, alphabet=alignment.sequences.alphabet)
-            found = merge_alignments(alignment, other, device=devices, progress=progress, **means)
+            memory = left_for_job(allowed, held_bytes(alignment.sequences) + held_bytes(other.sequences))
+            found = merge_alignments(alignment, other, device=devices, progress=progress, memory_bytes=memory, **means)
     parts = [outputs[0].writer.encode(found)]
     write_outputs(outputs, lambda output: parts)
 

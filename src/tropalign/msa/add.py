@@ -24,12 +24,15 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, ResourceError, shown
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
+from tropalign.machine.memory import require
 from tropalign.msa.families import chance_shares, fast_tree, words_of
 from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.group_alignment import representatives
-from tropalign.msa.groups import Item, ItemPair, Pool, starting_columns
+from tropalign.msa.groups import MOST_ROWS, Item, ItemPair, Pool, starting_columns
+from tropalign.msa.memory import rows_at_once
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
+from tropalign.msa.task import scratch_of
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
@@ -66,6 +69,8 @@ def add_sequences(
     n_threads: int,
     progress: StageProgress | None = None,
     keep_length: bool = False,
+    *,
+    memory_bytes: int,
 ) -> MultipleAlignment:
     """New sequences below the rows of an alignment.
 
@@ -79,6 +84,8 @@ def add_sequences(
         Receives the name of a stage and the share of all work that is done.
     keep_length
         No column is added: residues that fit none are left out of the new rows.
+    memory_bytes
+        What the work may take.
 
     Returns
     -------
@@ -90,10 +97,10 @@ def add_sequences(
     InputError
         A new sequence has the name of a row, is empty or of another alphabet than the rows; rows of gaps only.
     ResourceError
-        The alignment has more than 65,535 columns.
+        The alignment has more than 65,535 columns; the memory does not suffice.
     """
     whole = joined(alignment.sequences, batch)
-    placed = _Adding(compared(alignment), batch, options, devices, n_threads, progress).placed()
+    placed = _Adding(compared(alignment), batch, options, devices, n_threads, progress, memory_bytes).placed()
     column = np.concatenate([one.column for one in placed])
     is_inserted = np.concatenate([one.is_inserted for one in placed])
     if keep_length:
@@ -111,12 +118,14 @@ def merge_alignments(
     devices: Sequence[Device],
     n_threads: int,
     progress: StageProgress | None = None,
+    *,
+    memory_bytes: int,
 ) -> MultipleAlignment:
     """Two alignments in one; the rows of each keep their columns among themselves.
 
     Parameters
     ----------
-    options, devices, n_threads, progress
+    options, devices, n_threads, progress, memory_bytes
         As `add_sequences` has them.
 
     Returns
@@ -129,11 +138,11 @@ def merge_alignments(
     InputError
         Both have a row of one name, or they are of different alphabets.
     ResourceError
-        One has more than 65,535 columns.
+        One has more than 65,535 columns; the memory does not suffice.
     """
     whole = joined(first.sequences, second.sequences)
     old, new = compared(first), compared(second)
-    pool = _pool(old.sequences, new.sequences, old.columns, new.columns, options, devices, n_threads)
+    pool = _pool(old.sequences, new.sequences, old.columns, new.columns, options, devices, n_threads, memory_bytes)
     items = []
     for alignment, begin in ((old, 0), (new, len(old))):
         chosen = tuple(begin + k for k in representatives_of(alignment.sequences, REPRESENTATIVES, n_threads))
@@ -203,11 +212,15 @@ def _pool(
     options: MsaOptions,
     devices: Sequence[Device],
     n_threads: int,
+    memory_bytes: int,
 ) -> Pool:
+    needed = scratch_of(np.concatenate([old.lengths, new.lengths]))
+    require(needed, memory_bytes, "the alignment of the longest sequences", "allow more with --memory")
     whole = joined(old, new)
     columns = np.concatenate([old_columns, new_columns]).astype(np.uint16)
     model = model_of(whole.alphabet, options.rules)
-    return Pool(whole, columns, model, options.cutoff, POOLED_CUTOFF, devices, n_threads)
+    most_rows = min(MOST_ROWS, rows_at_once(memory_bytes))
+    return Pool(whole, columns, model, options.cutoff, POOLED_CUTOFF, devices, n_threads, most_rows)
 
 
 def _watch(
@@ -262,10 +275,13 @@ class _Adding:
         devices: Sequence[Device],
         n_threads: int,
         progress: StageProgress | None,
+        memory_bytes: int,
     ) -> None:
         self.alignment, self.batch, self.n_threads, self.progress = alignment, batch, n_threads, progress
         by_themselves = starting_columns(batch)
-        self.pool = _pool(alignment.sequences, batch, alignment.columns, by_themselves, options, devices, n_threads)
+        self.pool = _pool(
+            alignment.sequences, batch, alignment.columns, by_themselves, options, devices, n_threads, memory_bytes
+        )
         self.members = np.arange(len(alignment))
 
     def placed(self) -> list[Placed]:

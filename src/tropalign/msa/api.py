@@ -120,11 +120,15 @@ def align_multiple(
         keep=keep,
         seed=seed,
     )
-    threads, memory = checked_threads(n_threads), checked_memory(memory_bytes)
-    memory = default_budget() if memory is None else memory
+    threads, memory = checked_threads(n_threads), _budget(memory_bytes)
     job = pipeline.Job(batch, options, _tree(tree, batch), order)
     devices = open_devices(device_names(device), threads, pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, resolve_threads(threads), memory, progress=progress)
+
+
+def _budget(memory_bytes: int | None) -> int:
+    memory = checked_memory(memory_bytes)
+    return default_budget() if memory is None else memory
 
 
 def _tree(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideTree | None:
@@ -141,6 +145,7 @@ def add_sequences(
     rules: str | None = None,
     cutoff: float | None = None,
     n_threads: int = 0,
+    memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
     progress: Callable[[str, float], object] | None = None,
 ) -> MultipleAlignment:
@@ -154,7 +159,7 @@ def add_sequences(
         The new ones, as `align_multiple` takes a family.
     keep_length
         No column is added: residues that fit none are left out of the new rows.
-    rules, cutoff, n_threads, device, progress
+    rules, cutoff, n_threads, memory_bytes, device, progress
         As of `align_multiple`.
 
     Returns
@@ -169,7 +174,7 @@ def add_sequences(
     UsageError
         An option of another type or out of range.
     ResourceError, DeviceError
-        More than 65,535 columns, a device that cannot compute.
+        More than 65,535 columns, memory that does not suffice, a device that cannot compute.
 
     Examples
     --------
@@ -185,7 +190,10 @@ def add_sequences(
     old = _alignment(alignment)
     new = family_of(sequences, old.sequences.alphabet)
     options, devices, threads = _means(rules, cutoff, n_threads, device, old.sequences, new)
-    return add.add_sequences(old, new, options, devices, threads, _checked(progress), bool(keep_length))
+    memory = _budget(memory_bytes)
+    return add.add_sequences(
+        old, new, options, devices, threads, _checked(progress), bool(keep_length), memory_bytes=memory
+    )
 
 
 def merge_alignments(
@@ -195,6 +203,7 @@ def merge_alignments(
     rules: str | None = None,
     cutoff: float | None = None,
     n_threads: int = 0,
+    memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
     progress: Callable[[str, float], object] | None = None,
 ) -> MultipleAlignment:
@@ -204,7 +213,7 @@ def merge_alignments(
     ----------
     first, second
         The alignments, or the Paths of their files.
-    rules, cutoff, n_threads, device, progress
+    rules, cutoff, n_threads, memory_bytes, device, progress
         As of `align_multiple`.
 
     Returns
@@ -219,7 +228,7 @@ def merge_alignments(
     UsageError
         An option of another type or out of range.
     ResourceError, DeviceError
-        More than 65,535 columns, a device that cannot compute.
+        More than 65,535 columns, memory that does not suffice, a device that cannot compute.
 
     Examples
     --------
@@ -232,7 +241,8 @@ def merge_alignments(
 
     one, other = _alignment(first), _alignment(second)
     options, devices, threads = _means(rules, cutoff, n_threads, device, one.sequences, other.sequences)
-    return add.merge_alignments(one, other, options, devices, threads, _checked(progress))
+    memory = _budget(memory_bytes)
+    return add.merge_alignments(one, other, options, devices, threads, _checked(progress), memory_bytes=memory)
 
 
 def _alignment(given: Any) -> MultipleAlignment:

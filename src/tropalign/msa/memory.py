@@ -18,6 +18,10 @@ FOUND_BYTES, MOST_KEPT_BYTES = 4, 64 << 20
 CHUNK_BYTES, MOST_CHUNK_BYTES, LEAST_PASS_BYTES = 96, 48 << 20, 8 << 20
 #: Pairs of a tile of a pass (native/msa/consistency.cpp).
 TILE_PAIRS = 32 * 32
+#: Bytes per row of a pair's posteriors as they are found.
+FOUND_ROW_BYTES = 50
+#: The share of the memory for what is found at a time, and for the tables of threads of stage I.
+FOUND_SHARE, SCRATCH_SHARE = 1 / 8, 1 / 4
 
 
 class Room:
@@ -60,3 +64,8 @@ class Room:
         n_chunks = max(2.0, row_elements / 2)  # per row
         rows = min(self._n_pairs, TILE_PAIRS) * self._longest
         return LEAST_PASS_BYTES + n_chunks * min(CHUNK_BYTES * rows, MOST_CHUNK_BYTES)
+
+
+def rows_at_once(memory_bytes: int) -> int:
+    """Rows of posteriors that are found at a time."""
+    return max(1, int(memory_bytes * FOUND_SHARE / FOUND_ROW_BYTES))

@@ -25,7 +25,7 @@ from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.ensemble import other_models, shares
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.kept import Kept, NothingKept
-from tropalign.msa.memory import FOUND_BYTES, LEAST_ROW_ELEMENTS, MOST_KEPT_BYTES, Room
+from tropalign.msa.memory import FOUND_BYTES, LEAST_ROW_ELEMENTS, MOST_KEPT_BYTES, SCRATCH_SHARE, Room
 from tropalign.msa.models import PairModel, model_of
 from tropalign.msa.options import RULES, MsaOptions
 from tropalign.msa.progress import Meter, stage_costs
@@ -122,9 +122,10 @@ def kept_stages(job: Job) -> tuple[int, int]:
     return job.options.consistency + 2, max(1, len(_task(job).tiles()))
 
 
-def _task(job: Job) -> PosteriorTask:
+def _task(job: Job, scratch_bytes: int | None = None) -> PosteriorTask:
     batch, options = job.batch, job.options
-    return PosteriorTask(batch, job.model or model_of(batch.alphabet, options.rules), options.cutoff, options.keep)
+    model = job.model or model_of(batch.alphabet, options.rules)
+    return PosteriorTask(batch, model, options.cutoff, options.keep, scratch_bytes=scratch_bytes)
 
 
 def _as_it_is(job: Job) -> MultipleAlignment:
@@ -174,7 +175,7 @@ class _Stages:
     ) -> None:
         self.job, self.devices, self.n_threads = job, devices, n_threads
         self.memory_bytes, self.kept = memory_bytes, kept
-        self.task = _task(job)
+        self.task = _task(job, int(memory_bytes * SCRATCH_SHARE))
         self.n = len(job.batch)
         self.room = Room(job.batch.lengths, job.wants_confidence)
         self.meter = Meter(stage_costs(job.batch.lengths, job.options), progress)

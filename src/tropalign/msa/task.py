@@ -76,6 +76,8 @@ class PosteriorTask:
         Elements that are kept: as MsaOptions has them.
     pairs : int32, shape (n_pairs, 2), optional
         Only these pairs; all of the family by default.
+    scratch_bytes
+        What threads may take beside what they find: fewer of them run where the tables of a pair are large.
     """
 
     def __init__(
@@ -85,8 +87,10 @@ class PosteriorTask:
         cutoff: float,
         keep: float = 0.0,
         pairs: NDArray[np.int32] | None = None,
+        scratch_bytes: int | None = None,
     ) -> None:
         self.batch, self.model, self.cutoff, self.keep = batch, model, cutoff, keep
+        self._scratch_bytes = scratch_bytes
         self.pairs = all_pairs(batch.lengths) if pairs is None else pairs
         self._on_devices = DeviceCache()
         lengths = batch.lengths
@@ -128,10 +132,14 @@ class PosteriorTask:
             **self.model.arguments(),
             cutoff=self.cutoff,
             keep=self.keep,
-            n_threads=n_threads,
+            n_threads=n_threads if self._scratch_bytes is None else self._threads_within(pairs, n_threads),
             progress=progress,
         )
         return Posteriors(pairs, *found)
+
+    def _threads_within(self, pairs: NDArray[np.int32], n_threads: int) -> int:
+        per_thread = scratch_of(self.batch.lengths[np.unique(pairs)])
+        return max(1, min(n_threads, (self._scratch_bytes or 0) // per_thread))
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
         """The same on a GPU, within 1e-4."""
@@ -143,6 +151,14 @@ class PosteriorTask:
         pairs = self.pairs_of(tile)
         found = on_device.posteriors(self.batch.codes, self.batch.offsets, np.ascontiguousarray(pairs), progress)
         return Posteriors(pairs, *found)
+
+
+def scratch_of(lengths: Index) -> int:
+    """Bytes that a thread takes, beside what it finds, for the posteriors of sequences of these lengths."""
+    from tropalign import _native
+
+    longest = np.sort(lengths)[-2:]
+    return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]))
 
 
 def all_pairs(lengths: Index) -> NDArray[np.int32]:
