@@ -195,6 +195,32 @@ def test_into_an_alignment(few, tmp_path, capsys):
     assert refused([aligned[0], "--add", parts[1], "-o", aligned[0]], capsys)[0] == 2
 
 
+DNA, PROTEIN = "ACGTTGCAAC" * 4, "MKVLAWERDQPYHFSTINLGMKVLAWERDQ"
+OF_KIND = "by its letters, but the family is read as {}: remove it, or say what all are with --alphabet"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kinds"), [(PROTEIN, DNA, ("nucleotide", "protein")), (DNA, PROTEIN, ("protein", "nucleotide"))]
+)
+@pytest.mark.filterwarnings("ignore::tropalign.TropalignWarning")
+def test_another_kind_into_an_alignment(old, new, kinds, tmp_path, capsys):
+    alignment = family_file(tmp_path, f">a\n{old}\n>b\n{old}\n", "old.fa")
+    other, out = family_file(tmp_path, f">c\n{new}\n", "new.fa"), tmp_path / "out.fa"
+    why = f"{other}, record 'c': this is a {kinds[0]} sequence {OF_KIND.format(kinds[1])}"
+    for option in ("--add", "--merge"):
+        assert main(["msa", alignment, option, other, "-o", str(out)]) == 3
+        assert capsys.readouterr().err.splitlines()[-1] == f"tropalign: {why}"
+    for extend in (tropalign.add_sequences, tropalign.merge_alignments):
+        with pytest.raises(tropalign.InputError) as caught:
+            extend(tropalign.read_alignment(alignment), Path(other))
+        assert str(caught.value) == why
+    with pytest.raises(tropalign.InputError, match=r"^record 'c': "):
+        tropalign.add_sequences(tropalign.read_alignment(alignment), {"c": new})
+    named = [alignment, "--alphabet", "protein", "-o", str(out)]
+    for option in ("--add", "--merge"):  # the alphabet is named
+        assert main(["msa", *named, option, other]) == 0
+
+
 def test_memory_beforehand(family, tmp_path, capsys):
     code, text = refused([family, "-o", tmp_path / "out.fa", "--memory", "75M"], capsys)
     assert code == 4 and " MiB are allowed: allow more with --memory, or align with --mode fast" in text
