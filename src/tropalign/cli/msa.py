@@ -52,7 +52,7 @@ def _add_method_options(group: Any) -> None:
     group.add_argument(
         "--mode",
         choices=Choices(OPTIONS, "MODES"),
-        help="(default: default, and fast for more than 1,000 sequences)",
+        help="(default: default, and fast for more than 500 sequences)",
     )
     group.add_argument(
         "--rules", choices=Choices(OPTIONS, "RULES"), help="whose parameters, consistency and refinement"

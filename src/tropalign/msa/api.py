@@ -51,7 +51,7 @@ def align_multiple(
         A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, sequence) in
         any iterable, or a mapping of names to sequences; a file's Path; or a MultipleAlignment to be aligned anew.
     mode : {"default", "accurate", "fast"}
-        "default", and "fast" for more than 1,000 sequences, when not given.
+        "default", and "fast" for more than 500 sequences, when not given.
     rules : {"tropalign", "quickprobs1", "quickprobs2"}
         Whose parameters, consistency and refinement; as the mode has them when not given, like all that follows.
     consistency
