@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from Bio import AlignIO, Phylo, SeqIO
+from msa.evolved import evolved_family
 
 import tropalign
 from tropalign.cli.main import main
@@ -195,6 +196,32 @@ def test_into_an_alignment(few, tmp_path, capsys):
     assert refused([aligned[0], "--add", parts[1], "-o", aligned[0]], capsys)[0] == 2
 
 
+DNA, PROTEIN = "ACGTTGCAAC" * 4, "MKVLAWERDQPYHFSTINLGMKVLAWERDQ"
+OF_KIND = "by its letters, but the family is read as {}: remove it, or say what all are with --alphabet"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kinds"), [(PROTEIN, DNA, ("nucleotide", "protein")), (DNA, PROTEIN, ("protein", "nucleotide"))]
+)
+@pytest.mark.filterwarnings("ignore::tropalign.TropalignWarning")
+def test_another_kind_into_an_alignment(old, new, kinds, tmp_path, capsys):
+    alignment = family_file(tmp_path, f">a\n{old}\n>b\n{old}\n", "old.fa")
+    other, out = family_file(tmp_path, f">c\n{new}\n", "new.fa"), tmp_path / "out.fa"
+    why = f"{other}, record 'c': this is a {kinds[0]} sequence {OF_KIND.format(kinds[1])}"
+    for option in ("--add", "--merge"):
+        assert main(["msa", alignment, option, other, "-o", str(out)]) == 3
+        assert capsys.readouterr().err.splitlines()[-1] == f"tropalign: {why}"
+    for extend in (tropalign.add_sequences, tropalign.merge_alignments):
+        with pytest.raises(tropalign.InputError) as caught:
+            extend(tropalign.read_alignment(alignment), Path(other))
+        assert str(caught.value) == why
+    with pytest.raises(tropalign.InputError, match=r"^record 'c': "):
+        tropalign.add_sequences(tropalign.read_alignment(alignment), {"c": new})
+    named = [alignment, "--alphabet", "protein", "-o", str(out)]
+    for option in ("--add", "--merge"):  # the alphabet is named
+        assert main(["msa", *named, option, other]) == 0
+
+
 def test_memory_beforehand(family, tmp_path, capsys):
     code, text = refused([family, "-o", tmp_path / "out.fa", "--memory", "75M"], capsys)
     assert code == 4 and " MiB are allowed: allow more with --memory, or align with --mode fast" in text
@@ -222,7 +249,17 @@ def test_memory_is_kept(tmp_path, capsys):
     first = random.choice(list("ACDEFGHIKLMNPQRSTVWY"), 250)
     rows = [np.where(random.random(250) < 0.7, random.permutation(first), first) for _ in range(70)]
     path = family_file(tmp_path, "".join(f">s{k}\n{''.join(row)}\n" for k, row in enumerate(rows)))
-    options = [*map(str, ["msa", path, "-o", tmp_path / "out.fa", "--refine", "2", "-t", "2"])]
+    keeps_to_memory(tmp_path, capsys, [path, "--refine", "2"])
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak")
+def test_memory_is_kept_in_mode_fast(tmp_path, capsys):
+    keeps_to_memory(tmp_path, capsys, [many(tmp_path), "--mode", "fast"])
+
+
+def keeps_to_memory(tmp_path, capsys, options):
+    """Allows what the sentences of refused runs ask for, and compares the peak with it."""
+    options = [*map(str, ["msa", *options, "-o", tmp_path / "out.fa", "-t", "2"])]
     assert main([*options, "--memory", "80M"]) == 4
     needed = needed_mib(capsys.readouterr().err)
     command = [sys.executable, "-c", MEASURED, str(tmp_path / "peak"), *options, "--memory"]
@@ -250,8 +287,24 @@ def some(tmp_path):
 @pytest.mark.parametrize("n_parts", [1, 5, 17])
 @pytest.mark.parametrize("name", ["out.fa", "out.sto"])
 def test_a_killed_run_goes_on(some, tmp_path, start, n_parts, name):
+    goes_on(tmp_path, start, n_parts, name, [some, "--refine", "500", "--rules", "quickprobs1"])
+
+
+@pytest.mark.parametrize("n_parts", [1, 4])
+def test_a_killed_run_in_mode_fast_goes_on(tmp_path, start, n_parts):
+    goes_on(tmp_path, start, n_parts, "out.sto", [many(tmp_path), "--mode", "fast", "--tree-out", tmp_path / "x.nwk"])
+
+
+def many(tmp_path):
+    """300 proteins of 200 residues: some ten groups of mode fast."""
+    texts, _ = evolved_family(300, 200, 1)
+    return family_file(tmp_path, "".join(f">s{k}\n{text}\n" for k, text in enumerate(texts)), "many.fa")
+
+
+def goes_on(tmp_path, start, n_parts, name, options):
+    """Kills a run that has so many parts; its like goes on, and writes what a run that nobody killed does."""
     out, whole = tmp_path / name, tmp_path / f"whole.{name}"
-    options = ["msa", some, "--refine", "500", "--rules", "quickprobs1", "-t", "1"]
+    options = ["msa", *map(str, options), "-t", "1"]
     process = start(*options, "-o", out, environment=KEPT)
     while len(parts_in(out)) < n_parts:
         assert process.poll() is None, "the run ended before it could be killed"
@@ -282,7 +335,15 @@ def test_a_kept_run_leaves_nothing_behind(few, tmp_path, monkeypatch):
 
 
 def test_interrupted(long, tmp_path, start):
-    process = start("msa", long, "-o", tmp_path / "out.fa", stderr=-1)
+    interrupts(tmp_path, start, [long])
+
+
+def test_interrupted_while_groups_are_aligned(tmp_path, start):
+    interrupts(tmp_path, start, [many(tmp_path), "--mode", "fast", "--refine", "100000", "-t", "2"])
+
+
+def interrupts(tmp_path, start, options):
+    process = start("msa", *options, "-o", tmp_path / "out.fa", stderr=-1)
     time.sleep(2)
     assert process.poll() is None, "the run ended before it could be interrupted"
     process.send_signal(signal.SIGINT)

@@ -48,7 +48,7 @@ def test_several_files_are_one_family(tmp_path):
 def test_two_kinds_in_one_family(records, why, tmp_path):
     with pytest.raises(InputError) as caught:
         read_family([written(tmp_path, records)])
-    assert str(caught.value) == why
+    assert str(caught.value) == f"{tmp_path / 'x.fa'}, {why}"
     assert len(read_family([written(tmp_path, records)], alphabet="protein")) == len(records)
 
 

@@ -52,7 +52,7 @@ def _add_method_options(group: Any) -> None:
     group.add_argument(
         "--mode",
         choices=Choices(OPTIONS, "MODES"),
-        help="(default: default, and fast for more than 1,000 sequences)",
+        help="(default: default, and fast for more than 500 sequences)",
     )
     group.add_argument(
         "--rules", choices=Choices(OPTIONS, "RULES"), help="whose parameters, consistency and refinement"
@@ -148,26 +148,32 @@ def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
     from tropalign.execution.run import memory_allowed, write_outputs
     from tropalign.machine.memory import left_for_job
     from tropalign.msa.api import add_sequences, merge_alignments
-    from tropalign.msa.family import read_family
+    from tropalign.msa.family import check_kinds, read_family
     from tropalign.msa.files import read_alignment
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
+    from tropalign.sequences.files import file_name
 
     outputs, _ = _outputs(options, method)
     allowed = memory_allowed(options.memory, "-")
     alphabet = ALPHABETS.get(options.alphabet)
+    is_judged = alphabet is None
     alignment = read_alignment(options.family[0], alphabet=alphabet)
+    if is_judged:
+        check_kinds(alignment.sequences, file_name(options.family[0]))
     means = {"rules": options.rules, "cutoff": options.cutoff, "n_threads": options.threads}
     devices = options.device or ["auto"]
     with stage_bar(options.quiet) as progress:
         if options.add is not None:
             reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
-            new = read_family([options.add], alignment.sequences.alphabet, **reading)
+            new = read_family([options.add], alignment.sequences.alphabet, is_judged=is_judged, **reading)
             memory = left_for_job(allowed, held_bytes(alignment.sequences) + held_bytes(new))
             kept = {"keep_length": options.keep_length, "memory_bytes": memory}
             found = add_sequences(alignment, new, device=devices, progress=progress, **kept, **means)
         else:
             other = read_alignment(options.merge, alphabet=alignment.sequences.alphabet)
+            if is_judged:
+                check_kinds(other.sequences, file_name(options.merge))
             memory = left_for_job(allowed, held_bytes(alignment.sequences) + held_bytes(other.sequences))
             found = merge_alignments(alignment, other, device=devices, progress=progress, memory_bytes=memory, **means)
     parts = [outputs[0].writer.encode(found)]

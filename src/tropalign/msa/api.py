@@ -14,13 +14,14 @@ from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.msa import pipeline
-from tropalign.msa.family import family_of
+from tropalign.msa.family import check_kinds, family_of
 from tropalign.msa.files import read_alignment
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
 from tropalign.msa.options import ORDERS, MsaOptions, options_of
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.files import file_name
 
 
 def align_multiple(
@@ -50,7 +51,7 @@ def align_multiple(
         A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, sequence) in
         any iterable, or a mapping of names to sequences; a file's Path; or a MultipleAlignment to be aligned anew.
     mode : {"default", "accurate", "fast"}
-        "default", and "fast" for more than 1,000 sequences, when not given.
+        "default", and "fast" for more than 500 sequences, when not given.
     rules : {"tropalign", "quickprobs1", "quickprobs2"}
         Whose parameters, consistency and refinement; as the mode has them when not given, like all that follows.
     consistency
@@ -188,7 +189,7 @@ def add_sequences(
     from tropalign.msa import add
 
     old = _alignment(alignment)
-    new = family_of(sequences, old.sequences.alphabet)
+    new = family_of(sequences, old.sequences.alphabet, is_judged=True)
     options, devices, threads = _means(rules, cutoff, n_threads, device, old.sequences, new)
     memory = _budget(memory_bytes)
     return add.add_sequences(
@@ -239,15 +240,19 @@ def merge_alignments(
     """
     from tropalign.msa import add
 
-    one, other = _alignment(first), _alignment(second)
+    one = _alignment(first)
+    other = _alignment(second, one.sequences.alphabet)
     options, devices, threads = _means(rules, cutoff, n_threads, device, one.sequences, other.sequences)
     memory = _budget(memory_bytes)
     return add.merge_alignments(one, other, options, devices, threads, _checked(progress), memory_bytes=memory)
 
 
-def _alignment(given: Any) -> MultipleAlignment:
+def _alignment(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignment:
+    """An alignment; one from a file is read with that alphabet, and refused where a row is of another kind."""
     if isinstance(given, os.PathLike):
-        return read_alignment(given)
+        found = read_alignment(given, alphabet=alphabet)
+        check_kinds(found.sequences, file_name(given))
+        return found
     if not isinstance(given, MultipleAlignment):
         what = f"an object of type {type(given).__name__} is no MultipleAlignment"
         raise UsageError(f"{what}: make one with read_alignment, align_multiple or MultipleAlignment.from_rows")

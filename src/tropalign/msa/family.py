@@ -13,7 +13,7 @@ from tropalign.errors import InputError, ResourceError
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.sequences.files import Source
+from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.reader import read_sequences
 
 #: Residues of a sequence at most: columns of posteriors have 16 bits.
@@ -28,6 +28,7 @@ def read_family(
     paths: Iterable[Source],
     alphabet: Alphabet | str | None = None,
     *,
+    is_judged: bool | None = None,
     is_realigned: bool = False,
     skip_empty: bool = False,
     strict: bool = False,
@@ -36,6 +37,8 @@ def read_family(
 
     Parameters
     ----------
+    is_judged
+        Sequences of two kinds are told apart; where no alphabet is named, when not given.
     is_realigned
         Gaps are expected, and no note is made of them.
 
@@ -50,20 +53,22 @@ def read_family(
         There were gaps.
     """
     gaps = "drop" if is_realigned else "note"
-    batch = read_sequences(paths, alphabet=alphabet, skip_empty=skip_empty, strict=strict, gaps=gaps)
-    check_family(batch, is_judged=alphabet is None)
+    sources = list(paths)
+    batch = read_sequences(sources, alphabet=alphabet, skip_empty=skip_empty, strict=strict, gaps=gaps)
+    file = file_name(sources[0]) if len(sources) == 1 else None
+    check_family(batch, alphabet is None if is_judged is None else is_judged, file)
     return batch
 
 
-def family_of(sequences: Any, alphabet: Alphabet | str | None = None) -> SequenceBatch:
+def family_of(sequences: Any, alphabet: Alphabet | str | None = None, is_judged: bool | None = None) -> SequenceBatch:
     """A family of what Python code may give: see `align_multiple`. Raises what `read_family` does."""
-    is_judged = alphabet is None
+    is_judged = alphabet is None if is_judged is None else is_judged
     if isinstance(sequences, MultipleAlignment):
         batch, is_judged = sequences.sequences, False
     elif isinstance(sequences, SequenceBatch):
         batch, is_judged = sequences, False
     elif isinstance(sequences, os.PathLike):
-        return read_family([sequences], alphabet)
+        return read_family([sequences], alphabet, is_judged=is_judged)
     else:
         chosen = None if alphabet is None else alphabet_of(alphabet)
         batch = SequenceBatch.from_strings(sequences, alphabet=chosen)
@@ -73,13 +78,15 @@ def family_of(sequences: Any, alphabet: Alphabet | str | None = None) -> Sequenc
     return batch
 
 
-def check_family(batch: SequenceBatch, is_judged: bool = True) -> None:
+def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None = None) -> None:
     """Refuses what cannot be aligned.
 
     Parameters
     ----------
     is_judged
         Nobody named the alphabet: sequences of two kinds are told apart.
+    file
+        Where all of them are from.
 
     Raises
     ------
@@ -99,10 +106,15 @@ def check_family(batch: SequenceBatch, is_judged: bool = True) -> None:
             f"{MOST_RESIDUES:,}: cut it, or align it to another one with tropalign pairs"
         )
     if is_judged:
-        _check_kinds(batch)
+        check_kinds(batch, file)
 
 
-def _check_kinds(batch: SequenceBatch) -> None:
+def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:
+    """Raises InputError where the letters of a sequence say that it is of another kind than its alphabet."""
+    if not batch.lengths.all():
+        batch = batch[np.flatnonzero(batch.lengths)]
+    if not len(batch):
+        return
     upper = batch.letters & 0xDF
     shares = _shares(batch, np.isin(upper, np.frombuffer(b"ACGTUN", np.uint8)))
     is_long = batch.lengths >= LEAST_JUDGED
@@ -115,6 +127,7 @@ def _check_kinds(batch: SequenceBatch) -> None:
         raise InputError(
             f"this is a {kind} sequence by its letters, but the family is read as {other}: remove it, or say what all "
             "are with --alphabet",
+            file=file,
             record=batch.names[int(np.flatnonzero(odd)[0])],
         )
 

@@ -64,7 +64,7 @@ class LargeRoom:
         if n > MOST_ALL_PAIRS:
             tree += KINSHIP_BYTES * AT_ONCE * SEEDS
         longest = np.sort(lengths)[-most_items:]
-        group = int(_group_bytes(longest, 1.0))
+        group = int(max(_group_bytes(longest, 1.0), Room(longest, False).of_pair()))
         needed = self._held + max(tree, ROW_BYTES * LEAST_ROWS + group)
         require(needed, memory_bytes, self._what, REMEDY)
         rows = (memory_bytes - self._held - group) // 2 // ROW_BYTES
