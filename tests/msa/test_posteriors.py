@@ -218,6 +218,46 @@ def test_numbers_beyond_the_range_of_floats(isa):
         np.testing.assert_allclose(matrix, wanted(PROTEIN_2, texts[x], texts[y])[1], atol=NEAR)
 
 
+def changed_places(rng, n):
+    """Two domains of so many residues each, in either order."""
+    first, second = texts_of(rng, [n, n], PROTEIN_2)
+    return first + second, second + first
+
+
+def test_pairs_beyond_floats_do_not_depend_on_company(isa):
+    """Domains of 150 residues are 2^600 in front of anything else, where floats hold 2^206."""
+    rng = random.Random(13)
+    one, other = changed_places(rng, 150)
+    # Some pairs stay within floats: those of the same order.
+    texts = [
+        one,
+        *(related(rng, one, PROTEIN_2) for _ in range(5)),
+        *(related(rng, other, PROTEIN_2) for _ in range(6)),
+    ]
+    pairs = [(x, y) for x in range(len(texts)) for y in range(x)]
+    distances, matrices = posteriors(texts, pairs, cutoff=0.01)
+    again, others = posteriors(texts, pairs, cutoff=0.01, n_threads=3)
+    assert distances.tobytes() == again.tobytes()
+    assert all((a == b).all() for a, b in zip(matrices, others, strict=True))
+    for k in range(0, len(pairs), 7):
+        for pair in (pairs[k], pairs[k][::-1]):
+            alone, (matrix,) = posteriors(texts, [pair], cutoff=0.01)
+            assert alone[0] == distances[k] and ((matrix if pair == pairs[k] else matrix.T) == matrices[k]).all()
+    k = pairs.index((11, 0))
+    exact = wanted(PROTEIN_2, texts[11], texts[0])[1]
+    np.testing.assert_allclose(np.where(matrices[k] > 0, exact, 0), matrices[k], atol=NEAR)
+
+
+def test_numbers_beyond_the_range_of_doubles(isa):
+    """Domains that changed places: one of the two can be aligned, and is, with all its residues."""
+    rng = random.Random(14)
+    one, other = changed_places(rng, 1000)
+    (distance,), (matrix,) = posteriors([one, other], [(0, 1)])
+    assert distance == pytest.approx(0.5, abs=0.01)
+    pairs_of_domains = matrix[:1000, 1000:].trace() + matrix[1000:, :1000].trace()
+    assert pairs_of_domains == pytest.approx(matrix.sum(), rel=0.05) and matrix.sum() > 900
+
+
 def test_work_is_stopped_by_what_watches_it():
     rng = random.Random(10)
     texts = texts_of(rng, [1500] * 24, PROTEIN_2)
