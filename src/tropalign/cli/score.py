@@ -38,7 +38,8 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         "alignments",
         nargs="+",
         metavar="ALIGNMENT",
-        help="alignments to score (FASTA, PHYLIP, Stockholm), or a directory of them if the reference is one",
+        help="alignments to score (FASTA, PHYLIP, Stockholm, Clustal, MSF), or a directory of them if the reference is "
+        "one",
     )
     parser.add_argument(
         "--reference",
