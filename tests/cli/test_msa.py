@@ -339,7 +339,7 @@ def test_interrupted(long, tmp_path, start):
 
 
 def test_interrupted_while_groups_are_aligned(tmp_path, start):
-    interrupts(tmp_path, start, [many(tmp_path), "--mode", "fast", "--refine", "100000", "-t", "2"])
+    interrupts(tmp_path, start, [many(tmp_path), *"--mode fast --rules quickprobs1 --refine 100000 -t 2".split()])
 
 
 def interrupts(tmp_path, start, options):
