@@ -33,6 +33,14 @@ template <class V>
     else return v[l];
 }
 
+/// Whether fma rounds once.
+template <class V>
+#if defined(__FMA__) || defined(__ARM_NEON)
+inline constexpr bool kFused = sizeof(typename Real<V>::T) <= 8 && !std::is_same_v<V, double>;
+#else
+inline constexpr bool kFused = false;
+#endif
+
 /// a * b + c.
 template <class V>
 [[gnu::always_inline]] inline V fma(V a, V b, V c) {
