@@ -124,7 +124,7 @@ def test_words_at_their_limit(host, mode, report):
     batch = tropalign.SequenceBatch.from_strings([("ACGT" * 80)[: longest + k] for k in range(-14, 9, 2)])
     for gap in ((10, 1), (500, 1)):
         check(host, task(batch, mode=mode, report=report, gap=gap, matrix=matrix))
-    assert {built["SIMT_WORD"] for built in host.built} == {16, 32}
+    assert {built.get("SIMT_WORD") for built in host.built} - {None} == {16, 32}
 
 
 def test_strands_and_selection(device):

@@ -82,7 +82,7 @@ def test_words_at_their_limit():
     lengths = np.array([300, 328, 329, 330, 331, 332, 335, 340, 400])
     codes, offsets = np.full(int(lengths.sum()), 2, np.uint8), np.concatenate([[0], np.cumsum(lengths)])
     scores = check_places(device, columns, codes, offsets, scoring, SMALL)
-    assert scores.max() == 97 * 334 and {built["SIMT_WORD"] for built in device.built} == {16, 32}
+    assert scores.max() == 97 * 334 and {built.get("SIMT_WORD") for built in device.built} - {None} == {16, 32}
     whole = ScoresOnGpu(device, columns, scoring).scoring.highest(lengths, columns)
     assert whole.min() < 1 << 15 <= whole.max()
 
