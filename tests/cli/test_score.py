@@ -70,6 +70,8 @@ def test_other_columns(files, capsys, options, n_columns):
         (["--reference", "ref.fa", "good.fa", "--mask", "good.fa"], 3, "'>' marks no column: write 1 or x for"),
         (["--reference", "refs", "tests", "--mask", "mask"], 2, "--mask is for one reference"),
         (["--reference", "-", "-"], 2, "standard input can be read once: name - once"),
+        (["--reference", "ref.fa", "good.fa", "-o", "s.parquet"], 2, "s.parquet: scores are tab-separated text: end"),
+        (["--reference", "ref.fa", "good.fa", "-o", "s.csv.gz"], 2, "end the name in .tsv or .txt"),
         (["good.fa"], 2, "required: --reference"),
     ],
 )

@@ -21,6 +21,8 @@ EXAMPLES = """example:
   tropalign score --reference reference.fa tropalign.fa mafft.fa muscle.fa
   tropalign score --reference references/ alignments/ -o scores.tsv"""
 COLUMNS = ("alignment", "sp", "tc", "columns", "pairs", "sequences")
+#: Of the table, and of one without a suffix.
+SUFFIXES = (".tsv", ".txt", "")
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -62,6 +64,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Scores, and writes the table."""
     from tropalign.execution.files import check_outputs, write_to
+    from tropalign.formats.registry import suffix_of
 
     if options.mask is not None and (options.all_columns or os.path.isdir(options.reference)):
         options.parser.error("--mask is for one reference, and not with --all-columns: give one of them")
@@ -70,6 +73,8 @@ def run(options: argparse.Namespace) -> None:
     pairs = _pairs(options)
     inputs = [path for pair in pairs for path in pair] + ([options.mask] if options.mask else [])
     check_outputs([options.output], inputs)
+    if suffix_of(options.output) not in SUFFIXES:
+        options.parser.error(f"{options.output}: scores are tab-separated text: end the name in .tsv or .txt")
     found = [(test, _score(options, test, reference)) for test, reference in pairs]
     rows = [
         [test, f"{s.sp:.4f}", f"{s.tc:.4f}", *map(str, (s.n_columns, s.n_pairs, s.n_sequences))] for test, s in found
