@@ -12,7 +12,7 @@ from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
 from tropalign.msa.kept import N_SECTIONS
-from tropalign.msa.memory import Room
+from tropalign.msa.memory import Room, scratch_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import options_of
 from tropalign.msa.progress import Meter
@@ -123,7 +123,7 @@ def test_long_pairs_are_refused_and_take_fewer_threads(monkeypatch):
         tropalign.align_multiple(texts, memory_bytes=100 << 20)
     batch = family_of(texts)
     model = model_of(batch.alphabet, "quickprobs2")
-    one = task.PosteriorTask(batch, model, 0.01, scratch_bytes=task.scratch_of(batch.lengths))
+    one = task.PosteriorTask(batch, model, 0.01, scratch_bytes=scratch_of(batch.lengths))
     tile, asked = one.tiles()[0], []
     monkeypatch.setattr(
         "tropalign._native.pair_posteriors", lambda *_, n_threads, **__: asked.append(n_threads) or [0] * 4

@@ -29,10 +29,9 @@ from tropalign.msa.families import chance_shares, fast_tree, words_of
 from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.group_alignment import representatives
 from tropalign.msa.groups import MOST_ROWS, Item, ItemPair, Pool, starting_columns
-from tropalign.msa.memory import rows_at_once
+from tropalign.msa.memory import rows_at_once, scratch_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.task import scratch_of
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 

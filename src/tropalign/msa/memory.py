@@ -39,7 +39,7 @@ class Room:
         n = len(lengths)
         self._n_pairs, self._longest = n * (n - 1) // 2, float(lengths.max())
         self._n_rows = float(lengths.sum(dtype=np.float64)) * (n - 1) / 2  # of all pairs' matrices, on the average
-        self._two_longest = [int(length) for length in np.sort(lengths)[-2:]]
+        self._two_longest = np.sort(lengths)[-2:]
         self._wants_confidence = wants_confidence
 
     def needed(self, row_elements: float) -> float:
@@ -55,15 +55,21 @@ class Room:
 
     def of_pair(self) -> float:
         """Bytes of a thread for the posteriors of a pair: the rows of a sweep over the two longest sequences."""
-        from tropalign import _native
-
-        return float(_native.posterior_scratch_bytes(*self._two_longest)) if self._n_pairs else 0.0
+        return float(scratch_of(self._two_longest)) if self._n_pairs else 0.0
 
     def of_pass(self, row_elements: float) -> float:
         """Bytes of a thread for a pass of consistency: the sums of a tile."""
         n_chunks = max(2.0, row_elements / 2)  # per row
         rows = min(self._n_pairs, TILE_PAIRS) * self._longest
         return LEAST_PASS_BYTES + n_chunks * min(CHUNK_BYTES * rows, MOST_CHUNK_BYTES)
+
+
+def scratch_of(lengths: NDArray[np.int64]) -> int:
+    """Bytes that a thread takes, beside what it finds, for the posteriors of sequences of these lengths."""
+    from tropalign import _native
+
+    longest = np.sort(lengths)[-2:]
+    return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]))
 
 
 def rows_at_once(memory_bytes: int) -> int:

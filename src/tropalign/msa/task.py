@@ -21,6 +21,7 @@ from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.cut import CostList, cuts
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
+from tropalign.msa.memory import scratch_of
 from tropalign.msa.models import PairModel
 from tropalign.sequences.batch import SequenceBatch
 
@@ -151,14 +152,6 @@ class PosteriorTask:
         pairs = self.pairs_of(tile)
         found = on_device.posteriors(self.batch.codes, self.batch.offsets, np.ascontiguousarray(pairs), progress)
         return Posteriors(pairs, *found)
-
-
-def scratch_of(lengths: Index) -> int:
-    """Bytes that a thread takes, beside what it finds, for the posteriors of sequences of these lengths."""
-    from tropalign import _native
-
-    longest = np.sort(lengths)[-2:]
-    return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]))
 
 
 def all_pairs(lengths: Index) -> NDArray[np.int32]:
