@@ -21,14 +21,15 @@ ALLOWED = {
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "profile": {"errors"},
     "cli": {
-        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
+        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa", "profile",
     },
 }  # fmt: skip
 #: Folders of jobs. What two of them need belongs below both.
-JOBS = {"pairwise", "phylo", "msa"}
+JOBS = {"pairwise", "phylo", "msa", "profile"}
 #: Who may call the compiled core.
-NATIVE = {"devices", "results", "formats", "pairwise", "phylo", "msa"}
+NATIVE = {"devices", "results", "formats", "pairwise", "phylo", "msa", "profile"}
 #: No folder: `tropalign.__version__`.
 VERSION = "__version__"
 

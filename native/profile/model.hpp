@@ -1,0 +1,52 @@
+// A profile hidden Markov model ready for search, as plain tables by node: HMMER 3's local multihit profile in floats,
+// in 8 bits (SSV, MSV) and in 16 bits (Viterbi). Kernels make their own layouts of these.
+//
+// Nodes count from 1 to M, as in the literature; the tables have a place 0 that no kernel reads as a node.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tropalign {
+
+/// Codes of residues, in Easel's order: 20 canonical ACDEFGHIKLMNPQRSTVWY, gap, B J Z O U X, `*`, `~`.
+inline constexpr int kResidues = 20, kCodes = 29;
+
+/// Transitions by the node that they matter for: BM, MM, IM, DM enter node k (from k - 1); MD, MI, II, DD leave it.
+enum Transition { kBM, kMM, kIM, kDM, kMD, kMI, kII, kDD, kTransitions };
+
+struct ProfileModel {
+    int32_t M = 0;  ///< Nodes.
+
+    // Floats: odds (not logarithms), as Forward and all that follows it take them.
+    std::vector<float> match_odds;   ///< [kCodes][M + 1]
+    std::vector<float> transitions;  ///< [kTransitions][M + 1]
+
+    // 8 bits, in thirds of a bit; a cost is subtracted.
+    uint8_t bias = 0;                ///< The largest score, which all costs are raised by.
+    uint8_t entry = 0, end = 0;      ///< Costs of B -> M (any node) and of E -> C or J: HMMER's tbm, tec.
+    std::vector<uint8_t> byte_cost;  ///< [kCodes][M + 1], biased
+
+    // 16 bits, in 1/500 bit.
+    std::vector<int16_t> word_match;        ///< [kCodes][M + 1]
+    std::vector<int16_t> word_transitions;  ///< [kTransitions][M + 1]
+
+    // For the biased-composition filter and null models.
+    std::array<float, kResidues> background{};
+    std::array<float, kCodes> composition_odds{};  ///< Of the model's mean composition to the background.
+
+    // Calibration: location and slope of the scores of random sequences (Gumbel, Gumbel, exponential).
+    float msv_mu = 0, msv_lambda = 0, viterbi_mu = 0, viterbi_lambda = 0, forward_tau = 0, forward_lambda = 0;
+
+    std::string consensus;  ///< A letter per node, for alignments.
+};
+
+/// The tables of a core model.
+///
+/// match: [M + 1][20], transitions: [M + 1][7] (MM, MI, MD, IM, II, DM, DD as in HMMER's files), composition: [20],
+/// background: [20], evalue: {msv_mu, msv_lambda, viterbi_mu, viterbi_lambda, forward_tau, forward_lambda}.
+ProfileModel make_profile_model(int32_t M, const float *match, const float *transitions, const float *composition,
+                                const float *background, const float *evalue, std::string consensus);
+
+}  // namespace tropalign

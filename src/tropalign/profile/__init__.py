@@ -1,0 +1,1 @@
+"""Profile hidden Markov models against sequence databases: ``tropalign search`` and ``tropalign scan``."""
