@@ -21,9 +21,10 @@ ALLOWED = {
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "profile": {"errors"},
+    "profile": {"errors", "sequences"},
     "cli": {
-        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa", "profile",
+        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
+        "profile",
     },
 }  # fmt: skip
 #: Folders of jobs. What two of them need belongs below both.

@@ -13,6 +13,7 @@ void bind_msa_large(nanobind::module_ &);
 void bind_msa_store(nanobind::module_ &);
 void bind_msa_progressive(nanobind::module_ &);
 void bind_msa_blocks(nanobind::module_ &);
+void bind_profile_model(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -28,4 +29,5 @@ NB_MODULE(_native, m) {
     bind_msa_store(m);
     bind_msa_progressive(m);
     bind_msa_blocks(m);
+    bind_profile_model(m);
 }

@@ -1,0 +1,105 @@
+// A model of tropalign.profile.models as the stages take it. Its tables are seen from Python for tests.
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "../profile/search_model.hpp"
+#include "check.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+/// Far more than any protein has; tables of this size still count their bytes in 32 bits.
+constexpr size_t kMostNodes = 1'000'000;
+
+void require_probabilities(const float *values, size_t count, const char *name) {
+    const bool good = std::all_of(values, values + count, [](float p) { return std::isfinite(p) && p >= 0; });
+    if (!good) refuse(std::string(name) + ": a number that is negative or not finite");
+}
+
+void make_model(SearchModel *self, Array<float, 2> match, Array<float, 2> transitions, Column<float> composition,
+                Column<float> background, Column<float> evalue, nb::bytes consensus) {
+    const size_t places = match.shape(0);
+    require(places >= 2 && places <= kMostNodes + 1, "match: not of 1 to 1000000 nodes, and a row in front of them");
+    require(match.shape(1) == kResidues, "match: not 20 residues per node");
+    require(transitions.shape(0) == places, "transitions: not as many rows as match");
+    require(transitions.shape(1) == 7, "transitions: not 7 per node");
+    require(composition.size() == kResidues, "composition: not 20 residues");
+    require(background.size() == kResidues, "background: not 20 residues");
+    require(evalue.size() == 6, "evalue: not 6 numbers");
+    require(consensus.size() == places - 1, "consensus: not a letter per node");
+    require_probabilities(match.data(), match.size(), "match");
+    require_probabilities(transitions.data(), transitions.size(), "transitions");
+    require_probabilities(composition.data(), composition.size(), "composition");
+    require_probabilities(background.data(), background.size(), "background");
+    require(*std::min_element(background.data(), background.data() + kResidues) > 0, "background: a residue of 0");
+    require(std::all_of(evalue.data(), evalue.data() + 6, [](float x) { return std::isfinite(x); }),
+            "evalue: a number that is not finite");
+    const auto M = static_cast<int32_t>(places - 1);
+    nb::gil_scoped_release released;
+    new (self)
+        SearchModel(make_profile_model(M, match.data(), transitions.data(), composition.data(), background.data(),
+                                       evalue.data(), std::string(consensus.c_str(), consensus.size())));
+}
+
+/// A table of the model, which lives as long as the view.
+template <class T, size_t n>
+nb::object view(nb::handle self, const T *data, const std::array<size_t, n> &shape) {
+    return nb::cast(nb::ndarray<nb::numpy, const T>(data, n, shape.data(), self));
+}
+
+template <auto table>
+nb::object node_table(nb::handle self) {
+    const ProfileModel &model = nb::cast<const SearchModel &>(self).plain();
+    const auto &values = model.*table;
+    const auto width = static_cast<size_t>(model.M) + 1;
+    return view<typename std::remove_cvref_t<decltype(values)>::value_type, 2>(self, values.data(),
+                                                                               {values.size() / width, width});
+}
+
+template <auto table>
+nb::object row(nb::handle self) {
+    const auto &values = nb::cast<const SearchModel &>(self).plain().*table;
+    return view<float, 1>(self, values.data(), {values.size()});
+}
+
+nb::tuple evalue_of(const SearchModel &model) {
+    const ProfileModel &p = model.plain();
+    return nb::make_tuple(p.msv_mu, p.msv_lambda, p.viterbi_mu, p.viterbi_lambda, p.forward_tau, p.forward_lambda);
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_profile_model(nb::module_ &m) {
+    using namespace tropalign;
+    using Model = ProfileModel;
+    nb::class_<SearchModel>(m, "ProfileModel", "A model ready for search; see native/profile/model.hpp.")
+        .def("__init__", &make_model, array("match"), array("transitions"), array("composition"), array("background"),
+             array("evalue"), "consensus"_a)
+        .def_prop_ro(
+            "n_nodes", [](const SearchModel &model) { return model.plain().M; }, "M.")
+        .def_prop_ro("match_odds", &node_table<&Model::match_odds>, "float32 (29, M + 1).")
+        .def_prop_ro("transitions", &node_table<&Model::transitions>, "float32 (8, M + 1): odds.")
+        .def_prop_ro("byte_cost", &node_table<&Model::byte_cost>, "uint8 (29, M + 1).")
+        .def_prop_ro("word_match", &node_table<&Model::word_match>, "int16 (29, M + 1).")
+        .def_prop_ro("word_transitions", &node_table<&Model::word_transitions>, "int16 (8, M + 1).")
+        .def_prop_ro("background", &row<&Model::background>, "float32 (20,).")
+        .def_prop_ro("composition_odds", &row<&Model::composition_odds>, "float32 (29,).")
+        .def_prop_ro(
+            "bytes",
+            [](const SearchModel &model) {
+                return nb::make_tuple(model.plain().bias, model.plain().entry, model.plain().end);
+            },
+            "bias, entry, end.")
+        .def_prop_ro("evalue", &evalue_of, "Location and slope of MSV, Viterbi and Forward scores.")
+        .def_prop_ro(
+            "consensus",
+            [](const SearchModel &model) {
+                return nb::bytes(model.plain().consensus.data(), model.plain().consensus.size());
+            },
+            "A letter per node.");
+}

@@ -1,0 +1,188 @@
+// Every formula in the precision and order in which HMMER 3.4 computes it (modelconfig.c, impl_sse/p7_oprofile.c), so
+// that each table holds its very bits: logarithms in double, sums and products in float where nothing else is said.
+#include "model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exponential.hpp"
+
+namespace tropalign {
+namespace {
+
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+/// The places of transitions in HMMER's files.
+enum { kFileMM, kFileMI, kFileMD, kFileIM, kFileII, kFileDM, kFileDD, kFileTransitions };
+
+// Which canonical residues a code stands for, as a bit each in the order of the alphabet.
+constexpr uint32_t bit_of(char letter) {
+    constexpr char letters[] = "ACDEFGHIKLMNPQRSTVWY";
+    for (int x = 0; x < kResidues; ++x)
+        if (letters[x] == letter) return 1u << x;
+    return 0;
+}
+struct Ambiguous {
+    int code;
+    uint32_t members;
+};
+constexpr std::array<Ambiguous, 6> kAmbiguous{{{21, bit_of('D') | bit_of('N')},  // B
+                                               {22, bit_of('I') | bit_of('L')},  // J
+                                               {23, bit_of('E') | bit_of('Q')},  // Z
+                                               {24, bit_of('K')},                // O
+                                               {25, bit_of('C')},                // U
+                                               {26, (1u << kResidues) - 1}}};    // X
+
+/// What is in a score, in thirds of a bit or in 1/500 bit per nat.
+const float kByteScale = static_cast<float>(3.0 / 0.69314718055994529),
+            kWordScale = static_cast<float>(500.0 / 0.69314718055994529);
+
+/// A cost without bias; scores are at most 0.
+uint8_t byte_cost_of(float score) {
+    const float cost = -roundf(kByteScale * score);
+    return cost > 255 ? 255 : static_cast<uint8_t>(static_cast<int>(cost));
+}
+
+uint8_t biased_byte_cost_of(float score, uint8_t bias) {
+    const float cost = -roundf(kByteScale * score);
+    return cost > 255 - bias ? 255 : static_cast<uint8_t>(static_cast<int>(cost) + bias);
+}
+
+int16_t word_of(float score) {
+    const float rounded = roundf(kWordScale * score);
+    return rounded >= 32767 ? 32767 : rounded <= -32768 ? -32768 : static_cast<int16_t>(rounded);
+}
+
+/// The profile in nats: what all tables are made of. Places are those of ProfileModel's tables.
+struct Scores {
+    std::vector<float> match;        // [kCodes][M + 1]
+    std::vector<float> transitions;  // [kTransitions][M + 1]
+};
+
+/// B -> M_k by how often the model's paths pass through node k, over all sections of the model.
+void set_entries(int32_t M, const float *t, float *entry) {
+    const auto step = [&](int32_t k, int which) { return t[k * kFileTransitions + which]; };
+    std::vector<float> occupancy(M + 1);
+    occupancy[1] = step(0, kFileMI) + step(0, kFileMM);
+    for (int32_t k = 2; k <= M; ++k) {
+        const float stays = occupancy[k - 1] * (step(k - 1, kFileMM) + step(k - 1, kFileMI));
+        occupancy[k] = static_cast<float>(stays + (1.0 - occupancy[k - 1]) * step(k - 1, kFileDM));
+    }
+    float total = 0;
+    for (int32_t k = 1; k <= M; ++k) total += occupancy[k] * static_cast<float>(M - k + 1);
+    for (int32_t k = 1; k <= M; ++k) entry[k] = static_cast<float>(std::log(static_cast<double>(occupancy[k] / total)));
+}
+
+void set_transitions(int32_t M, const float *t, std::vector<float> &scores) {
+    const size_t width = M + 1;
+    scores.assign(kTransitions * width, kImpossible);
+    set_entries(M, t, &scores[kBM * width]);
+    struct Place {
+        int from, to, shift;  // which of the file's; which of ours; whether it belongs to the node that it enters
+    };
+    constexpr std::array<Place, 7> places{{{kFileMM, kMM, 1},
+                                           {kFileIM, kIM, 1},
+                                           {kFileDM, kDM, 1},
+                                           {kFileMD, kMD, 0},
+                                           {kFileMI, kMI, 0},
+                                           {kFileII, kII, 0},
+                                           {kFileDD, kDD, 0}}};
+    for (int32_t k = 1; k < M; ++k)
+        for (const Place &place : places)
+            scores[place.to * width + k + place.shift] =
+                static_cast<float>(std::log(static_cast<double>(t[k * kFileTransitions + place.from])));
+}
+
+void set_match(int32_t M, const float *match, const float *background, std::vector<float> &scores) {
+    const size_t width = M + 1;
+    scores.assign(kCodes * width, kImpossible);
+    for (int32_t k = 1; k <= M; ++k) {
+        for (int x = 0; x < kResidues; ++x) {
+            const auto odds = static_cast<double>(match[k * kResidues + x]) / static_cast<double>(background[x]);
+            scores[x * width + k] = static_cast<float>(std::log(odds));
+        }
+        for (const Ambiguous &ambiguous : kAmbiguous) {
+            float sum = 0, weight = 0;
+            for (int x = 0; x < kResidues; ++x) {
+                if (!(ambiguous.members >> x & 1)) continue;
+                sum += scores[x * width + k] * background[x];
+                weight += background[x];
+            }
+            scores[ambiguous.code * width + k] = sum / weight;
+        }
+    }
+}
+
+void set_odds(const Scores &scores, ProfileModel &model) {
+    const auto odds = [](const std::vector<float> &from, std::vector<float> &to) {
+        to.resize(from.size());
+        for (size_t k = 0; k < from.size(); ++k) to[k] = single_exp(from[k]);
+    };
+    odds(scores.match, model.match_odds);
+    odds(scores.transitions, model.transitions);
+}
+
+void set_bytes(const Scores &scores, ProfileModel &model) {
+    const size_t width = model.M + 1;
+    float highest = 0;
+    for (size_t at = 0; at < kResidues * width; ++at) highest = std::max(highest, scores.match[at]);
+    model.bias = byte_cost_of(-highest);
+    model.entry = byte_cost_of(logf(2.0f / (static_cast<float>(model.M) * static_cast<float>(model.M + 1))));
+    model.end = byte_cost_of(logf(0.5f));
+    model.byte_cost.resize(scores.match.size());
+    for (size_t at = 0; at < scores.match.size(); ++at)
+        model.byte_cost[at] = biased_byte_cost_of(scores.match[at], model.bias);
+}
+
+void set_words(const Scores &scores, ProfileModel &model) {
+    const size_t width = model.M + 1;
+    model.word_match.resize(scores.match.size());
+    for (size_t at = 0; at < scores.match.size(); ++at) model.word_match[at] = word_of(scores.match[at]);
+    model.word_transitions.resize(scores.transitions.size());
+    for (int which = 0; which < kTransitions; ++which) {
+        // A rounded probability may come out above 1; an insertion that costs nothing would never end.
+        const int16_t most = which == kDD ? 32767 : which == kII ? -1 : 0;
+        for (size_t k = 0; k < width; ++k) {
+            const size_t at = which * width + k;
+            model.word_transitions[at] = std::min(most, word_of(scores.transitions[at]));
+        }
+    }
+}
+
+void set_composition(const float *composition, ProfileModel &model) {
+    const auto &background = model.background;
+    model.composition_odds.fill(1);
+    for (int x = 0; x < kResidues; ++x) model.composition_odds[x] = composition[x] / background[x];
+    for (const Ambiguous &ambiguous : kAmbiguous) {
+        float sum = 0, weight = 0;
+        for (int x = 0; x < kResidues; ++x) {
+            if (!(ambiguous.members >> x & 1)) continue;
+            sum += composition[x];
+            weight += background[x];
+        }
+        model.composition_odds[ambiguous.code] = weight > 0 ? sum / weight : 0;
+    }
+}
+
+}  // namespace
+
+ProfileModel make_profile_model(int32_t M, const float *match, const float *transitions, const float *composition,
+                                const float *background, const float *evalue, std::string consensus) {
+    ProfileModel model;
+    model.M = M;
+    std::copy_n(background, kResidues, model.background.begin());
+    Scores scores;
+    set_match(M, match, background, scores.match);
+    set_transitions(M, transitions, scores.transitions);
+    set_odds(scores, model);
+    set_bytes(scores, model);
+    set_words(scores, model);
+    set_composition(composition, model);
+    model.msv_mu = evalue[0], model.msv_lambda = evalue[1];
+    model.viterbi_mu = evalue[2], model.viterbi_lambda = evalue[3];
+    model.forward_tau = evalue[4], model.forward_lambda = evalue[5];
+    model.consensus = std::move(consensus);
+    return model;
+}
+
+}  // namespace tropalign

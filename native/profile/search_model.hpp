@@ -1,0 +1,45 @@
+// A model with the layouts that the stages of a search make of its tables: each when it is first asked for, once.
+//
+// A stage adds three lines here and defines its accessor in its own file:
+//
+//     struct SsvTables;                                       // above the class
+//     const SsvTables &ssv() const;                           // ssv.cpp: return ssv_.get([&] { return make(plain_);
+//     }); OnFirstUse<SsvTables> ssv_;
+#pragma once
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "model.hpp"
+
+namespace tropalign {
+
+/// A value made by whichever thread asks first, while others that ask wait. The type may be incomplete where a member
+/// is declared.
+template <class T>
+class OnFirstUse {
+  public:
+    template <class Make>
+    const T &get(const Make &make) const {
+        std::call_once(made_, [&] { value_ = std::make_shared<const T>(make()); });
+        return *value_;
+    }
+
+  private:
+    mutable std::once_flag made_;
+    mutable std::shared_ptr<const T> value_;
+};
+
+class SearchModel {
+  public:
+    explicit SearchModel(ProfileModel plain) : plain_(std::move(plain)) {}
+    SearchModel(const SearchModel &) = delete;
+    SearchModel &operator=(const SearchModel &) = delete;
+
+    const ProfileModel &plain() const { return plain_; }
+
+  private:
+    ProfileModel plain_;
+};
+
+}  // namespace tropalign

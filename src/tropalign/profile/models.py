@@ -1,0 +1,89 @@
+"""Profile hidden Markov models, and the files that hold them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.profile.residues import BACKGROUND
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A profile hidden Markov model of a protein family, as HMMER's files hold it.
+
+    Parameters
+    ----------
+    name, accession, description
+        Accession and description are empty where the file has none.
+    match : float32, shape (length + 1, 20)
+        Probabilities of amino acids at each node, in the order of `LETTERS`. Row 0 is no node.
+    transitions : float32, shape (length + 1, 7)
+        Probabilities of M->M, M->I, M->D, I->M, I->I, D->M, D->D; row 0 leaves the begin state.
+    composition : float32, shape (20,)
+        Mean probabilities of amino acids over the model.
+    evalue : float32, shape (6,)
+        Location and slope of the scores of random sequences, for MSV, Viterbi and Forward.
+    consensus : str
+        A letter per node, in lower case where the family has no clear preference.
+    gathering, trusted, noise
+        Score thresholds of a curated family, in bits: of a target, and of a domain.
+    reference, structure, mask
+        Further annotation, a letter per node: of reference columns, of consensus structure, of masked nodes.
+    """
+
+    name: str
+    accession: str
+    description: str
+    match: NDArray[np.float32] = field(repr=False)
+    transitions: NDArray[np.float32] = field(repr=False)
+    composition: NDArray[np.float32] = field(repr=False)
+    evalue: NDArray[np.float32] = field(repr=False)
+    consensus: str = field(repr=False)
+    gathering: tuple[float, float] | None = None
+    trusted: tuple[float, float] | None = None
+    noise: tuple[float, float] | None = None
+    reference: str | None = field(default=None, repr=False)
+    structure: str | None = field(default=None, repr=False)
+    mask: str | None = field(default=None, repr=False)
+
+    @property
+    def length(self) -> int:
+        """How many nodes the model has (M)."""
+        return len(self.consensus)
+
+    @cached_property
+    def native(self) -> _native.ProfileModel:
+        """The model as the search takes it; made when it is first asked for."""
+        return _native.ProfileModel(
+            self.match, self.transitions, self.composition, BACKGROUND, self.evalue, self.consensus.encode()
+        )
+
+
+def from_pyhmmer(hmm: Any) -> Model:
+    """A calibrated `pyhmmer.plan7.HMM` of proteins as a model."""
+    return Model(
+        name=_text(hmm.name),
+        accession=_text(hmm.accession),
+        description=_text(hmm.description),
+        match=np.array(hmm.match_emissions, np.float32),
+        transitions=np.array(hmm.transition_probabilities, np.float32),
+        composition=np.array(hmm.composition, np.float32),
+        evalue=np.array(hmm.evalue_parameters.as_vector(), np.float32),
+        consensus=hmm.consensus,
+        gathering=hmm.cutoffs.gathering,
+        trusted=hmm.cutoffs.trusted,
+        noise=hmm.cutoffs.noise,
+        reference=hmm.reference,
+        structure=hmm.consensus_structure,
+        mask=hmm.model_mask,
+    )
+
+
+def _text(value: str | bytes | None) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
