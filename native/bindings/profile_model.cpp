@@ -90,7 +90,7 @@ void bind_profile_model(nb::module_ &m) {
         .def_prop_ro("background", &row<&Model::background>, "float32 (20,).")
         .def_prop_ro("composition_odds", &row<&Model::composition_odds>, "float32 (29,).")
         .def_prop_ro(
-            "bytes",
+            "byte_constants",
             [](const SearchModel &model) {
                 return nb::make_tuple(model.plain().bias, model.plain().entry, model.plain().end);
             },

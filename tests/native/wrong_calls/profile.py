@@ -1,0 +1,43 @@
+"""Wrong calls of native/bindings/profile_*.cpp."""
+
+import numpy as np
+from native.wrong_calls.changes import changed, with_value
+
+from tropalign import _native
+
+F32 = np.float32
+
+
+def models():
+    """ProfileModel."""
+    valid = {
+        "match": np.full((4, 20), 0.05, F32),
+        "transitions": np.full((4, 7), 0.3, F32),
+        "composition": np.full(20, 0.05, F32),
+        "background": np.full(20, 0.05, F32),
+        "evalue": np.array([-8, 0.7, -9, 0.7, -4, 0.7], F32),
+        "consensus": b"acd",
+    }
+    yield "valid", _native.ProfileModel, valid, None, ""
+    for name, wrong, text in [
+        ("match", np.zeros((1, 20), F32), "not of 1 to 1000000 nodes"),
+        ("match", np.zeros((0, 20), F32), "not of 1 to 1000000 nodes"),
+        ("match", np.zeros((4, 19), F32), "not 20 residues"),
+        ("match", with_value(valid["match"], (2, 3), -0.1), "negative or not finite"),
+        ("match", with_value(valid["match"], (2, 3), np.inf), "negative or not finite"),
+        ("transitions", np.zeros((5, 7), F32), "not as many rows"),
+        ("transitions", np.zeros((4, 8), F32), "not 7 per node"),
+        ("transitions", with_value(valid["transitions"], (0, 0), np.nan), "negative or not finite"),
+        ("composition", np.zeros(21, F32), "not 20 residues"),
+        ("composition", with_value(valid["composition"], 7, np.nan), "negative or not finite"),
+        ("background", np.zeros(20, F32), "a residue of 0"),
+        ("background", np.zeros(29, F32), "not 20 residues"),
+        ("evalue", np.zeros(5, F32), "not 6 numbers"),
+        ("evalue", with_value(valid["evalue"], 5, np.nan), "not finite"),
+        ("consensus", b"ac", "not a letter per node"),
+    ]:
+        yield f"{name} {text}", _native.ProfileModel, changed(valid, **{name: wrong}), ValueError, text
+    for name in ("match", "transitions", "composition", "background", "evalue"):
+        wrong = valid[name].astype(np.float64)
+        yield f"{name} of doubles", _native.ProfileModel, changed(valid, **{name: wrong}), TypeError, ""
+    yield "consensus as text", _native.ProfileModel, changed(valid, consensus="acd"), TypeError, ""
