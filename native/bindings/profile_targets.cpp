@@ -32,6 +32,6 @@ void bind_profile_targets(nb::module_ &m) {
     nb::class_<TargetBlock>(m, "TargetBlock",
                             "Targets of a search, in Easel's codes (0 to 28). Keeps the arrays, which must not change.")
         .def("__init__", &make_block, array("codes"), array("offsets"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def("__len__", &TargetBlock::size)
+        .def_prop_ro("n_targets", &TargetBlock::size, "How many targets it has.")
         .def("by_length", &by_length, "Indices by ascending length, int32.");
 }
