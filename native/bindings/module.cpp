@@ -14,6 +14,8 @@ void bind_msa_store(nanobind::module_ &);
 void bind_msa_progressive(nanobind::module_ &);
 void bind_msa_blocks(nanobind::module_ &);
 void bind_profile_model(nanobind::module_ &);
+void bind_profile_targets(nanobind::module_ &);
+void bind_profile_filters(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -30,4 +32,6 @@ NB_MODULE(_native, m) {
     bind_msa_progressive(m);
     bind_msa_blocks(m);
     bind_profile_model(m);
+    bind_profile_targets(m);
+    bind_profile_filters(m);
 }

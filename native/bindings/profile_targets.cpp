@@ -1,0 +1,37 @@
+// The block of targets that every stage of a search takes.
+#include "../profile/lengths.hpp"
+#include "../profile/targets.hpp"
+#include "check.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+void make_block(TargetBlock *self, Column<uint8_t> codes, Column<int64_t> offsets) {
+    const auto n_entries = static_cast<int64_t>(offsets.size());
+    require_offsets(offsets.data(), n_entries, static_cast<int64_t>(codes.size()), "offsets");
+    require(n_entries - 1 <= INT32_MAX, "offsets: more than 2147483647 sequences");
+    if (longest_of(offsets.data(), n_entries, "offsets") > kLongestTarget)
+        refuse("offsets: a sequence is longer than " + std::to_string(kLongestTarget));
+    require_codes(codes.data(), codes.size(), kCodes, "codes");
+    nb::gil_scoped_release released;
+    new (self) TargetBlock(codes.data(), offsets.data(), static_cast<int32_t>(n_entries - 1));
+}
+
+nb::object by_length(const TargetBlock &block) {
+    const Targets all = block.by_length();
+    return to_numpy(std::vector<int32_t>(all.begin(), all.end()));
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_profile_targets(nb::module_ &m) {
+    using namespace tropalign;
+    nb::class_<TargetBlock>(m, "TargetBlock",
+                            "Targets of a search, in Easel's codes (0 to 28). Keeps the arrays, which must not change.")
+        .def("__init__", &make_block, array("codes"), array("offsets"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def_prop_ro("n_targets", &TargetBlock::size, "How many targets it has.")
+        .def("by_length", &by_length, "Indices by ascending length, int32.");
+}
