@@ -1,0 +1,12 @@
+// The biased-composition filter: the null score of a target by a model of two states, of which one emits background,
+// the other the profile's mean composition. It takes the place of null1 where a target is as strange as the profile.
+#pragma once
+#include "search_model.hpp"
+#include "targets.hpp"
+
+namespace tropalign {
+
+/// nats[j]: the null score of targets[j]; NaN for an empty target, which has none.
+void bias_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats);
+
+}  // namespace tropalign
