@@ -1,5 +1,8 @@
 // The filters of a search, each by itself.
+#include "../profile/bias.hpp"
 #include "../profile/msv.hpp"
+#include "../profile/p_values.hpp"
+#include "../profile/viterbi.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -47,4 +50,13 @@ void bind_profile_filters(nb::module_ &m) {
           "SSV or MSV scores in nats, float32.");
     m.def("msv_filter", &msv_filter_of, "model"_a, "block"_a, array("targets"), "F1"_a,
           "Targets whose P-value is F1 or less, and their scores.");
+    m.def("bias_scores", &scores<bias_scores>, "model"_a, "block"_a, array("targets"),
+          "Null scores in nats with the biased-composition filter, float32.");
+    m.def("viterbi_scores", &scores<viterbi_scores>, "model"_a, "block"_a, array("targets"),
+          "Viterbi scores in nats, float32.");
+    m.def("bits_of", &bits_of, "nats"_a, "null_nats"_a, "A score relative to a null model's.");
+    m.def("gumbel_p", &gumbel_p, "bits"_a, "mu"_a, "lambda_"_a, "P of MSV and Viterbi scores.");
+    m.def("gumbel_log_p", &gumbel_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Its logarithm.");
+    m.def("exponential_p", &exponential_p, "bits"_a, "mu"_a, "lambda_"_a, "P of Forward scores.");
+    m.def("exponential_log_p", &exponential_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Its logarithm.");
 }
