@@ -1,0 +1,243 @@
+"""Which hits of a search are reported, and which are included as significant: HMMER's rules, and its names for them.
+
+An E-value is the number of hits of that score or better that are expected by chance: the P-value times what was
+searched, ``Z`` targets for a whole hit, ``domZ`` for a domain where its target is known to be a hit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError
+from tropalign.results.found_hits import FoundHits, chosen, runs_of
+
+Float64 = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+#: Kinds of a model's own thresholds, by the names of its attributes.
+BIT_CUTOFFS = ("gathering", "noise", "trusted")
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What is reported and what is included, under HMMER's names.
+
+    Parameters
+    ----------
+    E, domE
+        Report hits, and domains of reported hits, with an E-value of at most this.
+    T, domT
+        In place of these, by a score of at least this, in bits.
+    incE, incdomE, incT, incdomT
+        The same for inclusion: what counts as significant, is aligned and begins the next iteration.
+    bit_cutoffs : {"gathering", "noise", "trusted"}, or None
+        In place of all of these the thresholds of each model (GA, NC, TC).
+    Z, domZ
+        How much was searched; by default the targets, and the targets that are reported.
+
+    Raises
+    ------
+    UsageError
+        A number that is none, an E-value or a Z that is not above 0, or unknown cutoffs.
+
+    Examples
+    --------
+    >>> tropalign.Thresholds(E=1e-3).incE
+    0.01
+    """
+
+    E: float = 10.0
+    T: float | None = None
+    domE: float = 10.0
+    domT: float | None = None
+    incE: float = 0.01
+    incT: float | None = None
+    incdomE: float = 0.01
+    incdomT: float | None = None
+    bit_cutoffs: str | None = None
+    Z: float | None = None
+    domZ: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.bit_cutoffs is not None and self.bit_cutoffs not in BIT_CUTOFFS:
+            raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} are none of {', '.join(BIT_CUTOFFS)}")
+        for entry in fields(self):
+            value, is_score = getattr(self, entry.name), entry.name.endswith("T")
+            if entry.name == "bit_cutoffs" or (value is None and entry.default is None):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+                raise UsageError(f"{entry.name} is a number, not {value!r}")
+            if not is_score and value <= 0:
+                raise UsageError(f"{entry.name} has to be above 0, and is {value!r}")
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """Whether hits are sorted by score, as HMMER does where inclusion goes by it, and not by P-value."""
+        return self.incT is not None or self.bit_cutoffs is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What thresholds say of hits, those that are not reported left out.
+
+    Attributes
+    ----------
+    columns
+        The fields of FoundHits, sorted as HMMER sorts: by query, then the best first.
+    Z
+        Targets for E-values of hits.
+    domZ : float64, shape (n_queries,)
+        And of domains.
+    is_included : bool, shape (n,)
+    domain_is_reported, domain_is_included : bool, shape (n_domains,)
+    widths : int64, shape (n_queries, 3)
+        Bytes of the longest name, accession, and accession or else name among the hits that HMMER keeps while it
+        reads: with the targets up to there for Z they are some more than are reported. Its tables are as wide.
+    """
+
+    columns: dict[str, Any]
+    Z: float
+    domZ: Float64
+    is_included: Bools
+    domain_is_reported: Bools
+    domain_is_included: Bools
+    widths: NDArray[np.int64]
+
+
+def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
+    """Which hits are reported and included, when all targets have been searched.
+
+    Raises
+    ------
+    InputError
+        A model without the cutoffs that are asked for.
+    """
+    Z = float(found.n_targets) if thresholds.Z is None else float(thresholds.Z)
+    p = exp(found.log_p)
+    cutoffs = _cutoffs(found, thresholds.bit_cutoffs) if thresholds.bit_cutoffs else None
+    is_reported = _passes(found.bits, p * Z, thresholds.E, thresholds.T, None if cutoffs is None else cutoffs[:, 0])
+    order = _sorted(found, np.flatnonzero(is_reported), thresholds)
+    columns = chosen(found, order)
+    n_reported = np.bincount(columns["query"], minlength=len(found.queries)).astype(np.float64)
+    domZ = n_reported if thresholds.domZ is None else np.full(len(found.queries), float(thresholds.domZ))
+    of_hit = np.repeat(np.arange(len(order)), np.diff(columns["domain_offsets"]))
+    if cutoffs is not None:
+        cutoffs = cutoffs[order]
+    bits, E = columns["bits"], p[order] * Z
+    is_included = _passes(bits, E, thresholds.incE, thresholds.incT, None if cutoffs is None else cutoffs[:, 0])
+    domain_bits = columns["domain_bits"]
+    domain_E = exp(columns["domain_log_p"]) * domZ[columns["query"][of_hit]]
+    own = None if cutoffs is None else cutoffs[of_hit, 1]
+    domain_is_reported = _passes(domain_bits, domain_E, thresholds.domE, thresholds.domT, own)
+    domain_is_included = _passes(domain_bits, domain_E, thresholds.incdomE, thresholds.incdomT, own)
+    domain_is_included &= is_included[of_hit]
+    if cutoffs is not None:
+        domain_is_included &= domain_is_reported
+    _drop_copies(columns, domain_is_reported, domain_is_included)
+    return Verdicts(
+        columns,
+        Z,
+        domZ,
+        is_included,
+        domain_is_reported,
+        domain_is_included,
+        _widths(found, is_kept(found, thresholds) | is_reported),
+    )
+
+
+def is_kept(found: FoundHits, thresholds: Thresholds) -> Bools:
+    """Which hits may be reported in the end: those that are by the targets up to theirs, bool, shape (n,).
+
+    A later target raises Z and with it E-values, so the others need not be kept. Hits whose target has no number are.
+    """
+    if thresholds.bit_cutoffs:
+        return found.bits >= _cutoffs(found, thresholds.bit_cutoffs)[:, 0]
+    so_far = found.target + 1.0 if thresholds.Z is None else np.full(len(found), float(thresholds.Z))
+    return _passes(found.bits, exp(found.log_p) * so_far, thresholds.E, thresholds.T, None)
+
+
+def _passes(
+    bits: NDArray[np.float32], evalue: Float64, E: float, T: float | None, cutoffs: NDArray[np.float32] | None
+) -> Bools:
+    if cutoffs is not None:
+        return bits >= cutoffs
+    return evalue <= E if T is None else bits.astype(np.float64) >= T
+
+
+def exp(values: Float64) -> Float64:
+    """By the C library's exp, as HMMER has it; NumPy's can differ in the last bit."""
+    return np.array([math.exp(value) for value in values.tolist()], np.float64)
+
+
+def _cutoffs(found: FoundHits, kind: str) -> NDArray[np.float32]:
+    """The thresholds of each hit's model, float32, shape (n, 2): of targets, of domains."""
+    if found.orientation == "search":
+        which, models = found.query.astype(np.int64), found.queries
+    else:
+        numbers, which = np.unique(found.target, return_inverse=True)
+        models = tuple(found.models[number] for number in numbers.tolist())
+    own = np.full((len(models), 2), np.nan, np.float32)
+    for k in np.unique(which).tolist():
+        value = getattr(models[k], kind)
+        if value is None:
+            raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=models[k].name)
+        own[k] = value
+    return own[which]
+
+
+def _sorted(found: FoundHits, rows: NDArray[np.int64], thresholds: Thresholds) -> NDArray[np.int64]:
+    """These hits by query, then as HMMER sorts them: the best first; of equal ones by name, then by place.
+
+    Of hits of one name those whose first domain is longer than one residue go first, then they go by where it begins.
+    """
+    key = found.bits[rows].astype(np.float64) if thresholds.sorts_by_score else -found.log_p[rows]
+    query, target = found.query[rows], found.target[rows]
+    order = np.lexsort((target, -key, query))
+    rows, key, query = rows[order], key[order], query[order]
+    same = np.ones(len(rows), np.int64)
+    same[1:] = (key[1:] != key[:-1]) | (query[1:] != query[:-1])
+    first = found.domain_offsets[:-1]
+
+    def place(k: int) -> tuple[str, bool, int]:
+        begin, end = int(found.domain_begin[first[k]]), int(found.domain_end[first[k]])
+        return found.names[k], begin + 1 >= end, begin
+
+    for begin, end in runs_of(np.cumsum(same)):
+        if end - begin > 1:
+            rows[begin:end] = sorted(rows[begin:end].tolist(), key=place)
+    return rows
+
+
+def _drop_copies(columns: dict[str, Any], is_reported: Bools, is_included: Bools) -> None:
+    """Of domains of a hit that are aligned to the same residues the best one alone is reported.
+
+    Overlapping envelopes can lead to one alignment twice (HMMER's issue h74).
+    """
+    begin, end, bits = (columns[f"domain_{name}"].tolist() for name in ("begin", "end", "bits"))
+    offsets = columns["domain_offsets"].tolist()
+    for k in np.flatnonzero(columns["n_overlaps"]).tolist():
+        for d, other in combinations(range(offsets[k], offsets[k + 1]), 2):
+            if (begin[d], end[d]) == (begin[other], end[other]):
+                worse = other if bits[d] >= bits[other] else d
+                is_reported[worse] = is_included[worse] = False
+
+
+def _widths(found: FoundHits, rows: Bools) -> NDArray[np.int64]:
+    widths = np.zeros((len(found.queries), 3), np.int64)
+    names, accessions = (
+        np.array([n_bytes(text) for text in texts], np.int64) for texts in (found.names, found.accessions)
+    )
+    for place, values in enumerate((names, accessions, np.where(accessions > 0, accessions, names))):
+        np.maximum.at(widths[:, place], found.query[rows], values[rows])
+    return widths
+
+
+def n_bytes(text: str) -> int:
+    """What a text takes in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode())
