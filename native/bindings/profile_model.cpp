@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../profile/model_text.hpp"
 #include "../profile/search_model.hpp"
 #include "check.hpp"
 
@@ -71,11 +72,56 @@ nb::tuple evalue_of(const SearchModel &model) {
     return nb::make_tuple(p.msv_mu, p.msv_lambda, p.viterbi_mu, p.viterbi_lambda, p.forward_tau, p.forward_lambda);
 }
 
+nb::bytes to_bytes(const std::string &text) { return nb::bytes(text.data(), text.size()); }
+
+nb::object cutoff(const ModelText &model, int which) {
+    if (!model.has_cutoff[which]) return nb::none();
+    return nb::make_tuple(model.cutoffs[which][0], model.cutoffs[which][1]);
+}
+
+nb::dict to_python(ModelText &&model) {
+    nb::dict found;
+    const auto places = static_cast<size_t>(model.M) + 1;
+    found["name"] = to_bytes(model.name);
+    found["accession"] = to_bytes(model.accession);
+    found["description"] = to_bytes(model.description);
+    found["alphabet"] = to_bytes(model.alphabet);
+    found["is_calibrated"] = model.is_calibrated;
+    found["gathering"] = cutoff(model, 0);
+    found["trusted"] = cutoff(model, 1);
+    found["noise"] = cutoff(model, 2);
+    found["consensus"] = to_bytes(model.consensus);
+    found["reference"] = to_bytes(model.reference);
+    found["mask"] = to_bytes(model.mask);
+    found["structure"] = to_bytes(model.structure);
+    found["composition"] = to_numpy(std::vector<float>(model.composition.begin(), model.composition.end()));
+    found["evalue"] = to_numpy(std::vector<float>(model.evalue.begin(), model.evalue.end()));
+    if (model.match.empty()) return found;
+    found["match"] = to_numpy(std::move(model.match), std::array<size_t, 2>{places, kResidues});
+    found["transitions"] = to_numpy(std::move(model.transitions), std::array<size_t, 2>{places, 7});
+    return found;
+}
+
+nb::object read_model(nb::bytes text) {
+    try {
+        ModelText model;
+        {
+            nb::gil_scoped_release released;
+            model = read_model_text({text.c_str(), text.size()});
+        }
+        return to_python(std::move(model));
+    } catch (const BadModel &bad) {
+        return nb::make_tuple(bad.line, to_bytes(bad.name), to_bytes(bad.what()));
+    }
+}
+
 }  // namespace
 }  // namespace tropalign
 
 void bind_profile_model(nb::module_ &m) {
     using namespace tropalign;
+    m.def("read_model", &read_model, "text"_a,
+          "A model of HMMER 3's text, or where it is bad (the line, from 0), its name, and what is wrong.");
     using Model = ProfileModel;
     nb::class_<SearchModel>(m, "ProfileModel", "A model ready for search; see native/profile/model.hpp.")
         .def("__init__", &make_model, array("match"), array("transitions"), array("composition"), array("background"),

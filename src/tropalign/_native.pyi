@@ -209,6 +209,7 @@ def confidence(
     n_threads: int,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[_F32, _F32]: ...
+def read_model(text: bytes) -> dict[str, Any] | tuple[int, bytes, bytes]: ...
 
 class ProfileModel:
     def __init__(

@@ -61,7 +61,7 @@ class Model:
     def native(self) -> _native.ProfileModel:
         """The model as the search takes it; made when it is first asked for."""
         return _native.ProfileModel(
-            self.match, self.transitions, self.composition, BACKGROUND, self.evalue, self.consensus.encode()
+            self.match, self.transitions, self.composition, BACKGROUND, self.evalue, self.consensus.encode("latin-1")
         )
 
 
