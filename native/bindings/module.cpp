@@ -16,6 +16,7 @@ void bind_msa_blocks(nanobind::module_ &);
 void bind_profile_model(nanobind::module_ &);
 void bind_profile_targets(nanobind::module_ &);
 void bind_profile_filters(nanobind::module_ &);
+void bind_profile_floats(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -34,4 +35,5 @@ NB_MODULE(_native, m) {
     bind_profile_model(m);
     bind_profile_targets(m);
     bind_profile_filters(m);
+    bind_profile_floats(m);
 }

@@ -32,6 +32,7 @@ class Buffer {
     ~Buffer() { give_back(memory_); }
 
     T *data() { return static_cast<T *>(memory_.data); }
+    const T *data() const { return static_cast<const T *>(memory_.data); }
     size_t size() const { return size_; }
     T &operator[](size_t k) { return data()[k]; }
 

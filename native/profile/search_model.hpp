@@ -30,6 +30,8 @@ class OnFirstUse {
     mutable std::shared_ptr<const T> value_;
 };
 
+struct FloatTables;
+
 class SearchModel {
   public:
     explicit SearchModel(ProfileModel plain) : plain_(std::move(plain)) {}
@@ -37,9 +39,11 @@ class SearchModel {
     SearchModel &operator=(const SearchModel &) = delete;
 
     const ProfileModel &plain() const { return plain_; }
+    const FloatTables &floats() const;
 
   private:
     ProfileModel plain_;
+    OnFirstUse<FloatTables> floats_;
 };
 
 }  // namespace tropalign

@@ -1,0 +1,47 @@
+// The Forward and Backward parsers: the sum over all alignments of a target to a local multihit profile, with one row
+// of the matrix at a time, of which only the special states are kept. HMMER 3.4's numbers to the last bit: odds ratios
+// in floats that are scaled down whenever a row grows beyond 10,000, each sum in the order of HMMER's four-float lanes.
+//
+// The special states are E (end of a domain), N and C (residues before the first and after the last domain), J (between
+// domains) and B (begin of a domain). Rows count from 0 (before the first residue) to L.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "search_model.hpp"
+#include "targets.hpp"
+
+namespace tropalign {
+
+enum Special { kE, kN, kJ, kB, kC, kScale, kSpecials };
+
+/// What a special state's transitions are for a target of length L, in local multihit mode.
+struct LengthOdds {
+    float loop, move;                                       ///< N -> N, C -> C, J -> J; N -> B, C -> T, J -> B.
+    static constexpr float kEndMove = .5f, kEndLoop = .5f;  // E -> C, E -> J
+};
+LengthOdds length_odds(int32_t L);
+
+struct ParsedTarget {
+    float forward_nats = 0;   ///< -inf without residues, or where all of them are gaps.
+    float backward_nats = 0;  ///< The same sum the other way round.
+    bool own_scales = false;  ///< Backward had to scale rows by factors other than Forward's.
+    /// [L + 1][kSpecials], each row divided by its factor kScale and those of the rows before (Backward: behind) it.
+    std::vector<float> forward, backward;
+};
+
+/// The scores alone, in nats.
+void forward_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats);
+
+/// Whether the rows of targets[k], whose score is given, are kept; asked once per target, in any order.
+using KeepRows = std::function<bool(size_t k, float nats)>;
+
+/// Fills forward_nats of out[k], and forward where `keep` says so (everywhere without one).
+void forward_parse(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *out,
+                   const KeepRows &keep = {});
+
+/// Fills backward, backward_nats and own_scales of all targets; their forward is there.
+void backward_parse(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *inout);
+
+}  // namespace tropalign
