@@ -15,6 +15,7 @@ void bind_msa_progressive(nanobind::module_ &);
 void bind_msa_blocks(nanobind::module_ &);
 void bind_profile_model(nanobind::module_ &);
 void bind_profile_targets(nanobind::module_ &);
+void bind_profile_envelopes(nanobind::module_ &);
 void bind_profile_filters(nanobind::module_ &);
 void bind_profile_floats(nanobind::module_ &);
 
@@ -34,6 +35,7 @@ NB_MODULE(_native, m) {
     bind_msa_blocks(m);
     bind_profile_model(m);
     bind_profile_targets(m);
+    bind_profile_envelopes(m);
     bind_profile_filters(m);
     bind_profile_floats(m);
 }

@@ -41,3 +41,33 @@ def models():
         wrong = valid[name].astype(np.float64)
         yield f"{name} of doubles", _native.ProfileModel, changed(valid, **{name: wrong}), TypeError, ""
     yield "consensus as text", _native.ProfileModel, changed(valid, consensus="acd"), TypeError, ""
+
+
+def envelopes():
+    """rescore_envelopes."""
+    model = _native.ProfileModel(
+        np.full((4, 20), 0.05, F32),
+        np.full((4, 7), 0.3, F32),
+        np.full(20, 0.05, F32),
+        np.full(20, 0.05, F32),
+        np.array([-8, 0.7, -9, 0.7, -4, 0.7], F32),
+        b"acd",
+    )
+    block = _native.TargetBlock(np.arange(10, dtype=np.uint8), np.array([0, 4, 10]))
+    valid = {"model": model, "block": block, "envelopes": np.array([[0, 0, 4], [1, 2, 3]], np.int32)}
+    function = _native.rescore_envelopes
+    yield "valid", function, valid, None, ""
+    for at, value, text in [
+        ((0, 0), -1, "not in the block"),
+        ((0, 0), 2, "not in the block"),
+        ((0, 1), -1, "reaches beyond"),
+        ((0, 1), 4, "is empty"),
+        ((0, 2), 5, "reaches beyond"),
+        ((1, 2), 2**31 - 1, "reaches beyond"),
+    ]:
+        wrong = with_value(valid["envelopes"], at, value)
+        yield f"{at} {value}", function, changed(valid, envelopes=wrong), ValueError, text
+    wrong = np.zeros((2, 4), np.int32)
+    yield "four columns", function, changed(valid, envelopes=wrong), ValueError, "not target, begin and end"
+    wrong = valid["envelopes"].astype(np.int64)
+    yield "envelopes of int64", function, changed(valid, envelopes=wrong), TypeError, ""

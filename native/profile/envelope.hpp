@@ -1,0 +1,33 @@
+// A domain within its envelope, the part of a target in which it may lie: its score with one domain only (unihit mode),
+// the alignment of highest expected accuracy, and what its composition says about the score. HMMER 3.4's numbers to the
+// last bit (rescore_isolated_domain).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "hit.hpp"
+#include "search_model.hpp"
+#include "targets.hpp"
+
+namespace tropalign {
+
+struct Envelope {
+    int32_t target, begin, end;  ///< 0-based, half-open in the target, not empty.
+    bool with_null2;             ///< Whether null2 is wanted (else it comes from stochastic traces).
+};
+
+struct EnvelopeResult {
+    /// Numbers left the range of floats, as on long repeats: HMMER drops the domain. Nothing else is set then.
+    bool is_dropped = false;
+    /// Envelope, alignment, envelope_nats, expected_accuracy; correction_nats with null2. Bits and P-value are not set.
+    DomainHit hit;
+    /// The logarithm of each code's odds under null2; zeros where it was not wanted.
+    std::array<float, kCodes> null2{};
+};
+
+/// Any number of envelopes, of any targets; out[k] belongs to envelopes[k].
+void rescore_envelopes(const SearchModel &model, const TargetBlock &block, std::span<const Envelope> envelopes,
+                       EnvelopeResult *out);
+
+}  // namespace tropalign
