@@ -19,10 +19,15 @@ if TYPE_CHECKING:
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
+    from tropalign.profile.api import scan, search
+    from tropalign.profile.options import SearchOptions
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.found_hits import Query
+    from tropalign.results.hits import Hits
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.results.placements import Placements
+    from tropalign.results.thresholds import Thresholds
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, read_sequences
 
@@ -51,6 +56,12 @@ _HOMES = {
     "PlacementScoring": "phylo",
     "ReferencePackage": "phylo",
     "place": "phylo",
+    "Hits": "results.hits",
+    "Query": "results.found_hits",
+    "SearchOptions": "profile.options",
+    "Thresholds": "results.thresholds",
+    "search": "profile.api",
+    "scan": "profile.api",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",
     "NUCLEOTIDE": "sequences",
@@ -84,6 +95,12 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "PlacementScoring",
     "ReferencePackage",
     "place",
+    "Hits",
+    "Query",
+    "SearchOptions",
+    "Thresholds",
+    "search",
+    "scan",
     "Gap",
     "SubstitutionMatrix",
     "NUCLEOTIDE",

@@ -226,7 +226,7 @@ def test_reading_many_short_records_takes_little_beside_their_names(tmp_path):
 
 
 def test_read_policy_is_that_of_place():
-    assert Policy(True, True, True, "keep") == READS
+    assert Policy(True, True, True, "keep", True) == READS
     assert hashlib.sha256(b"").hexdigest() != survey([]).sha256
 
 

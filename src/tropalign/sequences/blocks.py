@@ -44,18 +44,23 @@ class Policy:
         A record without a name is called read_N, by its number in the file, else it is an InputError.
     empty : {"refuse", "skip", "keep"}
         What becomes of sequences without a letter.
+    numbers_names
+        A name that was there before gets a number: the second "a" becomes "a_2". Otherwise names may repeat.
     """
 
     leaves_gaps_out: bool = False
     replaces_bytes: bool = False
     names_records: bool = False
     empty: str = "refuse"
+    numbers_names: bool = False
 
 
 #: Sets of sequences, whose names and letters have to be right.
 SEQUENCES = Policy()
 #: Reads, which come in millions and as they are.
-READS = Policy(leaves_gaps_out=True, replaces_bytes=True, names_records=True, empty="keep")
+READS = Policy(leaves_gaps_out=True, replaces_bytes=True, names_records=True, empty="keep", numbers_names=True)
+#: What is searched: databases, whose names may repeat.
+TARGETS = Policy(replaces_bytes=True, empty="keep")
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +294,7 @@ class Survey:
 
 
 class ReadBlocks:
-    """Blocks of reads from whatever holds them, each name given once. Iterate over it once.
+    """Blocks of reads (or of what is searched) from whatever holds them. Iterate over it once.
 
     Parameters
     ----------
@@ -297,7 +302,7 @@ class ReadBlocks:
         FASTA or FASTQ files (compressed or not, "-" for standard input, open files), a SequenceBatch, or an iterable of
         (name, letters), SeqRecords or Sequences.
     taken
-        Names that are given already. A read whose name was there before is numbered: the second "a" becomes "a_2".
+        Names that are given already, where the policy numbers names.
     policy
         What is taken, and how.
 
@@ -313,7 +318,7 @@ class ReadBlocks:
     """
 
     def __init__(self, reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> None:
-        self._names = NumberedNames(taken)
+        self._names = NumberedNames(taken) if policy.numbers_names else None
         self._reader: BlockReader | None = None
         if isinstance(reads, Mapping):
             reads = reads.items()
@@ -335,6 +340,9 @@ class ReadBlocks:
         return None if self._reader is None else self._reader.fraction()
 
     def __iter__(self) -> Iterator[SequenceBlock]:
+        if self._names is None:
+            yield from self._blocks
+            return
         for block in self._blocks:
             yield replace(block, names=tuple(map(self._names, block.names)))
 
@@ -358,9 +366,9 @@ def _pairs(reads: Any) -> Iterator[tuple[str, str]]:
     return ((name or "", text) for name, text in named_texts(reads))
 
 
-def blocks_of(reads: Any, taken: Iterable[str] = ()) -> ReadBlocks:
+def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:
     """Blocks of reads as they come: see `ReadBlocks`."""
-    return ReadBlocks(reads, taken)
+    return ReadBlocks(reads, taken, policy)
 
 
 def survey(reads: Any) -> Survey:

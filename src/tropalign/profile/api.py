@@ -1,0 +1,179 @@
+"""Searches from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain, groupby
+from typing import Any
+
+from tropalign.devices.names import device_names
+from tropalign.devices.registry import open_devices
+from tropalign.errors import InputError
+from tropalign.execution.scheduler import Scheduler
+from tropalign.machine.memory import default_budget
+from tropalign.machine.numbers import checked_memory
+from tropalign.profile.model_files import read_models
+from tropalign.profile.models import Model, from_pyhmmer
+from tropalign.profile.options import SearchOptions
+from tropalign.profile.sources import ModelSource, TargetSource
+from tropalign.profile.task import KEEP_SHARE, SearchTask
+from tropalign.results.found_hits import in_all_targets, of_all_queries
+from tropalign.results.hits import Hits, judged
+from tropalign.results.thresholds import Thresholds
+from tropalign.sequences.blocks import TARGETS, blocks_of
+from tropalign.sequences.files import is_stream
+
+
+def search(
+    models: Any,
+    targets: Any,
+    *,
+    thresholds: Thresholds | None = None,
+    options: SearchOptions | None = None,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    device: str | Iterable[str] = "auto",
+    progress: Callable[[int], None] | None = None,
+) -> Hits:
+    """Finds the members of protein families among sequences: each model against all targets, as hmmsearch does.
+
+    Parameters
+    ----------
+    models
+        Files of profile hidden Markov models, a `Model`, or several.
+    targets
+        FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins.
+    thresholds
+        What is reported, and what is included as significant.
+    options
+        Filters, and the seed of random numbers.
+    n_threads
+        0: as many as the process may use.
+    memory_bytes
+        What may be taken; a share of the free memory by default.
+    device
+        What filters, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
+        if there is much to do. The result does not depend on it.
+    progress
+        Called with the number of comparisons of a model with a target that have been decided.
+
+    Returns
+    -------
+    Hits
+        By model in their order, the best first.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read; no model, or no target; a model of nucleotides; a target with more than 100,000
+        residues.
+    UsageError
+        A device that does not exist.
+
+    Warns
+    -----
+    TropalignWarning
+        Letters that no protein has, which are read as X.
+    """
+    return _hits("search", models, targets, thresholds, options, n_threads, memory_bytes, device, progress)
+
+
+def scan(
+    sequences: Any,
+    models: Any,
+    *,
+    thresholds: Thresholds | None = None,
+    options: SearchOptions | None = None,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    device: str | Iterable[str] = "auto",
+    progress: Callable[[int], None] | None = None,
+) -> Hits:
+    """Finds the families that proteins belong to: each sequence against all models, as hmmscan does.
+
+    Parameters
+    ----------
+    sequences, models
+        As of `search`. E-values count models.
+    thresholds, options, n_threads, memory_bytes, device, progress
+        As of `search`.
+
+    Returns
+    -------
+    Hits
+        By sequence in their order, the best first.
+
+    Raises
+    ------
+    InputError, UsageError
+        As `search`.
+    """
+    return _hits("scan", models, sequences, thresholds, options, n_threads, memory_bytes, device, progress)
+
+
+def _hits(
+    orientation: str,
+    models: Any,
+    sequences: Any,
+    thresholds: Thresholds | None,
+    options: SearchOptions | None,
+    n_threads: int,
+    memory_bytes: int | None,
+    device: str | Iterable[str],
+    progress: Callable[[int], None] | None,
+) -> Hits:
+    thresholds, options = thresholds or Thresholds(), options or SearchOptions()
+    names = device_names(device)
+    allowed = checked_memory(memory_bytes)
+    memory_bytes = default_budget() if allowed is None else allowed
+    task = SearchTask(
+        model_source(models, memory_bytes),
+        target_source(sequences, memory_bytes),
+        options,
+        thresholds,
+        orientation=orientation,
+        memory_bytes=memory_bytes,
+    )
+    devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.outline()))
+    results = (result.value for result in Scheduler(devices, progress).run([task]))
+    by_batch = (in_all_targets(list(pieces)) for _, pieces in groupby(results, key=lambda found: found.first_query))
+    return judged(of_all_queries(list(by_batch)), thresholds)
+
+
+def model_source(models: Any, memory_bytes: int) -> ModelSource:
+    """Models from files, or as they are. Raises InputError where there is none."""
+    keep_bytes = int(KEEP_SHARE * memory_bytes)
+    if _is_file(models):
+        models = [models]
+    if isinstance(models, Model) or not isinstance(models, Iterable):
+        models = [models]
+    given = list(models)
+    can_reopen = not any(is_stream(item) or item == "-" for item in given)
+    source = ModelSource(lambda: chain.from_iterable(map(_models_of, given)), keep_bytes, can_reopen)
+    if not len(source.lengths):
+        raise InputError("there is no model: give one or more")
+    return source
+
+
+def _models_of(item: Any) -> Iterable[Model]:
+    if isinstance(item, Model):
+        return [item]
+    return read_models(item) if _is_file(item) else [from_pyhmmer(item)]
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, str) or is_stream(value) or hasattr(value, "__fspath__")
+
+
+def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
+    """Sequences from whatever holds them. Raises InputError where there is none."""
+    keep_bytes = int(KEEP_SHARE * memory_bytes)
+    if _is_file(sequences):
+        sequences = [sequences]
+    can_reopen = hasattr(sequences, "__len__")  # not of an iterator
+    if isinstance(sequences, list | tuple):
+        can_reopen = not any(is_stream(item) or item == "-" for item in sequences if _is_file(item))
+    source = TargetSource(lambda: blocks_of(sequences, policy=TARGETS), keep_bytes, can_reopen)
+    if not len(source.lengths):
+        raise InputError("there is no sequence: give one or more")
+    return source

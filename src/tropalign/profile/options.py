@@ -1,0 +1,94 @@
+"""What a search computes, whatever is reported of it: filters and random numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from tropalign.errors import UsageError
+from tropalign.machine.numbers import whole_number
+
+#: Seeds are numbers of 32 bits.
+MOST_SEED = (1 << 32) - 1
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Which targets reach the last stage of a search, and how it computes. Checked when made.
+
+    Parameters
+    ----------
+    f1, f2, f3
+        P-values up to which targets pass the filters MSV, Viterbi and Forward.
+    bias_filter
+        MSV's scores are compared with what a target of such composition scores by chance, too.
+    null2
+        Scores are corrected for biased composition.
+    seed
+        Of the random numbers that tell apart domains that overlap; 0: another one in each run, for each target.
+
+    Raises
+    ------
+    UsageError
+        A value that is none of these.
+
+    Examples
+    --------
+    >>> SearchOptions(f3=1e-4).f3
+    0.0001
+    """
+
+    f1: float = 0.02
+    f2: float = 1e-3
+    f3: float = 1e-5
+    bias_filter: bool = True
+    null2: bool = True
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        for name in ("f1", "f2", "f3"):
+            object.__setattr__(self, name, _p_value(name.upper(), getattr(self, name)))
+        for name in ("bias_filter", "null2"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError(f"{name} {getattr(self, name)!r} is neither True nor False")
+        object.__setattr__(self, "seed", whole_number("seed", self.seed, 0, MOST_SEED))
+
+    @classmethod
+    def unfiltered(cls, *, null2: bool = True, seed: int = 42) -> SearchOptions:
+        """Without filters: every target reaches the last stage (hmmsearch's ``--max``).
+
+        Parameters
+        ----------
+        null2, seed
+            As of the class.
+
+        Returns
+        -------
+        SearchOptions
+
+        Raises
+        ------
+        UsageError
+            As the class.
+
+        Examples
+        --------
+        >>> SearchOptions.unfiltered().f3
+        1.0
+        """
+        return cls(1.0, 1.0, 1.0, bias_filter=False, null2=null2, seed=seed)
+
+    def numbers(self) -> tuple[float, float, float, bool, bool, int]:
+        """The fields in their order, as native code takes them."""
+        return self.f1, self.f2, self.f3, self.bias_filter, self.null2, self.seed
+
+
+def _p_value(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} {value!r} is no number") from None
+    if math.isnan(number) or number < 0:
+        raise UsageError(f"{name} {number:g} is out of range: give a P-value, from 0 (none passes) to 1 (all pass)")
+    return number

@@ -1,0 +1,192 @@
+"""The models and the sequences of a search: how long all of them are, and parts of them as often as they are wanted.
+
+What fits the memory is kept; otherwise each pass opens models or sequences anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, TropalignWarning
+from tropalign.profile.models import Model
+from tropalign.profile.targets import Encoder, Proteins, joined
+from tropalign.sequences.blocks import SequenceBlock
+
+Int64 = NDArray[np.int64]
+#: Begin and end of runs of items, in ascending order.
+Bounds = Sequence[tuple[int, int]]
+
+#: Bytes that a node of a model takes with all its tables.
+NODE_BYTES = 4_000
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """Some neighbouring models.
+
+    Attributes
+    ----------
+    items : tuple of Model
+    first
+        The number of the first one among all.
+    """
+
+    items: tuple[Model, ...]
+    first: int = 0
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def part(self, begin: int, end: int) -> Models:
+        """Models `begin` to `end` of it."""
+        return Models(self.items[begin:end], self.first + begin)
+
+
+class ModelSource:
+    """All models of a search.
+
+    Parameters
+    ----------
+    models
+        Opens the models.
+    keep_bytes
+        What kept models may take.
+    can_reopen
+        Whether `models` may be called again. Otherwise models have to fit.
+
+    Attributes
+    ----------
+    lengths : int64, shape (n,)
+        Nodes of each.
+
+    Raises
+    ------
+    InputError
+        What reading models raises.
+    """
+
+    def __init__(self, models: Callable[[], Iterable[Model]], keep_bytes: int, can_reopen: bool) -> None:
+        self._open = models
+        lengths: list[int] = []
+        kept: list[Model] = []
+        n_nodes = 0
+        for model in models():
+            lengths.append(model.length)
+            n_nodes += model.length
+            if n_nodes * NODE_BYTES <= keep_bytes:
+                kept.append(model)
+            elif not can_reopen:
+                raise InputError(
+                    "the models do not fit the memory, and cannot be read twice: write them to a file first"
+                )
+            else:
+                kept = []
+        self.lengths = np.array(lengths, np.int64)
+        self._whole = Models(tuple(kept)) if n_nodes * NODE_BYTES <= keep_bytes else None
+
+    def parts(self, bounds: Bounds) -> Iterator[Models]:
+        """Models between these bounds."""
+        if self._whole is not None:
+            yield from (self._whole.part(begin, end) for begin, end in bounds)
+            return
+        models, at = iter(self._open()), 0
+        for begin, end in bounds:
+            found = tuple(islice(models, begin - at, end - at))
+            if len(found) < end - begin:
+                raise InputError("the file of models changed while it was read: run again")
+            at = end
+            yield Models(found, begin)
+
+
+class TargetSource:
+    """All sequences of a search.
+
+    Parameters
+    ----------
+    blocks
+        Opens the sequences.
+    keep_bytes
+        What kept sequences may take.
+    can_reopen
+        Whether `blocks` may be called again. Otherwise sequences have to fit.
+
+    Attributes
+    ----------
+    lengths : int64, shape (n,)
+        Residues of each.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, or what `Encoder` refuses.
+    """
+
+    def __init__(self, blocks: Callable[[], Iterable[SequenceBlock]], keep_bytes: int, can_reopen: bool) -> None:
+        self._open = blocks
+        lengths = [np.zeros(0, np.int64)]
+        kept: list[Proteins] = []
+        n_bytes = 0
+        for piece in self._encoded():
+            lengths.append(piece.lengths)
+            n_bytes += piece.held_bytes()
+            if n_bytes <= keep_bytes:
+                kept.append(piece)
+            elif not can_reopen:
+                raise InputError(
+                    "the sequences do not fit the memory, and cannot be read twice: write them to a file first"
+                )
+            else:
+                kept = []
+        self.lengths = np.concatenate(lengths)
+        self._whole = joined(kept) if n_bytes <= keep_bytes else None
+        self._parts: dict[tuple[int, int], Proteins] = {}
+
+    def _encoded(self) -> Iterator[Proteins]:
+        return map(Encoder().encode, self._open())
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def parts(self, bounds: Bounds) -> Iterator[Proteins]:
+        """Sequences between these bounds."""
+        if self._whole is not None:
+            for begin, end in bounds:
+                if (begin, end) not in self._parts:  # native code sorts each by length once
+                    self._parts[begin, end] = self._whole.part(begin, end)
+                yield self._parts[begin, end]
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TropalignWarning)  # the first pass has told
+            yield from _regrouped(self._encoded(), bounds)
+
+    def sha256(self) -> str:
+        """Hash of names and residues, in hexadecimal."""
+        names, codes = hashlib.sha256(), hashlib.sha256(self.lengths.tobytes())
+        for piece in [self._whole] if self._whole is not None else self._encoded():
+            names.update("".join(f"{name}\0" for name in piece.names).encode("utf-8", "surrogatepass"))
+            codes.update(piece.codes.data)
+        return hashlib.sha256(names.digest() + codes.digest()).hexdigest()
+
+
+def _regrouped(pieces: Iterable[Proteins], bounds: Bounds) -> Iterator[Proteins]:
+    """The sequences between these bounds out of pieces that follow one another."""
+    wanted = iter(bounds)
+    begin, end = next(wanted, (0, 0))
+    found: list[Proteins] = []
+    for piece in pieces:
+        last = piece.first + len(piece)
+        while begin < end:
+            if begin < last:
+                found.append(piece.part(max(begin - piece.first, 0), min(end, last) - piece.first))
+            if last < end:
+                break
+            yield joined(found)
+            found = []
+            begin, end = next(wanted, (0, 0))

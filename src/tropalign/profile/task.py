@@ -1,0 +1,115 @@
+"""A search as a task of tiles: a batch of models against a block of sequences, and what is found as rows of hits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from tropalign.execution.shard import Shard
+from tropalign.execution.task import Progress, Tile
+from tropalign.profile import stand_in
+from tropalign.profile.found import found_hits
+from tropalign.profile.grid import Grid, Rectangle
+from tropalign.profile.options import SearchOptions
+from tropalign.profile.sources import NODE_BYTES, ModelSource, TargetSource
+from tropalign.results.found_hits import FoundHits, of_all_queries
+from tropalign.results.thresholds import Thresholds
+
+#: Models of a tile at most: of a search, whose output waits for them; and of a scan, which holds all that fit.
+MOST_MODELS = 64
+#: Sequences of a tile of a scan at most: the output waits for them.
+MOST_SEQUENCES = 4096
+#: Residues of a block of a search at most.
+MOST_RESIDUES = 1 << 26
+#: Bytes that a residue takes while it is searched.
+RESIDUE_BYTES = 2
+#: The shares of the memory that a tile's models and sequences take; the rest is for hits, and for what is kept.
+MODELS_SHARE, SEQUENCES_SHARE = 0.2, 0.2
+#: The share that models may take to be kept from one pass to the next, and sequences.
+KEEP_SHARE = 0.2
+
+
+class SearchTask:
+    """Models against sequences.
+
+    Parameters
+    ----------
+    models, sequences
+        What is compared.
+    options
+        Filters, and the seed.
+    thresholds
+        What may be reported: other hits are dropped as soon as that is known.
+    orientation : {"search", "scan"}
+        Whether queries are the models or the sequences. Hits come by query.
+    memory_bytes
+        What the task may take.
+    shard
+        (i, n): the i-th of n equal shares only, counted from 1.
+    """
+
+    def __init__(
+        self,
+        models: ModelSource,
+        sequences: TargetSource,
+        options: SearchOptions,
+        thresholds: Thresholds,
+        *,
+        orientation: str,
+        memory_bytes: int,
+        shard: Shard | None = None,
+    ) -> None:
+        self.options, self.thresholds, self.orientation = options, thresholds, orientation
+        most_nodes = max(int(MODELS_SHARE * memory_bytes / NODE_BYTES), 1)
+        most_residues = max(min(MOST_RESIDUES, int(SEQUENCES_SHARE * memory_bytes / RESIDUE_BYTES)), 1)
+        self._queries: ModelSource | TargetSource
+        self._searched: ModelSource | TargetSource
+        if orientation == "search":
+            self._queries, self._searched = models, sequences
+            sizes = {"most_queries": MOST_MODELS, "most_query_length": most_nodes, "most_searched": most_residues}
+        else:
+            self._queries, self._searched = sequences, models
+            sizes = {"most_queries": MOST_SEQUENCES, "most_query_length": most_residues, "most_searched": most_nodes}
+        self._grid = Grid(self._queries.lengths, self._searched.lengths, shard=shard, **sizes)
+
+    def outline(self) -> list[Tile]:
+        """The tiles without their payloads."""
+        return [self._tile(index, cut, None) for index, cut in enumerate(self._grid.tiles())]
+
+    def _tile(self, index: int, cut: Rectangle, payload: Any) -> Tile:
+        begin, end = self._grid.searched(cut.block)
+        return Tile(index, cut.cost_cells, cut.n_bytes, (cut.end - cut.begin) * (end - begin), payload)
+
+    def tiles(self) -> Iterator[Tile]:
+        """Batches of queries in their order, each against one block after another."""
+        by_batch = [list(cuts) for _, cuts in groupby(self._grid.tiles(), key=lambda cut: cut.begin)]
+        batches = self._queries.parts([(cuts[0].begin, cuts[0].end) for cuts in by_batch])
+        index = 0
+        for cuts, queries in zip(by_batch, batches, strict=True):
+            blocks = self._searched.parts([self._grid.searched(cut.block) for cut in cuts])
+            for cut, searched in zip(cuts, blocks, strict=True):
+                yield self._tile(index, cut, (queries, searched))
+                index += 1
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits:
+        """The hits of the tile's queries in its block."""
+        models, sequences = tile.payload if self.orientation == "search" else tile.payload[::-1]
+        raw = stand_in.search_block(models.items, sequences, self.options)
+        return found_hits(raw, models, sequences, self.orientation, self.thresholds)
+
+    def split(self, tile: Tile) -> list[Tile]:
+        """Two tiles of half the queries; none of a single one."""
+        queries, searched = tile.payload
+        n = len(queries)
+        if n < 2:
+            return []
+        halves = [queries.part(a, b) for a, b in ((0, n // 2), (n // 2, n))]
+        return [
+            Tile(tile.index, tile.cost_cells // 2, tile.n_bytes // 2, len(half) * len(searched), (half, searched))
+            for half in halves
+        ]
+
+    def join(self, tile: Tile, results: list[FoundHits]) -> FoundHits:
+        """One after another."""
+        return of_all_queries(results)
