@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from tropalign import _native
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.profile.binary_models import is_binary, read_binary
 from tropalign.profile.models import Model
 from tropalign.sequences.files import Source, file_name, opened
 
@@ -35,13 +38,49 @@ def read_models(source: Source) -> Iterator[Model]:
     InputError
         A file that holds something else or nothing, a damaged or truncated model, a model of nucleotides.
     """
+    source = _pressed(source)
     file = file_name(source)
+    has_told = False
+    for found, line in _found(source, file):
+        _require_protein(found, file, line)
+        is_calibrated = found.pop("is_calibrated")
+        if not is_calibrated:
+            from tropalign.profile.calibration import calibrate
+
+            found["evalue"] = calibrate(found["match"], found["transitions"], found["composition"])
+        model = _model(found)
+        if not is_calibrated and not has_told:
+            has_told = True
+            text = "has no calibration: it is calibrated here, and so is every further one without"
+            warnings.warn(f"{shown(file)}: the model {model.name!r} {text}", TropalignWarning, stacklevel=2)
+        yield model
+
+
+def _pressed(source: Source) -> Source:
+    """The pressed file of a library of which only that is there."""
+    if isinstance(source, str | os.PathLike) and not os.path.exists(source):
+        pressed = f"{os.fsdecode(source)}.h3m"
+        return pressed if os.path.exists(pressed) else source
+    return source
+
+
+def _found(source: Source, file: str) -> Iterator[tuple[dict[str, Any], int | None]]:
+    """The models of a file in the words of `_native.read_model`, and the line before each of a text."""
     with opened(source) as stream:
         begin = stream.peek(len(OLD_TEXT))[: len(OLD_TEXT)]
-        if not begin:
-            raise InputError("the file is empty", file=file)
+        if is_binary(begin):
+            for found in read_binary(stream, file):
+                yield found, None
+            return
+        is_old = begin == OLD_TEXT
+        if is_old:
+            from tropalign.profile.hmmer2_models import read_hmmer2
+        is_empty = True
         for line, text in _records(stream):
-            yield _read_text(text, file, line)
+            is_empty = False
+            yield read_hmmer2(text, file, line) if is_old else _read_text(text, file, line), line
+        if is_empty:
+            raise InputError("the file is empty", file=file)
 
 
 def _records(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
@@ -65,28 +104,29 @@ def _split(data: bytes) -> list[bytes]:
     return [*texts, data[begin:]]
 
 
-def _read_text(text: bytes, file: str, line: int) -> Model:
+def _read_text(text: bytes, file: str, line: int) -> dict[str, Any]:
     found = _native.read_model(text)
     if isinstance(found, tuple):
         at, name, what = found
-        record = _text(name) or None
-        text = f"{shown(_text(what))}: mend this line, or fetch the file again"
-        raise InputError(text, file=file, record=record, line=line + at + 1)
-    return _model(found, file, line)
+        message = f"{shown(_text(what))}: mend this line, or fetch the file again"
+        raise InputError(message, file=file, record=_text(name) or None, line=line + at + 1)
+    return found
 
 
-def _model(found: dict[str, Any], file: str, line: int) -> Model:
-    name, alphabet = _text(found["name"]), _text(found["alphabet"])
+def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None:
+    alphabet = _text(found["alphabet"])
     if alphabet != "amino":
         raise InputError(
-            f"the model is one of {shown(alphabet.upper())}, but search is for proteins: "
-            "leave it out, or use HMMER's nhmmer for nucleotides",
+            f"the model is one of {shown(alphabet.upper())}, but search is for proteins: leave it out",
             file=file,
-            record=name,
-            line=line + 1,
+            record=_text(found["name"]),
+            line=None if line is None else line + 1,
         )
+
+
+def _model(found: dict[str, Any]) -> Model:
     return Model(
-        name=name,
+        name=_text(found["name"]),
         accession=_text(found["accession"]),
         description=_text(found["description"]),
         match=found["match"],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.profile.residues import BACKGROUND
+from tropalign.profile.residues import BACKGROUND, N_CANONICAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,9 @@ def from_pyhmmer(hmm: Any) -> Model:
         description=_text(hmm.description),
         match=np.array(hmm.match_emissions, np.float32),
         transitions=np.array(hmm.transition_probabilities, np.float32),
-        composition=np.array(hmm.composition, np.float32),
+        composition=np.zeros(N_CANONICAL, np.float32)
+        if hmm.composition is None
+        else np.array(hmm.composition, np.float32),
         evalue=np.array(hmm.evalue_parameters.as_vector(), np.float32),
         consensus=hmm.consensus,
         gathering=hmm.cutoffs.gathering,
