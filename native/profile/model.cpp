@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "denormals.hpp"
 #include "exponential.hpp"
 
 namespace tropalign {
@@ -168,6 +169,7 @@ void set_composition(const float *composition, ProfileModel &model) {
 
 ProfileModel make_profile_model(int32_t M, const float *match, const float *transitions, const float *composition,
                                 const float *background, const float *evalue, std::string consensus) {
+    const DenormalsAsZero as_zero;
     ProfileModel model;
     model.M = M;
     std::copy_n(background, kResidues, model.background.begin());
