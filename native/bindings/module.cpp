@@ -18,6 +18,7 @@ void bind_profile_targets(nanobind::module_ &);
 void bind_profile_envelopes(nanobind::module_ &);
 void bind_profile_filters(nanobind::module_ &);
 void bind_profile_floats(nanobind::module_ &);
+void bind_profile_domains(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -38,4 +39,5 @@ NB_MODULE(_native, m) {
     bind_profile_envelopes(m);
     bind_profile_filters(m);
     bind_profile_floats(m);
+    bind_profile_domains(m);
 }

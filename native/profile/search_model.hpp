@@ -31,6 +31,7 @@ class OnFirstUse {
 };
 
 struct FloatTables;
+struct TraceTables;
 
 class SearchModel {
   public:
@@ -40,10 +41,12 @@ class SearchModel {
 
     const ProfileModel &plain() const { return plain_; }
     const FloatTables &floats() const;
+    const TraceTables &traces() const;
 
   private:
     ProfileModel plain_;
     OnFirstUse<FloatTables> floats_;
+    OnFirstUse<TraceTables> traces_;
 };
 
 }  // namespace tropalign

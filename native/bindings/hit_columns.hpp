@@ -1,0 +1,14 @@
+// Hits as columns for Python, by the names of results/found_hits.py.
+#pragma once
+#include <vector>
+
+#include "../profile/hit.hpp"
+#include "python.hpp"
+
+namespace tropalign {
+
+/// "target" (index in the block) and the other numbers of each hit, "domain_offsets", "domain_..." of each domain,
+/// "line_offsets" and the four lines of alignments.
+nb::dict hit_columns(const std::vector<TargetHit> &hits);
+
+}  // namespace tropalign

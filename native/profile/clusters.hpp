@@ -1,0 +1,28 @@
+// Domains of stochastic traces that lie in the same place of target and model, in clusters by single linkage, and from
+// each cluster of enough traces an envelope, by HMMER's rules.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "traces.hpp"
+
+namespace tropalign {
+
+struct ClusterThresholds {
+    int32_t diagonals = 4;          ///< Linked domains begin or end at most so many diagonals apart.
+    float min_probability = 0.25f;  ///< A cluster's share of the traces.
+    float min_end_share = 0.02f;    ///< An envelope's end is the outermost that this share of the cluster has.
+};
+
+/// An envelope; half-open, as in Segment.
+struct Cluster {
+    int32_t begin = 0, end = 0;
+    int32_t model_begin = 0, model_end = 0;
+    float probability = 0;
+};
+
+/// By ascending begin. Of clusters that overlap in the target, the less probable ones are left out.
+std::vector<Cluster> cluster_segments(const std::vector<Segment> &segments, int32_t n_traces,
+                                      const ClusterThresholds &thresholds);
+
+}  // namespace tropalign

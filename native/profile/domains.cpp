@@ -1,0 +1,144 @@
+#include "domains.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "denormals.hpp"
+#include "domain_posteriors.hpp"
+#include "envelope.hpp"
+#include "float_sums.hpp"
+#include "target_scores.hpp"
+#include "traces.hpp"
+
+namespace tropalign {
+namespace {
+
+/// A target on its way to a hit.
+struct Found {
+    int32_t target = 0;
+    float forward_nats = 0;
+    TargetHit hit;
+    std::vector<Region> regions;
+    std::vector<float> null2;  ///< By residue: logarithms of odds. Zero outside of domains.
+};
+
+/// Where an envelope comes from.
+struct Origin {
+    size_t found, region;
+};
+
+struct Work {
+    const SearchModel &model;
+    const TargetBlock &block;
+    const DomainOptions &options;
+    TraceRandom any_random;  ///< Goes on from region to region where the seed is 0.
+    std::vector<Found> found;
+    std::vector<Envelope> envelopes;  ///< Target by target, from left to right within a region.
+    std::vector<Origin> origins;
+    std::vector<EnvelopeResult> results;
+};
+
+void find_all_regions(Work &work, Targets targets, ParsedTarget *parsed) {
+    backward_parse(work.model, work.block, targets, parsed);
+    DomainPosteriors posteriors;
+    for (size_t k = 0; k < targets.size(); ++k) {
+        if (work.block.length(targets[k]) == 0) continue;
+        domain_posteriors(work.block, targets[k], parsed[k], posteriors);
+        parsed[k].forward = {}, parsed[k].backward = {};
+        if (posteriors.overflows) continue;
+        Found found{targets[k], parsed[k].forward_nats, {}, find_regions(posteriors, work.options.regions), {}};
+        if (found.regions.empty()) continue;
+        found.hit.target = targets[k];
+        found.hit.n_expected = posteriors.n_expected;
+        found.hit.n_regions = static_cast<int32_t>(found.regions.size());
+        work.found.push_back(std::move(found));
+    }
+}
+
+/// The domains of a region that may hold several; null2 of its residues.
+std::vector<Cluster> resolve(Work &work, Found &found, const Region &region) {
+    TraceRandom seeded(work.options.seed);
+    std::vector<Segment> segments;
+    trace_region(work.model, work.block, {found.target, region.begin, region.end}, work.options.n_traces,
+                 work.options.seed ? seeded : work.any_random, segments, found.null2.data() + region.begin);
+    return cluster_segments(segments, work.options.n_traces, work.options.clusters);
+}
+
+void find_all_envelopes(Work &work) {
+    for (size_t f = 0; f < work.found.size(); ++f) {
+        Found &found = work.found[f];
+        found.null2.assign(work.block.length(found.target), 0.0f);
+        for (size_t r = 0; r < found.regions.size(); ++r) {
+            const Region &region = found.regions[r];
+            const auto add = [&](int32_t begin, int32_t end, bool with_null2) {
+                work.envelopes.push_back({found.target, begin, end, with_null2}), work.origins.push_back({f, r});
+            };
+            if (!region.is_clustered) add(region.begin, region.end, true);
+            else
+                for (const Cluster &cluster : resolve(work, found, region)) add(cluster.begin, cluster.end, false);
+            found.hit.n_clustered += region.is_clustered;
+        }
+    }
+}
+
+/// Long ones with long ones, so that those in the same register end together.
+void rescore_all(Work &work) {
+    std::vector<uint32_t> order(work.envelopes.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto length = [&](uint32_t k) { return work.envelopes[k].end - work.envelopes[k].begin; };
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return length(a) > length(b); });
+    std::vector<Envelope> sorted;
+    for (const uint32_t k : order) sorted.push_back(work.envelopes[k]);
+    std::vector<EnvelopeResult> results(sorted.size());
+    rescore_envelopes(work.model, work.block, sorted, results.data());
+    work.results.resize(results.size());
+    for (size_t k = 0; k < order.size(); ++k) work.results[order[k]] = std::move(results[k]);
+}
+
+/// A rescored domain joins its target.
+void add_domain(Found &found, const Envelope &envelope, EnvelopeResult &result, const uint8_t *codes) {
+    DomainHit &domain = result.hit;
+    if (envelope.with_null2)
+        for (int32_t i = envelope.begin; i < envelope.end; ++i) found.null2[i] = result.null2[codes[i]];
+    else
+        for (int32_t i = envelope.begin; i < envelope.end; ++i) domain.correction_nats += found.null2[i];
+    found.hit.domains.push_back(std::move(domain));
+}
+
+void join_domains(Work &work) {
+    Origin last{};
+    int32_t last_end = 0;
+    for (size_t k = 0; k < work.envelopes.size(); ++k) {
+        const Envelope &envelope = work.envelopes[k];
+        const Origin origin = work.origins[k];
+        if (k == 0 || origin.found != last.found || origin.region != last.region) last_end = 0;
+        last = origin;
+        Found &found = work.found[origin.found];
+        ++found.hit.n_envelopes;
+        found.hit.n_overlaps += envelope.begin < last_end;
+        if (work.results[k].is_dropped) continue;
+        add_domain(found, envelope, work.results[k], work.block.codes(found.target));
+        last_end = envelope.end;
+    }
+}
+
+}  // namespace
+
+void find_domains(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *parsed,
+                  const DomainOptions &options, std::vector<TargetHit> &out) {
+    const DenormalsAsZero guard;
+    Work work{model, block, options, TraceRandom(options.seed ? options.seed : std::random_device()()), {}, {}, {}, {}};
+    find_all_regions(work, targets, parsed);
+    find_all_envelopes(work);
+    rescore_all(work);
+    join_domains(work);
+    for (Found &found : work.found) {
+        if (found.hit.domains.empty()) continue;
+        const float null2 = compensated_sum(found.null2, found.null2.size());
+        score_target(model.plain(), {found.forward_nats, null2, block.length(found.target)}, options.null2, found.hit);
+        out.push_back(std::move(found.hit));
+    }
+}
+
+}  // namespace tropalign

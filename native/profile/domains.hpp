@@ -1,0 +1,29 @@
+// From targets that Forward found to hits: where their domains are, how each scores by itself, and what that says of
+// the target. All that HMMER's p7_domaindef_ByPosteriorHeuristics and the end of its p7_Pipeline do.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "clusters.hpp"
+#include "hit.hpp"
+#include "parsers.hpp"
+#include "regions.hpp"
+#include "search_model.hpp"
+#include "targets.hpp"
+
+namespace tropalign {
+
+struct DomainOptions {
+    RegionThresholds regions;
+    ClusterThresholds clusters;
+    int32_t n_traces = 200;  ///< Stochastic traces per clustered region.
+    uint32_t seed = 42;      ///< Every region's random numbers begin with it.
+    bool null2 = true;       ///< Whether biased composition lowers scores.
+};
+
+/// Appends a hit per target that has a domain, in the order of the targets, whatever its score. parsed[k] belongs to
+/// targets[k] and has been through forward_parse; its rows are given up.
+void find_domains(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *parsed,
+                  const DomainOptions &options, std::vector<TargetHit> &out);
+
+}  // namespace tropalign

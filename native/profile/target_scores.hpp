@@ -1,0 +1,18 @@
+// The scores of a target and of its domains in bits, as the end of HMMER's p7_Pipeline computes them: each in its
+// mixture of float and double.
+#pragma once
+#include "hit.hpp"
+#include "model.hpp"
+
+namespace tropalign {
+
+struct TargetNats {
+    float forward = 0;  ///< Of the whole target.
+    float null2 = 0;    ///< The sum over all residues of their logarithms of odds under null2.
+    int32_t length = 0;
+};
+
+/// Fills the scores and P-values of a hit whose domains have envelope_nats and correction_nats; bias_nats, best_domain.
+void score_target(const ProfileModel &model, const TargetNats &nats, bool null2, TargetHit &hit);
+
+}  // namespace tropalign
