@@ -2,7 +2,7 @@
 
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
 (the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments), ``confidence`` (their
-table) and ``trees`` (their guide trees). Adding a format is adding a module. Names are read from the
+table) and ``trees`` (their guide trees); ``hits``. Adding a format is adding a module. Names are read from the
 files, so that a command line can list them before anything is imported.
 """
 
@@ -21,8 +21,11 @@ from tropalign.formats.writer import LAYOUT, BoundWriter, Format, Writer
 
 if TYPE_CHECKING:
     from tropalign.formats.aligned import AlignedContext
+    from tropalign.formats.hits import HitsContext
     from tropalign.formats.pairs import PairsContext
     from tropalign.formats.placed import PlacedContext
+
+    Context = AlignedContext | HitsContext | PairsContext | PlacedContext
 
 #: The format of each kind where no suffix chooses one.
 DEFAULTS = {
@@ -34,6 +37,7 @@ DEFAULTS = {
     "aligned": "fasta",
     "confidence": "tsv",
     "trees": "newick",
+    "hits": "text",
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -149,12 +153,18 @@ def aligned_writer(kind: str, name: str, header: Header, context: AlignedContext
     return _bound(kind, name, header, context)
 
 
+def hits_writer(name: str, header: Header, context: HitsContext) -> Writer:
+    """A writer of hits: tables, text, alignments. Raises what `pairs_writer` does."""
+    check_format("hits", name)
+    return _bound("hits", name, header, context)
+
+
 def shows_confidence(kind: str, name: str) -> bool:
     """Whether the format shows how sure an alignment is, where that is known."""
     return format_of(kind, name).shows_confidence
 
 
-def _bound(kind: str, name: str, header: Header, context: PairsContext | PlacedContext | AlignedContext) -> Writer:
+def _bound(kind: str, name: str, header: Header, context: Context) -> Writer:
     chosen = format_of(kind, name)
     chosen.check(context)
     return BoundWriter(kind, name, chosen, header, context)
@@ -173,10 +183,13 @@ def restore(description: Any) -> Writer:
     InputError
         It is not what this version writes, or damaged; a package is missing.
     """
+    from tropalign.formats.hits import HitsContext
     from tropalign.formats.pairs import PairsContext
     from tropalign.formats.placed import PlacedContext
 
-    contexts: dict[str, type[PairsContext] | type[PlacedContext]] = {"pairs": PairsContext, "placed": PlacedContext}
+    contexts: dict[str, type[HitsContext] | type[PairsContext] | type[PlacedContext]] = {
+        "hits": HitsContext, "pairs": PairsContext, "placed": PlacedContext,
+    }  # fmt: skip
     try:
         layout, kind, name = (description[key] for key in ("layout", "kind", "format"))
         if layout != LAYOUT or kind not in contexts or name not in format_names(kind):

@@ -94,6 +94,9 @@ class FoundHits:
         Targets that were searched, and their residues (of models: nodes).
     n_passed : int64, shape (n_queries, 4)
         Targets past each of FILTERS, per query.
+    widths : int64, shape (n_queries, 3)
+        Bytes of the longest name, accession, and accession or else name among hits that were left out since, but that
+        HMMER would have kept while it read; its tables are as wide. Else 0.
     models : mapping of int to Query
         Of a scan: the models of the hits, by `target`.
     names, accessions, descriptions : tuple of str
@@ -167,6 +170,7 @@ class FoundHits:
     match_line: Letters
     target_line: Letters
     posterior_line: Letters
+    widths: Int64
     first_query: int = 0
     models: Mapping[int, Query] = field(default_factory=dict)
 
@@ -187,8 +191,10 @@ class FoundHits:
         ragged.check_offsets(self.domain_offsets, "domain_offsets", self.domain_bits, "domains")
         self._check("line_offsets", np.int64, n_domains + 1)
         ragged.check_offsets(self.line_offsets, "line_offsets", self.model_line, "letters of a line")
-        if self.n_passed.dtype != np.int64 or self.n_passed.shape != (len(self.queries), len(FILTERS)):
-            raise ValueError(f"n_passed has to be int64 of shape ({len(self.queries)}, {len(FILTERS)})")
+        for name, n_values in (("n_passed", len(FILTERS)), ("widths", 3)):
+            values, shape = getattr(self, name), (len(self.queries), n_values)
+            if not isinstance(values, np.ndarray) or values.dtype != np.int64 or values.shape != shape:
+                raise ValueError(f"{name} has to be int64 of shape {shape}")
         if n and not 0 <= int(self.query.min()) <= int(self.query.max()) < len(self.queries):
             raise ValueError(f"a hit's query is none of the {len(self.queries)}")
         n_own = self.n_domains
@@ -267,6 +273,7 @@ def in_all_targets(pieces: Sequence[FoundHits]) -> FoundHits:
     joined["n_targets"] = sum(piece.n_targets for piece in pieces)
     joined["n_target_residues"] = sum(piece.n_target_residues for piece in pieces)
     joined["n_passed"] = np.sum([piece.n_passed for piece in pieces], axis=0)
+    joined["widths"] = np.max([piece.widths for piece in pieces], axis=0)
     return FoundHits(queries=first.queries, first_query=first.first_query, orientation=first.orientation, **joined)
 
 
@@ -277,7 +284,8 @@ def of_all_queries(pieces: Sequence[FoundHits]) -> FoundHits:
     first, joined = pieces[0], _concatenated(pieces)
     before = np.cumsum([0, *(len(piece.queries) for piece in pieces)]).astype(np.int32)
     joined["query"] = np.concatenate([piece.query + n for piece, n in zip(pieces, before[:-1], strict=True)])
-    joined["n_passed"] = np.concatenate([piece.n_passed for piece in pieces])
+    for name in ("n_passed", "widths"):
+        joined[name] = np.concatenate([getattr(piece, name) for piece in pieces])
     return FoundHits(
         queries=tuple(query for piece in pieces for query in piece.queries),
         first_query=first.first_query,
@@ -311,6 +319,7 @@ def no_hits(queries: tuple[Query, ...], orientation: str, n_targets: int = 0, n_
         n_passed=np.zeros((len(queries), len(FILTERS)), np.int64),
         domain_offsets=np.zeros(1, np.int64),
         line_offsets=np.zeros(1, np.int64),
+        widths=np.zeros((len(queries), 3), np.int64),
         **empty,
     )
 

@@ -38,9 +38,6 @@ class Hits(FoundHits):
         Which hits are significant.
     domain_is_reported, domain_is_included : bool, shape (n_domains,)
         The same of domains. A reported hit may have domains that are not.
-    widths : int64, shape (n_queries, 3)
-        Bytes of the longest name, accession, and accession or else name, of these hits and of those that were as good
-        as these up to their target. HMMER's tables are as wide.
     """
 
     thresholds: Thresholds
@@ -49,17 +46,14 @@ class Hits(FoundHits):
     is_included: Bools
     domain_is_reported: Bools
     domain_is_included: Bools
-    widths: NDArray[np.int64]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        n_domains, n_queries = len(self.domain_bits), len(self.queries)
+        n_domains = len(self.domain_bits)
         self._check("is_included", np.bool_, len(self.names))
         self._check("domain_is_reported", np.bool_, n_domains)
         self._check("domain_is_included", np.bool_, n_domains)
-        self._check("domZ", np.float64, n_queries)
-        if self.widths.dtype != np.int64 or self.widths.shape != (n_queries, 3):
-            raise ValueError(f"widths has to be int64 of shape ({n_queries}, 3)")
+        self._check("domZ", np.float64, len(self.queries))
 
     @cached_property
     def evalue(self) -> Float64:
@@ -154,7 +148,6 @@ class Hits(FoundHits):
             is_included=self.is_included[rows],
             domain_is_reported=self.domain_is_reported[domains],
             domain_is_included=self.domain_is_included[domains],
-            widths=self.widths,
         )
 
     def domains(self) -> Iterator[Domain]:
@@ -181,6 +174,5 @@ def judged(found: FoundHits, thresholds: Thresholds) -> Hits:
         is_included=own.is_included,
         domain_is_reported=own.domain_is_reported,
         domain_is_included=own.domain_is_included,
-        widths=own.widths,
         **own.columns,
     )

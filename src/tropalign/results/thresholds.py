@@ -96,9 +96,6 @@ class Verdicts:
         And of domains.
     is_included : bool, shape (n,)
     domain_is_reported, domain_is_included : bool, shape (n_domains,)
-    widths : int64, shape (n_queries, 3)
-        Bytes of the longest name, accession, and accession or else name among the hits that HMMER keeps while it
-        reads: with the targets up to there for Z they are some more than are reported. Its tables are as wide.
     """
 
     columns: dict[str, Any]
@@ -107,7 +104,6 @@ class Verdicts:
     is_included: Bools
     domain_is_reported: Bools
     domain_is_included: Bools
-    widths: NDArray[np.int64]
 
 
 def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
@@ -140,15 +136,8 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
     if cutoffs is not None:
         domain_is_included &= domain_is_reported
     _drop_copies(columns, domain_is_reported, domain_is_included)
-    return Verdicts(
-        columns,
-        Z,
-        domZ,
-        is_included,
-        domain_is_reported,
-        domain_is_included,
-        _widths(found, is_kept(found, thresholds) | is_reported),
-    )
+    columns["widths"] = _widths(found, is_kept(found, thresholds) | is_reported)
+    return Verdicts(columns, Z, domZ, is_included, domain_is_reported, domain_is_included)
 
 
 def is_kept(found: FoundHits, thresholds: Thresholds) -> Bools:
@@ -229,7 +218,7 @@ def _drop_copies(columns: dict[str, Any], is_reported: Bools, is_included: Bools
 
 
 def _widths(found: FoundHits, rows: Bools) -> NDArray[np.int64]:
-    widths = np.zeros((len(found.queries), 3), np.int64)
+    widths = found.widths.copy()
     names, accessions = (
         np.array([n_bytes(text) for text in texts], np.int64) for texts in (found.names, found.accessions)
     )

@@ -1,0 +1,202 @@
+"""HMMER's text for people (``hmmsearch -o``): scores, then domains with their alignments, then what passed filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO
+
+from tropalign.formats.header import Header, one_line
+from tropalign.formats.hit_alignments import alignment_lines, domain_rows
+from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
+from tropalign.formats.hit_rows import QueryHits, queries_of, raw
+from tropalign.formats.hits import HitsContext
+from tropalign.formats.writer import Format
+from tropalign.results.hits import Hits
+from tropalign.results.thresholds import Thresholds
+
+_RULE = "# " + "- " * 35 + "-"
+_NUMBERS = "  %9.2g %6.1f %5.1f  %9.2g %6.1f %5.1f  %5.1f %2d"
+_CUTOFFS = {"gathering": "GA", "noise": "NC", "trusted": "TC"}
+
+
+def preamble(header: Header, context: HitsContext) -> Iterator[str]:
+    """What was searched, and the options that are not as by default."""
+    is_search = context.orientation == "search"
+    what = "profile(s) against a sequence" if is_search else "sequence(s) against a profile"
+    yield f"# tropalign {context.orientation}, in the format of hmm{context.orientation} :: search {what} database"
+    yield f"# tropalign {header.version}, with the hits of HMMER 3.4"
+    yield _RULE
+    sequences, models = one_line(context.sequences), one_line(context.models)
+    if is_search:
+        yield f"# query HMM file:                  {models}"
+        yield f"# target sequence database:        {sequences}"
+    else:
+        yield f"# query sequence file:             {sequences}"
+        yield f"# target HMM database:             {models}"
+    if context.shows_accessions:
+        yield "# prefer accessions over names:    yes"
+    if not context.shows_alignments:
+        yield "# show alignments in output:       no"
+    if context.text_width != 120:
+        yield f"# max ASCII text line length:      {context.text_width or 'unlimited'}"
+    yield from _threshold_lines(context.thresholds, "sequence" if is_search else "profile")
+    yield from _filter_lines(context)
+    yield _RULE
+    yield ""
+
+
+def _threshold_lines(chosen: Thresholds, target: str) -> Iterator[str]:
+    plain = Thresholds()
+    for what, of, E, T in (
+        (target, "reporting", "E", "T"),
+        ("domain", "reporting", "domE", "domT"),
+        (target, "inclusion", "incE", "incT"),
+        ("domain", "inclusion", "incdomE", "incdomT"),
+    ):
+        label = f"# {f'{what} {of} threshold:':<33}"
+        if getattr(chosen, T) is not None:
+            yield f"{label}score >= {getattr(chosen, T):g}"
+        elif getattr(chosen, E) != getattr(plain, E):
+            yield f"{label}E-value <= {getattr(chosen, E):g}"
+    if chosen.bit_cutoffs is not None:
+        yield f"# model-specific thresholding:     {_CUTOFFS[chosen.bit_cutoffs]} cutoffs"
+
+
+def _filter_lines(context: HitsContext) -> Iterator[str]:
+    plain, Z, domZ = HitsContext(), context.thresholds.Z, context.thresholds.domZ
+    if context.is_max:
+        yield "# Max sensitivity mode:            on [all heuristic filters off]"
+    else:
+        for name, filter_name in (("F1", "MSV"), ("F2", "Vit"), ("F3", "Fwd")):
+            if getattr(context, name) != getattr(plain, name):
+                yield f"# {filter_name} filter P threshold:       <= {getattr(context, name):g}"
+        if not context.has_bias_filter:
+            yield "# biased composition HMM filter:   off"
+    if not context.has_null2:
+        yield "# null2 bias corrections:          off"
+    if Z is not None:
+        yield f"# sequence search space set to:    {Z:.0f}"
+    if domZ is not None:
+        yield f"# domain search space set to:      {domZ:.0f}"
+    if context.seed == 0:
+        yield "# random number seed:              one-time arbitrary"
+    elif context.seed != plain.seed:
+        yield f"# random number seed set to:       {context.seed}"
+
+
+def query_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
+    """All of a query."""
+    query, letter = found.query, "M" if context.orientation == "search" else "L"
+    yield f"Query:       {raw(query.name)}  [{letter}={query.length}]"
+    if query.accession:
+        yield f"Accession:   {raw(query.accession)}"
+    if query.description:
+        yield f"Description: {raw(query.description)}"
+    yield from score_lines(found, context)
+    yield from ("", "")
+    yield from domain_lines(found, context)
+    yield from ("", "")
+    yield from statistics_lines(found, context)
+    yield "//"
+
+
+def score_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
+    """A line per hit, the best first."""
+    hits, is_search = found.hits, context.orientation == "search"
+    width = max(8, found.widths[2 if context.shows_accessions else 0])
+    most = max(32, context.text_width - width - 61) if context.text_width else None
+    yield f"Scores for complete sequence{'s' * is_search} (score includes all domains):"
+    yield f"  {' --- full sequence ---':>22}  {' --- best 1 domain ---':>22}  {'-#dom-':>8}"
+    columns = "  %9s %6s %5s  %9s %6s %5s  %5s %2s  "
+    target = "Sequence" if is_search else "Model"
+    headings = ("E-value", " score", " bias", "E-value", " score", " bias", "  exp", "N")
+    yield f"{columns % headings}{target:<{width}} Description"
+    rules = ("-------", "------", "-----", "-------", "------", "-----", " ----", "--")
+    yield f"{columns % rules}{'--------':<{width}} -----------"
+    is_above = True
+    for row in found.rows:
+        if is_above and not hits.is_included[row]:
+            yield "  ------ inclusion threshold ------"
+            is_above = False
+        best = found.best_domain(row)
+        numbers = (
+            hits.evalue[row],
+            hits.bits[row],
+            hits.bias[row],
+            hits.domain_i_evalue[best],
+            hits.domain_bits[best],
+            hits.domain_bias[best],
+            hits.n_expected[row],
+            hits.n_reported[row],
+        )
+        text = _NUMBERS % numbers
+        yield f"{text}  {raw(shown_name(hits, row, context)):<{width}}  {raw(hits.descriptions[row])[:most]}"
+    if not found.rows:
+        yield from ("", "   [No hits detected that satisfy reporting thresholds]")
+
+
+def shown_name(hits: Hits, row: int, context: HitsContext) -> str:
+    """The target's name, or where that is preferred its accession."""
+    return (context.shows_accessions and hits.accessions[row]) or hits.names[row]
+
+
+def domain_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
+    """The domains of each hit, and their alignments."""
+    hits = found.hits
+    alignments = " (and alignments)" if context.shows_alignments else ""
+    yield f"Domain annotation for each {'sequence' if context.orientation == 'search' else 'model'}{alignments}:"
+    for row in found.rows:
+        name = raw(shown_name(hits, row, context))
+        most = max(32, context.text_width - len(name) - 5) if context.text_width else None
+        yield f">> {name}  {raw(hits.descriptions[row])[:most]}"
+        own = found.domains(row)
+        if not own:
+            yield "   [No individual domains that satisfy reporting thresholds (although complete target did)]"
+            yield ""
+            continue
+        yield from domain_rows(found, row, own)
+        if not context.shows_alignments:
+            yield ""
+            continue
+        yield from ("", "  Alignments for each domain:")
+        for number, d in enumerate(own, 1):
+            score = f"score: {hits.domain_bits[d]:.1f} bits;  conditional E-value: {hits.domain_c_evalue[d]:.2g}"
+            yield f"  == domain {number}  {score}"
+            yield from alignment_lines(found, row, d, context)
+            yield ""
+    if not found.rows:
+        yield from ("", "   [No targets detected that satisfy reporting thresholds]")
+
+
+def statistics_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
+    """What was searched, and how much passed each filter."""
+    hits, query = found.hits, found.query
+    yield "Internal pipeline statistics summary:"
+    yield "-------------------------------------"
+    if context.orientation == "search":
+        yield f"Query model(s):              {1:15d}  ({query.length} nodes)"
+        yield f"Target sequences:            {hits.n_targets:15d}  ({hits.n_target_residues} residues searched)"
+    else:
+        yield f"Query sequence(s):           {1:15d}  ({query.length} residues searched)"
+        yield f"Target model(s):             {hits.n_targets:15d}  ({hits.n_target_residues} nodes)"
+    F1, F2, F3 = (1.0, 1.0, 1.0) if context.is_max else (context.F1, context.F2, context.F3)
+    names = ("Passed MSV filter:", "Passed bias filter:", "Passed Vit filter:", "Passed Fwd filter:")
+    for name, n_past, F in zip(names, hits.n_passed[found.index].tolist(), (F1, F1, F2, F3), strict=True):
+        share = n_past / hits.n_targets if hits.n_targets else 0.0
+        yield f"{name:<29}{n_past:15d}  ({share:.6g}); expected {F * hits.n_targets:.1f} ({F:.6g})"
+    set_by = "[as set by --Z on cmdline]" if context.thresholds.Z is not None else "[actual number of targets]"
+    yield f"Initial search space (Z):    {hits.Z:15.0f}  {set_by}"
+    reported = "[number of targets reported over threshold]"
+    set_by = "[as set by --domZ on cmdline]" if context.thresholds.domZ is not None else reported
+    yield f"Domain search space  (domZ): {hits.domZ[found.index]:15.0f}  {set_by}"
+
+
+def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
+    """A chapter per query."""
+    out.write("".join(raw(line) + "\n" for line in preamble(header, context)).encode("latin-1"))
+    for query in queries_of(pieces):
+        out.write("".join(line + "\n" for line in query_lines(query, context)).encode("latin-1"))
+    out.write(b"[ok]\n")
+
+
+FORMAT = Format((".txt", ".out", ".hmmout"), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)
