@@ -6,6 +6,7 @@
 
 void bind_pairwise(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
+void bind_sequences(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
 void bind_phylo(nanobind::module_ &);
 void bind_msa_posteriors(nanobind::module_ &);
@@ -27,6 +28,7 @@ NB_MODULE(_native, m) {
           "The instruction set whose kernels run (TROPALIGN_ISA overrides the best).");
     bind_pairwise(m);
     bind_formats(m);
+    bind_sequences(m);
     bind_gpu_plan(m);
     bind_phylo(m);
     bind_msa_posteriors(m);

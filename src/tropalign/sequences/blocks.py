@@ -24,10 +24,8 @@ from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name, is_stream, size_of
 from tropalign.sequences.inputs import named_texts
-from tropalign.sequences.records import records_of_file
-
-#: Letters and records of a block.
-BLOCK_LETTERS, BLOCK_READS = 1 << 20, 4096
+from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
+from tropalign.sequences.store import is_store, records_of_store
 
 
 @dataclass(frozen=True)
@@ -133,9 +131,14 @@ class BlockReader:
 
     def _of_file(self, source: Source) -> Iterator[SequenceBlock]:
         file = file_name(source)
-        found = _Collected(self._policy, file)
-        kept = 0
-        for block in found.blocks(records_of_file(source, self._policy.replaces_bytes, self._count)):
+        policy, kept = self._policy, 0
+        found = _Settled(policy, file)
+        records = (
+            records_of_store(source, self._count)
+            if is_store(source)
+            else records_of_file(source, policy.replaces_bytes, policy.names_records, self._count)
+        )
+        for block in found.blocks(records):
             kept += len(block)
             yield block
         if not kept:
@@ -159,46 +162,30 @@ def _is_source(value: object) -> bool:
     return isinstance(value, str | os.PathLike) or is_stream(value)
 
 
-class _Collected:
-    """Records of one file until they make a block.
+class _Settled:
+    """Records of one file as its policy wants them.
 
-    Parameters
+    Attributes
     ----------
-    has_headers
-        Names are whole header lines, to be cut at their first blank.
+    number
+        Records so far, also those that were left out.
     """
 
-    def __init__(self, policy: Policy, file: str, has_headers: bool = True) -> None:
-        self._policy, self._file, self._has_headers = policy, file, has_headers
-        self.number = 0
+    def __init__(self, policy: Policy, file: str) -> None:
+        self._policy, self._file = policy, file
         self._left_out = b" \t" + (GAP_LETTERS.encode() if policy.leaves_gaps_out else b"")
-        self._clear()
+        self.number = 0
 
-    def _clear(self) -> None:
-        self._headers: list[str] = []
-        self._texts: list[str] = []
-        self._size = 0
+    def blocks(self, found: Iterable[Records]) -> Iterator[SequenceBlock]:
+        """Blocks of records; none where nothing of a block is left."""
+        for records in found:
+            self.number += len(records.names)
+            yield from self._block(records)
 
-    def blocks(self, records: Iterable[tuple[str, str]]) -> Iterator[SequenceBlock]:
-        """Headers and letters as blocks; none where nothing of a block is left."""
-        for header, text in records:
-            self._headers.append(header)
-            self._texts.append(text)
-            self._size += len(text)
-            if self._size >= BLOCK_LETTERS or len(self._headers) >= BLOCK_READS:
-                yield from self._block()
-        yield from self._block()
-
-    def _block(self) -> Iterator[SequenceBlock]:
-        n = len(self._headers)
-        self.number += n
-        numbers = np.arange(self.number - n + 1, self.number + 1)
-        offsets = np.zeros(n + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, self._texts), np.int64, n), out=offsets[1:])
-        data = "".join(self._texts).encode("ascii", "replace")
-        headers = self._headers
-        self._clear()
-        letters = np.frombuffer(data, np.uint8)
+    def _block(self, records: Records) -> Iterator[SequenceBlock]:
+        names, descriptions, letters, offsets = records.names, records.descriptions, records.letters, records.offsets
+        numbers = np.arange(self.number - len(names) + 1, self.number + 1)
+        data = letters.tobytes()
         n_gaps = sum(data.count(sign) for sign in GAP_LETTERS.encode()) if self._policy.leaves_gaps_out else 0
         if any(sign in data for sign in self._left_out):
             stays = ~np.isin(letters, np.frombuffer(self._left_out, np.uint8))
@@ -206,11 +193,11 @@ class _Collected:
             letters = letters[stays]
         if self._policy.empty == "skip" and not (lengths := np.diff(offsets)).all():
             keep = np.flatnonzero(lengths)
-            headers, numbers = [headers[k] for k in keep.tolist()], numbers[keep]
-            offsets = np.concatenate([[0], np.cumsum(lengths[keep])])
-        if not headers:
+            names, descriptions = (tuple(texts[k] for k in keep.tolist()) for texts in (names, descriptions))
+            numbers, offsets = numbers[keep], np.concatenate([[0], np.cumsum(lengths[keep])])
+        if not names:
             return
-        names, descriptions = self._names(headers, numbers)
+        names = self._named(names, numbers)
         if self._policy.empty == "refuse" and not (lengths := np.diff(offsets)).all():
             raise InputError(
                 "the sequence is empty: remove the record or use --skip-empty",
@@ -219,23 +206,17 @@ class _Collected:
             )
         yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, n_gaps)
 
-    def _names(self, headers: list[str], numbers: NDArray[np.int64]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Headers cut at their first blank."""
-        names, descriptions = headers, ("",) * len(headers)
-        if self._has_headers:
-            if self._policy.names_records:
-                headers = [header.lstrip() for header in headers]
-            parts = [header.partition("\t" if "\t" in header.partition(" ")[0] else " ") for header in headers]
-            names, descriptions = [part[0] for part in parts], tuple(part[2].strip() for part in parts)
-        if "" in names:
-            if not self._policy.names_records:
-                raise InputError(
-                    "the header holds no name: write one right after the '>' or '@'",
-                    file=self._file,
-                    record=f"number {numbers[names.index('')]}",
-                )
-            names = [name or f"read_{number}" for name, number in zip(names, numbers.tolist(), strict=True)]
-        return tuple(names), descriptions
+    def _named(self, names: tuple[str, ...], numbers: NDArray[np.int64]) -> tuple[str, ...]:
+        """The names; by policy one is made where there is none."""
+        if "" not in names:
+            return names
+        if not self._policy.names_records:
+            raise InputError(
+                "the header holds no name: write one right after the '>' or '@'",
+                file=self._file,
+                record=f"number {numbers[names.index('')]}",
+            )
+        return tuple(name or f"read_{number}" for name, number in zip(names, numbers.tolist(), strict=True))
 
 
 class NumberedNames:
@@ -333,7 +314,7 @@ class ReadBlocks:
             self._reader = BlockReader(reads, policy)
             self._blocks = iter(self._reader)
         else:
-            self._blocks = _Collected(policy, "the reads", has_headers=False).blocks(_pairs(reads))
+            self._blocks = _Settled(policy, "the reads").blocks(_named_records(_pairs(reads)))
 
     def fraction(self) -> float | None:
         """Which part of the files has been read, 0 to 1; None where that cannot be known."""
@@ -367,6 +348,21 @@ def _pairs(reads: Any) -> Iterator[tuple[str, str]]:
 
 
 def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:
+def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
+    """Names and texts, some at a time."""
+    names, texts, size = list[str](), list[str](), 0
+    for name, text in pairs:
+        names.append(name)
+        texts.append(text)
+        size += len(text)
+        if size >= BLOCK_LETTERS or len(names) >= BLOCK_RECORDS:
+            yield Records.of_named(names, texts)
+            names, texts, size = [], [], 0
+    if names:
+        yield Records.of_named(names, texts)
+
+
+def blocks_of(reads: Any, taken: Iterable[str] = ()) -> ReadBlocks:
     """Blocks of reads as they come: see `ReadBlocks`."""
     return ReadBlocks(reads, taken, policy)
 

@@ -1,0 +1,149 @@
+"""Writing a sequence store (`tropalign.sequences.store` has its layout), as a stream in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.sequences.alphabet import byte_counts
+from tropalign.sequences.blocks import BlockReader, Policy
+from tropalign.sequences.files import Source
+from tropalign.sequences.store import ARRAYS, DIGEST_BYTES, END, LAYOUT, MAGIC, PLACE, SIZE_BYTES
+
+#: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
+AS_IT_IS = Policy(empty="keep")
+PAGE = 1 << 12
+#: What is held in memory of an array that waits for its place in the file; beyond that it lies in a temporary file.
+HELD_BYTES = 1 << 25
+PIECE = 1 << 20
+
+
+def write_store(sources: list[Source], out: IO[bytes]) -> None:
+    """Writes the records of files into a store.
+
+    Parameters
+    ----------
+    out
+        A stream of bytes, which need not be seekable.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read.
+    """
+    from tropalign import __version__
+
+    file = _File(out)
+    waiting = {name: _Waiting() for name in ("offsets", "names", "name_offsets", "descriptions", "description_offsets")}
+    for name in ("offsets", "name_offsets", "description_offsets"):
+        waiting[name].add(np.zeros(1, PLACE))
+    counts = np.zeros(256, np.int64)
+    with file.array("letters") as letters:
+        for block in BlockReader(sources, AS_IT_IS):
+            counts += byte_counts(block.letters)
+            waiting["offsets"].add(block.offsets[1:] + letters.n_bytes)
+            letters.add(block.letters)
+            _add_texts(waiting, "name", block.names)
+            _add_texts(waiting, "description", block.descriptions)
+    lengths = np.diff(waiting["offsets"].array(PLACE))
+    for name, held in waiting.items():
+        with file.array(name) as array:
+            held.move_to(array)
+    with file.array("by_length") as array:
+        array.add(np.argsort(lengths, kind="stable").astype(PLACE))
+    file.finish(
+        {
+            "layout": LAYOUT,
+            "made_by": f"tropalign {__version__}",
+            "n_sequences": len(lengths),
+            "n_residues": int(lengths.sum()),
+            "longest": int(lengths.max(initial=0)),
+            "letter_counts": counts.tolist(),
+        }
+    )
+
+
+def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: tuple[str, ...]) -> None:
+    """Adds texts and where each ends."""
+    data, offsets = waiting[f"{kind}s"], waiting[f"{kind}_offsets"]
+    ends = np.cumsum(np.fromiter(map(len, texts), PLACE, len(texts))) + data.n_bytes
+    data.add(np.frombuffer("".join(texts).encode("latin-1", "replace"), np.uint8))
+    offsets.add(ends)
+
+
+class _Waiting:
+    """An array whose place in the file is not known yet, in memory or in a temporary file."""
+
+    def __init__(self) -> None:
+        self._held = tempfile.SpooledTemporaryFile(HELD_BYTES)
+        self.n_bytes = 0
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Adds numbers to it."""
+        self._held.write(values.tobytes())
+        self.n_bytes += values.nbytes
+
+    def array(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """All of it in memory."""
+        self._held.seek(0)
+        return np.frombuffer(self._held.read(), dtype)
+
+    def move_to(self, array: _Array) -> None:
+        """Writes it to the file, and lets it go."""
+        self._held.seek(0)
+        while piece := self._held.read(PIECE):
+            array.add(np.frombuffer(piece, np.uint8))
+        self._held.close()
+
+
+class _Array:
+    """An array of the file while it is written."""
+
+    def __init__(self, file: _File, name: str) -> None:
+        self._file, self._name = file, name
+        self._begin, self.n_bytes, self._digest = file.at, 0, hashlib.sha256()
+
+    def __enter__(self) -> _Array:
+        return self
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Writes numbers."""
+        data = values.tobytes()
+        self._digest.update(data)
+        self._file.write(data)
+        self.n_bytes += len(data)
+
+    def __exit__(self, *error: object) -> None:
+        digest = self._digest.hexdigest()
+        self._file.arrays[self._name] = {"begin": self._begin, "bytes": self.n_bytes, "sha256": digest}
+
+
+class _File:
+    """The file while it is written: arrays at pages, then the manifest."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out, self.at = out, 0
+        self.arrays: dict[str, dict[str, Any]] = {}
+        self.write(MAGIC)
+
+    def write(self, data: bytes) -> None:
+        self._out.write(data)
+        self.at += len(data)
+
+    def array(self, name: str) -> _Array:
+        """Where an array begins."""
+        self.write(b"\0" * (-self.at % PAGE))
+        return _Array(self, name)
+
+    def finish(self, facts: dict[str, Any]) -> None:
+        """The manifest, its size and checksum."""
+        manifest = json.dumps({**facts, "arrays": {name: self.arrays[name] for name in ARRAYS}}).encode()
+        self.write(manifest)
+        self.write(len(manifest).to_bytes(SIZE_BYTES, "little"))
+        self.write(hashlib.sha256(manifest).digest()[:DIGEST_BYTES])
+        self.write(END)
