@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tropalign.results.placements import Placements
     from tropalign.results.thresholds import Thresholds
     from tropalign.scoring import Gap, SubstitutionMatrix
-    from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, read_sequences
+    from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
 
 __version__ = "0.1.0"
 
@@ -68,6 +68,7 @@ _HOMES = {
     "PROTEIN": "sequences",
     "Alphabet": "sequences",
     "SequenceBatch": "sequences",
+    "SequenceStore": "sequences",
     "read_sequences": "sequences",
 }
 
@@ -107,6 +108,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "PROTEIN",
     "Alphabet",
     "SequenceBatch",
+    "SequenceStore",
     "read_sequences",
 ]
 

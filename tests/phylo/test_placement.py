@@ -195,7 +195,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
     package = reference(4, n_tips=30, n_columns=120)
     texts = reads(4, 50, 70, package=package)
     (wanted,) = ta.place(package, texts, n_threads=1)
-    monkeypatch.setattr("tropalign.sequences.blocks.BLOCK_READS", 7)
+    monkeypatch.setattr("tropalign.sequences.records.BLOCK_RECORDS", 7)
     monkeypatch.setattr("tropalign.phylo.task.TILE_SCORES", 200)
     blocks = list(ta.place(package, texts, n_threads=2))
     assert len(blocks) >= 8

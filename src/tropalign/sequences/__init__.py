@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tropalign.sequences.batch import Sequence, SequenceBatch
     from tropalign.sequences.files import read_lines, read_text
     from tropalign.sequences.reader import read_sequences
+    from tropalign.sequences.store import SequenceStore
 
 _HOMES = {
     "ALPHABETS": "alphabet",
@@ -19,6 +20,7 @@ _HOMES = {
     "alphabet_named": "alphabet",
     "Sequence": "batch",
     "SequenceBatch": "batch",
+    "SequenceStore": "store",
     "read_lines": "files",
     "read_text": "files",
     "read_sequences": "reader",
@@ -31,6 +33,7 @@ __all__ = [
     "Alphabet",
     "Sequence",
     "SequenceBatch",
+    "SequenceStore",
     "alphabet_named",
     "read_lines",
     "read_sequences",

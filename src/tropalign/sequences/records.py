@@ -19,6 +19,8 @@ MOST_BLANKS = 1 << 20
 #: Letters and records that are handed on together; about.
 BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096
 BUFFER_BYTES = 1 << 16
+#: How a sequence store begins.
+STORE_MAGIC = b"tropalign store\n"
 
 _NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
 _NO_TEXT = "in the text: write the file in plain ASCII letters"
@@ -98,8 +100,8 @@ def _fasta(text: _Text, leading_blanks: bool) -> Iterator[Records]:
 
     stream, wanted, rest = io.BufferedReader(text, BUFFER_BYTES), BLOCK_LETTERS, b""
     while True:
-        read = stream.read(max(0, wanted - len(rest)))
-        data, goes_on = rest + read, bool(read)
+        data = rest + stream.read(wanted - len(rest))
+        goes_on = len(data) == wanted
         while True:
             (letters, offsets), names, descriptions, taken = _native.split_fasta(
                 np.frombuffer(data, np.uint8), goes_on, BLOCK_RECORDS, leading_blanks
@@ -171,6 +173,8 @@ class _Text(io.RawIOBase):
             data = self._stream.read(1 << 12)
         else:
             raise InputError("the file is empty", file=self._file)
+        if body.startswith(STORE_MAGIC):
+            raise InputError("a sequence store cannot be read from a stream: name the file", file=self._file)
         if body[:1] not in (b">", b"@"):
             raise InputError(_NEITHER, file=self._file, line=self.blank_lines + 1)
         return body

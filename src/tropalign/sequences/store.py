@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, judge_counts
 from tropalign.sequences.files import Source, is_stream
-from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, texts_of
+from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, STORE_MAGIC, Records, texts_of
 
-MAGIC, END = b"tropalign store\n", b"end of the store"
+END = b"end of the store"
 #: Raised when an older tropalign cannot read what a newer one writes.
 LAYOUT = 1
 #: Of an array; of the places of others, such as indices.
-LETTER, PLACE = np.dtype("<u1"), np.dtype("<i8")
-ARRAYS = {
+LETTER, PLACE = np.dtype(np.uint8), np.dtype("<i8")
+ARRAYS: dict[str, np.dtype[Any]] = {
     "letters": LETTER,
     "offsets": PLACE,
     "names": LETTER,
@@ -154,7 +154,7 @@ class SequenceStore:
             raise InputError(f"the file cannot be read ({error.strerror})", file=file) from None
         except ValueError:  # of no byte
             raise InputError("the file is empty", file=file) from None
-        manifest = _manifest(mapped, file)
+        manifest, alphabet = _manifest(mapped, file)
         arrays = {name: _mapped_array(mapped, manifest, name, file) for name in ARRAYS}
         n = len(arrays["offsets"]) - 1
         for offsets, data in (
@@ -173,7 +173,7 @@ class SequenceStore:
             Texts(arrays["names"], arrays["name_offsets"]),
             Texts(arrays["descriptions"], arrays["description_offsets"]),
             order,
-            judge_counts(np.array(manifest["letter_counts"], np.int64)),
+            alphabet,
             manifest,
             mapped,
         )
@@ -202,13 +202,14 @@ class SequenceStore:
         ResourceError
             The disk is full.
         """
+        from tropalign import __version__ as version
         from tropalign.execution.files import check_outputs, write_to
         from tropalign.sequences.blocks import sources_of
         from tropalign.sequences.store_writer import write_store
 
         file, found = os.fsdecode(path), sources_of(sources)
         check_outputs([file], [os.fsdecode(source) for source in found if not is_stream(source)])  # type: ignore[arg-type]
-        write_to(file, lambda out: write_store(found, out))
+        write_to(file, lambda out: write_store(found, out, f"tropalign {version}"))
         return cls.open(file)
 
     def __len__(self) -> int:
@@ -265,7 +266,7 @@ def is_store(source: Source) -> bool:
         return False
     try:
         with open(source, "rb") as stream:  # type: ignore[arg-type]
-            return stream.read(len(MAGIC)) == MAGIC
+            return bool(stream.read(len(STORE_MAGIC)) == STORE_MAGIC)
     except OSError:
         return False  # whoever reads it says why
 
@@ -284,36 +285,45 @@ def _damaged(what: str, file: str) -> InputError:
     return InputError(f"the store is damaged ({what}): {REBUILD}", file=file)
 
 
-def _manifest(mapped: mmap.mmap, file: str) -> dict[str, Any]:
-    """What the file says of itself, checked."""
-    if mapped[: len(MAGIC)] != MAGIC:
+def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
+    """What the file says of itself, checked, and the alphabet of its letters."""
+    if mapped[: len(STORE_MAGIC)] != STORE_MAGIC:
         raise InputError(f"this is no sequence store: {REBUILD.replace(' again', '')}", file=file)
     size = len(mapped)
-    if size < len(MAGIC) + END_BYTES or mapped[-len(END) :] != END:
+    if size < len(STORE_MAGIC) + END_BYTES or mapped[-len(END) :] != END:
         raise _damaged("its end is missing", file)
     n_bytes = int.from_bytes(mapped[size - END_BYTES : size - END_BYTES + SIZE_BYTES], "little")
     begin = size - END_BYTES - n_bytes
-    if n_bytes > MOST_MANIFEST_BYTES or begin < len(MAGIC):
+    if n_bytes > MOST_MANIFEST_BYTES or begin < len(STORE_MAGIC):
         raise _damaged("its manifest does not fit", file)
     data = mapped[begin : begin + n_bytes]
     if hashlib.sha256(data).digest() != mapped[size - END_BYTES + SIZE_BYTES : size - len(END)]:
         raise _damaged("its manifest is not the one that was written", file)
-    manifest = json.loads(data)
-    if manifest["layout"] != LAYOUT:
-        made_by = shown(str(manifest.get("made_by")))
-        raise InputError(f"{made_by} wrote this store in a newer form: use that version, or {REBUILD}", file=file)
-    return dict(manifest)
+    try:
+        manifest = json.loads(data)
+        layout, made_by = int(manifest["layout"]), str(manifest["made_by"])
+        if layout == LAYOUT:
+            for name in ARRAYS:
+                entry = manifest["arrays"][name]
+                manifest["arrays"][name] = {key: int(entry[key]) for key in ("begin", "bytes")} | {
+                    "sha256": str(entry["sha256"])
+                }
+            counts = np.array(manifest["letter_counts"], np.int64).reshape(256)
+            return manifest, judge_counts(counts)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        raise _damaged("its manifest lacks what a store has", file) from None
+    raise InputError(f"{shown(made_by)} wrote this store in a newer form: use that version, or {REBUILD}", file=file)
 
 
 def _mapped_array(mapped: mmap.mmap, manifest: dict[str, Any], name: str, file: str) -> NDArray[Any]:
     entry, dtype = manifest["arrays"][name], ARRAYS[name]
     begin, n_bytes = entry["begin"], entry["bytes"]
-    if begin % dtype.itemsize or n_bytes % dtype.itemsize or begin + n_bytes > len(mapped):
+    if begin < 0 or n_bytes < 0 or begin % dtype.itemsize or n_bytes % dtype.itemsize or begin + n_bytes > len(mapped):
         raise _damaged(f"its {name.replace('_', ' ')} reach beyond its end", file)
     return np.frombuffer(mapped, dtype, n_bytes // dtype.itemsize, begin)
 
 
 def _check_offsets(offsets: NDArray[np.int64], n: int, size: int, name: str, file: str) -> None:
-    is_good = len(offsets) == n + 1 and n >= 0 and offsets[0] == 0 and offsets[-1] == size
+    is_good = n >= 0 and len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == size
     if not is_good or (offsets[1:] < offsets[:-1]).any():
         raise _damaged(f"its {name.replace('_', ' ')} do not ascend to the end of what they divide", file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from contextlib import ExitStack
 from typing import IO, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.blocks import BlockReader, Policy
 from tropalign.sequences.files import Source
-from tropalign.sequences.store import ARRAYS, DIGEST_BYTES, END, LAYOUT, MAGIC, PLACE, SIZE_BYTES
+from tropalign.sequences.records import STORE_MAGIC
+from tropalign.sequences.store import ARRAYS, DIGEST_BYTES, END, LAYOUT, PLACE, SIZE_BYTES
 
 #: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
 AS_IT_IS = Policy(empty="keep")
@@ -23,43 +25,50 @@ HELD_BYTES = 1 << 25
 PIECE = 1 << 20
 
 
-def write_store(sources: list[Source], out: IO[bytes]) -> None:
+def write_store(sources: list[Source], out: IO[bytes], made_by: str) -> None:
     """Writes the records of files into a store.
 
     Parameters
     ----------
     out
         A stream of bytes, which need not be seekable.
+    made_by
+        What writes it, with its version.
 
     Raises
     ------
     InputError
         A file that cannot be read.
     """
-    from tropalign import __version__
+    with ExitStack() as held:
+        _write(BlockReader(sources, AS_IT_IS), _File(out), made_by, held)
 
-    file = _File(out)
-    waiting = {name: _Waiting() for name in ("offsets", "names", "name_offsets", "descriptions", "description_offsets")}
+
+def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> None:
+    waiting = {
+        name: held.enter_context(_Waiting())
+        for name in ("offsets", "names", "name_offsets", "descriptions", "description_offsets")
+    }
     for name in ("offsets", "name_offsets", "description_offsets"):
         waiting[name].add(np.zeros(1, PLACE))
     counts = np.zeros(256, np.int64)
     with file.array("letters") as letters:
-        for block in BlockReader(sources, AS_IT_IS):
+        for block in reader:
             counts += byte_counts(block.letters)
             waiting["offsets"].add(block.offsets[1:] + letters.n_bytes)
             letters.add(block.letters)
             _add_texts(waiting, "name", block.names)
             _add_texts(waiting, "description", block.descriptions)
     lengths = np.diff(waiting["offsets"].array(PLACE))
-    for name, held in waiting.items():
+    for name, values in waiting.items():
         with file.array(name) as array:
-            held.move_to(array)
+            values.move_to(array)
     with file.array("by_length") as array:
         array.add(np.argsort(lengths, kind="stable").astype(PLACE))
     file.finish(
         {
             "layout": LAYOUT,
-            "made_by": f"tropalign {__version__}",
+            "made_by": made_by,
             "n_sequences": len(lengths),
             "n_residues": int(lengths.sum()),
             "longest": int(lengths.max(initial=0)),
@@ -83,6 +92,12 @@ class _Waiting:
         self._held = tempfile.SpooledTemporaryFile(HELD_BYTES)
         self.n_bytes = 0
 
+    def __enter__(self) -> _Waiting:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._held.close()
+
     def add(self, values: NDArray[Any]) -> None:
         """Adds numbers to it."""
         self._held.write(values.tobytes())
@@ -94,11 +109,10 @@ class _Waiting:
         return np.frombuffer(self._held.read(), dtype)
 
     def move_to(self, array: _Array) -> None:
-        """Writes it to the file, and lets it go."""
+        """Writes it to the file."""
         self._held.seek(0)
         while piece := self._held.read(PIECE):
             array.add(np.frombuffer(piece, np.uint8))
-        self._held.close()
 
 
 class _Array:
@@ -129,7 +143,7 @@ class _File:
     def __init__(self, out: IO[bytes]) -> None:
         self._out, self.at = out, 0
         self.arrays: dict[str, dict[str, Any]] = {}
-        self.write(MAGIC)
+        self.write(STORE_MAGIC)
 
     def write(self, data: bytes) -> None:
         self._out.write(data)
