@@ -347,7 +347,6 @@ def _pairs(reads: Any) -> Iterator[tuple[str, str]]:
     return ((name or "", text) for name, text in named_texts(reads))
 
 
-def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:
 def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
     """Names and texts, some at a time."""
     names, texts, size = list[str](), list[str](), 0
@@ -362,7 +361,7 @@ def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
         yield Records.of_named(names, texts)
 
 
-def blocks_of(reads: Any, taken: Iterable[str] = ()) -> ReadBlocks:
+def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:
     """Blocks of reads as they come: see `ReadBlocks`."""
     return ReadBlocks(reads, taken, policy)
 
