@@ -20,6 +20,7 @@ void bind_profile_envelopes(nanobind::module_ &);
 void bind_profile_filters(nanobind::module_ &);
 void bind_profile_floats(nanobind::module_ &);
 void bind_profile_domains(nanobind::module_ &);
+void bind_profile_search(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -42,4 +43,5 @@ NB_MODULE(_native, m) {
     bind_profile_filters(m);
     bind_profile_floats(m);
     bind_profile_domains(m);
+    bind_profile_search(m);
 }

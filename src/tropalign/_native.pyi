@@ -270,3 +270,24 @@ def cluster_segments(segments: _I32, n_traces: int) -> tuple[_I32, _F32]: ...
 def find_domains(
     model: ProfileModel, block: TargetBlock, targets: _I32, seed: int = 42, null2: bool = True
 ) -> dict[str, NDArray[Any]]: ...
+
+_Options: TypeAlias = tuple[float, float, float, bool, bool, int]
+
+def search_block(
+    models: list[ProfileModel],
+    block: TargetBlock,
+    options: _Options,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, NDArray[Any]]: ...
+def finish_block(
+    models: list[ProfileModel],
+    block: TargetBlock,
+    model: _I32,
+    target: _I32,
+    msv_nats: _F32,
+    viterbi_nats: _F32,
+    options: _Options,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, NDArray[Any]]: ...

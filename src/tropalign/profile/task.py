@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from tropalign import _native
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
-from tropalign.profile import stand_in
 from tropalign.profile.found import found_hits
 from tropalign.profile.grid import Grid, Rectangle
 from tropalign.profile.options import SearchOptions
@@ -95,7 +95,8 @@ class SearchTask:
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits:
         """The hits of the tile's queries in its block."""
         models, sequences = tile.payload if self.orientation == "search" else tile.payload[::-1]
-        raw = stand_in.search_block(models.items, sequences, self.options)
+        native = [model.native for model in models.items]
+        raw = _native.search_block(native, sequences.native, self.options.numbers(), n_threads, progress)
         return found_hits(raw, models, sequences, self.orientation, self.thresholds)
 
     def split(self, tile: Tile) -> list[Tile]:

@@ -1,0 +1,56 @@
+// A search: models against a block of targets, from the first filter to the hits.
+//
+//     MSV -> biased composition -> Viterbi -> Forward -> domains
+//
+// The order of the filters, and what skips them, are those of HMMER 3's pipeline: a target whose MSV score is good
+// enough for the Viterbi filter's threshold is not asked for a Viterbi score.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../compute/poll.hpp"
+#include "domains.hpp"
+#include "hit.hpp"
+#include "search_model.hpp"
+#include "targets.hpp"
+
+namespace tropalign {
+
+struct PipelineOptions {
+    double f1 = .02, f2 = 1e-3, f3 = 1e-5;  ///< P-values up to which targets pass MSV, Viterbi and Forward.
+    bool bias_filter = true;
+    DomainOptions domains;
+};
+
+enum class Filter { msv, bias, viterbi, forward, count };
+
+/// What passed each filter, by Filter.
+using Passed = std::array<int64_t, static_cast<size_t>(Filter::count)>;
+
+struct SearchResult {
+    std::vector<Passed> by_model, by_target;
+    std::vector<std::vector<TargetHit>> hits;  ///< [model], by target.
+};
+
+/// Targets of a model that passed the MSV filter, with their scores.
+struct Survivors {
+    std::vector<int32_t> targets;
+    std::vector<float> msv_nats;
+    std::vector<float> viterbi_nats;  ///< Empty where these are not known.
+};
+
+using SearchModels = std::span<const SearchModel *const>;
+
+/// All targets of the block against each model. `poll` receives the number of comparisons decided; when it returns
+/// false the search stops, and what is returned is of no use.
+SearchResult search_block(SearchModels models, const TargetBlock &block, const PipelineOptions &options, int n_threads,
+                          const Poll &poll);
+
+/// The same where the MSV filter, and perhaps Viterbi's scores, have been computed elsewhere: survivors[k] are those of
+/// model k.
+SearchResult finish_block(SearchModels models, const TargetBlock &block, std::vector<Survivors> survivors,
+                          const PipelineOptions &options, int n_threads, const Poll &poll);
+
+}  // namespace tropalign
