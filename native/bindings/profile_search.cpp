@@ -106,8 +106,7 @@ nb::dict finish(nb::list models, const TargetBlock &block, Column<int32_t> model
     require_progress(progress);
     const PipelineOptions options = options_of(numbers);
     const HeldModels held(models);
-    std::vector<Survivors> survivors =
-        survivors_of(held.all().size(), block, model, target, msv_nats, viterbi_nats);
+    std::vector<Survivors> survivors = survivors_of(held.all().size(), block, model, target, msv_nats, viterbi_nats);
     PythonPoll poll(progress);
     SearchResult result;
     {

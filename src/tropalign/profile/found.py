@@ -43,6 +43,8 @@ def found_hits(
     model, target = raw["model"], raw["target"]
     columns = {name: raw[name] for name in (*HIT_COLUMNS, *DOMAIN_COLUMNS, *LINES) if name in raw}
     columns |= {name: raw[name] for name in ("domain_offsets", "line_offsets")}
+    n_queries = len(models if orientation == "search" else sequences)
+    columns["widths"] = np.zeros((n_queries, 3), np.int64)  # are known when all targets have been searched
     columns["n_passed"] = raw["passed_by_model" if orientation == "search" else "passed_by_target"]
     sides = (
         _search(model, target, models, sequences)
