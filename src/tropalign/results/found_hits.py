@@ -43,6 +43,10 @@ TEXTS = ("names", "accessions", "descriptions")
 FILTERS = ("msv", "bias", "viterbi", "forward")
 
 
+#: The default of a column that is zeros then.
+_NONE: Any = None
+
+
 @dataclass(frozen=True)
 class Query:
     """A query of a search, or a model that a query of a scan has hits in.
@@ -96,7 +100,7 @@ class FoundHits:
         Targets past each of FILTERS, per query.
     widths : int64, shape (n_queries, 3)
         Bytes of the longest name, accession, and accession or else name among hits that were left out since, but that
-        HMMER would have kept while it read; its tables are as wide. Else 0.
+        HMMER would have kept while it read; its tables are as wide. 0 (default) where none was.
     models : mapping of int to Query
         Of a scan: the models of the hits, by `target`.
     names, accessions, descriptions : tuple of str
@@ -170,13 +174,15 @@ class FoundHits:
     match_line: Letters
     target_line: Letters
     posterior_line: Letters
-    widths: Int64
+    widths: Int64 = _NONE
     first_query: int = 0
     models: Mapping[int, Query] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.orientation not in ORIENTATIONS:
             raise ValueError(f"orientation {self.orientation!r} is none of {', '.join(ORIENTATIONS)}")
+        if self.widths is None:
+            object.__setattr__(self, "widths", np.zeros((len(self.queries), 3), np.int64))
         n, n_domains = len(self.names), len(self.domain_bits)
         for name in TEXTS:
             if len(getattr(self, name)) != n:
@@ -319,7 +325,6 @@ def no_hits(queries: tuple[Query, ...], orientation: str, n_targets: int = 0, n_
         n_passed=np.zeros((len(queries), len(FILTERS)), np.int64),
         domain_offsets=np.zeros(1, np.int64),
         line_offsets=np.zeros(1, np.int64),
-        widths=np.zeros((len(queries), 3), np.int64),
         **empty,
     )
 

@@ -131,7 +131,6 @@ def found_of(top_hits: Any) -> FoundHits:
         n_passed=np.array(past, np.int64).reshape(1, len(FILTERS)),
         domain_offsets=offsets_of(np.array(columns["n_domains"], np.int64)),
         line_offsets=offsets_of(np.array([len(line) for line in columns["model_line"]], np.int64)),
-        widths=np.zeros((1, 3), np.int64),
         models=models,
         **arrays,
     )

@@ -31,12 +31,12 @@ class HitsContext:
         parts tells.
     models, sequences
         Where both come from, for headers.
-    F1, F2, F3
-        P-values that pass the filters: MSV, Viterbi, Forward.
-    is_max, has_bias_filter, has_null2
-        No filter at all; the filter for biased composition; the correction of scores for it.
+    f1, f2, f3
+        P-values up to which targets passed the filters MSV, Viterbi and Forward.
+    bias_filter, null2
+        Whether there was a filter for biased composition, and a correction of scores for it.
     seed
-        Of the random numbers, 42 as in HMMER; 0 for other ones each time.
+        Of the random numbers; 0: other ones in each run.
     text_width
         Letters of a line of text; 0 for lines without a bound.
     shows_alignments, shows_accessions
@@ -48,12 +48,11 @@ class HitsContext:
     n_targets: int | None = None
     models: str = ""
     sequences: str = ""
-    F1: float = 0.02
-    F2: float = 1e-3
-    F3: float = 1e-5
-    is_max: bool = False
-    has_bias_filter: bool = True
-    has_null2: bool = True
+    f1: float = 0.02
+    f2: float = 1e-3
+    f3: float = 1e-5
+    bias_filter: bool = True
+    null2: bool = True
     seed: int = 42
     text_width: int = 120
     shows_alignments: bool = True
@@ -64,6 +63,11 @@ class HitsContext:
             raise ValueError(f"orientation {self.orientation!r} is none of {', '.join(ORIENTATIONS)}")
         if self.text_width and self.text_width < 0:
             raise ValueError("a line of text has 0 letters or more")
+
+    @property
+    def is_unfiltered(self) -> bool:
+        """Whether no filter left a target out."""
+        return min(self.f1, self.f2, self.f3) >= 1 and not self.bias_filter
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON."""

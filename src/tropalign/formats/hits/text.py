@@ -64,15 +64,15 @@ def _threshold_lines(chosen: Thresholds, target: str) -> Iterator[str]:
 
 def _filter_lines(context: HitsContext) -> Iterator[str]:
     plain, Z, domZ = HitsContext(), context.thresholds.Z, context.thresholds.domZ
-    if context.is_max:
+    if context.is_unfiltered:
         yield "# Max sensitivity mode:            on [all heuristic filters off]"
     else:
-        for name, filter_name in (("F1", "MSV"), ("F2", "Vit"), ("F3", "Fwd")):
+        for name, filter_name in (("f1", "MSV"), ("f2", "Vit"), ("f3", "Fwd")):
             if getattr(context, name) != getattr(plain, name):
                 yield f"# {filter_name} filter P threshold:       <= {getattr(context, name):g}"
-        if not context.has_bias_filter:
+        if not context.bias_filter:
             yield "# biased composition HMM filter:   off"
-    if not context.has_null2:
+    if not context.null2:
         yield "# null2 bias corrections:          off"
     if Z is not None:
         yield f"# sequence search space set to:    {Z:.0f}"
@@ -179,11 +179,11 @@ def statistics_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
     else:
         yield f"Query sequence(s):           {1:15d}  ({query.length} residues searched)"
         yield f"Target model(s):             {hits.n_targets:15d}  ({hits.n_target_residues} nodes)"
-    F1, F2, F3 = (1.0, 1.0, 1.0) if context.is_max else (context.F1, context.F2, context.F3)
+    f1, f2, f3 = (min(value, 1.0) for value in (context.f1, context.f2, context.f3))
     names = ("Passed MSV filter:", "Passed bias filter:", "Passed Vit filter:", "Passed Fwd filter:")
-    for name, n_past, F in zip(names, hits.n_passed[found.index].tolist(), (F1, F1, F2, F3), strict=True):
+    for name, n_past, p in zip(names, hits.n_passed[found.index].tolist(), (f1, f1, f2, f3), strict=True):
         share = n_past / hits.n_targets if hits.n_targets else 0.0
-        yield f"{name:<29}{n_past:15d}  ({share:.6g}); expected {F * hits.n_targets:.1f} ({F:.6g})"
+        yield f"{name:<29}{n_past:15d}  ({share:.6g}); expected {p * hits.n_targets:.1f} ({p:.6g})"
     set_by = "[as set by --Z on cmdline]" if context.thresholds.Z is not None else "[actual number of targets]"
     yield f"Initial search space (Z):    {hits.Z:15.0f}  {set_by}"
     reported = "[number of targets reported over threshold]"
