@@ -101,12 +101,13 @@ class Reader {
         if (found.empty()) fail(std::string("the line holds no ") + what);
         return found;
     }
-    double number(const char *what) {
+    float number(const char *what) {
         std::string_view found = word(what);
         if (found.ends_with(';')) found.remove_suffix(1);  // as Pfam writes cutoffs
         double value = 0;
-        if (!number_of(found, value)) fail(quoted(found) + " is no " + what);
-        return value;
+        if (!number_of(found, value) || !std::isfinite(static_cast<float>(value)))
+            fail(quoted(found) + " is no " + what);
+        return static_cast<float>(value);
     }
     float probability() {
         const std::string_view found = word("further probability, but one is expected");
@@ -188,7 +189,7 @@ class Reader {
         if (where != "LOCAL" && where != "local") fail("statistics of " + quoted(where) + ", where LOCAL is expected");
         const std::string_view which = word("kind of score");
         auto &e = model_.evalue;
-        const auto value = static_cast<float>(number("number"));
+        const float value = number("number");
         if (format_ == 'a') {
             if (which == "VLAMBDA") e[1] = e[3] = e[5] = value, n_stats_ |= 1;
             else if (which == "VMU") e[0] = e[2] = value, n_stats_ |= 2;
@@ -198,14 +199,14 @@ class Reader {
         }
         const int kind = which == "MSV" ? 0 : which == "VITERBI" ? 1 : which == "FORWARD" ? 2 : -1;
         if (kind < 0) fail(quoted(which) + " is no kind of score: expected MSV, VITERBI or FORWARD");
-        e[2 * kind] = value, e[2 * kind + 1] = static_cast<float>(number("number"));
+        e[2 * kind] = value, e[2 * kind + 1] = number("number");
         n_stats_ |= 1 << kind;
     }
 
     void read_cutoff(int which) {
-        model_.cutoffs[which][0] = static_cast<float>(number("cutoff"));
+        model_.cutoffs[which][0] = number("cutoff");
         if (model_.alphabet == "dna" || model_.alphabet == "rna") return;
-        model_.cutoffs[which][1] = static_cast<float>(number("second cutoff, that of domains"));
+        model_.cutoffs[which][1] = number("second cutoff, that of domains");
         model_.has_cutoff[which] = true;
     }
 

@@ -144,6 +144,13 @@ def _read_pairs(path: Path) -> None:
     read_pairs(str(path), batch, batch)
 
 
+def _read_models(path: Path) -> None:
+    from tropalign.profile.model_files import read_models
+
+    for model in read_models(path):
+        _ = model.native
+
+
 def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
     """Seeds and reader of each kind of file."""
     from tropalign.formats.msa import read_alignment
@@ -163,6 +170,7 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "tree": (corpus("tree"), read_tree),
         "matrix": (corpus("matrix"), ta.SubstitutionMatrix.from_file),
         "pairs": (corpus("pairs"), _read_pairs),
+        "models": (corpus("models"), _read_models),
         "reference": (with_found("reference", _references(folder)), _load_reference),
         "shard": (with_found("shard", _shards(folder)), _read_shard),
         "manifest": (with_found("manifest", [RUN.to_json().encode()]), _read_manifest),

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.profile.residues import LETTERS, N_CANONICAL
+from tropalign.profile.models import consensus_of
+from tropalign.profile.residues import N_CANONICAL
 
 #: What a model of each format begins with, and the format's letter: 3/a to 3/f.
 MAGIC = {
@@ -88,7 +89,7 @@ class _Reader:
         self.take(4 * (length + 1) * bool(flags & MAP) + 4)  # columns of the alignment, a checksum
         self.numbers(found, flags)
         if not found["consensus"] and alphabet == 3:
-            found["consensus"] = consensus_of(match)
+            found["consensus"] = consensus_of(match).encode()
         return found
 
     def numbers(self, found: dict[str, Any], flags: int) -> None:
@@ -125,18 +126,3 @@ class _Reader:
 
     def damaged(self, what: str) -> InputError:
         return InputError(f"model {self.number} has {what}: fetch or press the file again", file=self.file)
-
-
-def consensus_of(match: NDArray[np.float32]) -> bytes:
-    """The likeliest residue per node, in upper case where it is likelier than all others together.
-
-    Parameters
-    ----------
-    match : float32, shape (length + 1, 20)
-        Row 0 is no node.
-    """
-    best = match[1:].argmax(axis=1)
-    is_clear = match[1:].max(axis=1) >= np.float32(0.5)
-    return "".join(
-        LETTERS[x] if clear else LETTERS[x].lower() for x, clear in zip(best.tolist(), is_clear.tolist(), strict=True)
-    ).encode()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
-from tropalign.profile.binary_models import consensus_of
+from tropalign.profile.models import consensus_of
 from tropalign.profile.residues import N_CANONICAL
 
 #: Nats per thousandth of a bit, as HMMER has it.
@@ -78,7 +78,7 @@ class _Reader:
         transitions[-1, 5:] = 1, 0
         if transitions[-1, 2] > 0:
             transitions[-1, :3] = 0.5, 0.5, 0
-        self.found["consensus"] = consensus_of(match)
+        self.found["consensus"] = consensus_of(match).encode()
         self.found["is_calibrated"] = False
         # HMMER gives these models no composition: its filter for biased composition does nothing for them.
         self.found["composition"] = np.zeros(N_CANONICAL, np.float32)

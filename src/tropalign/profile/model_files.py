@@ -11,7 +11,8 @@ from typing import Any
 from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.profile.binary_models import is_binary, read_binary
-from tropalign.profile.models import Model
+from tropalign.profile.calibration import calibrate
+from tropalign.profile.models import NOT_PROTEIN, Model
 from tropalign.sequences.files import Source, file_name, opened
 
 #: Bytes that are read at a time.
@@ -43,17 +44,14 @@ def read_models(source: Source) -> Iterator[Model]:
     has_told = False
     for found, line in _found(source, file):
         _require_protein(found, file, line)
-        is_calibrated = found.pop("is_calibrated")
-        if not is_calibrated:
-            from tropalign.profile.calibration import calibrate
-
-            found["evalue"] = calibrate(found["match"], found["transitions"], found["composition"])
-        model = _model(found)
-        if not is_calibrated and not has_told:
+        if not found.pop("is_calibrated"):
+            _calibrate(found, file, line)
+            if not has_told:
+                name = shown(_text(found["name"]))
+                text = "has no calibration: it is calibrated here, and so is every further one without"
+                warnings.warn(f"{shown(file)}: the model {name!r} {text}", TropalignWarning, stacklevel=2)
             has_told = True
-            text = "has no calibration: it is calibrated here, and so is every further one without"
-            warnings.warn(f"{shown(file)}: the model {model.name!r} {text}", TropalignWarning, stacklevel=2)
-        yield model
+        yield _model(found)
 
 
 def _pressed(source: Source) -> Source:
@@ -91,7 +89,7 @@ def _records(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
         for text in texts:
             yield line, text
             line += text.count(b"\n")
-    if rest.strip():
+    if any(not text.startswith(b"#") for text in map(bytes.strip, rest.split(b"\n")) if text):
         yield line, rest
 
 
@@ -117,11 +115,23 @@ def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None
     alphabet = _text(found["alphabet"])
     if alphabet != "amino":
         raise InputError(
-            f"the model is one of {shown(alphabet.upper())}, but search is for proteins: leave it out",
+            NOT_PROTEIN.format(shown(alphabet.upper())),
             file=file,
             record=_text(found["name"]),
             line=None if line is None else line + 1,
         )
+
+
+def _calibrate(found: dict[str, Any], file: str, line: int | None) -> None:
+    try:
+        found["evalue"] = calibrate(found["match"], found["transitions"], found["composition"])
+    except (ArithmeticError, ValueError):
+        raise InputError(
+            "the model has no calibration and can have none, since it gives random sequences no scores: build it again",
+            file=file,
+            record=_text(found["name"]),
+            line=None if line is None else line + 1,
+        ) from None
 
 
 def _model(found: dict[str, Any]) -> Model:

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.profile.residues import BACKGROUND, N_CANONICAL
+from tropalign.errors import InputError
+from tropalign.profile.calibration import calibrate
+from tropalign.profile.residues import BACKGROUND, LETTERS, N_CANONICAL
+
+#: What HMMER has in place of a model's calibration.
+NOT_CALIBRATED = np.float32(-99999)
+NOT_PROTEIN = "the model is one of {}, but search is for proteins: leave it out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +72,33 @@ class Model:
 
 
 def from_pyhmmer(hmm: Any) -> Model:
-    """A calibrated `pyhmmer.plan7.HMM` of proteins as a model."""
+    """A `pyhmmer.plan7.HMM` as a model; calibrated where it is not.
+
+    Raises
+    ------
+    InputError
+        A model of nucleotides.
+    """
+    name = _text(hmm.name)
+    if hmm.alphabet.K != N_CANONICAL:
+        raise InputError(NOT_PROTEIN.format(hmm.alphabet.type), record=name)
+    match = np.array(hmm.match_emissions, np.float32)
+    transitions = np.array(hmm.transition_probabilities, np.float32)
+    composition = np.zeros(N_CANONICAL, np.float32)
+    if hmm.composition is not None:
+        composition[:] = hmm.composition
+    evalue = np.array(hmm.evalue_parameters.as_vector(), np.float32)
+    if evalue[0] == NOT_CALIBRATED:
+        evalue = calibrate(match, transitions, composition)
     return Model(
-        name=_text(hmm.name),
+        name=name,
         accession=_text(hmm.accession),
         description=_text(hmm.description),
-        match=np.array(hmm.match_emissions, np.float32),
-        transitions=np.array(hmm.transition_probabilities, np.float32),
-        composition=np.zeros(N_CANONICAL, np.float32)
-        if hmm.composition is None
-        else np.array(hmm.composition, np.float32),
-        evalue=np.array(hmm.evalue_parameters.as_vector(), np.float32),
-        consensus=hmm.consensus,
+        match=match,
+        transitions=transitions,
+        composition=composition,
+        evalue=evalue,
+        consensus=hmm.consensus or consensus_of(match),
         gathering=hmm.cutoffs.gathering,
         trusted=hmm.cutoffs.trusted,
         noise=hmm.cutoffs.noise,
@@ -85,6 +106,19 @@ def from_pyhmmer(hmm: Any) -> Model:
         structure=hmm.consensus_structure,
         mask=hmm.model_mask,
     )
+
+
+def consensus_of(match: NDArray[np.float32]) -> str:
+    """The likeliest residue per node, in upper case where it is likelier than all others together.
+
+    Parameters
+    ----------
+    match : float32, shape (length + 1, 20)
+        Row 0 is no node.
+    """
+    best, is_clear = match[1:].argmax(axis=1), match[1:].max(axis=1) >= np.float32(0.5)
+    letters = zip(best.tolist(), is_clear.tolist(), strict=True)
+    return "".join(LETTERS[x] if clear else LETTERS[x].lower() for x, clear in letters)
 
 
 def _text(value: str | bytes | None) -> str:
