@@ -1,3 +1,5 @@
+// Decisions are those of HMMER 3.4's p7_SSVFilter, p7_MSVFilter and p7_Pipeline, in their order and with their kinds of
+// numbers.
 #include "msv.hpp"
 
 #include <algorithm>
@@ -5,86 +7,153 @@
 #include <limits>
 #include <optional>
 
-#include "lengths.hpp"
+#include "msv_highest.hpp"
+#include "msv_kernels.hpp"
+#include "p_values.hpp"
+#include "ssv.hpp"
 
 namespace tropalign {
 namespace {
 
-constexpr int kBase = 190;  // a score of 0 in offset bytes
-constexpr float kScale = static_cast<float>(3.0 / 0.69314718055994529);
+constexpr double kLog2 = 0.69314718055994529;
+constexpr float kScale = static_cast<float>(3.0 / kLog2);  // thirds of a bit per nat
 constexpr float kOverflow = std::numeric_limits<float>::infinity();
 
-float nats_of(int xJ, int move) {
-    const float thirds = static_cast<float>(xJ - move) - static_cast<float>(kBase);
-    return static_cast<float>(static_cast<double>(thirds / kScale) - 3.0);
+/// What all targets of one length have in common.
+struct OfLength {
+    int move, enter;  ///< Costs in thirds of a bit: C -> T; J -> B -> M.
+
+    OfLength(const ProfileModel &model, const LengthRun &run) : move(run.byte_move), enter(move + model.entry) {}
+
+    /// The score of a highest J. What the 3.0 stands for: the loops of N, J and C, which cost nothing in bytes.
+    float nats(int J) const {
+        const float thirds = static_cast<float>(J - move) - static_cast<float>(kByteBase);
+        return static_cast<float>(static_cast<double>(thirds / kScale) - 3.0);
+    }
+
+    /// SSV's score by its highest V; none where only MSV can say.
+    std::optional<float> ssv_nats(const ProfileModel &model, int V) const {
+        if (enter + model.end + model.bias >= 127) return std::nullopt;
+        const int overflow = 255 - model.bias;
+        if (V >= overflow) {
+            if (kByteBase - enter < 128) return std::nullopt;
+            return kOverflow;
+        }
+        const int E = V + kByteBase - enter - 128;
+        if (E >= overflow) return kOverflow;
+        if (E - model.end > kByteBase) return std::nullopt;
+        return nats(E - model.end);
+    }
+
+    /// The least V of which ssv_nats gives `least_J`, infinity or nothing.
+    int least_V(const ProfileModel &model, int least_J) const {
+        if (enter + model.end + model.bias >= 127) return 0;
+        const int of_E_0 = enter + 128 - kByteBase, overflow = 255 - model.bias;
+        return std::min({of_E_0 + model.end + std::min(least_J, kByteBase + 1), overflow, of_E_0 + overflow});
+    }
+
+    float msv_nats(const ProfileModel &model, int M) const {
+        if (M >= 255 - model.bias) return kOverflow;
+        return nats(std::max(0, M - model.end));
+    }
+};
+
+/// Bits from which on P is F1 or less, and a little less, so that rounding needs no thought.
+double least_bits(const ProfileModel &model, double F1) {
+    const bool is_usual = F1 < 0.999 && model.msv_lambda > 0;  // else all have to be looked at
+    if (!is_usual) return -std::numeric_limits<double>::infinity();
+    return model.msv_mu - std::log(-std::log1p(-F1)) / model.msv_lambda - 0.001;
 }
 
-std::optional<float> ssv_score(const ProfileModel &model, const uint8_t *codes, int32_t L) {
-    const int move = byte_move(L), enter = move + model.entry;
-    if (enter + model.end + model.bias >= 127) return std::nullopt;
-    std::vector<int> v(static_cast<size_t>(model.M) + 1, -128);
-    int highest = 128;
-    for (int32_t i = 0; i < L; ++i) {
-        const uint8_t *costs = &model.byte_cost[static_cast<size_t>(codes[i]) * (model.M + 1)];
-        for (int32_t k = model.M; k >= 1; --k) {
-            v[k] = std::clamp(v[k - 1] - std::min(costs[k] - model.bias, 127), -128, 127);
-            highest = std::max(highest, v[k] & 255);
+/// The least J that reaches so many bits, or one less.
+int least_J(double bits, const LengthRun &run) {
+    const double J = (bits * kLog2 + run.null1_nats + 3.0) * kScale + kByteBase + run.byte_move;
+    return static_cast<int>(std::clamp(std::ceil(J - 0.01), 0.0, 256.0));
+}
+
+/// Targets in runs of equal lengths.
+template <class Visit>
+void by_runs(const TargetBlock &block, Targets targets, const Visit &visit) {
+    const std::span<const LengthRun> runs = block.length_runs();
+    const ptrdiff_t place = block.place_of(targets);
+    auto run = runs.begin();
+    for (size_t at = 0, end; at < targets.size(); at = end) {
+        if (place >= 0) {
+            const auto here = static_cast<int32_t>(place + at);
+            if (at == 0) run = std::ranges::upper_bound(runs, here, {}, &LengthRun::end);
+            end = std::min<size_t>(run->end - place, targets.size());
+            visit(*run++, at, end);
+        } else {
+            const int32_t L = block.length(targets[at]);
+            for (end = at + 1; end < targets.size() && block.length(targets[end]) == L;) ++end;
+            visit(*std::ranges::lower_bound(runs, L, {}, &LengthRun::length), at, end);
         }
     }
-    if (highest >= 255 - model.bias) {
-        if (kBase - enter < 128) return std::nullopt;
-        return kOverflow;
-    }
-    const int xE = highest + kBase - enter - 128;
-    if (xE >= 255 - model.bias) return kOverflow;
-    if (xE - model.end > kBase) return std::nullopt;
-    return nats_of(xE - model.end, move);
 }
 
-float msv_score(const ProfileModel &model, const uint8_t *codes, int32_t L) {
-    const int move = byte_move(L), enter = (move + model.entry) & 255;
-    std::vector<int> v(static_cast<size_t>(model.M) + 1, 0);
-    int xJ = 0, xB = std::max(0, kBase - enter);
-    for (int32_t i = 0; i < L; ++i) {
-        const uint8_t *costs = &model.byte_cost[static_cast<size_t>(codes[i]) * (model.M + 1)];
-        int xE = 0;
-        for (int32_t k = model.M; k >= 1; --k) {
-            v[k] = std::max(0, std::min(255, std::max(v[k - 1], xB) + model.bias) - costs[k]);
-            xE = std::max(xE, v[k]);
-        }
-        if (xE + model.bias >= 255) return kOverflow;
-        xJ = std::max(xJ, xE - model.end);
-        xB = std::max(0, std::max(kBase, xJ) - enter);
-    }
-    return nats_of(xJ, move);
-}
+/// Targets that go to MSV.
+struct ForMsv {
+    std::vector<int32_t> targets;
+    std::vector<size_t> at;  ///< Where each one's score belongs.
+    std::vector<OfLength> lengths;
 
-double gumbel(double x, double mu, double lambda) {
-    const double e = -std::exp(-lambda * (x - mu));
-    return std::fabs(e) < 5e-9 ? -e : 1 - std::exp(e);
-}
+    void add(int32_t target, size_t place, const OfLength &length) {
+        targets.push_back(target);
+        at.push_back(place);
+        lengths.push_back(length);
+    }
+
+    void score(const SearchModel &model, const TargetBlock &block, float *nats) const {
+        std::vector<uint8_t> enter(targets.size()), highest(targets.size());
+        for (size_t k = 0; k < targets.size(); ++k) enter[k] = static_cast<uint8_t>(lengths[k].enter);
+        msv_highest(model, block, targets, enter.data(), highest.data());
+        for (size_t k = 0; k < targets.size(); ++k) nats[at[k]] = lengths[k].msv_nats(model.plain(), highest[k]);
+    }
+};
 
 }  // namespace
 
 void msv_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats) {
-    for (size_t at = 0; at < targets.size(); ++at) {
-        const int32_t k = targets[at];
-        const std::optional<float> score = ssv_score(model.plain(), block.codes(k), block.length(k));
-        nats[at] = score ? *score : msv_score(model.plain(), block.codes(k), block.length(k));
-    }
+    std::vector<uint8_t> V(targets.size());
+    ssv_highest(model, block, targets, V.data());
+    ForMsv rest;
+    by_runs(block, targets, [&](const LengthRun &run, size_t begin, size_t end) {
+        const OfLength length(model.plain(), run);
+        for (size_t at = begin; at < end; ++at)
+            if (const auto score = length.ssv_nats(model.plain(), V[at])) nats[at] = *score;
+            else rest.add(targets[at], at, length);
+    });
+    rest.score(model, block, nats);
 }
 
 void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targets, double F1,
                 std::vector<int32_t> &passed, std::vector<float> &nats) {
-    for (const int32_t k : targets) {
-        if (block.length(k) == 0) continue;
-        float score;
-        msv_scores(model, block, {&k, 1}, &score);
-        const auto bits =
-            static_cast<float>(static_cast<double>(score - null1_nats(block.length(k))) / 0.69314718055994529);
-        if (gumbel(bits, model.plain().msv_mu, model.plain().msv_lambda) > F1) continue;
-        passed.push_back(k);
-        nats.push_back(score);
+    const ProfileModel &plain = model.plain();
+    std::vector<uint8_t> V(targets.size());
+    ssv_highest(model, block, targets, V.data());
+    // Those that come near to passing, with the null model's score of each.
+    std::vector<int32_t> near;
+    std::vector<float> scores, null1;
+    ForMsv rest;
+    const double bits = least_bits(plain, F1);
+    by_runs(block, targets, [&](const LengthRun &run, size_t begin, size_t end) {
+        if (run.length == 0) return;
+        const OfLength length(plain, run);
+        const int least = length.least_V(plain, least_J(bits, run));
+        for (size_t at = begin; at < end; ++at) {
+            if (V[at] < least) continue;
+            const std::optional<float> score = length.ssv_nats(plain, V[at]);
+            if (!score) rest.add(targets[at], near.size(), length);
+            near.push_back(targets[at]);
+            scores.push_back(score.value_or(0));
+            null1.push_back(run.null1_nats);
+        }
+    });
+    rest.score(model, block, scores.data());
+    for (size_t k = 0; k < near.size(); ++k) {
+        if (gumbel_p(bits_of(scores[k], null1[k]), plain.msv_mu, plain.msv_lambda) > F1) continue;
+        passed.push_back(near[k]);
+        nats.push_back(scores[k]);
     }
 }
 

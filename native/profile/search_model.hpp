@@ -32,6 +32,8 @@ class OnFirstUse {
 
 struct FloatTables;
 struct TraceTables;
+struct SsvTables;
+struct MsvTables;
 
 class SearchModel {
   public:
@@ -42,11 +44,15 @@ class SearchModel {
     const ProfileModel &plain() const { return plain_; }
     const FloatTables &floats() const;
     const TraceTables &traces() const;
+    const SsvTables &ssv() const;
+    const MsvTables &msv() const;
 
   private:
     ProfileModel plain_;
     OnFirstUse<FloatTables> floats_;
     OnFirstUse<TraceTables> traces_;
+    OnFirstUse<SsvTables> ssv_;
+    OnFirstUse<MsvTables> msv_;
 };
 
 }  // namespace tropalign

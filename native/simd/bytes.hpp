@@ -69,6 +69,33 @@ template <int Bytes>
 #endif
 }
 
+/// Lane l has what lane l - 1 of `v` has, lane 0 what the last lane of `entering` has.
+template <int Bytes>
+[[gnu::always_inline]] inline Vec<int8_t, Bytes> shift_in(Vec<int8_t, Bytes> v, Vec<int8_t, Bytes> entering) {
+    using V = Vec<int8_t, Bytes>;
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64) {  // each 16 bytes with those before them
+        const __m512i before = _mm512_alignr_epi64((__m512i)v, (__m512i)entering, 6);
+        return (V)_mm512_alignr_epi8((__m512i)v, before, 15);
+    }
+#endif
+#if defined(__AVX2__)
+    if constexpr (Bytes == 32) {
+        const __m256i before = _mm256_permute2x128_si256((__m256i)entering, (__m256i)v, 0x21);
+        return (V)_mm256_alignr_epi8((__m256i)v, before, 15);
+    }
+#endif
+#if defined(__SSE4_1__)
+    if constexpr (Bytes == 16) return (V)_mm_alignr_epi8((__m128i)v, (__m128i)entering, 15);
+#elif defined(__ARM_NEON)
+    return (V)vextq_s8((int8x16_t)entering, (int8x16_t)v, 15);
+#else
+    V out;
+    for (int l = 0; l < Bytes; ++l) out[l] = l ? v[l - 1] : entering[Bytes - 1];
+    return out;
+#endif
+}
+
 /// Within each 16 bytes: the first eight bytes of a and b in turn, a0 b0 a1 b1 ...
 template <int B>
 [[gnu::always_inline]] inline Vec<int8_t, B> unpack_low(Vec<int8_t, B> a, Vec<int8_t, B> b) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -143,19 +144,23 @@ template <class T, int Bytes>
     using V = Vec<T, Bytes>;
     if constexpr (sizeof(T) == 4) return a + b;
 #if defined(__AVX512BW__)
-    if constexpr (Bytes == 64 && sizeof(T) == 1) return (V)_mm512_adds_epi8((__m512i)a, (__m512i)b);
-    if constexpr (Bytes == 64 && sizeof(T) == 2) return (V)_mm512_adds_epi16((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && std::is_same_v<T, uint8_t>) return (V)_mm512_adds_epu8((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && std::is_same_v<T, int8_t>) return (V)_mm512_adds_epi8((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && std::is_same_v<T, int16_t>) return (V)_mm512_adds_epi16((__m512i)a, (__m512i)b);
 #endif
 #if defined(__AVX2__)
-    if constexpr (Bytes == 32 && sizeof(T) == 1) return (V)_mm256_adds_epi8((__m256i)a, (__m256i)b);
-    if constexpr (Bytes == 32 && sizeof(T) == 2) return (V)_mm256_adds_epi16((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && std::is_same_v<T, uint8_t>) return (V)_mm256_adds_epu8((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && std::is_same_v<T, int8_t>) return (V)_mm256_adds_epi8((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && std::is_same_v<T, int16_t>) return (V)_mm256_adds_epi16((__m256i)a, (__m256i)b);
 #endif
 #if defined(__SSE2__)
-    if constexpr (Bytes == 16 && sizeof(T) == 1) return (V)_mm_adds_epi8((__m128i)a, (__m128i)b);
-    if constexpr (Bytes == 16 && sizeof(T) == 2) return (V)_mm_adds_epi16((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && std::is_same_v<T, uint8_t>) return (V)_mm_adds_epu8((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && std::is_same_v<T, int8_t>) return (V)_mm_adds_epi8((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && std::is_same_v<T, int16_t>) return (V)_mm_adds_epi16((__m128i)a, (__m128i)b);
 #elif defined(__ARM_NEON)
-    if constexpr (sizeof(T) == 1) return (V)vqaddq_s8((int8x16_t)a, (int8x16_t)b);
-    if constexpr (sizeof(T) == 2) return (V)vqaddq_s16((int16x8_t)a, (int16x8_t)b);
+    if constexpr (std::is_same_v<T, uint8_t>) return (V)vqaddq_u8((uint8x16_t)a, (uint8x16_t)b);
+    if constexpr (std::is_same_v<T, int8_t>) return (V)vqaddq_s8((int8x16_t)a, (int8x16_t)b);
+    if constexpr (std::is_same_v<T, int16_t>) return (V)vqaddq_s16((int16x8_t)a, (int16x8_t)b);
 #endif
     V out;
     for (int l = 0; l < Lanes<T, Bytes>::count; ++l)
@@ -170,19 +175,23 @@ template <class T, int Bytes>
     using V = Vec<T, Bytes>;
     if constexpr (sizeof(T) == 4) return a - b;
 #if defined(__AVX512BW__)
-    if constexpr (Bytes == 64 && sizeof(T) == 1) return (V)_mm512_subs_epi8((__m512i)a, (__m512i)b);
-    if constexpr (Bytes == 64 && sizeof(T) == 2) return (V)_mm512_subs_epi16((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && std::is_same_v<T, uint8_t>) return (V)_mm512_subs_epu8((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && std::is_same_v<T, int8_t>) return (V)_mm512_subs_epi8((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && std::is_same_v<T, int16_t>) return (V)_mm512_subs_epi16((__m512i)a, (__m512i)b);
 #endif
 #if defined(__AVX2__)
-    if constexpr (Bytes == 32 && sizeof(T) == 1) return (V)_mm256_subs_epi8((__m256i)a, (__m256i)b);
-    if constexpr (Bytes == 32 && sizeof(T) == 2) return (V)_mm256_subs_epi16((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && std::is_same_v<T, uint8_t>) return (V)_mm256_subs_epu8((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && std::is_same_v<T, int8_t>) return (V)_mm256_subs_epi8((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && std::is_same_v<T, int16_t>) return (V)_mm256_subs_epi16((__m256i)a, (__m256i)b);
 #endif
 #if defined(__SSE2__)
-    if constexpr (Bytes == 16 && sizeof(T) == 1) return (V)_mm_subs_epi8((__m128i)a, (__m128i)b);
-    if constexpr (Bytes == 16 && sizeof(T) == 2) return (V)_mm_subs_epi16((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && std::is_same_v<T, uint8_t>) return (V)_mm_subs_epu8((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && std::is_same_v<T, int8_t>) return (V)_mm_subs_epi8((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && std::is_same_v<T, int16_t>) return (V)_mm_subs_epi16((__m128i)a, (__m128i)b);
 #elif defined(__ARM_NEON)
-    if constexpr (sizeof(T) == 1) return (V)vqsubq_s8((int8x16_t)a, (int8x16_t)b);
-    if constexpr (sizeof(T) == 2) return (V)vqsubq_s16((int16x8_t)a, (int16x8_t)b);
+    if constexpr (std::is_same_v<T, uint8_t>) return (V)vqsubq_u8((uint8x16_t)a, (uint8x16_t)b);
+    if constexpr (std::is_same_v<T, int8_t>) return (V)vqsubq_s8((int8x16_t)a, (int8x16_t)b);
+    if constexpr (std::is_same_v<T, int16_t>) return (V)vqsubq_s16((int16x8_t)a, (int16x8_t)b);
 #endif
     V out;
     for (int l = 0; l < Lanes<T, Bytes>::count; ++l)

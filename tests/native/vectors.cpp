@@ -24,8 +24,9 @@ template <class T>
 T random_lane() {
     using Limits = std::numeric_limits<T>;
     if (random_bits() % 2) return static_cast<T>(random_bits());
-    const T ends[] = {Limits::min(), static_cast<T>(Limits::min() + 1), -1, 0, 1, static_cast<T>(Limits::max() - 1),
-                      Limits::max()};
+    const T ends[] = {
+        Limits::min(), static_cast<T>(Limits::min() + 1), static_cast<T>(-1), 0, 1, static_cast<T>(Limits::max() - 1),
+        Limits::max()};
     return ends[random_bits() % 7];
 }
 
@@ -92,6 +93,17 @@ void arithmetic() {
     });
 }
 
+/// Sums and differences of unsigned bytes.
+template <int B>
+void unsigned_bytes() {
+    const Case<uint8_t, B> c;
+    same<uint8_t, B>("vmax", vmax(c.va(), c.vb()), [&](int l) { return std::max(c.a[l], c.b[l]); });
+    same<uint8_t, B>("adds", adds<uint8_t, B>(c.va(), c.vb()),
+                     [&](int l) { return saturated<uint8_t>(c.a[l] + c.b[l]); });
+    same<uint8_t, B>("subs", subs<uint8_t, B>(c.va(), c.vb()),
+                     [&](int l) { return saturated<uint8_t>(c.a[l] - c.b[l]); });
+}
+
 template <class T, int B>
 void comparisons() {
     using C = Case<T, B>;
@@ -133,6 +145,7 @@ void byte_operations() {
     for (int8_t &x : table) x = random_lane<int8_t>();
     for (int8_t &x : index) x = static_cast<int8_t>(random_bits() % 32);
     same<int8_t, B>("lookup32", lookup32<B>(table, load<int8_t, B>(index)), [&](int l) { return table[index[l]]; });
+    same<int8_t, B>("shift_in", shift_in<B>(c.va(), c.vb()), [&](int l) { return l ? c.a[l - 1] : c.b[B - 1]; });
     same<int8_t, B>("unpack_low", unpack_low<B>(c.va(), c.vb()),
                     [&](int l) { return (l % 2 ? c.b : c.a)[l / 16 * 16 + l % 16 / 2]; });
     same<int8_t, B>("unpack_high", unpack_high<B>(c.va(), c.vb()),
@@ -222,6 +235,7 @@ void vectors(int rounds) {
         lanes<int8_t, B>();
         lanes<int16_t, B>();
         lanes<int32_t, B>();
+        unsigned_bytes<B>();
         byte_operations<B>();
         reals<Vec<float, B>>();
         reals<Vec<double, B>>();

@@ -1,0 +1,170 @@
+// MSV with a lane per target, and striped (msv_kernels.hpp).
+#include <array>
+#include <utility>
+
+#include "../simd/bytes.hpp"
+#include "msv_kernels.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+namespace {
+
+constexpr int B = kVectorBytes;
+using V = Vec<uint8_t, B>;
+
+[[gnu::always_inline]] inline V every(int x) { return splat<uint8_t, B>(static_cast<uint8_t>(x)); }
+[[gnu::always_inline]] inline V plus(V a, V b) { return adds<uint8_t, B>(a, b); }
+[[gnu::always_inline]] inline V minus(V a, V b) { return subs<uint8_t, B>(a, b); }
+
+/// The highest M of all, in two parts, since each maximum has to wait for the one before.
+struct Highest {
+    V even{}, odd{};
+
+    [[gnu::always_inline]] void add(int n, V v) {
+        V &part = n % 2 ? odd : even;
+        part = vmax(part, v);
+    }
+    [[gnu::always_inline]] V value() const { return vmax(even, odd); }
+};
+
+[[gnu::always_inline]] inline V begin(V highest, V end, V enter) {
+    return minus(vmax(every(kByteBase), minus(highest, end)), enter);
+}
+
+// ---- a lane per target
+
+void lanes(const MsvTables &tables, const TargetGroup &targets, const uint8_t *enter, uint8_t *state,
+           uint8_t *highest) {
+    const V bias = every(tables.bias), end = every(tables.end);
+    for (int first = 0; first < kGroupTargets; first += B) {
+        const V enters = load<uint8_t, B>(enter + first);
+        std::fill_n(state, static_cast<size_t>(tables.M) * B, uint8_t{0});
+        Highest best;
+        for (int32_t i = 0; i < targets.n_rows; ++i) {
+            const auto codes = load<int8_t, B>(targets.codes + static_cast<size_t>(i) * kGroupTargets + first);
+            const V xB = begin(best.value(), end, enters);
+            V before{};
+#pragma GCC unroll 4
+            for (int32_t k = 0; k < tables.M; ++k) {
+                uint8_t *at = state + static_cast<size_t>(k) * B;
+                const auto cost = (V)lookup32<B>(reinterpret_cast<const int8_t *>(tables.nodes[k].of), codes);
+                const V m = minus(plus(vmax(before, xB), bias), cost);
+                before = load<uint8_t, B>(at);
+                store<uint8_t, B>(at, m);
+                best.add(k, m);
+            }
+        }
+        store<uint8_t, B>(highest + first, best.value());
+    }
+}
+
+// ---- striped
+
+uint8_t highest_lane(V v) {
+    uint8_t lanes[B], highest = 0;
+    store<uint8_t, B>(lanes, v);
+    for (const uint8_t lane : lanes) highest = std::max(highest, lane);
+    return highest;
+}
+
+/// M of a row: N vectors in registers. Members rather than an array, which GCC 12 keeps in memory.
+template <int N>
+struct Row {
+    Row<N - 1> before;
+    V last{};
+
+    /// The next row; `entering`: what the first vector takes from the last one of the row before.
+    [[gnu::always_inline]] void next(const uint8_t *costs, V entering, V xB, V bias, Highest &highest) {
+        V from = entering;
+        if constexpr (N > 1) from = before.last;
+        last = minus(plus(vmax(from, xB), bias), load<uint8_t, B>(costs + (N - 1) * B));
+        highest.add(N, last);
+        if constexpr (N > 1) before.next(costs, entering, xB, bias, highest);
+    }
+    [[gnu::always_inline]] void next(const uint8_t *costs, V xB, V bias, Highest &highest) {
+        next(costs, (V)shift_in<B>((Vec<int8_t, B>)last, Vec<int8_t, B>{}), xB, bias, highest);
+    }
+};
+template <>
+struct Row<0> {};
+
+/// The same of Q vectors in memory.
+struct LongRow {
+    uint8_t *state;
+    int32_t Q;
+
+    void next(const uint8_t *costs, V xB, V bias, Highest &highest) {
+        V before = (V)shift_in<B>(load<int8_t, B>(state + static_cast<size_t>(Q - 1) * B), Vec<int8_t, B>{});
+#pragma GCC unroll 4
+        for (int32_t q = 0; q < Q; ++q) {
+            uint8_t *at = state + static_cast<size_t>(q) * B;
+            const V m = minus(plus(vmax(before, xB), bias), load<uint8_t, B>(costs + static_cast<size_t>(q) * B));
+            before = load<uint8_t, B>(at);
+            store<uint8_t, B>(at, m);
+            highest.add(q, m);
+        }
+    }
+};
+
+template <class Any>
+uint8_t sweep(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_t enter, Any row) {
+    const V bias = every(tables.bias), end = every(tables.end);
+    const uint8_t *const costs = tables.stripes.front().of;
+    const size_t stride = static_cast<size_t>(tables.Q) * B;
+    const int overflow = 255 - tables.bias;
+    Highest highest;
+    V xB = begin(V{}, end, every(enter));
+    // Most rows leave J as it is: only what is above this changes it, or is an overflow.
+    int silent = std::min(kByteBase + tables.end, overflow - 1);
+    for (int32_t i = 0; i < L; ++i) {
+        row.next(costs + codes[i] * stride, xB, bias, highest);
+        const V loud = minus(highest.value(), every(silent));
+        if (!any_gt<int8_t, B>((Vec<int8_t, B>)(loud > 127 ? every(127) : loud), Vec<int8_t, B>{})) [[likely]]
+            continue;
+        const int best = highest_lane(highest.value());
+        if (best >= overflow) return static_cast<uint8_t>(best);
+        silent = best;
+        xB = begin(every(best), end, every(enter));
+    }
+    return highest_lane(highest.value());
+}
+
+constexpr int kMostVectors = 6;
+
+using Sweep = uint8_t (*)(const MsvTables &, const uint8_t *, int32_t, uint8_t);
+template <int Q>
+uint8_t sweep_short(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_t enter) {
+    return sweep(tables, codes, L, enter, Row<Q>());
+}
+template <int... Q>
+constexpr std::array<Sweep, sizeof...(Q)> sweeps(std::integer_sequence<int, Q...>) {
+    return {sweep_short<Q + 1>...};
+}
+constexpr auto kSweeps = sweeps(std::make_integer_sequence<int, kMostVectors>());
+
+uint8_t striped(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_t enter, uint8_t *state) {
+    if (tables.Q <= kMostVectors) return kSweeps[tables.Q - 1](tables, codes, L, enter);
+    std::fill_n(state, static_cast<size_t>(tables.Q) * B, uint8_t{0});
+    return sweep(tables, codes, L, enter, LongRow{state, tables.Q});
+}
+
+#if defined(__AVX512VBMI__)
+constexpr float kLanesCycles = 1.3F;
+#elif defined(__AVX512BW__)
+constexpr float kLanesCycles = 2.4F;
+#elif defined(__AVX2__)
+constexpr float kLanesCycles = 3.6F;
+#elif defined(__SSE4_1__)
+constexpr float kLanesCycles = 8.4F;
+#else
+constexpr float kLanesCycles = 6;  // not measured
+#endif
+constexpr float kStripeCycles = 1.2F, kLeastStripesCycles = 9;
+
+}  // namespace
+
+#define TROPALIGN_STRING_(x) #x
+#define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
+extern const MsvKernels msv_kernels = {
+    TROPALIGN_STRING(TROPALIGN_ISA), B, kLanesCycles, kStripeCycles, kLeastStripesCycles, lanes, striped};
+
+}  // namespace tropalign::TROPALIGN_ISA

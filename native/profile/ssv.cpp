@@ -1,0 +1,124 @@
+#include "ssv.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "../compute/scratch.hpp"
+#include "ssv_kernels.hpp"
+
+namespace tropalign {
+namespace {
+
+/// A score in signed bytes, where lower ones than -127 are as good as that: V cannot survive them.
+int8_t signed_cost(const ProfileModel &model, int code, int32_t node) {
+    const int cost = model.byte_cost[static_cast<size_t>(code) * (model.M + 1) + node + 1] - model.bias;
+    return static_cast<int8_t>(std::clamp(cost, -128, 127));
+}
+
+void lay_lanes(const ProfileModel &model, SsvTables &tables) {
+    tables.n_bands = (model.M + tables.kernels->most_band_nodes - 1) / tables.kernels->most_band_nodes;
+    tables.band_nodes = (model.M + tables.n_bands - 1) / tables.n_bands;
+    tables.nodes.resize(static_cast<size_t>(tables.n_bands) * tables.band_nodes);
+    for (NodeCosts &node : tables.nodes) std::fill_n(node.of, 32, int8_t{127});
+    for (int32_t k = 0; k < model.M; ++k)
+        for (int code = 0; code < kCodes; ++code) tables.nodes[k].of[code] = signed_cost(model, code, k);
+}
+
+/// The fewest sweeps over a target, and then the fewest vectors per sweep.
+void choose_stripes(SsvTables &tables) {
+    const int32_t lanes = tables.kernels->vector_bytes, most = tables.kernels->most_stripes;
+    for (int32_t n_sweeps = 1;; ++n_sweeps)
+        for (int32_t w = 1; w <= most; ++w) {
+            const int32_t Q = (tables.M + w - 1 + lanes - 1) / lanes;
+            if (w * n_sweeps < Q) continue;
+            tables.w = std::min(w, Q);
+            tables.Q = Q;
+            return;
+        }
+}
+
+void lay_stripes(const ProfileModel &model, SsvTables &tables) {
+    choose_stripes(tables);
+    const int32_t lanes = tables.kernels->vector_bytes, n_vectors = tables.Q + tables.w - 1;
+    tables.stripes_stride = static_cast<size_t>(n_vectors) * lanes;
+    tables.stripes.resize((kCodes * tables.stripes_stride + sizeof(StripeCosts) - 1) / sizeof(StripeCosts));
+    int8_t *out = tables.stripes.front().of;
+    for (int code = 0; code < kCodes; ++code)
+        for (int32_t t = 0; t < n_vectors; ++t)
+            for (int32_t l = 0; l < lanes; ++l) {
+                const int32_t node = l * tables.Q + t - (tables.w - 1);
+                *out++ = node >= 0 && node < model.M ? signed_cost(model, code, node) : int8_t{127};
+            }
+}
+
+SsvTables make_tables(const ProfileModel &model) {
+    SsvTables tables{};
+    tables.kernels = selected_ssv_kernels();
+    tables.M = model.M;
+    lay_lanes(model, tables);
+    lay_stripes(model, tables);
+    return tables;
+}
+
+enum class Slot { border, codes, count };
+
+Scratch<Slot> &scratch() {
+    thread_local Scratch<Slot> kept;
+    return kept;
+}
+
+bool is_faster_in_lanes(const SsvTables &tables, const TargetGroup &group) {
+    const SsvKernels &kernels = *tables.kernels;
+    const float stripes = std::max(kernels.stripe_cycles * static_cast<float>(tables.Q), kernels.least_stripes_cycles);
+    return static_cast<float>(group.n_rows) * kernels.lanes_cycles * static_cast<float>(tables.M) <
+           static_cast<float>(group.n_residues) * stripes;
+}
+
+TargetGroup size_of(const TargetBlock &block, Targets targets) {
+    TargetGroup group{nullptr, 0, 0};
+    for (const int32_t k : targets) {
+        group.n_rows = std::max(group.n_rows, block.length(k));
+        group.n_residues += block.length(k);
+    }
+    return group;
+}
+
+/// Up to 64 targets: of the block's group g from lane `first` on, or of none where g is -1.
+void highest_of_some(const SsvTables &tables, const TargetBlock &block, Targets targets, int32_t g, size_t first,
+                     uint8_t *highest) {
+    TargetGroup group = g < 0 ? size_of(block, targets) : block.group_size(g);
+    if (!is_faster_in_lanes(tables, group)) {
+        for (const int32_t k : targets) *highest++ = tables.kernels->striped(tables, block.codes(k), block.length(k));
+        return;
+    }
+    const size_t size = static_cast<size_t>(group.n_rows) * kGroupTargets;
+    scratch().begin(2 * Scratch<Slot>::taken(size));
+    if (g >= 0) group = block.group(g);
+    else {
+        auto *codes = static_cast<uint8_t *>(scratch().get(Slot::codes, size));
+        interleave(block, targets, group.n_rows, codes);
+        group.codes = codes;
+    }
+    alignas(64) std::array<uint8_t, kGroupTargets> found;
+    tables.kernels->lanes(tables, group, static_cast<int8_t *>(scratch().get(Slot::border, size)), found.data());
+    std::copy_n(found.begin() + first, targets.size(), highest);
+}
+
+}  // namespace
+
+const SsvTables &SearchModel::ssv() const {
+    return ssv_.get([&] { return make_tables(plain_); });
+}
+
+void ssv_highest(const SearchModel &model, const TargetBlock &block, Targets targets, uint8_t *highest) {
+    const SsvTables &tables = model.ssv();
+    const ptrdiff_t place = block.place_of(targets);
+    for (size_t at = 0, n; at < targets.size(); at += n) {
+        const size_t lane = place < 0 ? 0 : (place + at) % kGroupTargets;
+        const int32_t g = place < 0 ? -1 : static_cast<int32_t>((place + at) / kGroupTargets);
+        n = std::min(kGroupTargets - lane, targets.size() - at);
+        highest_of_some(tables, block, targets.subspan(at, n), g, lane, highest + at);
+    }
+}
+
+}  // namespace tropalign

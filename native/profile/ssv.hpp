@@ -1,0 +1,14 @@
+// SSV of many targets: which arrangement of lanes computes what (ssv_kernels.hpp).
+#pragma once
+#include <cstdint>
+
+#include "search_model.hpp"
+#include "targets.hpp"
+
+namespace tropalign {
+
+/// The highest V of each target. Fastest for neighbours in block.by_length() from a multiple of 64 on, whose residues
+/// lie side by side in the block.
+void ssv_highest(const SearchModel &model, const TargetBlock &block, Targets targets, uint8_t *highest);
+
+}  // namespace tropalign
