@@ -32,6 +32,7 @@ class OnFirstUse {
 
 struct FloatTables;
 struct TraceTables;
+struct PathMasks;
 
 class SearchModel {
   public:
@@ -42,11 +43,13 @@ class SearchModel {
     const ProfileModel &plain() const { return plain_; }
     const FloatTables &floats() const;
     const TraceTables &traces() const;
+    const PathMasks &path_masks() const;
 
   private:
     ProfileModel plain_;
     OnFirstUse<FloatTables> floats_;
     OnFirstUse<TraceTables> traces_;
+    OnFirstUse<PathMasks> path_masks_;
 };
 
 }  // namespace tropalign
