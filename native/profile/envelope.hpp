@@ -26,6 +26,12 @@ struct EnvelopeResult {
     std::array<float, kCodes> null2{};
 };
 
+/// Envelopes are computed side by side where that takes no more than this; a large one takes what it needs.
+inline constexpr size_t kUnitBytes = size_t{32} << 20;
+
+/// What a thread may take for envelopes of up to L residues: beyond kUnitBytes, 10.5 bytes per residue and node.
+size_t envelope_bytes(const SearchModel &model, int32_t L);
+
 /// Any number of envelopes, of any targets; out[k] belongs to envelopes[k].
 void rescore_envelopes(const SearchModel &model, const TargetBlock &block, std::span<const Envelope> envelopes,
                        EnvelopeResult *out);

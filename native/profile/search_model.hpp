@@ -34,6 +34,7 @@ struct FloatTables;
 struct TraceTables;
 struct SsvTables;
 struct MsvTables;
+struct PathMasks;
 
 class SearchModel {
   public:
@@ -46,6 +47,7 @@ class SearchModel {
     const TraceTables &traces() const;
     const SsvTables &ssv() const;
     const MsvTables &msv() const;
+    const PathMasks &path_masks() const;
 
   private:
     ProfileModel plain_;
@@ -53,6 +55,7 @@ class SearchModel {
     OnFirstUse<TraceTables> traces_;
     OnFirstUse<SsvTables> ssv_;
     OnFirstUse<MsvTables> msv_;
+    OnFirstUse<PathMasks> path_masks_;
 };
 
 }  // namespace tropalign

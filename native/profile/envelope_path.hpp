@@ -1,24 +1,23 @@
-// The end of an envelope's way: null2 for all codes, and an alignment as lines of text.
+// The end of an envelope's way: the best path, walked back through what the kernels left, and its lines of text.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "envelope_kernels.hpp"
 #include "hit.hpp"
 #include "model.hpp"
 
 namespace tropalign {
 
-/// A step of the best path: a state that aligns ('M', 'D', 'I') or begins a domain ('B').
+/// A step of a path: a state that aligns ('M', 'D', 'I'), or 'B' where a domain begins.
 struct PathStep {
     char state;
     int32_t i, k;     ///< Residue of the envelope and node, both from 1.
     float posterior;  ///< That the residue is in this state.
 };
 
-/// `odds` of the canonical residues are there: means of them for ambiguous codes, 1 for what is no residue; then the
-/// logarithms of all.
-void finish_null2(std::array<float, kCodes> &odds);
+/// From the end of a lane's envelope to its begin. `width`: quads of a vector.
+void walk_back(const EnvelopeUnit &unit, int lane, int width, std::vector<PathStep> &path);
 
 /// The alignment and its ends, from a path in backward order, residues codes[0 ..) and where these begin in the target.
 /// Of several domains in the path it is the first.

@@ -1,0 +1,204 @@
+// The path of highest expected accuracy (Kall and others 2005) over the envelopes of a unit, as HMMER finds it: the sum
+// of the posteriors of its residues, with P(M) and P(I) of a residue in a node,
+//
+//     M(i, k) = P(M, i, k) + max of B(i-1), M(i-1, k-1), I(i-1, k-1), D(i-1, k-1)
+//     I(i, k) = P(I, i, k) + max of M(i-1, k), I(i-1, k)
+//     D(i, k) = max of M(i, k-1), D(i, k-1)
+//
+// where a step whose transition is impossible counts 0, as HMMER has it. What the walk back has to know of a cell is
+// which of two was larger, five bits per node. In the same sweep posteriors are made of the products that Backward
+// left, and summed for null2.
+//
+// A maximum has no rounding, so D needs no passes: it is the larger one of what comes along its own quarter of the
+// model, and of what enters that from the left, which the next row's sweep puts in. And it never exceeds the row's
+// largest M, of which it is a copy.
+#pragma once
+#include <limits>
+
+#include "envelope_unit.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+template <int N>
+class AccuracySweep : UnitMemory<N> {
+    using Base = UnitMemory<N>;
+    using V = typename Base::V;
+    using Base::unit, Base::Q, Base::n_rows, Base::kWidth;
+    using Bits = std::conditional_t<N == 4, uint16_t, uint8_t>;
+    static constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+  public:
+    /// `total` is what Backward returned.
+    AccuracySweep(EnvelopeUnit &given, V total, bool has_own_scales)
+        : Base(given), rest_(total), has_own_scales_(has_own_scales) {}
+
+    void run() {
+        start_lanes(0);
+        for (int32_t i = 1; i <= n_rows; ++i) {
+            const V total = rest_ * lanes_at<N>(this->special(i, kForwardScale));
+            put<N>(this->special(i, kTotal), total);
+            put_back_posteriors(i);
+            const V E = is_null2_wanted_ ? next_row<true>(i, total) : next_row<false>(i, total);
+            close_row(i, E);
+            start_lanes(i);
+        }
+        leave_rows(n_rows, leaves_);
+        for (int k = 0; k < unit.n_lanes; ++k) {
+            EnvelopeLane &lane = unit.lanes[k];
+            lane.accuracy = this->of_lane(C_, k);
+            lane.in_range &= std::isfinite(this->of_lane(rest_, k)) != 0;
+            if (lane.null2 && lane.in_range) null2(k);
+        }
+    }
+
+  private:
+    V mask(int32_t q, int which) const { return same_quads<N>(unit.masks->of(q, which)); }
+    float *rows_of_M(int32_t i) const { return this->work(i & 1); }
+
+    // N and C of this row.
+    void put_back_posteriors(int32_t i) {
+        const auto posterior = [&](LaneSpecial forward, LaneSpecial backward) {
+            return lanes_at<N>(this->special(i - 1, forward)) * lanes_at<N>(this->special(i, backward)) * loop_ * rest_;
+        };
+        posterior_N_ = posterior(kForwardN, kBackwardN), posterior_C_ = posterior(kForwardC, kBackwardC);
+        sum_N_ = sum_N_ + posterior_N_, sum_C_ = sum_C_ + posterior_C_;
+        if (has_own_scales_)
+            rest_ =
+                rest_ * (lanes_at<N>(this->special(i, kForwardScale)) / lanes_at<N>(this->special(i, kBackwardScale)));
+    }
+
+    /// One quad's best ways into M and I, and what they are chosen by.
+    struct Ways {
+        V M, I;
+        uint32_t choices[kChoices];
+    };
+    template <bool kAllPass>
+    [[gnu::always_inline]] Ways ways(int32_t q, V M_before, V I_before, V D_before, V M_above, V I_above,
+                                     V D_above) const {
+        const auto if_possible = [&](Transition t, V v) { return kAllPass ? v : masked<N>(v, mask(q, t)); };
+        const V M = if_possible(kMM, M_before), I = if_possible(kIM, I_before), D = if_possible(kDM, D_before);
+        const V B = if_possible(kBM, B_), inserts_M = if_possible(kMI, M_above), inserts_I = if_possible(kII, I_above);
+        const V continued = larger(M, I), others = larger(D, B);
+        return {larger(continued, others),
+                larger(inserts_M, inserts_I),
+                {floats_above<N>(I, M), floats_above<N>(B, D), floats_above<N>(others, continued),
+                 floats_above<N>(inserts_I, inserts_M), floats_above<N>(D_above, M_above)}};
+    }
+
+    template <bool kNull2>
+    V next_row(int32_t i, V total) {
+        const float *products = this->cells(i), *M_row = rows_of_M(i - 1);
+        float *M_out = rows_of_M(i);
+        auto *choices = reinterpret_cast<Bits *>(unit.choices) + static_cast<int64_t>(i) * Q * kChoices;
+        const V never = every<V>(kNever), entering = entering_;
+        const auto D_at = [&](int32_t q) {
+            return larger(lanes_at<N>(D_ + q * kWidth), masked<N>(entering, mask(q, PathMasks::kOpen)));
+        };
+        V M_before = up_after<N>(never, lanes_at<N>(M_row + (Q - 1) * kWidth)),
+          I_before = up_after<N>(never, lanes_at<N>(I_ + (Q - 1) * kWidth)), D_before = up_after<N>(never, D_at(Q - 1));
+        V ends = never, D = never;
+        for (int32_t q = 0; q < Q; ++q, choices += kChoices) {
+            const V M_above = lanes_at<N>(M_row + q * kWidth), I_above = lanes_at<N>(I_ + q * kWidth);
+            const bool all_pass = unit.masks->all_pass.data()[q];
+            const V D_above = all_pass ? larger(lanes_at<N>(D_ + q * kWidth), entering) : D_at(q);
+            const Ways best = all_pass ? ways<true>(q, M_before, I_before, D_before, M_above, I_above, D_above)
+                                       : ways<false>(q, M_before, I_before, D_before, M_above, I_above, D_above);
+            const V posterior_M = lanes_at<N>(products + q * 2 * kWidth) * total,
+                    posterior_I = lanes_at<N>(products + (q * 2 + 1) * kWidth) * total;
+            if constexpr (kNull2) {
+                put<N>(sums_M_ + q * kWidth, posterior_M + lanes_at<N>(sums_M_ + q * kWidth));
+                put<N>(sums_I_ + q * kWidth, posterior_I + lanes_at<N>(sums_I_ + q * kWidth));
+            }
+            const V M = best.M + posterior_M;
+            ends = larger(ends, M);
+            put<N>(M_out + q * kWidth, M);
+            put<N>(I_ + q * kWidth, best.I + posterior_I);
+            put<N>(D_ + q * kWidth, D);
+            D = all_pass ? larger(M, D) : larger(masked<N>(M, mask(q, kMD)), masked<N>(D, mask(q, kDD)));
+            for (int c = 0; c < kChoices; ++c) choices[c] = static_cast<Bits>(best.choices[c]);
+            M_before = M_above, I_before = I_above, D_before = D_above;
+        }
+        enter_quarters(D);
+        return largest_of_quads<N>(ends);
+    }
+
+    /// What comes into each quarter of the model from the left, by what leaves each at its own end.
+    void enter_quarters(V leaving) {
+        const V never = every<V>(kNever), through = mask(Q - 1, PathMasks::kOpen), last = mask(Q - 1, kDD);
+        const V own = up_after<N>(never, leaving);
+        entering_ = own;
+        for (int pass = 0; pass < 2; ++pass)
+            entering_ = larger(own, up_after<N>(never, masked<N>(masked<N>(entering_, through), last)));
+    }
+
+    void close_row(int32_t i, V E) {
+        const V stays = C_ + posterior_C_;
+        const uint32_t leaves = ~floats_above<N>(stays, E) & this->kAllFloats;
+        leave_rows(i - 1, leaves_ & ~leaves);
+        leaves_ = leaves;
+        C_ = larger(stays, E);
+        N_ = N_ + posterior_N_;
+        B_ = N_;
+        put<N>(this->special(i, kAccuracyN), N_);
+    }
+
+    /// Lanes whose path may leave the model in row i: with the last one of its largest M, in the order of places.
+    void leave_rows(int32_t i, uint32_t lanes) {
+        for (int k = 0; k < unit.n_lanes; ++k) {
+            if (!(lanes >> 4 * k & 1)) continue;
+            const float *row = rows_of_M(i) + 4 * k;
+            float best = kNever;
+            for (int32_t q = 0; q < Q; ++q)
+                for (int r = 0; r < 4; ++r)
+                    if (row[q * kWidth + r] >= best) best = row[q * kWidth + r], unit.lanes[k].end_node = r * Q + q + 1;
+            unit.lanes[k].end_row = i;
+        }
+    }
+
+    void start_lanes(int32_t row) {
+        for (int k = 0; k < N; ++k) {
+            if (this->begin(k) != row && row > 0) continue;
+            const auto fill = [&](float *quads, float x) {
+                for (int32_t q = 0; q < Q; ++q) std::fill_n(quads + q * kWidth + 4 * k, 4, x);
+            };
+            for (float *quads : {rows_of_M(row), I_, D_}) fill(quads, kNever);
+            fill(sums_M_, 0), fill(sums_I_, 0);
+            entering_ = this->with_lane(entering_, k, kNever);
+            C_ = this->with_lane(C_, k, kNever);
+            for (V *v : {&N_, &B_, &sum_N_, &sum_C_}) *v = this->with_lane(*v, k, 0);
+            leaves_ &= ~(15u << 4 * k);
+        }
+    }
+
+    /// Odds of residues by how often each node has them, and N and C, which have them by chance.
+    void null2(int k) {
+        using Quad = QuadLanes<1>;
+        const auto share = static_cast<float>(1.0 / static_cast<double>(static_cast<float>(unit.lanes[k].L)));
+        const float outside = this->of_lane(sum_N_, k) * share + this->of_lane(sum_C_, k) * share;
+        Quad sums[kResidues] = {};
+        for (int32_t q = 0; q < Q; ++q) {
+            const Quad M = lanes_at<1>(sums_M_ + q * kWidth + 4 * k) * share,
+                       I = lanes_at<1>(sums_I_ + q * kWidth + 4 * k) * share;
+            for (int x = 0; x < kResidues; ++x)
+                sums[x] = (sums[x] + M * lanes_at<1>(unit.tables->odds_of(x) + q * kQuad)) + I;
+        }
+        for (int x = 0; x < kResidues; ++x) unit.lanes[k].null2[x] = sum_of_quads<1>(sums[x])[0] + outside;
+    }
+
+    bool any_null2() const {
+        bool any = false;
+        for (int k = 0; k < unit.n_lanes; ++k) any |= unit.lanes[k].null2 != nullptr;
+        return any;
+    }
+
+    float *const I_ = this->work(2), *const D_ = this->work(3), *const sums_M_ = this->work(4),
+                 *const sums_I_ = this->work(5);
+    const V loop_ = this->of_lanes([](const EnvelopeLane &lane) { return lane.loop; });
+    const bool is_null2_wanted_ = any_null2();
+    V N_{}, B_{}, C_{}, sum_N_{}, sum_C_{}, posterior_N_{}, posterior_C_{}, entering_{};
+    V rest_;
+    uint32_t leaves_ = 0;
+    const bool has_own_scales_;
+};
+
+}  // namespace tropalign::TROPALIGN_ISA

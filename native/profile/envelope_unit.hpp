@@ -1,0 +1,76 @@
+// The memory of a unit of envelopes, as kernels of N lanes see it.
+#pragma once
+#include "envelope_kernels.hpp"
+#include "quad_lanes.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// A row beyond this is divided by its sum; a Backward row beyond the second one by its own.
+inline constexpr float kHighRow = 1.0e4f;
+/// The first float above 1e16, which is none.
+inline constexpr float kFarHigher = 1.0e16f;
+/// D -> D is followed until what it adds is less than this part of what is there: sums cannot tell from 2^-25 on, and
+/// the part never grows along the way, whose odds take part in what is there, too, but for roundings.
+inline constexpr float kNegligible = 0x1p30f;
+
+template <int N>
+struct UnitMemory {
+    using V = QuadLanes<N>;
+    static constexpr int kWidth = 4 * N;
+    static constexpr uint32_t kAllFloats = (1u << 4 * N) - 1;
+
+    EnvelopeUnit &unit;
+    const int32_t Q = unit.tables->Q, n_rows = unit.n_rows;
+    const float *const transitions = unit.tables->transitions.data();
+    const float *const deletes = unit.tables->deletes.data();
+
+    explicit UnitMemory(EnvelopeUnit &given) : unit(given) {}
+
+    V transition(int32_t q, Transition t) const { return same_quads<N>(transitions + (q * kDD + t) * kQuad); }
+    V delete_on(int32_t q) const { return same_quads<N>(deletes + q * kQuad); }
+
+    float *cells(int32_t row) const { return unit.cells + static_cast<int64_t>(row) * Q * 2 * kWidth; }
+    float *work(int k) const { return unit.rows + static_cast<int64_t>(k) * Q * kWidth; }
+    float *special(int32_t row, LaneSpecial s) const {
+        return unit.specials + (static_cast<int64_t>(row) * kLaneSpecials + s) * kWidth;
+    }
+
+    int32_t begin(int lane) const { return lane < unit.n_lanes ? n_rows - unit.lanes[lane].L : n_rows; }
+
+    /// The odds of each lane's residue in a row; zeros where it is idle.
+    void find_odds(int32_t row, const float **odds) const {
+        constexpr uint8_t gap = kResidues;
+        for (int k = 0; k < N; ++k) {
+            const int32_t residue = row - 1 - begin(k);
+            odds[k] = unit.tables->odds_of(residue >= 0 ? unit.lanes[k].codes[residue] : gap);
+        }
+    }
+
+    /// A number of each lane in its four places.
+    template <class Of>
+    V of_lanes(Of of) const {
+        alignas(64) float floats[kWidth] = {};
+        for (int k = 0; k < N && k < unit.n_lanes; ++k)
+            for (int r = 0; r < 4; ++r) floats[4 * k + r] = of(unit.lanes[k]);
+        return lanes_at<N>(floats);
+    }
+
+    static V with_lane(V v, int lane, float x) {
+        alignas(64) float floats[kWidth];
+        put<N>(floats, v);
+        for (int r = 0; r < 4; ++r) floats[4 * lane + r] = x;
+        return lanes_at<N>(floats);
+    }
+    static float of_lane(V v, int lane) {
+        alignas(64) float floats[kWidth];
+        put<N>(floats, v);
+        return floats[4 * lane];
+    }
+
+    static V choose(uint32_t bits, V yes, V no) {
+        return (V)((Vec<int32_t, 16 * N>)where_bits<N>(bits, yes) |
+                   (Vec<int32_t, 16 * N>)where_bits<N>(~bits & kAllFloats, no));
+    }
+};
+
+}  // namespace tropalign::TROPALIGN_ISA
