@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.profile.models import Model
 from tropalign.profile.targets import Encoder, Proteins, joined
+from tropalign.results.thresholds import BIT_CUTOFFS
 from tropalign.sequences.blocks import SequenceBlock
 
 Int64 = NDArray[np.int64]
@@ -74,12 +75,16 @@ class ModelSource:
 
     def __init__(self, models: Callable[[], Iterable[Model]], keep_bytes: int, can_reopen: bool) -> None:
         self._open = models
+        self._without: dict[str, str] = {}
         lengths: list[int] = []
         kept: list[Model] = []
         n_nodes = 0
         for model in models():
             lengths.append(model.length)
             n_nodes += model.length
+            for kind in BIT_CUTOFFS:
+                if getattr(model, kind) is None:
+                    self._without.setdefault(kind, model.name)
             if n_nodes * NODE_BYTES <= keep_bytes:
                 kept.append(model)
             elif not can_reopen:
@@ -90,6 +95,21 @@ class ModelSource:
                 kept = []
         self.lengths = np.array(lengths, np.int64)
         self._whole = Models(tuple(kept)) if n_nodes * NODE_BYTES <= keep_bytes else None
+
+    def check_cutoffs(self, kind: str) -> None:
+        """Raises InputError for the first model without thresholds of this kind (``Thresholds.bit_cutoffs``)."""
+        if kind in self._without:
+            raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=self._without[kind])
+
+    def sha256(self) -> str:
+        """Hash of all that models tell, in hexadecimal."""
+        found = hashlib.sha256()
+        for model in self._open() if self._whole is None else self._whole.items:
+            texts = (model.name, model.accession, model.description, model.consensus, model.reference, model.structure)
+            found.update(repr((texts, model.gathering, model.trusted, model.noise)).encode())
+            for table in (model.match, model.transitions, model.composition, model.evalue):
+                found.update(np.ascontiguousarray(table).data)
+        return found.hexdigest()
 
     def parts(self, bounds: Bounds) -> Iterator[Models]:
         """Models between these bounds."""
@@ -167,10 +187,10 @@ class TargetSource:
             yield from _regrouped(self._encoded(), bounds)
 
     def sha256(self) -> str:
-        """Hash of names and residues, in hexadecimal."""
+        """Hash of names, descriptions and residues, in hexadecimal."""
         names, codes = hashlib.sha256(), hashlib.sha256(self.lengths.tobytes())
         for piece in [self._whole] if self._whole is not None else self._encoded():
-            names.update("".join(f"{name}\0" for name in piece.names).encode("utf-8", "surrogatepass"))
+            names.update("\0".join((*piece.names, *piece.descriptions, "")).encode("utf-8", "surrogatepass"))
             codes.update(piece.codes.data)
         return hashlib.sha256(names.digest() + codes.digest()).hexdigest()
 

@@ -1,0 +1,262 @@
+"""What ``tropalign search`` and ``tropalign scan`` share: their options, and the run."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import math
+from typing import TYPE_CHECKING, Any
+
+from tropalign.cli.options import add_run_options, command_line, started, whole
+from tropalign.formats.registry import format_for_path, format_names
+
+if TYPE_CHECKING:
+    from tropalign.formats.hits import HitsContext
+    from tropalign.profile.options import SearchOptions
+    from tropalign.profile.outputs import Wanted
+    from tropalign.results.thresholds import Thresholds
+
+#: Thresholds: option, and what it is of.
+REPORTING = (
+    ("-E", "E", "whole {}s"),
+    ("-T", "T", "whole {}s"),
+    ("--domE", "domE", "domains"),
+    ("--domT", "domT", "domains"),
+)
+INCLUSION = (
+    ("--incE", "incE", "whole {}s"),
+    ("--incT", "incT", "whole {}s"),
+    ("--incdomE", "incdomE", "domains"),
+    ("--incdomT", "incdomT", "domains"),
+)
+CUTOFFS = {"cut_ga": "gathering", "cut_nc": "noise", "cut_tc": "trusted"}
+FILTERS = ("F1", "F2", "F3")
+#: Letters of a line of text that HMMER takes at least.
+LEAST_WIDTH = 120
+
+
+def number(text: str) -> float:
+    """A number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+    return value
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    value = number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not above 0")
+    return value
+
+
+def p_value(text: str) -> float:
+    """A number that is not below 0; as HMMER takes them, above 1 is as 1."""
+    value = number(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is below 0")
+    return value
+
+
+def add_options(parser: argparse.ArgumentParser, target: str) -> None:
+    """Options of both verbs; `target` is what is found: "target" or "model"."""
+    parser.add_argument(
+        "models", metavar="MODELS", help="profile HMMs in HMMER's format, compressed or not; - is standard input"
+    )
+    parser.add_argument(
+        "sequences", nargs="+", metavar="SEQUENCES", help="proteins as FASTA, compressed or not; - is standard input"
+    )
+    _add_results(parser.add_argument_group("results"), target)
+    _add_thresholds(parser.add_argument_group("what is reported"), REPORTING, target, "report", "10")
+    group = parser.add_argument_group("what counts as significant")
+    _add_thresholds(group, INCLUSION, target, "include", "0.01")
+    for option, what in (("cut_ga", "gathering"), ("cut_nc", "noise"), ("cut_tc", "trusted")):
+        help_text = f"report and include by each model's own {what} scores ({option[4:].upper()})"
+        group.add_argument(f"--{option}", action="store_true", help=help_text)
+    group.add_argument(
+        "-Z", type=positive, metavar="N", help=f"E-values as if there were N {target}s (default: as many as there are)"
+    )
+    group.add_argument(
+        "--domZ",
+        type=positive,
+        metavar="N",
+        help=f"those of domains as if N {target}s were reported (default: as many as are)",
+    )
+    _add_filters(parser.add_argument_group("filters"))
+    add_run_options(parser)
+
+
+def _add_results(group: Any, target: str) -> None:
+    group.add_argument(
+        "-f", "--format", choices=format_names("hits"), help="of -o (default: by its suffix, else HMMER's text)"
+    )
+    for name, what in (
+        ("tblout", f"HMMER's table of {target}s"),
+        ("domtblout", "HMMER's table of domains"),
+        ("pfamtblout", "Pfam's tables of both"),
+    ):
+        group.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, too")
+    group.add_argument("--acc", action="store_true", help="text: accessions in place of names, where there are some")
+    group.add_argument("--noali", action="store_true", help="text: without alignments")
+    group.add_argument("--notextw", action="store_true", help="text: lines without a bound")
+    group.add_argument(
+        "--textw", type=whole(LEAST_WIDTH), metavar="N", help=f"text: lines of N letters (default: {LEAST_WIDTH})"
+    )
+
+
+def _add_thresholds(
+    group: Any, options: tuple[tuple[str, str, str], ...], target: str, verb: str, default: str
+) -> None:
+    for option, name, what in options:
+        if name.endswith("E"):
+            text, kind, metavar = (
+                f"{verb} {what.format(target)} with an E-value up to X (default: {default})",
+                positive,
+                "X",
+            )
+        else:
+            text, kind, metavar = "in place of that, from a score of S bits on", number, "S"
+        group.add_argument(option, type=kind, metavar=metavar, help=text)
+
+
+def _add_filters(group: Any) -> None:
+    for name, stage, default in zip(FILTERS, ("MSV", "Viterbi", "Forward"), ("0.02", "0.001", "0.00001"), strict=True):
+        group.add_argument(
+            f"--{name}", type=p_value, metavar="P", help=f"P-value up to which {stage} passes (default: {default})"
+        )
+    group.add_argument("--nobias", action="store_true", help="no filter for biased composition")
+    group.add_argument("--max", action="store_true", help="no filter at all: slow, and finds a little more")
+    group.add_argument("--nonull2", action="store_true", help="no correction of scores for biased composition")
+    group.add_argument(
+        "--seed",
+        type=whole(0, (1 << 32) - 1),
+        metavar="N",
+        help="of the random numbers that tell apart overlapping domains (default: 42; 0: others in each run)",
+    )
+
+
+def thresholds_of(options: argparse.Namespace) -> Thresholds:
+    """The thresholds that options ask for."""
+    from tropalign.results.thresholds import Thresholds
+
+    names = [name for _, name, _ in (*REPORTING, *INCLUSION)] + ["Z", "domZ"]
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    kinds = [kind for option, kind in CUTOFFS.items() if getattr(options, option)]
+    return Thresholds(**given, bit_cutoffs=kinds[0] if kinds else None)
+
+
+def search_options_of(options: argparse.Namespace) -> SearchOptions:
+    """The filters that options ask for."""
+    from tropalign.profile.options import SearchOptions
+
+    seed = 42 if options.seed is None else options.seed
+    if options.max:
+        return SearchOptions.unfiltered(null2=not options.nonull2, seed=seed)
+    given = {name.lower(): value for name in FILTERS if (value := getattr(options, name)) is not None}
+    return SearchOptions(**given, bias_filter=not options.nobias, null2=not options.nonull2, seed=seed)
+
+
+def check_usage(options: argparse.Namespace) -> None:
+    """Refuses options that exclude each other."""
+    refuse = options.parser.error
+    for one, other in (("E", "T"), ("domE", "domT"), ("incE", "incT"), ("incdomE", "incdomT")):
+        if getattr(options, one) is not None and getattr(options, other) is not None:
+            refuse(f"{_option(one)} and {_option(other)} exclude each other: give one of them")
+    cutoffs = [name for name in CUTOFFS if getattr(options, name)]
+    given = [name for _, name, _ in (*REPORTING, *INCLUSION) if getattr(options, name) is not None]
+    if len([*cutoffs, *given]) > 1 and cutoffs:
+        refuse(f"--{cutoffs[0]} sets all thresholds: leave {_option([*cutoffs, *given][1])} out")
+    filters = [f"--{name}" for name in FILTERS if getattr(options, name) is not None] + ["--nobias"] * options.nobias
+    if options.max and filters:
+        refuse(f"--max switches all filters off: leave {filters[0]} out")
+    if options.notextw and options.textw is not None:
+        refuse("--notextw and --textw exclude each other: give one of them")
+    if [options.models, *options.sequences].count("-") > 1:
+        refuse("standard input can be read once: name - once")
+
+
+def _option(name: str) -> str:
+    return f"{'-' if len(name) == 1 else '--'}{name}"
+
+
+def run_hits(options: argparse.Namespace, orientation: str) -> None:
+    """Reads, searches and writes."""
+    from tropalign import __version__
+    from tropalign.devices.registry import open_devices
+    from tropalign.execution.run import Run, memory_allowed
+    from tropalign.formats.header import Header
+    from tropalign.formats.registry import format_of
+    from tropalign.machine.memory import left_for_job
+    from tropalign.profile.api import model_source, target_source
+    from tropalign.profile.outputs import outputs_of, run_parameters
+    from tropalign.profile.task import SearchTask
+
+    check_usage(options)
+    wanted = _wanted(options)
+    paths = [options.output] if options.shard is not None else [path for _, path, _ in wanted.files()]
+    show = started(options, paths, [options.models, *options.sequences])
+    thresholds, search_options = thresholds_of(options), search_options_of(options)
+    allowed = memory_allowed(options.memory, paths[0])
+    memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
+    models, sequences = model_source(options.models, memory_bytes), target_source(options.sequences, memory_bytes)
+    if thresholds.bit_cutoffs is not None:
+        models.check_cutoffs(thresholds.bit_cutoffs)
+    task = SearchTask(
+        models,
+        sequences,
+        search_options,
+        thresholds,
+        orientation=orientation,
+        memory_bytes=memory_bytes,
+        shard=options.shard,
+    )
+    context = _context(options, task, len((sequences if orientation == "search" else models).lengths))
+    settled = None if wanted.format == "text" else wanted.format  # the default is not said
+    header = Header(__version__, command_line(options.parser, options, format=settled), {})
+    outputs = outputs_of(wanted, header, context, options.shard is not None)
+    parameters = run_parameters(task, models, sequences, outputs, __version__)
+    searching = Run(
+        task=task,
+        outputs=outputs,
+        outline=task.outline(),
+        fingerprint=hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest(),
+        parameters=parameters,
+        memory_bytes=allowed,
+        shard=options.shard,
+        unit="comparisons",
+    )
+    cost_cells = sum(tile.cost_cells for tile in searching.outline or ())
+    searching.compute(open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes), show)
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    from tropalign.profile.outputs import TABLES, Wanted
+
+    name = options.format or format_for_path("hits", options.output)
+    return Wanted(options.output, name, {role: getattr(options, role, None) for role in TABLES})
+
+
+def _context(options: argparse.Namespace, task: Any, n_targets: int) -> HitsContext:
+    from tropalign.formats.hits import HitsContext
+
+    chosen = task.options
+    return HitsContext(
+        thresholds=task.thresholds,
+        orientation=task.orientation,
+        n_targets=n_targets,
+        models=options.models,
+        sequences=" ".join(options.sequences),
+        f1=chosen.f1,
+        f2=chosen.f2,
+        f3=chosen.f3,
+        bias_filter=chosen.bias_filter,
+        null2=chosen.null2,
+        seed=chosen.seed,
+        text_width=0 if options.notextw else options.textw or LEAST_WIDTH,
+        shows_alignments=not options.noali,
+        shows_accessions=options.acc,
+    )
