@@ -21,7 +21,7 @@ ALLOWED = {
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "profile": {"errors", "machine", "sequences", "results", "execution", "devices"},
+    "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
         "profile",

@@ -12,20 +12,19 @@ from tropalign.formats.registry import format_for_path, format_names
 
 if TYPE_CHECKING:
     from tropalign.formats.hits import HitsContext
-    from tropalign.profile.options import SearchOptions
+    from tropalign.profile.options import SearchOptions, Thresholds
     from tropalign.profile.outputs import Wanted
-    from tropalign.results.thresholds import Thresholds
 
 #: Thresholds: option, and what it is of.
 REPORTING = (
-    ("-E", "E", "whole {}s"),
-    ("-T", "T", "whole {}s"),
+    ("-E", "E", "{}s"),
+    ("-T", "T", "{}s"),
     ("--domE", "domE", "domains"),
     ("--domT", "domT", "domains"),
 )
 INCLUSION = (
-    ("--incE", "incE", "whole {}s"),
-    ("--incT", "incT", "whole {}s"),
+    ("--incE", "incE", "{}s"),
+    ("--incT", "incT", "{}s"),
     ("--incdomE", "incdomE", "domains"),
     ("--incdomT", "incdomT", "domains"),
 )
@@ -141,7 +140,7 @@ def _add_filters(group: Any) -> None:
 
 def thresholds_of(options: argparse.Namespace) -> Thresholds:
     """The thresholds that options ask for."""
-    from tropalign.results.thresholds import Thresholds
+    from tropalign.profile.options import Thresholds
 
     names = [name for _, name, _ in (*REPORTING, *INCLUSION)] + ["Z", "domZ"]
     given = {name: value for name in names if (value := getattr(options, name)) is not None}

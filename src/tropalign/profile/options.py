@@ -8,6 +8,7 @@ from typing import Any
 
 from tropalign.errors import UsageError
 from tropalign.machine.numbers import whole_number
+from tropalign.results.thresholds import Thresholds
 
 #: Seeds are numbers of 32 bits.
 MOST_SEED = (1 << 32) - 1
@@ -92,3 +93,6 @@ def _p_value(name: str, value: Any) -> float:
     if math.isnan(number) or number < 0:
         raise UsageError(f"{name} {number:g} is out of range: give a P-value, from 0 (none passes) to 1 (all pass)")
     return number
+
+
+__all__ = ["SearchOptions", "Thresholds"]
