@@ -18,6 +18,19 @@ EXAMPLE = """example:
   tropalign merge 1.shard 2.shard -o all.tsv"""
 
 
+#: Files beside the main one: the option that names each, here and in the verbs that make it.
+ROLES = {
+    "table": ("--table", "place"),
+    "jplace": ("--jplace", "place"),
+    "tblout": ("--tblout", "search or scan"),
+    "domtblout": ("--domtblout", "search or scan"),
+    "pfamtblout": ("--pfamtblout", "search or scan"),
+    "alignment": ("-A", "search"),
+}
+#: Those of search and scan, whose names may end in anything.
+TABLES = ("tblout", "domtblout", "pfamtblout", "alignment")
+
+
 def add_parser(verbs: Any, formatter: Any) -> None:
     """Registers the verb."""
     parser = verbs.add_parser(
@@ -30,8 +43,9 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     parser.add_argument("shards", nargs="+", metavar="SHARD", help="all shards of the run, in any order")
     add_output_options(parser)
-    parser.add_argument("--table", metavar="FILE", help="of shards that tropalign place wrote with --table")
-    parser.add_argument("--jplace", metavar="FILE", help="of shards that tropalign place wrote with --jplace")
+    for role, (option, verb) in ROLES.items():
+        help_text = f"of shards that tropalign {verb} wrote with {option}"
+        parser.add_argument(option, dest=role, metavar="FILE", help=help_text)
     parser.set_defaults(run=run, parser=parser, shard=None)
 
 
@@ -49,11 +63,12 @@ def run(options: argparse.Namespace) -> None:
     except InputError as error:
         raise InputError(str(error), file=options.shards[0]) from None
     roles = [output.role for output in shards.outputs]
-    paths = {"reference": f"{options.output}.reference", "table": options.table, "jplace": options.jplace}
+    paths = {"reference": f"{options.output}.reference", **{role: getattr(options, role) for role in ROLES}}
     paths[roles[0]] = options.output
-    for role in ("table", "jplace"):
-        if paths[role] is not None and role not in roles:
-            options.parser.error(f"--{role}: these shards hold none; tropalign place --{role} makes it")
+    for role, (option, verb) in ROLES.items():
+        if getattr(options, role) is not None and role not in roles[1:]:
+            verb = verb.partition(" ")[0]
+            options.parser.error(f"{option}: these shards hold none; tropalign {verb} {option} makes it")
     if "reference" in roles and options.output == "-":
         options.parser.error("these shards make two files (--split): name the reads' one with -o")
     outputs = [
@@ -64,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
     started(options, [output.path for output in outputs], options.shards)
     for role, writer in zip(roles, writers, strict=True):
         path = paths.get(role)
-        if path is not None and role != "reference":  # whose name follows from the first one's
+        if path is not None and role not in ("reference", *TABLES):  # which follows from the first one, or any name
             _check_suffix(options, path, writer)
         if path is not None and writer.is_binary:
             check_terminal(writer.name, path)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tropalign.results import hit_display, ragged
 from tropalign.results.found_hits import FoundHits, chosen
-from tropalign.results.hit import BITS, Domain, Hit
+from tropalign.results.hit import BITS, Hit
+from tropalign.results.hit_tables import HITS, Columns, DomainTable, Table, hit_columns
 from tropalign.results.thresholds import Thresholds, exp, verdicts
 
 Bools = NDArray[np.bool_]
@@ -21,7 +22,7 @@ Rows = slice | Sequence[int] | NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Hits(FoundHits):
+class Hits(FoundHits, Table):
     """The hits of a search or a scan that are reported: a row per hit, the queries in order, their best hits first.
 
     ``hits[k]`` is a `Hit` with its domains; a slice, a mask or indices give those hits.
@@ -39,6 +40,8 @@ class Hits(FoundHits):
     domain_is_reported, domain_is_included : bool, shape (n_domains,)
         The same of domains. A reported hit may have domains that are not.
     """
+
+    _types = HITS
 
     thresholds: Thresholds
     Z: float
@@ -150,15 +153,20 @@ class Hits(FoundHits):
             domain_is_included=self.domain_is_included[domains],
         )
 
-    def domains(self) -> Iterator[Domain]:
-        """The reported domains of all hits.
+    @property
+    def domains(self) -> DomainTable:
+        """The reported domains of all hits, as a table."""
+        return DomainTable(self)
 
-        Yields
-        ------
-        Domain
+    def columns(self) -> Columns:
+        """The table of hits by the names of its columns: texts in lists, numbers in arrays.
+
+        Returns
+        -------
+        dict of str to list or array
+            An item per hit.
         """
-        for hit in self:
-            yield from (domain for domain in hit.domains if domain.is_reported)
+        return hit_columns(self)
 
     def __repr__(self) -> str:
         return hit_display.table_text(self)
