@@ -39,10 +39,15 @@ def read_models(source: Source) -> Iterator[Model]:
     InputError
         A file that holds something else or nothing, a damaged or truncated model, a model of nucleotides.
     """
-    source = _pressed(source)
-    file = file_name(source)
+    source = pressed_alone(source)
+    with opened(source) as stream:
+        yield from models_of(stream, file_name(source))
+
+
+def models_of(stream: io.BufferedReader, file: str) -> Iterator[Model]:
+    """The same, from a stream of plain bytes that messages call `file`."""
     has_told = False
-    for found, line in _found(source, file):
+    for found, line in _found(stream, file):
         _require_protein(found, file, line)
         if not found.pop("is_calibrated"):
             _calibrate(found, file, line)
@@ -51,10 +56,10 @@ def read_models(source: Source) -> Iterator[Model]:
                 text = "has no calibration: it is calibrated here, and so is every further one without"
                 warnings.warn(f"{shown(file)}: the model {name!r} {text}", TropalignWarning, stacklevel=2)
             has_told = True
-        yield _model(found)
+        yield model_of_fields(found)
 
 
-def _pressed(source: Source) -> Source:
+def pressed_alone(source: Source) -> Source:
     """The pressed file of a library of which only that is there."""
     if isinstance(source, str | os.PathLike) and not os.path.exists(source):
         pressed = f"{os.fsdecode(source)}.h3m"
@@ -62,23 +67,22 @@ def _pressed(source: Source) -> Source:
     return source
 
 
-def _found(source: Source, file: str) -> Iterator[tuple[dict[str, Any], int | None]]:
+def _found(stream: io.BufferedReader, file: str) -> Iterator[tuple[dict[str, Any], int | None]]:
     """The models of a file in the words of `_native.read_model`, and the line before each of a text."""
-    with opened(source) as stream:
-        begin = stream.peek(len(OLD_TEXT))[: len(OLD_TEXT)]
-        if is_binary(begin):
-            for found in read_binary(stream, file):
-                yield found, None
-            return
-        is_old = begin == OLD_TEXT
-        if is_old:
-            from tropalign.profile.hmmer2_models import read_hmmer2
-        is_empty = True
-        for line, text in _records(stream):
-            is_empty = False
-            yield read_hmmer2(text, file, line) if is_old else _read_text(text, file, line), line
-        if is_empty:
-            raise InputError("the file is empty", file=file)
+    begin = stream.peek(len(OLD_TEXT))[: len(OLD_TEXT)]
+    if is_binary(begin):
+        for found in read_binary(stream, file):
+            yield found, None
+        return
+    is_old = begin == OLD_TEXT
+    if is_old:
+        from tropalign.profile.hmmer2_models import read_hmmer2
+    is_empty = True
+    for line, text in _records(stream):
+        is_empty = False
+        yield read_hmmer2(text, file, line) if is_old else _read_text(text, file, line), line
+    if is_empty:
+        raise InputError("the file is empty", file=file)
 
 
 def _records(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
@@ -134,7 +138,8 @@ def _calibrate(found: dict[str, Any], file: str, line: int | None) -> None:
         ) from None
 
 
-def _model(found: dict[str, Any]) -> Model:
+def model_of_fields(found: dict[str, Any]) -> Model:
+    """The model out of what `_native.read_model` finds."""
     return Model(
         name=_text(found["name"]),
         accession=_text(found["accession"]),

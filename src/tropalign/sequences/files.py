@@ -180,13 +180,13 @@ class _Named(io.RawIOBase):
     """A decompressed stream whose errors name the file."""
 
     def __init__(self, stream: Any, file: str) -> None:
-        self._stream, self._file = stream, file
+        self._stream, self.name = stream, file
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        with _naming(self._file):
+        with _naming(self.name):
             return int(self._stream.readinto(buffer))
 
 

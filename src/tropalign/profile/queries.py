@@ -1,0 +1,195 @@
+"""What a search may ask: models, alignments (a model of each, as hmmbuild makes it), sequences (as phmmer has it)."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, TropalignWarning, UsageError, shown
+from tropalign.formats.msa import BY_BIOPYTHON, CLUSTALS, read_alignment
+from tropalign.profile.binary_models import is_binary
+from tropalign.profile.building import model_of_sequence, models_of_stockholm
+from tropalign.profile.model_files import OLD_TEXT, TEXT, models_of, pressed_alone
+from tropalign.profile.models import Model
+from tropalign.profile.residues import EASEL_CODES, UNKNOWN
+from tropalign.profile.targets import Encoder
+from tropalign.sequences.blocks import TARGETS, blocks_of
+from tropalign.sequences.files import Source, file_name, is_stream, opened
+from tropalign.sequences.records import records_of_file
+
+#: What a file of queries may hold; "auto": its content says which.
+KINDS = ("auto", "models", "alignment", "sequences")
+STOCKHOLM = b"# STOCKHOLM"
+#: Suffixes of compressed files.
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+#: How much is looked at to tell what a file holds.
+FIRST_BYTES = 1 << 12
+A2M_MATCH = re.compile(rb"([A-Z-])")
+#: Letters of nucleotides: an alignment of them alone is none of proteins.
+NUCLEOTIDES = np.frombuffer(b"ACGTUNacgtun", np.uint8)
+
+
+def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
+    """The queries of a file one by one, as models.
+
+    Parameters
+    ----------
+    source
+        A file's name ("-" is standard input) or an open file; compression is judged by content. Models are in
+        HMMER's formats; alignments in Stockholm's (several in a file), FASTA, A2M, Clustal, PHYLIP or MSF; sequences
+        in FASTA or FASTQ, each of them a query.
+    kind : {"auto", "models", "alignment", "sequences"}
+        What it holds. Left to "auto", records of FASTA that hold gaps are an alignment, all others sequences.
+
+    Yields
+    ------
+    Model
+        In the order of the file.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or holds something else.
+    UsageError
+        A kind that does not exist.
+
+    Warns
+    -----
+    TropalignWarning
+        A sequence without a residue, which is no query.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(KINDS)}")
+    source = pressed_alone(source)
+    file = file_name(source)
+    stem, suffix = _stem_and_suffix(source)
+    with opened(source) as stream:
+        begin = stream.peek(FIRST_BYTES).lstrip()
+        if kind == "auto":
+            kind, stream = _judged(begin, stream, file)
+        if kind == "models":
+            yield from models_of(stream, file)
+        elif kind == "sequences":
+            yield from _models_of_sequences(stream)
+        elif begin.startswith(STOCKHOLM):
+            yield from models_of_stockholm(stream.read(), file, stem)
+        elif begin.startswith(b">"):
+            names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix == ".a2m")
+            yield from models_of_stockholm(_stockholm(names, rows, is_match, file), file, stem)
+        else:
+            names, rows = read_alignment(stream)
+            yield from models_of_stockholm(_stockholm(names, rows, None, file), file, stem)
+
+
+def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io.BufferedReader]:
+    """The kind of a file's queries, and the file from its begin."""
+    if begin.startswith((TEXT, OLD_TEXT)) or is_binary(begin):
+        return "models", stream
+    if begin.startswith(b">"):
+        data = io.BytesIO(stream.read())
+        data.name = file
+        has_gaps = any(not line.startswith(b">") and (b"-" in line or b"." in line) for line in data)
+        data.seek(0)
+        return "alignment" if has_gaps else "sequences", io.BufferedReader(data)
+    if begin.startswith(b"@"):
+        return "sequences", stream
+    if begin.startswith((STOCKHOLM, *CLUSTALS, *BY_BIOPYTHON)) or begin[:1].isdigit():
+        return "alignment", stream
+    if not begin:
+        raise InputError("the file is empty", file=file)
+    raise InputError(
+        "this is no file of queries: give models in HMMER's format, an alignment, or sequences in FASTA", file=file
+    )
+
+
+def _models_of_sequences(stream: io.BufferedReader) -> Iterator[Model]:
+    encoder = Encoder()
+    for block in blocks_of(stream, policy=TARGETS):
+        proteins = encoder.encode(block)
+        bounds = zip(proteins.offsets.tolist(), proteins.offsets[1:].tolist(), strict=False)
+        for name, description, (begin, end) in zip(proteins.names, proteins.descriptions, bounds, strict=True):
+            if begin == end:
+                text = f"{shown(block.file)}, record {shown(name)!r}: the sequence is empty, and no query"
+                warnings.warn(text, TropalignWarning, stacklevel=2)
+                continue
+            yield model_of_sequence(name, proteins.codes[begin:end], description)
+
+
+def _fasta_rows(
+    stream: io.BufferedReader, file: str, is_a2m: bool
+) -> tuple[tuple[str, ...], NDArray[np.uint8], NDArray[np.bool_] | None]:
+    """Names and rows of an alignment, and which of its columns are matches where that is said (A2M)."""
+    names: list[str] = []
+    texts: list[bytes] = []
+    for records in records_of_file(stream):
+        letters = records.letters.tobytes()
+        names += records.names
+        texts += (letters[begin:end] for begin, end in pairwise(records.offsets.tolist()))
+    if len({len(text) for text in texts}) > 1 or is_a2m:
+        rows, is_match = _rows_of_a2m(names, texts, file)
+        return tuple(names), rows, is_match
+    return tuple(names), np.frombuffer(b"".join(texts), np.uint8).reshape(len(texts), -1), None
+
+
+def _rows_of_a2m(names: list[str], texts: list[bytes], file: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Rows with a column per insertion: residues of insertions stand left, and dots after them.
+
+    A2M (UCSC SAM): a match is an upper-case letter or a "-", an insertion a lower-case letter; dots mean nothing.
+
+        MKvlAW   (two matches, two insertions, two matches)        MKvlAW
+        MKAW                                                  ->   MK..AW
+    """
+    # Per row the insertions before each match, and after the last.
+    split = [A2M_MATCH.split(text.replace(b".", b"")) for text in texts]
+    n_match = len(split[0]) // 2
+    for name, parts in zip(names, split, strict=True):
+        if len(parts) // 2 != n_match:
+            raise InputError(
+                f"{len(parts) // 2} matches, but {n_match} are expected: rows of an alignment are equally long, and in "
+                "A2M have as many upper-case letters and '-' together",
+                file=file,
+                record=name,
+            )
+    widths = [max(len(parts[2 * k]) for parts in split) for k in range(n_match + 1)]
+    padded = (
+        b"".join(part if k % 2 else part.ljust(widths[k // 2], b".") for k, part in enumerate(parts)) for parts in split
+    )
+    rows = np.frombuffer(b"".join(padded), np.uint8).reshape(len(texts), -1)
+    is_match = np.zeros(rows.shape[1], np.bool_)
+    is_match[np.cumsum(widths[:-1]) + np.arange(n_match)] = True
+    return rows, is_match
+
+
+def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArray[np.bool_] | None, file: str) -> bytes:
+    """An alignment in the format that HMMER's builder is given; rows are numbered, since models name none."""
+    unknown = EASEL_CODES[rows] == UNKNOWN
+    if unknown.any():
+        k, at = np.argwhere(unknown)[0].tolist()
+        letter = shown(chr(rows[k, at]))
+        raise InputError(f"{letter!r} is no letter of a protein: mend the alignment", file=file, record=names[k])
+    letters = rows[EASEL_CODES[rows] != EASEL_CODES[ord("-")]]
+    if letters.size and np.isin(letters, NUCLEOTIDES).all():
+        raise InputError("this is an alignment of nucleotides, but search is for proteins: give another one", file=file)
+    lines = [b"# STOCKHOLM 1.0", b""]
+    lines += (b"%d %s" % (k, row.tobytes()) for k, row in enumerate(rows, 1))
+    if is_match is not None:
+        lines.append(b"#=GC RF " + np.where(is_match, b"x", b".").astype("S1").tobytes())
+    return b"\n".join([*lines, b"//", b""])
+
+
+def _stem_and_suffix(source: Source) -> tuple[str, str]:
+    """What a model is called after its file, and the suffix of that, compression aside."""
+    if is_stream(source) or source == "-":
+        return "query", ""
+    name = os.path.basename(os.fsdecode(source))  # type: ignore[arg-type]
+    for suffix in PACKED:
+        name = name.removesuffix(suffix)
+    stem, suffix = os.path.splitext(name)
+    return stem or "query", suffix
