@@ -7,32 +7,20 @@ import itertools
 import subprocess
 import sys
 import warnings
-from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pyhmmer
 import pytest
+from same_models import CORPUS, assert_same
 
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.profile import model_files
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.model_files import read_models
-from tropalign.profile.models import Model, from_pyhmmer
+from tropalign.profile.models import from_pyhmmer
 
-#: A model of ten nodes in several formats, made by hmmbuild and hmmconvert from ten columns that somebody made up.
-CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus" / "models"
 TEXT = (CORPUS / "3f.hmm").read_bytes()
 AMINO = pyhmmer.easel.Alphabet.amino()
-
-
-def assert_same(model, other):
-    for name in (field.name for field in fields(Model)):
-        found, expected = getattr(model, name), getattr(other, name)
-        if isinstance(found, np.ndarray):
-            assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes(), name
-        else:
-            assert found == expected, name
 
 
 def assert_read_as_by_hmmer(path):

@@ -12,9 +12,9 @@ from tropalign.errors import InputError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
-from tropalign.profile.model_files import read_models
 from tropalign.profile.models import Model, from_pyhmmer
 from tropalign.profile.options import SearchOptions
+from tropalign.profile.queries import read_queries
 from tropalign.profile.sources import ModelSource, TargetSource
 from tropalign.profile.task import KEEP_SHARE, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries
@@ -40,7 +40,8 @@ def search(
     Parameters
     ----------
     models
-        Files of profile hidden Markov models, a `Model`, or several.
+        Files of profile hidden Markov models, a `Model`, or several. A file may hold alignments instead, of each of
+        which a model is built as hmmbuild does, or sequences, each of which is a query as of phmmer.
     targets
         FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins.
     thresholds
@@ -140,8 +141,8 @@ def _hits(
     return judged(of_all_queries(list(by_batch)), thresholds)
 
 
-def model_source(models: Any, memory_bytes: int) -> ModelSource:
-    """Models from files, or as they are. Raises InputError where there is none."""
+def model_source(models: Any, memory_bytes: int, kind: str = "auto") -> ModelSource:
+    """Models from files (of a kind as `read_queries` has it), or as they are. Raises InputError where there is none."""
     keep_bytes = int(KEEP_SHARE * memory_bytes)
     if _is_file(models):
         models = [models]
@@ -149,16 +150,16 @@ def model_source(models: Any, memory_bytes: int) -> ModelSource:
         models = [models]
     given = list(models)
     can_reopen = not any(is_stream(item) or item == "-" for item in given)
-    source = ModelSource(lambda: chain.from_iterable(map(_models_of, given)), keep_bytes, can_reopen)
+    source = ModelSource(lambda: chain.from_iterable(_models_of(item, kind) for item in given), keep_bytes, can_reopen)
     if not len(source.lengths):
         raise InputError("there is no model: give one or more")
     return source
 
 
-def _models_of(item: Any) -> Iterable[Model]:
+def _models_of(item: Any, kind: str) -> Iterable[Model]:
     if isinstance(item, Model):
         return [item]
-    return read_models(item) if _is_file(item) else [from_pyhmmer(item)]
+    return read_queries(item, kind) if _is_file(item) else [from_pyhmmer(item)]
 
 
 def _is_file(value: Any) -> bool:

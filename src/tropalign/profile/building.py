@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from tropalign.profile.residues import LETTERS
 GAP_OPEN, GAP_EXTEND, MATRIX = 0.02, 0.4, "BLOSUM62"
 #: The random sequences that models are calibrated with.
 SEED = 42
+#: What pyhmmer raises.
+FAULTS = (ValueError, OSError, RuntimeError)
 
 
 def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = "", **scores: Any) -> Model:
@@ -46,9 +49,9 @@ def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = ""
     with denormals_as_zero():
         try:
             hmm, _, _ = builder.build(sequence, background)
-        except ValueError as error:
+        except FAULTS as error:
             raise InputError(f"no model can be made of this sequence ({_words(error)})", record=name) from None
-    return from_pyhmmer(hmm)
+    return replace(from_pyhmmer(hmm), description=description)
 
 
 def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[Model]:
@@ -78,7 +81,7 @@ def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[M
                 if not alignment.name:
                     alignment.name = default_name if number == 1 else f"{default_name}-{number}"
                 yield model_of_alignment(alignment, file)
-    except (ValueError, OSError, RuntimeError) as error:
+    except FAULTS as error:
         raise InputError(f"alignment {number + 1} cannot be read ({_words(error)}): mend it", file=file) from None
 
 
@@ -101,7 +104,7 @@ def built_of(alignment: Any, file: str | None = None) -> Any:
     with denormals_as_zero():
         try:
             hmm, _, _ = builder.build_msa(alignment, background)
-        except ValueError as error:
+        except FAULTS as error:
             message = f"no model can be made of this alignment ({_words(error)})"
             raise InputError(message, file=file, record=alignment.name) from None
     return hmm

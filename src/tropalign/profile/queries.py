@@ -175,7 +175,9 @@ def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArra
         letter = shown(chr(rows[k, at]))
         raise InputError(f"{letter!r} is no letter of a protein: mend the alignment", file=file, record=names[k])
     letters = rows[EASEL_CODES[rows] != EASEL_CODES[ord("-")]]
-    if letters.size and np.isin(letters, NUCLEOTIDES).all():
+    if not letters.size:
+        raise InputError("the alignment holds no residue: give another one", file=file)
+    if np.isin(letters, NUCLEOTIDES).all():
         raise InputError("this is an alignment of nucleotides, but search is for proteins: give another one", file=file)
     lines = [b"# STOCKHOLM 1.0", b""]
     lines += (b"%d %s" % (k, row.tobytes()) for k, row in enumerate(rows, 1))
