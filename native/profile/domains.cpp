@@ -33,6 +33,7 @@ struct Work {
     const TargetBlock &block;
     const DomainOptions &options;
     TraceRandom any_random;  ///< Goes on from region to region where the seed is 0.
+    FullMatrix matrix;        ///< Memory of a region at a time.
     std::vector<Found> found;
     std::vector<Envelope> envelopes;  ///< Target by target, from left to right within a region.
     std::vector<Origin> origins;
@@ -61,7 +62,7 @@ std::vector<Cluster> resolve(Work &work, Found &found, const Region &region) {
     TraceRandom seeded(work.options.seed);
     std::vector<Segment> segments;
     trace_region(work.model, work.block, {found.target, region.begin, region.end}, work.options.n_traces,
-                 work.options.seed ? seeded : work.any_random, segments, found.null2.data() + region.begin);
+                 work.options.seed ? seeded : work.any_random, work.matrix, segments, found.null2.data() + region.begin);
     return cluster_segments(segments, work.options.n_traces, work.options.clusters);
 }
 
@@ -128,7 +129,7 @@ void join_domains(Work &work) {
 void find_domains(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *parsed,
                   const DomainOptions &options, std::vector<TargetHit> &out) {
     const DenormalsAsZero guard;
-    Work work{model, block, options, TraceRandom(options.seed ? options.seed : std::random_device()()), {}, {}, {}, {}};
+    Work work{model, block, options, TraceRandom(options.seed ? options.seed : std::random_device()()), {}, {}, {}, {}, {}};
     find_all_regions(work, targets, parsed);
     find_all_envelopes(work);
     rescore_all(work);
