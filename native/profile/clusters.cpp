@@ -10,8 +10,8 @@
 namespace tropalign {
 namespace {
 
-/// At least 4/5 of `length`. HMMER divides as floats and compares with .8f: a quotient of whole numbers below 2^17 other
-/// than 4/5 itself is further from it than rounding reaches.
+/// At least 4/5 of `length`. HMMER divides as floats and compares with .8f: a quotient of whole numbers below 2^17
+/// other than 4/5 itself is further from it than rounding reaches.
 bool is_most(int32_t overlap, int32_t length) { return 5 * overlap >= 4 * length; }
 
 /// Single linkage: the number of each segment's cluster.

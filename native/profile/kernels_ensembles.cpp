@@ -82,8 +82,8 @@ size_t linked(const SegmentColumns &columns, size_t first, size_t last, const Se
                 me = column(columns.model_end, k);
         const V residues = beyond_most(smaller(e, end) - vmax(b, begin), smaller(e - b, end - begin));
         // In the model HMMER counts one node less.
-        const V nodes = beyond_most(smaller(me, model_end) - vmax(mb, model_begin) - 1,
-                                    smaller(me - mb, model_end - model_begin));
+        const V nodes =
+            beyond_most(smaller(me, model_end) - vmax(mb, model_begin) - 1, smaller(me - mb, model_end - model_begin));
         const V apart = smaller(distance(b - mb, begin - model_begin), distance(e - me, end - model_end));
         const V slack = smaller(smaller(residues, nodes), diagonals - apart);
         for (uint64_t bits = widened(gt_bits<int32_t, kVectorBytes>(slack, all(-1))); bits;) {

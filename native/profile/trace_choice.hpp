@@ -1,8 +1,8 @@
 // One of two or four paths, drawn by a random number as HMMER draws it.
 //
 // HMMER divides each path by their sum (a float, with Kahan's correction), adds the quotients up in double and compares
-// with random / 2^32. All of that rounds off less than 1e-6 of the sum; so where the same comparison without any division
-// is clear by four times as much, its outcome is HMMER's, and else HMMER's operations are done.
+// with random / 2^32. All of that rounds off less than 1e-6 of the sum; so where the same comparison without any
+// division is clear by four times as much, its outcome is HMMER's, and else HMMER's operations are done.
 #pragma once
 #include <cstdint>
 

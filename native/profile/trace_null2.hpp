@@ -1,5 +1,5 @@
-// What the composition of a trace's domain says of residues (HMMER's null2 by traces): odds of a residue by the mean over
-// the domain of what its nodes emit. An insertion counts as its node's match there.
+// What the composition of a trace's domain says of residues (HMMER's null2 by traces): odds of a residue by the mean
+// over the domain of what its nodes emit. An insertion counts as its node's match there.
 #pragma once
 #include <array>
 #include <initializer_list>
@@ -14,8 +14,8 @@ struct alignas(64) CodeOdds {
     std::array<float, 32> odds{};
 };
 
-/// Sums over nodes in HMMER's order: those of each of a quad's four floats (float_tables.hpp) by themselves, which are Q
-/// neighbouring nodes, then these four. Here all residues go side by side.
+/// Sums over nodes in HMMER's order: those of each of a quad's four floats (float_tables.hpp) by themselves, which are
+/// Q neighbouring nodes, then these four. Here all residues go side by side.
 class DomainOdds {
   public:
     /// counts[k]: how many residues node k has.

@@ -5,19 +5,17 @@
 #include <cmath>
 #include <vector>
 
+#include "../compute/buffer.hpp"
 #include "../simd/vec.hpp"
 #include "ensemble_kernels.hpp"
+#include "float_tables.hpp"
 #include "trace_choice.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Floats of a quad's cells: M, D and I, four of each.
-inline constexpr int kQuadFloats = 4;
-inline constexpr int kAtM = FullMatrix::kM * kQuadFloats, kAtD = FullMatrix::kD * kQuadFloats,
-                     kAtI = FullMatrix::kI * kQuadFloats, kCellFloats = FullMatrix::kCells * kQuadFloats;
-
 /// Which M or D of a row a domain ends with: by how much each adds to E. HMMER adds the cells' shares of E up, quad by
-/// quad, four M, then four D. Here sums over blocks of quads are kept per row, so that a draw looks into one block only.
+/// quad, four M, then four D. Here sums over blocks of quads are kept per row, so that a draw looks into one block
+/// only.
 class RowEnds {
   public:
     explicit RowEnds(const FullMatrix &matrix, int32_t M)
@@ -32,12 +30,11 @@ class RowEnds {
         const auto block = static_cast<int32_t>(std::upper_bound(sums, sums + n_blocks_, wanted) - sums);
         if (block == n_blocks_) return exact_draw(i, factor, random);
         double sum = block ? sums[block - 1] : 0;
-        const float *cells = matrix_.row(i) + static_cast<size_t>(block) * kBlock * kCellFloats;
         const int32_t end = std::min(matrix_.Q, (block + 1) * kBlock);
-        for (int32_t q = block * kBlock; q < end; ++q, cells += kCellFloats)
-            for (int c = 0; c < 2 * kQuadFloats; ++c) {  // M, then D
+        for (int32_t q = block * kBlock; q < end; ++q)
+            for (int c = 0; c < 2 * kQuad; ++c) {
                 const double before = sum;
-                sum += cells[c];
+                sum += cell(i, q, c);
                 if (wanted < sum) {
                     if (before + clear < wanted && wanted < sum - clear) return node_of(q, c);
                     return exact_draw(i, factor, random);
@@ -51,9 +48,13 @@ class RowEnds {
     /// Shares are rounded to floats in HMMER, which moves their sum by less than 1e-7.
     static constexpr double kClearShare = 1e-6;
 
+    /// Of a quad's four M and four D.
+    float cell(int32_t i, int32_t q, int c) const {
+        return matrix_.row(i)[q * matrix_.quad_stride + c / kQuad * matrix_.state_stride + c % kQuad];
+    }
     int32_t node_of(int32_t q, int c) const {
-        const int32_t k = c % kQuadFloats * matrix_.Q + q + 1;
-        return k > M_ ? 0 : c < kQuadFloats ? k : -k;
+        const int32_t k = c % kQuad * matrix_.Q + q + 1;
+        return k > M_ ? 0 : c < kQuad ? k : -k;
     }
 
     const double *sums_of(int32_t i) {
@@ -65,9 +66,10 @@ class RowEnds {
         double sum = 0;
         for (int32_t block = 0; block < n_blocks_; ++block) {
             Four four{};
-            for (int32_t q = block * kBlock; q < std::min(matrix_.Q, (block + 1) * kBlock); ++q, cells += kCellFloats) {
-                four += __builtin_convertvector((load<float, 16>(cells + kAtM)), Four);
-                four += __builtin_convertvector((load<float, 16>(cells + kAtD)), Four);
+            const int32_t end = std::min(matrix_.Q, (block + 1) * kBlock);
+            for (int32_t q = block * kBlock; q < end; ++q, cells += matrix_.quad_stride) {
+                four += __builtin_convertvector((load<float, 16>(cells)), Four);
+                four += __builtin_convertvector((load<float, 16>(cells + matrix_.state_stride)), Four);
             }
             sums[block] = sum += (four[0] + four[1]) + (four[2] + four[3]);
         }
@@ -77,29 +79,27 @@ class RowEnds {
     [[gnu::noinline, gnu::cold]] int32_t exact_draw(int32_t i, float factor, uint32_t random) const {
         const double roll = random * 0x1p-32;
         double sum = 0;
-        for (int pass = 0; pass < 2; ++pass) {  // the shares may add up to a little less than 1
-            const float *cells = matrix_.row(i);
-            for (int32_t q = 0; q < matrix_.Q; ++q, cells += kCellFloats)
-                for (int c = 0; c < 2 * kQuadFloats; ++c)
-                    if (roll < (sum += cells[c] * factor)) return node_of(q, c);
-        }
+        for (int pass = 0; pass < 2; ++pass)  // the shares may add up to a little less than 1
+            for (int32_t q = 0; q < matrix_.Q; ++q)
+                for (int c = 0; c < 2 * kQuad; ++c)
+                    if (roll < (sum += cell(i, q, c) * factor)) return node_of(q, c);
         return 0;
     }
 
     const FullMatrix &matrix_;
     int32_t M_, n_blocks_;
-    std::vector<double> sums_;  // [L + 1][n_blocks_], of a row when it is first asked for
+    Buffer<double> sums_;  // [L + 1][n_blocks_], of a row when it is first asked for
     std::vector<uint8_t> is_summed_;
 };
 
-/// The steps of walks. After domain(), counts()[k] says how many residues node k of the domain has, insertions included.
+/// The steps of walks. After domain(), counts()[k] says how many residues node k of the domain has, insertions
+/// included.
 class TraceWalk {
   public:
     TraceWalk(const TraceWork &work, TraceRandom &random)
         : matrix_(work.matrix), odds_(work.odds), random_(random), steps_(work.tables.steps.data()),
           ends_(work.matrix, work.tables.M), places_(work.tables.M + 1), counts_(work.tables.M + 1) {
-        for (int32_t k = 1; k <= work.tables.M; ++k)
-            places_[k] = (k - 1) % matrix_.Q * kCellFloats + (k - 1) / matrix_.Q;
+        for (int32_t k = 1; k <= work.tables.M; ++k) places_[k] = matrix_.place(k);
     }
 
     const float *counts() const { return counts_.data(); }
@@ -151,7 +151,7 @@ class TraceWalk {
     /// from: B, I or D.
     State matches(int32_t &i, int32_t &k, int32_t n_inserted) {
         const float *row = matrix_.row(i), *special = matrix_.special(i);
-        const int64_t stride = matrix_.row(1) - matrix_.row(0);
+        const int64_t stride = matrix_.row_stride;
         counts_[k] = static_cast<float>(1 + n_inserted);
         State before = kM;
         while (true) {
@@ -169,12 +169,13 @@ class TraceWalk {
         float from_M = 0, from_I = 0, from_D = 0;
         if (k > 0) [[likely]] {
             const float *cell = row + places_[k];
-            from_M = cell[kAtM] * step.MM, from_I = cell[kAtI] * step.IM, from_D = cell[kAtD] * step.DM;
+            from_M = *cell * step.MM, from_I = cell[to_I_] * step.IM, from_D = cell[to_D_] * step.DM;
         }
         const float to_M = from_B + from_M, to_I = to_M + from_I, sum = to_I + from_D;
         const float at = share_of(random) * sum, clear = sum * kClear;
         if (sum > kLeastSum) [[likely]] {
-            if (at > from_B + clear && at < to_M - clear) [[likely]] return kM;
+            if (at > from_B + clear && at < to_M - clear) [[likely]]
+                return kM;
             if (at < from_B - clear) return kB;
             if (at > to_M + clear && at < to_I - clear) return kI;
             if (at > to_I + clear) return kD;
@@ -190,7 +191,7 @@ class TraceWalk {
         bool is_match = false;
         while (!is_match && i > 0) {
             const float *cell = matrix_.row(--i) + places_[k];
-            is_match = is_first_of(cell[kAtM] * step.MI, cell[kAtI] * step.II, random_.next());
+            is_match = is_first_of(*cell * step.MI, cell[to_I_] * step.II, random_.next());
             ++n;
         }
         return n;
@@ -204,12 +205,13 @@ class TraceWalk {
             const TraceTables::Step &step = steps_[k];
             counts_[k--] = 0;
             const float *cell = row + places_[k];
-            is_match = is_first_of(cell[kAtM] * step.MD, cell[kAtD] * step.DD, random_.next());
+            is_match = is_first_of(*cell * step.MD, cell[to_D_] * step.DD, random_.next());
         }
         return is_match ? k : 0;
     }
 
     const FullMatrix &matrix_;
+    const int32_t to_D_ = matrix_.state_stride, to_I_ = 2 * matrix_.state_stride;
     const ModeOdds odds_;
     TraceRandom &random_;
     const TraceTables::Step *steps_;

@@ -30,19 +30,14 @@ const TraceTables &SearchModel::traces() const {
     return traces_.get([&] { return make_trace_tables(plain_); });
 }
 
-void trace_region(const SearchModel &model, const TargetBlock &block, const TargetPart &region, int32_t n,
-                  TraceRandom &random, FullMatrix &matrix, std::vector<Segment> &segments, float *scores) {
+void draw_traces(const SearchModel &model, const FullMatrix &matrix, const MatrixRegion &region, int32_t begin,
+                 int32_t n, TraceRandom &random, std::vector<Segment> &segments, float *scores) {
     const DenormalsAsZero guard;
-    const int32_t L = region.end - region.begin;
-    const uint8_t *codes = block.codes(region.target) + region.begin;
-    const ModeOdds odds = multihit_odds(block.length(region.target));
-    forward_matrix(model, codes, L, odds, matrix);
-    std::fill(scores, scores + L, 0.0f);
+    std::fill(scores, scores + region.L, 0.0f);
     const size_t before = segments.size();
-    selected_ensemble_kernels()->draw({model.traces(), matrix, odds, codes, n}, random, segments, scores);
-    for (size_t k = before; k < segments.size(); ++k)
-        segments[k].begin += region.begin, segments[k].end += region.begin;
-    for (int32_t k = 0; k < L; ++k) scores[k] = logf(scores[k] / static_cast<float>(n));
+    selected_ensemble_kernels()->draw({model.traces(), matrix, region.odds, region.codes, n}, random, segments, scores);
+    for (size_t k = before; k < segments.size(); ++k) segments[k].begin += begin, segments[k].end += begin;
+    for (int32_t k = 0; k < region.L; ++k) scores[k] = logf(scores[k] / static_cast<float>(n));
 }
 
 }  // namespace tropalign

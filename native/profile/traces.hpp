@@ -8,7 +8,6 @@
 #include "full_matrix.hpp"
 #include "search_model.hpp"
 #include "segments.hpp"
-#include "targets.hpp"
 #include "trace_random.hpp"
 
 namespace tropalign {
@@ -33,15 +32,11 @@ struct TraceTables {
     std::vector<Last> last_odds;
 };
 
-/// Part of a target, 0-based and half-open.
-struct TargetPart {
-    int32_t target, begin, end;
-};
-
-/// Draws n traces of a region. Appends their domains, trace by trace and from left to right. scores[i] becomes, for
-/// residue i of the region, the logarithm of the mean over traces of its odds by the composition of the domain that it
-/// is in (HMMER's null2), which are 1 outside. `matrix` is memory to work in.
-void trace_region(const SearchModel &model, const TargetBlock &block, const TargetPart &region, int32_t n,
-                  TraceRandom &random, FullMatrix &matrix, std::vector<Segment> &segments, float *scores);
+/// Draws n traces from the matrix of a region, whose residues are `codes` and which begins at residue `begin` of its
+/// target. Appends their domains, trace by trace and from left to right. scores[i] becomes, for residue i of the
+/// region, the logarithm of the mean over traces of its odds by the composition of the domain that it is in (HMMER's
+/// null2), which are 1 outside.
+void draw_traces(const SearchModel &model, const FullMatrix &matrix, const MatrixRegion &region, int32_t begin,
+                 int32_t n, TraceRandom &random, std::vector<Segment> &segments, float *scores);
 
 }  // namespace tropalign
