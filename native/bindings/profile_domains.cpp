@@ -1,6 +1,7 @@
 // The definition of domains in a search, and its steps, each by itself.
 #include "../profile/domains.hpp"
 #include "../profile/lengths.hpp"
+#include "../profile/traces.hpp"
 #include "check.hpp"
 #include "hit_columns.hpp"
 
@@ -41,7 +42,10 @@ nb::tuple traces_of(const SearchModel &model, const TargetBlock &block, int32_t 
     {
         nb::gil_scoped_release released;
         TraceRandom random(seed);
-        trace_region(model, block, {target, begin, end}, n_traces, random, segments, scores.data());
+        const MatrixRegion region{block.codes(target) + begin, end - begin, multihit_odds(block.length(target))};
+        FullMatrices matrices;
+        matrices.fill(model, {&region, 1});
+        draw_traces(model, matrices[0], region, begin, n_traces, random, segments, scores.data());
     }
     constexpr std::array members{&Segment::trace, &Segment::begin, &Segment::end, &Segment::model_begin,
                                  &Segment::model_end};

@@ -2,55 +2,108 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <numeric>
+#include <span>
+
+#include "ensemble_kernels.hpp"
 
 namespace tropalign {
 namespace {
 
 /// At least 4/5 of `length`. HMMER divides as floats and compares with .8f: a quotient of whole numbers below 2^17
 /// other than 4/5 itself is further from it than rounding reaches.
-bool is_most(int64_t overlap, int64_t length) { return 5 * overlap >= 4 * length; }
+bool is_most(int32_t overlap, int32_t length) { return 5 * overlap >= 4 * length; }
 
-bool are_linked(const Segment &a, const Segment &b, int32_t diagonals) {
-    const int32_t overlap = std::min(a.end, b.end) - std::max(a.begin, b.begin);
-    if (!is_most(overlap, std::min(a.end - a.begin, b.end - b.begin))) return false;
-    // In the model HMMER counts one node less.
-    const int32_t nodes = std::min(a.model_end, b.model_end) - std::max(a.model_begin, b.model_begin) - 1;
-    if (!is_most(nodes, std::min(a.model_end - a.model_begin, b.model_end - b.model_begin))) return false;
-    return std::abs((a.begin - a.model_begin) - (b.begin - b.model_begin)) <= diagonals ||
-           std::abs((a.end - a.model_end) - (b.end - b.model_end)) <= diagonals;
-}
+/// Single linkage: the number of each segment's cluster.
+///
+/// Clusters are numbered, and their segments looked at, in the order of Easel's search of the graph, which decides
+/// between clusters that begin at the same residue: a stack of segments that wait, the first on top; the top one begins
+/// a cluster; whatever is linked with a segment of the cluster leaves the stack, the top one first, and the top fills
+/// its place. Here the linked ones are found by their place in the target, and taken out in that order.
+class Linkage {
+  public:
+    Linkage(const std::vector<Segment> &segments, int32_t diagonals)
+        : segments_(segments), diagonals_(diagonals), kernels_(*selected_ensemble_kernels()), rank_of_(segments.size()),
+          cluster_of_(segments.size(), -1) {
+        const auto n = static_cast<int32_t>(segments.size());
+        for (int32_t k = n; k-- > 0;) waiting_.push_back(k), rank_of_[k] = n - 1 - k;
+        ids_.resize(n);
+        std::iota(ids_.begin(), ids_.end(), 0);
+        std::stable_sort(ids_.begin(), ids_.end(),
+                         [&](int32_t a, int32_t b) { return segments[a].begin < segments[b].begin; });
+        for (const Segment &s : segments) longest_ = std::max(longest_, s.end - s.begin);
+        sort_out();
+    }
 
-/// The number of each segment's cluster. Clusters are numbered in the order in which Easel's search of the graph comes
-/// upon them, which decides between clusters that begin at the same residue.
-std::vector<int32_t> link_segments(const std::vector<Segment> &segments, int32_t diagonals, int32_t &n_clusters) {
-    const auto n = static_cast<int32_t>(segments.size());
-    std::vector<int32_t> waiting(n), found, cluster_of(n);
-    for (int32_t k = 0; k < n; ++k) waiting[k] = n - 1 - k;
-    for (n_clusters = 0; !waiting.empty(); ++n_clusters) {
-        found.push_back(waiting.back()), waiting.pop_back();
-        while (!found.empty()) {
-            const int32_t v = found.back();
-            found.pop_back();
-            cluster_of[v] = n_clusters;
-            for (size_t k = waiting.size(); k-- > 0;) {
-                if (!are_linked(segments[v], segments[waiting[k]], diagonals)) continue;
-                found.push_back(waiting[k]);
-                waiting[k] = waiting.back(), waiting.pop_back();
+    std::vector<int32_t> run(int32_t &n_clusters) {
+        std::vector<int32_t> found;
+        for (n_clusters = 0; !waiting_.empty(); ++n_clusters) {
+            found.push_back(waiting_.back()), take(waiting_.back(), n_clusters);
+            while (!found.empty()) {
+                const int32_t v = found.back();
+                found.pop_back();
+                find_linked(segments_[v]);
+                for (const int32_t w : linked_) found.push_back(w), take(w, n_clusters);
             }
         }
+        return std::move(cluster_of_);
     }
-    return cluster_of;
-}
+
+  private:
+    /// Out of the stack.
+    void take(int32_t v, int32_t cluster) {
+        cluster_of_[v] = cluster;
+        const int32_t rank = rank_of_[v], top = waiting_.back();
+        waiting_[rank] = top, rank_of_[top] = rank;
+        waiting_.pop_back();
+    }
+
+    /// The waiting ones by begin. Those that have been taken since are left out.
+    void sort_out() {
+        std::erase_if(ids_, [&](int32_t k) { return cluster_of_[k] >= 0; });
+        for (auto *column : {&columns_.begin, &columns_.end, &columns_.model_begin, &columns_.model_end})
+            column->resize(ids_.size() + SegmentColumns::kSpare);
+        for (size_t k = 0; k < ids_.size(); ++k) {
+            const Segment &s = segments_[ids_[k]];
+            columns_.begin[k] = s.begin, columns_.end[k] = s.end;
+            columns_.model_begin[k] = s.model_begin, columns_.model_end[k] = s.model_end;
+        }
+        places_.resize(ids_.size());
+    }
+
+    /// linked_ becomes the waiting ones that are linked with a segment, from the top of the stack on.
+    void find_linked(const Segment &segment) {
+        linked_.clear();
+        if (waiting_.empty()) return;
+        if (5 * waiting_.size() < 4 * ids_.size()) sort_out();
+        const auto begins = columns_.begin.begin(), end = begins + static_cast<ptrdiff_t>(ids_.size());
+        const auto first = std::upper_bound(begins, end, segment.begin - longest_);
+        const auto last = std::lower_bound(first, end, segment.end);
+        const size_t n = kernels_.linked(columns_, first - begins, last - begins, segment, diagonals_, places_.data());
+        for (size_t k = 0; k < n; ++k)
+            if (const int32_t id = ids_[places_[k]]; cluster_of_[id] < 0) linked_.push_back(id);
+        std::sort(linked_.begin(), linked_.end(), [&](int32_t a, int32_t b) { return rank_of_[a] > rank_of_[b]; });
+    }
+
+    const std::vector<Segment> &segments_;
+    const int32_t diagonals_;
+    const EnsembleKernels &kernels_;
+    int32_t longest_ = 0;
+    std::vector<int32_t> waiting_, rank_of_;  // the stack, and where in it each segment is
+    std::vector<int32_t> cluster_of_;         // -1: waiting
+    std::vector<int32_t> ids_;                // which segments the columns are of
+    SegmentColumns columns_;
+    std::vector<int32_t> places_, linked_;
+};
 
 /// How often each number of an interval comes; the first number of at least `enough` from the left or right end, or
 /// that which comes most often.
 template <class Get>
-int32_t outermost(const std::vector<const Segment *> &members, Get get, int32_t enough, bool from_right) {
-    int32_t low = get(*members[0]), high = low;
-    for (const Segment *s : members) low = std::min(low, get(*s)), high = std::max(high, get(*s));
+int32_t outermost(std::span<const Segment> members, Get get, int32_t enough, bool from_right) {
+    int32_t low = get(members[0]), high = low;
+    for (const Segment &s : members) low = std::min(low, get(s)), high = std::max(high, get(s));
     std::vector<int32_t> counts(high - low + 1);
-    for (const Segment *s : members) ++counts[get(*s) - low];
+    for (const Segment &s : members) ++counts[get(s) - low];
     const auto is_enough = [&](int32_t count) { return count >= enough; };
     if (from_right) {
         const auto at = std::find_if(counts.rbegin(), counts.rend(), is_enough);
@@ -62,10 +115,10 @@ int32_t outermost(const std::vector<const Segment *> &members, Get get, int32_t 
     return low + static_cast<int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 
-void add_cluster(const std::vector<const Segment *> &members, int32_t n_traces, const ClusterThresholds &thresholds,
+void add_cluster(std::span<const Segment> members, int32_t n_traces, const ClusterThresholds &thresholds,
                  std::vector<Cluster> &clusters) {
     int32_t of_traces = 0, last = -1;
-    for (const Segment *s : members) of_traces += s->trace != last, last = s->trace;
+    for (const Segment &s : members) of_traces += s.trace != last, last = s.trace;
     const float probability = static_cast<float>(of_traces) / static_cast<float>(n_traces);
     if (probability < thresholds.min_probability) return;
     const auto enough = static_cast<int32_t>(ceilf(static_cast<float>(of_traces) * thresholds.min_end_share));
@@ -102,11 +155,16 @@ void drop_dominated(std::vector<Cluster> &clusters) {
 std::vector<Cluster> cluster_segments(const std::vector<Segment> &segments, int32_t n_traces,
                                       const ClusterThresholds &thresholds) {
     int32_t n_clusters = 0;
-    const std::vector<int32_t> cluster_of = link_segments(segments, thresholds.diagonals, n_clusters);
-    std::vector<std::vector<const Segment *>> members(n_clusters);
-    for (size_t k = 0; k < segments.size(); ++k) members[cluster_of[k]].push_back(&segments[k]);
+    const std::vector<int32_t> cluster_of = Linkage(segments, thresholds.diagonals).run(n_clusters);
+    // Members of cluster c: places [begins[c], begins[c + 1]), by ascending trace.
+    std::vector<int32_t> begins(n_clusters + 2);
+    for (const int32_t c : cluster_of) ++begins[c + 2];
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    std::vector<Segment> members(segments.size());
+    for (size_t k = 0; k < segments.size(); ++k) members[begins[cluster_of[k] + 1]++] = segments[k];
     std::vector<Cluster> clusters;
-    for (const auto &cluster : members) add_cluster(cluster, n_traces, thresholds, clusters);
+    for (int32_t c = 0; c < n_clusters; ++c)
+        add_cluster({members.data() + begins[c], members.data() + begins[c + 1]}, n_traces, thresholds, clusters);
     std::stable_sort(clusters.begin(), clusters.end(),
                      [](const Cluster &a, const Cluster &b) { return a.begin < b.begin; });
     drop_dominated(clusters);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "traces.hpp"
+#include "segments.hpp"
 
 namespace tropalign {
 

@@ -1,6 +1,7 @@
 #include "domains.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <random>
 
@@ -20,7 +21,8 @@ struct Found {
     float forward_nats = 0;
     TargetHit hit;
     std::vector<Region> regions;
-    std::vector<float> null2;  ///< By residue: logarithms of odds. Zero outside of domains.
+    std::vector<std::vector<Cluster>> clusters;  ///< Of each region that is clustered.
+    std::vector<float> null2;                    ///< By residue: logarithms of odds. Zero outside of domains.
 };
 
 /// Where an envelope comes from.
@@ -37,6 +39,8 @@ struct Work {
     std::vector<Envelope> envelopes;  ///< Target by target, from left to right within a region.
     std::vector<Origin> origins;
     std::vector<EnvelopeResult> results;
+
+    const Region &region(const Origin &origin) const { return found[origin.found].regions[origin.region]; }
 };
 
 void find_all_regions(Work &work, Targets targets, ParsedTarget *parsed) {
@@ -47,7 +51,7 @@ void find_all_regions(Work &work, Targets targets, ParsedTarget *parsed) {
         domain_posteriors(work.block, targets[k], parsed[k], posteriors);
         parsed[k].forward = {}, parsed[k].backward = {};
         if (posteriors.overflows) continue;
-        Found found{targets[k], parsed[k].forward_nats, {}, find_regions(posteriors, work.options.regions), {}};
+        Found found{targets[k], parsed[k].forward_nats, {}, find_regions(posteriors, work.options.regions), {}, {}};
         if (found.regions.empty()) continue;
         found.hit.target = targets[k];
         found.hit.n_expected = posteriors.n_expected;
@@ -56,27 +60,61 @@ void find_all_regions(Work &work, Targets targets, ParsedTarget *parsed) {
     }
 }
 
-/// The domains of a region that may hold several; null2 of its residues.
-std::vector<Cluster> resolve(Work &work, Found &found, const Region &region) {
+/// The regions that may hold several domains, the longest first, so that those in the same register end together.
+std::vector<Origin> clustered_regions(const Work &work) {
+    std::vector<Origin> regions;
+    for (size_t f = 0; f < work.found.size(); ++f)
+        for (size_t r = 0; r < work.found[f].regions.size(); ++r)
+            if (work.found[f].regions[r].is_clustered) regions.push_back({f, r});
+    std::ranges::stable_sort(regions, std::greater(),
+                             [&](const Origin &origin) { return work.region(origin).length(); });
+    return regions;
+}
+
+/// The domains of a clustered region; null2 of its residues.
+void resolve(Work &work, const Origin &origin, const MatrixRegion &matrix_region, const FullMatrix &matrix) {
+    Found &found = work.found[origin.found];
+    const Region &region = work.region(origin);
     TraceRandom seeded(work.options.seed);
     std::vector<Segment> segments;
-    trace_region(work.model, work.block, {found.target, region.begin, region.end}, work.options.n_traces,
-                 work.options.seed ? seeded : work.any_random, segments, found.null2.data() + region.begin);
-    return cluster_segments(segments, work.options.n_traces, work.options.clusters);
+    draw_traces(work.model, matrix, matrix_region, region.begin, work.options.n_traces,
+                work.options.seed ? seeded : work.any_random, segments, found.null2.data() + region.begin);
+    found.clusters[origin.region] = cluster_segments(segments, work.options.n_traces, work.options.clusters);
+}
+
+void resolve_all(Work &work) {
+    const std::vector<Origin> regions = clustered_regions(work);
+    FullMatrices matrices;
+    for (size_t first = 0, last; first < regions.size(); first = last) {
+        const int most = FullMatrices::most_regions(work.model.plain().M, work.region(regions[first]).length());
+        last = std::min(first + most, regions.size());
+        std::vector<MatrixRegion> together;
+        for (size_t k = first; k < last; ++k) {
+            const int32_t target = work.found[regions[k].found].target;
+            const Region &region = work.region(regions[k]);
+            together.push_back(
+                {work.block.codes(target) + region.begin, region.length(), multihit_odds(work.block.length(target))});
+        }
+        matrices.fill(work.model, together);
+        for (size_t k = first; k < last; ++k) resolve(work, regions[k], together[k - first], matrices[k - first]);
+    }
 }
 
 void find_all_envelopes(Work &work) {
+    for (Found &found : work.found) {
+        found.null2.assign(work.block.length(found.target), 0.0f);
+        found.clusters.resize(found.regions.size());
+    }
+    resolve_all(work);
     for (size_t f = 0; f < work.found.size(); ++f) {
         Found &found = work.found[f];
-        found.null2.assign(work.block.length(found.target), 0.0f);
         for (size_t r = 0; r < found.regions.size(); ++r) {
             const Region &region = found.regions[r];
             const auto add = [&](int32_t begin, int32_t end, bool with_null2) {
                 work.envelopes.push_back({found.target, begin, end, with_null2}), work.origins.push_back({f, r});
             };
             if (!region.is_clustered) add(region.begin, region.end, true);
-            else
-                for (const Cluster &cluster : resolve(work, found, region)) add(cluster.begin, cluster.end, false);
+            for (const Cluster &cluster : found.clusters[r]) add(cluster.begin, cluster.end, false);
             found.hit.n_clustered += region.is_clustered;
         }
     }

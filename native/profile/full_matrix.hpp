@@ -1,15 +1,14 @@
-// Forward over a part of a target with every row kept: what stochastic traces walk through. HMMER 3.4's numbers to the
+// Forward over parts of targets with every row kept: what stochastic traces walk through. HMMER 3.4's numbers to the
 // last bit, as in parsers.hpp.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "../compute/buffer.hpp"
 #include "parsers.hpp"
 
 namespace tropalign {
-
-/// What a row beyond this is divided by its sum for.
-inline constexpr float kHighRow = 1.0e4f;
 
 /// The transitions of the special states, in a mode and for the length of a whole target.
 struct ModeOdds {
@@ -23,21 +22,40 @@ ModeOdds unihit_odds(int32_t L);
 /// Rows 0 (before the first residue) to L. Each row, its special states included, is divided by its factor kScale and
 /// by those of the rows before it.
 struct FullMatrix {
-    enum Cell { kM, kD, kI, kCells };
-
     int32_t L = 0, Q = 0;
-    std::vector<float> cells;     ///< [L + 1][Q][kCells][kQuad]; nodes as in float_tables.hpp.
-    std::vector<float> specials;  ///< [L + 1][kSpecials]
-    float nats = 0;
+    const float *cells = nullptr;  ///< M of the first node in row 0.
+    int64_t row_stride = 0;
+    /// Floats from a quad (float_tables.hpp) to the next, and from M to D and from D to I.
+    int32_t quad_stride = 0, state_stride = 0;
+    const float *specials = nullptr;  ///< [L + 1][kSpecials]
 
-    const float *row(int32_t i) const { return cells.data() + static_cast<size_t>(i) * Q * kCells * 4; }
-    const float *special(int32_t i) const { return specials.data() + static_cast<size_t>(i) * kSpecials; }
-
-    /// What `cells` and `specials` take.
-    static size_t bytes(int32_t M, int32_t L);
+    const float *row(int32_t i) const { return cells + i * row_stride; }
+    const float *special(int32_t i) const { return specials + static_cast<int64_t>(i) * kSpecials; }
+    /// Of node k's M in a row.
+    int32_t place(int32_t k) const { return (k - 1) % Q * quad_stride + (k - 1) / Q; }
 };
 
-/// Residues codes[0 .. L) of a target, whose whole length the odds are for. The matrix's memory is used again.
-void forward_matrix(const SearchModel &model, const uint8_t *codes, int32_t L, const ModeOdds &odds, FullMatrix &out);
+/// Residues codes[0 .. L) of a target, for whose whole length the odds are.
+struct MatrixRegion {
+    const uint8_t *codes;
+    int32_t L;
+    ModeOdds odds;
+};
+
+/// The matrices of a few regions at a time, which share registers and are interleaved in memory.
+class FullMatrices {
+  public:
+    /// How many regions of up to L residues go side by side: as many as vectors hold, unless they leave the cache.
+    static int most_regions(int32_t M, int32_t L);
+
+    /// At most most_regions() of the longest. Earlier matrices are lost, their memory is used again.
+    void fill(const SearchModel &model, std::span<const MatrixRegion> regions);
+    /// Region k's.
+    const FullMatrix &operator[](size_t k) const { return matrices_[k]; }
+
+  private:
+    Buffer<float> cells_, specials_;
+    std::vector<FullMatrix> matrices_;
+};
 
 }  // namespace tropalign

@@ -10,6 +10,8 @@ namespace tropalign {
 struct Region {
     int32_t begin = 0, end = 0;  ///< Residues, 0-based and half-open.
     bool is_clustered = false;   ///< It may hold several domains, which clusters of stochastic traces tell apart.
+
+    int32_t length() const { return end - begin; }
 };
 
 /// HMMER's thresholds, all of them probabilities or expected numbers.

@@ -1,0 +1,223 @@
+// A walk back through the matrix of Forward: from row L to row 0, at each step one of the states that it may come from.
+// Rows and nodes count from 1.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "../compute/buffer.hpp"
+#include "../simd/vec.hpp"
+#include "ensemble_kernels.hpp"
+#include "float_tables.hpp"
+#include "trace_choice.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// Which M or D of a row a domain ends with: by how much each adds to E. HMMER adds the cells' shares of E up, quad by
+/// quad, four M, then four D. Here sums over blocks of quads are kept per row, so that a draw looks into one block
+/// only.
+class RowEnds {
+  public:
+    explicit RowEnds(const FullMatrix &matrix, int32_t M)
+        : matrix_(matrix), M_(M), n_blocks_((matrix.Q + kBlock - 1) / kBlock),
+          sums_(static_cast<size_t>(matrix.L + 1) * n_blocks_), is_summed_(matrix.L + 1) {}
+
+    /// The node, negative for its D; 0 where there is none.
+    int32_t draw(int32_t i, uint32_t random) {
+        const auto factor = static_cast<float>(1.0 / matrix_.special(i)[kE]);
+        const double wanted = random * 0x1p-32 / factor, clear = kClearShare / factor;
+        const double *sums = sums_of(i);
+        const auto block = static_cast<int32_t>(std::upper_bound(sums, sums + n_blocks_, wanted) - sums);
+        if (block == n_blocks_) return exact_draw(i, factor, random);
+        double sum = block ? sums[block - 1] : 0;
+        const int32_t end = std::min(matrix_.Q, (block + 1) * kBlock);
+        for (int32_t q = block * kBlock; q < end; ++q)
+            for (int c = 0; c < 2 * kQuad; ++c) {
+                const double before = sum;
+                sum += cell(i, q, c);
+                if (wanted < sum) {
+                    if (before + clear < wanted && wanted < sum - clear) return node_of(q, c);
+                    return exact_draw(i, factor, random);
+                }
+            }
+        return exact_draw(i, factor, random);
+    }
+
+  private:
+    static constexpr int32_t kBlock = 4;
+    /// Shares are rounded to floats in HMMER, which moves their sum by less than 1e-7.
+    static constexpr double kClearShare = 1e-6;
+
+    /// Of a quad's four M and four D.
+    float cell(int32_t i, int32_t q, int c) const {
+        return matrix_.row(i)[q * matrix_.quad_stride + c / kQuad * matrix_.state_stride + c % kQuad];
+    }
+    int32_t node_of(int32_t q, int c) const {
+        const int32_t k = c % kQuad * matrix_.Q + q + 1;
+        return k > M_ ? 0 : c < kQuad ? k : -k;
+    }
+
+    const double *sums_of(int32_t i) {
+        double *sums = sums_.data() + static_cast<size_t>(i) * n_blocks_;
+        if (is_summed_[i]) return sums;
+        is_summed_[i] = true;
+        using Four = Vec<double, 32>;
+        const float *cells = matrix_.row(i);
+        double sum = 0;
+        for (int32_t block = 0; block < n_blocks_; ++block) {
+            Four four{};
+            const int32_t end = std::min(matrix_.Q, (block + 1) * kBlock);
+            for (int32_t q = block * kBlock; q < end; ++q, cells += matrix_.quad_stride) {
+                four += __builtin_convertvector((load<float, 16>(cells)), Four);
+                four += __builtin_convertvector((load<float, 16>(cells + matrix_.state_stride)), Four);
+            }
+            sums[block] = sum += (four[0] + four[1]) + (four[2] + four[3]);
+        }
+        return sums;
+    }
+
+    [[gnu::noinline, gnu::cold]] int32_t exact_draw(int32_t i, float factor, uint32_t random) const {
+        const double roll = random * 0x1p-32;
+        double sum = 0;
+        for (int pass = 0; pass < 2; ++pass)  // the shares may add up to a little less than 1
+            for (int32_t q = 0; q < matrix_.Q; ++q)
+                for (int c = 0; c < 2 * kQuad; ++c)
+                    if (roll < (sum += cell(i, q, c) * factor)) return node_of(q, c);
+        return 0;
+    }
+
+    const FullMatrix &matrix_;
+    int32_t M_, n_blocks_;
+    Buffer<double> sums_;  // [L + 1][n_blocks_], of a row when it is first asked for
+    std::vector<uint8_t> is_summed_;
+};
+
+/// The steps of walks. After domain(), counts()[k] says how many residues node k of the domain has, insertions
+/// included.
+class TraceWalk {
+  public:
+    TraceWalk(const TraceWork &work, TraceRandom &random)
+        : matrix_(work.matrix), odds_(work.odds), random_(random), steps_(work.tables.steps.data()),
+          ends_(work.matrix, work.tables.M), places_(work.tables.M + 1), counts_(work.tables.M + 1) {
+        for (int32_t k = 1; k <= work.tables.M; ++k) places_[k] = matrix_.place(k);
+    }
+
+    const float *counts() const { return counts_.data(); }
+
+    /// From C in row i to the row of the E that it comes from, 0 without one; likewise from J.
+    int32_t end_before_C(int32_t i) { return end_before(i, kC, odds_.end_move); }
+    int32_t end_before_J(int32_t i) { return end_before(i, kJ, odds_.end_loop); }
+
+    /// Whether B of row i comes from N, rather than J.
+    bool is_from_N(int32_t i) {
+        const float *special = matrix_.special(i);
+        return is_first_of(special[kN] * odds_.move, special[kJ] * odds_.move, random_.next());
+    }
+
+    /// From E in row i back to B in row segment.begin. False where no domain can be found.
+    bool domain(int32_t i, Segment &segment) {
+        int32_t k = ends_.draw(i, random_.next());
+        segment.end = i;
+        bool is_match = k > 0;
+        k = std::abs(k);
+        if (!is_match) k = match_before_D(i, k);
+        segment.model_end = k;
+        int32_t n_inserted = 0;
+        while (k > 0 && i > 0) {
+            const State before = matches(i, k, n_inserted);
+            if (before == kB) return segment.begin = i, segment.model_begin = k, true;
+            n_inserted = 0;
+            if (before == kI) n_inserted = insertions(i, k);
+            else k = match_before_D(i, k);
+        }
+        return false;
+    }
+
+  private:
+    enum State { kB, kM, kI, kD };
+
+    int32_t end_before(int32_t i, int which, float odds) {
+        const float *special = matrix_.special(i);
+        for (; i > 0; --i, special -= kSpecials) {
+            // Only E has been divided by the row's factor.
+            const float stays = (special - kSpecials)[which] * odds_.loop;
+            const float ends = special[kE] * odds * special[kScale];
+            if (!is_first_of(stays, ends, random_.next())) break;
+        }
+        return i;
+    }
+
+    /// From M of (i, k) through the matches before it, to the cell behind the first one and the state that it comes
+    /// from: B, I or D.
+    State matches(int32_t &i, int32_t &k, int32_t n_inserted) {
+        const float *row = matrix_.row(i), *special = matrix_.special(i);
+        const int64_t stride = matrix_.row_stride;
+        counts_[k] = static_cast<float>(1 + n_inserted);
+        State before = kM;
+        while (true) {
+            --i, --k, row -= stride, special -= kSpecials;
+            before = before_match(row, special[tropalign::kB], k, random_.next());
+            if (before != kM || k < 1 || i < 1) return before == kM ? kB : before;
+            counts_[k] = 1;
+        }
+    }
+
+    /// What M of node k + 1 comes from, out of the row before it.
+    [[gnu::always_inline]] State before_match(const float *row, float begins, int32_t k, uint32_t random) const {
+        const TraceTables::Step &step = steps_[k + 1];
+        const float from_B = begins * step.BM;
+        float from_M = 0, from_I = 0, from_D = 0;
+        if (k > 0) [[likely]] {
+            const float *cell = row + places_[k];
+            from_M = *cell * step.MM, from_I = cell[to_I_] * step.IM, from_D = cell[to_D_] * step.DM;
+        }
+        const float to_M = from_B + from_M, to_I = to_M + from_I, sum = to_I + from_D;
+        const float at = share_of(random) * sum, clear = sum * kClear;
+        if (sum > kLeastSum) [[likely]] {
+            if (at > from_B + clear && at < to_M - clear) [[likely]]
+                return kM;
+            if (at < from_B - clear) return kB;
+            if (at > to_M + clear && at < to_I - clear) return kI;
+            if (at > to_I + clear) return kD;
+        }
+        float paths[4] = {from_B, from_M, from_I, from_D};
+        return static_cast<State>(exact_choice(paths, 4, random));
+    }
+
+    /// From I of (i, k) to the M of node k that it comes from; how many insertions there are.
+    int32_t insertions(int32_t &i, int32_t k) {
+        const TraceTables::Step &step = steps_[k];
+        int32_t n = 0;
+        bool is_match = false;
+        while (!is_match && i > 0) {
+            const float *cell = matrix_.row(--i) + places_[k];
+            is_match = is_first_of(*cell * step.MI, cell[to_I_] * step.II, random_.next());
+            ++n;
+        }
+        return n;
+    }
+
+    /// From D of (i, k) to the node of the M that it comes from.
+    int32_t match_before_D(int32_t i, int32_t k) {
+        const float *row = matrix_.row(i);
+        bool is_match = false;
+        while (!is_match && k > 1) {
+            const TraceTables::Step &step = steps_[k];
+            counts_[k--] = 0;
+            const float *cell = row + places_[k];
+            is_match = is_first_of(*cell * step.MD, cell[to_D_] * step.DD, random_.next());
+        }
+        return is_match ? k : 0;
+    }
+
+    const FullMatrix &matrix_;
+    const int32_t to_D_ = matrix_.state_stride, to_I_ = 2 * matrix_.state_stride;
+    const ModeOdds odds_;
+    TraceRandom &random_;
+    const TraceTables::Step *steps_;
+    RowEnds ends_;
+    std::vector<int32_t> places_;  // of node k's M in a row
+    std::vector<float> counts_;
+};
+
+}  // namespace tropalign::TROPALIGN_ISA
