@@ -1,4 +1,4 @@
-"""Whole searches beside HMMER's own pipeline (through pyhmmer): every field of every hit, and what passed each filter."""
+"""Whole searches beside HMMER's pipeline (through pyhmmer): every field of all hits, and what passed the filters."""
 
 import numpy as np
 import pytest
