@@ -91,6 +91,7 @@ std::vector<Survivors> survivors_of(size_t n_models, const TargetBlock &block, c
     for (size_t k = 0; k < n; ++k) {
         require(block.length(target(k)) > 0, "target: an empty sequence");
         require(!std::isnan(msv_nats(k)), "msv_nats: not a number");
+        require(viterbi_nats.size() == 0 || !std::isnan(viterbi_nats(k)), "viterbi_nats: not a number");
         Survivors &own = survivors[static_cast<size_t>(model(k))];
         own.targets.push_back(target(k));
         own.msv_nats.push_back(msv_nats(k));

@@ -54,6 +54,7 @@ class GrowingWork {
             }
             std::unique_lock lock(mutex_);
             while (!changed_.wait_for(lock, kInterval, [&] { return is_over(); })) {
+                if (is_stopped_) continue;
                 lock.unlock();
                 poll_now(poll);
                 lock.lock();

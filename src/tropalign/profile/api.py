@@ -75,6 +75,12 @@ def search(
     -----
     TropalignWarning
         Letters that no protein has, which are read as X.
+
+    Examples
+    --------
+    >>> hits = tropalign.search("examples/efp.hmm", "examples/efp.fasta")
+    >>> hits[0].name, round(float(hits[0].bits), 1), len(hits)
+    ('sp|C0QQC2|EFP_PERMH', 271.1, 37)
     """
     return _hits("search", models, targets, thresholds, options, n_threads, memory_bytes, device, progress)
 
@@ -108,6 +114,12 @@ def scan(
     ------
     InputError, UsageError
         As `search`.
+
+    Examples
+    --------
+    >>> hits = tropalign.scan([("a", "MKVLAW")], "examples/efp.hmm")
+    >>> len(hits), hits.n_targets
+    (0, 1)
     """
     return _hits("scan", models, sequences, thresholds, options, n_threads, memory_bytes, device, progress)
 

@@ -81,7 +81,17 @@ class SearchOptions:
         return cls(1.0, 1.0, 1.0, bias_filter=False, null2=null2, seed=seed)
 
     def numbers(self) -> tuple[float, float, float, bool, bool, int]:
-        """The fields in their order, as native code takes them."""
+        """The fields in their order, as native code takes them.
+
+        Returns
+        -------
+        tuple
+
+        Examples
+        --------
+        >>> SearchOptions().numbers()
+        (0.02, 0.001, 1e-05, True, True, 42)
+        """
         return self.f1, self.f2, self.f3, self.bias_filter, self.null2, self.seed
 
 

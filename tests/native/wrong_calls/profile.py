@@ -71,3 +71,47 @@ def envelopes():
     yield "four columns", function, changed(valid, envelopes=wrong), ValueError, "not target, begin and end"
     wrong = valid["envelopes"].astype(np.int64)
     yield "envelopes of int64", function, changed(valid, envelopes=wrong), TypeError, ""
+
+
+def searches():
+    """search_block and finish_block."""
+    model = _native.ProfileModel(**next(models())[2])
+    block = _native.TargetBlock(np.arange(10, dtype=np.uint8), np.array([0, 4, 4, 10]))
+    options = (0.02, 1e-3, 1e-5, True, True, 42)
+    whole = {"models": [model, model], "block": block, "options": options, "n_threads": 2}
+    yield "valid", _native.search_block, whole, None, ""
+    rest = {
+        "model": np.array([0, 1], np.int32),
+        "target": np.array([2, 0], np.int32),
+        "msv_nats": np.array([3, np.inf], F32),
+        "viterbi_nats": np.zeros(0, F32),
+    }
+    finish = whole | rest
+    yield "valid end", _native.finish_block, finish, None, ""
+    for function, valid in ((_native.search_block, whole), (_native.finish_block, finish)):
+        for name, wrong, error, text in [
+            ("models", [model, None], ValueError, "not a ProfileModel"),
+            ("models", [block], ValueError, "not a ProfileModel"),
+            ("models", model, TypeError, ""),
+            ("block", None, TypeError, ""),
+            ("options", (-0.1, *options[1:]), ValueError, "not a P-value"),
+            ("options", (*options[:2], np.nan, *options[3:]), ValueError, "not a P-value"),
+            ("options", (*options[:5], -1), TypeError, ""),
+            ("options", options[:5], TypeError, ""),
+            ("n_threads", 0, ValueError, "below 1"),
+            ("progress", 7, TypeError, "not callable"),
+        ]:
+            yield f"{function.__name__} {name} {text}", function, changed(valid, **{name: wrong}), error, text
+    for name, wrong, error, text in [
+        ("model", np.array([0, 2], np.int32), ValueError, "outside of 0 to 1"),
+        ("model", np.array([0, -1], np.int32), ValueError, "outside of 0 to 1"),
+        ("model", np.array([0, 1]), TypeError, ""),
+        ("target", np.array([3, 0], np.int32), ValueError, "outside of 0 to 2"),
+        ("target", np.array([1, 0], np.int32), ValueError, "an empty sequence"),
+        ("target", np.array([0], np.int32), ValueError, "not equally many"),
+        ("msv_nats", np.array([0, np.nan], F32), ValueError, "not a number"),
+        ("msv_nats", np.zeros(3, F32), ValueError, "not equally many"),
+        ("viterbi_nats", np.zeros(1, F32), ValueError, "neither none nor one per target"),
+        ("viterbi_nats", np.full(2, np.nan, F32), ValueError, "not a number"),
+    ]:
+        yield f"finish {name} {text}", _native.finish_block, changed(finish, **{name: wrong}), error, text
