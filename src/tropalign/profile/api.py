@@ -74,6 +74,15 @@ def search(
     -----
     TropalignWarning
         Letters that no protein has, which are read as X.
+
+    Examples
+    --------
+    >>> hits = tropalign.search("examples/efp.hmm", "examples/family.fasta")
+    >>> len(hits), hits.n_targets
+    (0, 40)
+    >>> hits = tropalign.search("examples/efp.hmm", "examples/efp.fasta", thresholds=tropalign.Thresholds(T=250))
+    >>> len(hits), hits[0].name, round(hits[0].bits, 1)
+    (22, 'tr|H8KCP7|H8KCP7_RICMS', 274.3)
     """
     return _hits("search", models, targets, thresholds, options, n_threads, memory_bytes, device, progress)
 
@@ -107,6 +116,12 @@ def scan(
     ------
     InputError, UsageError
         As `search`.
+
+    Examples
+    --------
+    >>> hits = tropalign.scan("examples/efp.fasta", "examples/efp.hmm")
+    >>> len(hits.queries), hits[0].query.name, hits[0].name, hits.Z
+    (37, 'sp|Q662F0|EFP_BORBP', 'EFP', 1.0)
     """
     return _hits("scan", models, sequences, thresholds, options, n_threads, memory_bytes, device, progress)
 
