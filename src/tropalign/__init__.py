@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
     from tropalign.profile.api import scan, search
+    from tropalign.profile.files import write_hits
     from tropalign.profile.options import SearchOptions
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
@@ -61,6 +62,7 @@ _HOMES = {
     "SearchOptions": "profile.options",
     "Thresholds": "results.thresholds",
     "search": "profile.api",
+    "write_hits": "profile.files",
     "scan": "profile.api",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",
@@ -101,6 +103,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "SearchOptions",
     "Thresholds",
     "search",
+    "write_hits",
     "scan",
     "Gap",
     "SubstitutionMatrix",

@@ -11,7 +11,6 @@ from tropalign.cli.options import add_run_options, command_line, started, whole
 from tropalign.formats.registry import format_for_path, format_names
 
 if TYPE_CHECKING:
-    from tropalign.formats.hits import HitsContext
     from tropalign.profile.options import SearchOptions, Thresholds
     from tropalign.profile.outputs import Wanted
 
@@ -191,7 +190,7 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     from tropalign.formats.registry import format_of
     from tropalign.machine.memory import left_for_job
     from tropalign.profile.api import model_source, target_source
-    from tropalign.profile.outputs import outputs_of, run_parameters
+    from tropalign.profile.outputs import context_of, outputs_of, run_parameters
     from tropalign.profile.task import SearchTask
 
     check_usage(options)
@@ -213,7 +212,8 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
         memory_bytes=memory_bytes,
         shard=options.shard,
     )
-    context = _context(options, task, len((sequences if orientation == "search" else models).lengths))
+    n_targets = len((sequences if orientation == "search" else models).lengths)
+    context = context_of(orientation, n_targets, thresholds, search_options, **_shown(options))
     settled = None if wanted.format == "text" else wanted.format  # the default is not said
     header = Header(__version__, command_line(options.parser, options, format=settled), {})
     outputs = outputs_of(wanted, header, context, options.shard is not None)
@@ -239,23 +239,12 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     return Wanted(options.output, name, {role: getattr(options, role, None) for role in TABLES})
 
 
-def _context(options: argparse.Namespace, task: Any, n_targets: int) -> HitsContext:
-    from tropalign.formats.hits import HitsContext
-
-    chosen = task.options
-    return HitsContext(
-        thresholds=task.thresholds,
-        orientation=task.orientation,
-        n_targets=n_targets,
-        models=options.models,
-        sequences=" ".join(options.sequences),
-        f1=chosen.f1,
-        f2=chosen.f2,
-        f3=chosen.f3,
-        bias_filter=chosen.bias_filter,
-        null2=chosen.null2,
-        seed=chosen.seed,
-        text_width=0 if options.notextw else options.textw or LEAST_WIDTH,
-        shows_alignments=not options.noali,
-        shows_accessions=options.acc,
-    )
+def _shown(options: argparse.Namespace) -> dict[str, Any]:
+    """Where it came from, and how text looks."""
+    return {
+        "models": options.models,
+        "sequences": " ".join(options.sequences),
+        "text_width": 0 if options.notextw else options.textw or LEAST_WIDTH,
+        "shows_alignments": not options.noali,
+        "shows_accessions": options.acc,
+    }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tropalign.formats.hit_rows import QueryHits, raw
 from tropalign.formats.hits import HitsContext
+from tropalign.results.found_hits import annotation_line
 
 #: Columns of an alignment that a line has at least, however short lines are to be.
 LEAST_COLUMNS = 40
@@ -60,7 +61,7 @@ def alignment_lines(found: QueryHits, row: int, d: int, context: HitsContext) ->
     lines = hits.domain_lines(d)
     i, j = int(hits.domain_model_begin[d]), int(hits.domain_begin[d])
     above = [
-        (mark, _annotation(annotation, lines["model_line"], i))
+        (mark, annotation_line(annotation, lines["model_line"], i))
         for mark, annotation in (("CS", model.structure), ("RF", model.reference))
         if annotation is not None
     ]
@@ -86,12 +87,6 @@ def alignment_lines(found: QueryHits, row: int, d: int, context: HitsContext) ->
         yield f"  {sequence_name:>{width}} {first:>{digits}} {bottom} {aligned}"
         yield f"{margin}{lines['posterior_line'][part]} PP"
         i, j = i + n_model, j + n_target
-
-
-def _annotation(nodes: str, model_line: str, begin: int) -> str:
-    """The annotation of the aligned nodes, with '.' at inserts."""
-    letters = iter(nodes[begin:])
-    return "".join("." if letter == "." else next(letters) for letter in model_line)
 
 
 def _names(found: QueryHits, row: int, context: HitsContext) -> tuple[str, str]:

@@ -64,6 +64,7 @@ def _layout(n_hits: int, n_domains: int, n_letters: int, n_queries: int) -> list
         ("line_offsets", np.int64, (n_domains + 1,)),
         ("n_passed", np.int64, (n_queries, len(FILTERS))),
         ("widths", np.int64, (n_queries, 3)),
+        ("domZ", np.float64, (n_queries,)),
     ]
 
 

@@ -88,8 +88,8 @@ def tail(header: Header, context: HitsContext) -> str:
         f"# Program:         tropalign {context.orientation}",
         f"# Version:         {header.version} (the hits of HMMER 3.4)",
         f"# Pipeline mode:   {'SEARCH' if is_search else 'SCAN'}",
-        f"# Query file:      {one_line(query)}",
-        f"# Target file:     {one_line(target)}",
+        f"# Query file:      {one_line(query) or '[none]'}",
+        f"# Target file:     {one_line(target) or '[none]'}",
         f"# Option settings: {one_line(header.command)}",
         "# [ok]",
     )

@@ -78,9 +78,12 @@ def search(
 
     Examples
     --------
-    >>> hits = tropalign.search("examples/efp.hmm", "examples/efp.fasta")
-    >>> hits[0].name, round(float(hits[0].bits), 1), len(hits)
-    ('sp|C0QQC2|EFP_PERMH', 271.1, 37)
+    >>> hits = tropalign.search("examples/efp.hmm", "examples/family.fasta")
+    >>> len(hits), hits.n_targets
+    (0, 40)
+    >>> hits = tropalign.search("examples/efp.hmm", "examples/efp.fasta", thresholds=tropalign.Thresholds(T=250))
+    >>> len(hits), hits[0].name, round(hits[0].bits, 1)
+    (22, 'tr|H8KCP7|H8KCP7_RICMS', 274.3)
     """
     return _hits("search", models, targets, thresholds, options, n_threads, memory_bytes, device, progress)
 
@@ -117,9 +120,9 @@ def scan(
 
     Examples
     --------
-    >>> hits = tropalign.scan([("a", "MKVLAW")], "examples/efp.hmm")
-    >>> len(hits), hits.n_targets
-    (0, 1)
+    >>> hits = tropalign.scan("examples/efp.fasta", "examples/efp.hmm")
+    >>> len(hits.queries), hits[0].query.name, hits[0].name, hits.Z
+    (37, 'sp|Q662F0|EFP_BORBP', 'EFP', 1.0)
     """
     return _hits("scan", models, sequences, thresholds, options, n_threads, memory_bytes, device, progress)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
+from tropalign.formats.hits import HitsContext
 from tropalign.formats.registry import hits_writer
 
 if TYPE_CHECKING:
     from tropalign.formats.header import Header
-    from tropalign.formats.hits import HitsContext
+    from tropalign.profile.options import SearchOptions, Thresholds
     from tropalign.profile.sources import ModelSource, TargetSource
     from tropalign.profile.task import SearchTask
 
@@ -42,6 +43,25 @@ class Wanted:
         """Role, path and format of each, the first one that beside which the run's parts lie."""
         found = [(role, path, TABLES[role]) for role, path in self.tables.items() if path is not None]
         return found if found and self.main == os.devnull else [("hits", self.main, self.format), *found]
+
+
+def context_of(
+    orientation: str, n_targets: int, thresholds: Thresholds, options: SearchOptions, **shown: Any
+) -> HitsContext:
+    """What formats need of a search; `shown`: fields of HitsContext on where it came from, and how text looks."""
+    f1, f2, f3, bias_filter, null2, seed = options.numbers()
+    return HitsContext(
+        thresholds=thresholds,
+        orientation=orientation,
+        n_targets=n_targets,
+        f1=f1,
+        f2=f2,
+        f3=f3,
+        bias_filter=bias_filter,
+        null2=null2,
+        seed=seed,
+        **shown,
+    )
 
 
 def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: bool) -> list[Output]:

@@ -43,7 +43,7 @@ TEXTS = ("names", "accessions", "descriptions")
 FILTERS = ("msv", "bias", "viterbi", "forward")
 
 
-#: The default of a column that is zeros then.
+#: The default of a column that is made then.
 _NONE: Any = None
 
 
@@ -65,8 +65,9 @@ class Query:
 
     Examples
     --------
-    >>> tropalign.Query("globins4", 149).accession
-    ''
+    >>> (query,) = tropalign.search("examples/efp.hmm", "examples/efp.fasta").queries
+    >>> query.name, query.length, query.gathering
+    ('EFP', 188, None)
     """
 
     name: str
@@ -87,45 +88,7 @@ class FoundHits:
     Positions are 0-based and half-open; nats are natural logarithms of odds. The fields of a domain are those of
     ``native/profile/hit.hpp``.
 
-    Attributes
-    ----------
-    queries : tuple of Query
-    first_query
-        The number of the first of them among all queries.
-    orientation : {"search", "scan"}
-        Whether the queries are models, and targets sequences, or the other way round.
-    n_targets, n_target_residues
-        Targets that were searched, and their residues (of models: nodes).
-    n_passed : int64, shape (n_queries, 4)
-        Targets past each of FILTERS, per query.
-    widths : int64, shape (n_queries, 3)
-        Bytes of the longest name, accession, and accession or else name among hits that were left out since, but that
-        HMMER would have kept while it read; its tables are as wide. 0 (default) where none was.
-    models : mapping of int to Query
-        Of a scan: the models of the hits, by `target`.
-    names, accessions, descriptions : tuple of str
-        Of the target of each hit; empty where there is none.
-    query : int32
-        Index in `queries`.
-    target : int64
-        The number of the target among all; -1 where it is not known.
-    length : int32
-        Of the target.
-    bits, pre_bits, sum_bits : float32
-        The score; the score without the correction for biased composition; the score from the sum over domains.
-    log_p, pre_log_p, sum_log_p : float64
-        Logarithms of their P-values.
-    n_expected : float32
-        Domains that are expected by posterior probability.
-    n_regions, n_clustered, n_overlaps, n_envelopes : int32
-        How the domains were found.
-    best_domain : int32
-        The domain of the highest score, counted from 0 within the hit.
-    domain_offsets : int64, shape (n + 1,)
-        Domains of hit k: items ``domain_offsets[k]:domain_offsets[k + 1]`` of the columns of domains.
-    line_offsets : int64, shape (n_domains + 1,)
-        Alignment lines of domain d: letters ``line_offsets[d]:line_offsets[d + 1]`` of each line. All 0, and the lines
-        empty, where nobody asked for alignments.
+    The fields are described in `tropalign.results.hits`; of a tile `first_query` counts the queries before its own.
 
     Raises
     ------
@@ -175,6 +138,7 @@ class FoundHits:
     target_line: Letters
     posterior_line: Letters
     widths: Int64 = _NONE
+    domZ: Float64 = _NONE
     first_query: int = 0
     models: Mapping[int, Query] = field(default_factory=dict)
 
@@ -183,6 +147,8 @@ class FoundHits:
             raise ValueError(f"orientation {self.orientation!r} is none of {', '.join(ORIENTATIONS)}")
         if self.widths is None:
             object.__setattr__(self, "widths", np.zeros((len(self.queries), 3), np.int64))
+        if self.domZ is None:
+            object.__setattr__(self, "domZ", np.full(len(self.queries), np.nan))
         n, n_domains = len(self.names), len(self.domain_bits)
         for name in TEXTS:
             if len(getattr(self, name)) != n:
@@ -197,11 +163,16 @@ class FoundHits:
         ragged.check_offsets(self.domain_offsets, "domain_offsets", self.domain_bits, "domains")
         self._check("line_offsets", np.int64, n_domains + 1)
         ragged.check_offsets(self.line_offsets, "line_offsets", self.model_line, "letters of a line")
+        self._check("domZ", np.float64, len(self.queries))
         for name, n_values in (("n_passed", len(FILTERS)), ("widths", 3)):
             values, shape = getattr(self, name), (len(self.queries), n_values)
             if not isinstance(values, np.ndarray) or values.dtype != np.int64 or values.shape != shape:
                 raise ValueError(f"{name} has to be int64 of shape {shape}")
-        if n and not 0 <= int(self.query.min()) <= int(self.query.max()) < len(self.queries):
+        self._check_links()
+
+    def _check_links(self) -> None:
+        """Raises ValueError where a hit's query, domains or model are not there."""
+        if len(self) and not 0 <= int(self.query.min()) <= int(self.query.max()) < len(self.queries):
             raise ValueError(f"a hit's query is none of the {len(self.queries)}")
         n_own = self.n_domains
         if (n_own < 1).any() or (self.best_domain < 0).any() or (self.best_domain >= n_own).any():
@@ -280,6 +251,7 @@ def in_all_targets(pieces: Sequence[FoundHits]) -> FoundHits:
     joined["n_target_residues"] = sum(piece.n_target_residues for piece in pieces)
     joined["n_passed"] = np.sum([piece.n_passed for piece in pieces], axis=0)
     joined["widths"] = np.max([piece.widths for piece in pieces], axis=0)
+    joined["domZ"] = first.domZ
     return FoundHits(queries=first.queries, first_query=first.first_query, orientation=first.orientation, **joined)
 
 
@@ -290,7 +262,7 @@ def of_all_queries(pieces: Sequence[FoundHits]) -> FoundHits:
     first, joined = pieces[0], _concatenated(pieces)
     before = np.cumsum([0, *(len(piece.queries) for piece in pieces)]).astype(np.int32)
     joined["query"] = np.concatenate([piece.query + n for piece, n in zip(pieces, before[:-1], strict=True)])
-    for name in ("n_passed", "widths"):
+    for name in ("n_passed", "widths", "domZ"):
         joined[name] = np.concatenate([getattr(piece, name) for piece in pieces])
     return FoundHits(
         queries=tuple(query for piece in pieces for query in piece.queries),
@@ -334,3 +306,9 @@ def runs_of(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
     if len(values):
         cuts = [0, *(np.flatnonzero(values[1:] != values[:-1]) + 1).tolist(), len(values)]
         yield from pairwise(cuts)
+
+
+def annotation_line(annotation: str, model_line: str, begin: int) -> str:
+    """A model's annotation along an alignment that begins at that node, with '.' at inserts."""
+    letters = iter(annotation[begin:])
+    return "".join("." if letter == "." else next(letters) for letter in model_line)

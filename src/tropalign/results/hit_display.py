@@ -71,7 +71,8 @@ def table_text(hits: Hits) -> str:
         "included": ["yes" if value else "no" for value in hits.is_included[:SHOWN_ROWS].tolist()],
     }
     widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
-    lines = [f"<Hits: {len(hits):,} of {len(hits.queries):,} queries in {hits.n_targets:,} targets>"]
+    n = len(hits.queries)
+    lines = [f"<Hits: {len(hits):,} of {n:,} {'query' if n == 1 else 'queries'} in {hits.n_targets:,} targets>"]
     for row in [list(columns), *map(list, zip(*columns.values(), strict=True))]:
         cells = [
             cell.ljust(width) if name in ("query", "target") else cell.rjust(width)

@@ -7,6 +7,7 @@ then its domains, each followed by its alignment.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from tropalign.results.found_hits import (
     TEXTS,
     FoundHits,
     Query,
+    annotation_line,
     of_all_queries,
 )
+from tropalign.results.hit import Domain, Hit
 from tropalign.results.hits import Hits, judged
 from tropalign.results.ragged import offsets_of
 from tropalign.results.thresholds import Thresholds
@@ -177,3 +180,135 @@ def hits_of(top_hits: Any) -> Hits:
         domZ=own["domZ"] if own["domZ_setby"] else None,
     )
     return judged(of_all_queries([found_of(one) for one in several]), thresholds)
+
+
+def top_hits_of(hits: Hits, queries: Iterable[Any]) -> list[Any]:
+    """A pyhmmer.plan7.TopHits per query, which holds the hits that are reported.
+
+    Parameters
+    ----------
+    queries
+        pyhmmer's objects, of which its results know theirs: HMMs, in a scan digital sequences, one per query.
+
+    Raises
+    ------
+    ValueError
+        Not one object per query.
+    """
+    from pyhmmer.easel import VectorU8
+    from pyhmmer.plan7 import TopHits
+
+    objects = list(queries)
+    if len(objects) != len(hits.queries):
+        raise ValueError(f"{len(objects)} objects for {len(hits.queries)} queries: give one of pyhmmer's for each")
+    bounds = np.searchsorted(hits.query, np.arange(len(objects) + 1)).tolist()
+    found = []
+    for index, query in enumerate(objects):
+        rows = range(bounds[index], bounds[index + 1])
+        made = TopHits(query)
+        packed = [VectorU8(bytearray(_packed_hit(hits[row]))) for row in rows]
+        counts = {
+            "N": len(rows),
+            "Nalloc": max(len(rows), 1),
+            "nreported": len(rows),
+            "nincluded": int(hits.is_included[rows.start : rows.stop].sum()),
+        }
+        made.__setstate__(
+            {
+                "_empty": False,
+                "unsrt": packed,
+                "hit": list(range(len(rows))),
+                "is_sorted_by_sortkey": True,
+                "is_sorted_by_seqidx": False,
+                "pipeline": _pipeline(hits, index),
+                **counts,
+            }
+        )
+        found.append(made)
+    return found
+
+
+def _pipeline(hits: Hits, index: int) -> dict[str, Any]:
+    """The state of the pipeline that found the hits of a query."""
+    chosen, is_search = hits.thresholds, hits.orientation == "search"
+    own, others = hits.queries[index].length, hits.n_target_residues
+    counts = dict(zip(("msv", "bias", "vit", "fwd"), hits.n_passed[index].tolist(), strict=True))
+    return {
+        **{name: getattr(chosen, name) for name in ("E", "domE", "incE", "incdomE")},
+        **{name: getattr(chosen, name) or 0.0 for name in ("T", "domT", "incT", "incdomT")},
+        "by_E": chosen.T is None,
+        "dom_by_E": chosen.domT is None,
+        "inc_by_E": chosen.incT is None,
+        "incdom_by_E": chosen.incdomT is None,
+        "use_bit_cutoffs": _CUTOFFS.get(chosen.bit_cutoffs or "", 0),
+        "Z": hits.Z,
+        "domZ": float(hits.domZ[index]),
+        "Z_setby": int(chosen.Z is not None),
+        "domZ_setby": int(chosen.domZ is not None),
+        **{"do_max": False, "F1": 0.02, "F2": 1e-3, "F3": 1e-5, "B1": -1, "B2": -1, "B3": -1},
+        **{"do_biasfilter": True, "do_null2": True, "n_output": 0, "pos_output": 0},
+        "nmodels": 1 if is_search else hits.n_targets,
+        "nseqs": hits.n_targets if is_search else 1,
+        "nres": others if is_search else own,
+        "nnodes": own if is_search else others,
+        **{f"n_past_{name}": n for name, n in counts.items()},
+        **{f"pos_past_{name}": 0 for name in counts},
+        **{"mode": 0 if is_search else 1, "long_targets": False, "strands": 0, "W": -1, "block_length": 0},
+    }
+
+
+def _packed_hit(hit: Hit) -> bytes:
+    hits, k = hit.hits, hit.index
+    texts = [_zero_ended(hit.name)]
+    marks = 0
+    for mark, text in ((_ACCESSION, hit.accession), (_DESCRIPTION, hit.description)):
+        if text:
+            marks |= mark
+            texts.append(_zero_ended(text))
+    key = hit.bits if hits.thresholds.sorts_by_score else -hit.log_p
+    scores = [float(getattr(hits, name)[k]) for name in ("bits", "pre_bits", "sum_bits")]
+    logs = [float(getattr(hits, name)[k]) for name in ("log_p", "pre_log_p", "sum_log_p")]
+    found = [int(getattr(hits, name)[k]) for name in ("n_regions", "n_clustered", "n_overlaps", "n_envelopes")]
+    flags = _REPORTED | (_INCLUDED if hit.is_included else 0)
+    counts = [int(hits.n_domains[k]), flags, int(hits.n_reported[k]), int(hits.n_included[k])]
+    numbers = (key, *scores, *logs, float(hits.n_expected[k]), *found, *counts, int(hits.best_domain[k]), 0, 0, marks)
+    size = _HIT.size + sum(map(len, texts))
+    return b"".join([_HIT.pack(size, 0, *numbers), *texts, *map(_packed_domain, hit.domains)])
+
+
+def _packed_domain(domain: Domain) -> bytes:
+    hits, d = domain.hit.hits, domain.index
+    (begin, end), (first, last) = domain.envelope, domain.span
+    names = ("envelope_nats", "correction_nats", "bias_nats", "expected_accuracy", "bits", "log_p")
+    values = [float(getattr(hits, f"domain_{name}")[d]) for name in names]
+    marks = (domain.is_reported, domain.is_included)
+    spans = (begin + 1, end, first + 1, last, 0, 0)
+    return _DOMAIN.pack(_DOMAIN.size, *spans, *values, *marks, 0) + _packed_alignment(domain)
+
+
+def _packed_alignment(domain: Domain) -> bytes:
+    hit, model, lines = domain.hit, domain.hit.model, domain.lines
+    (first, last), (begin, end) = domain.model_span, domain.span
+    is_search = hit.hits.orientation == "search"
+    marks, texts = _POSTERIOR | _TARGET, []
+    for mark, annotation in ((_REFERENCE, model.reference), (_STRUCTURE, model.structure)):
+        if annotation is not None:
+            marks |= mark
+            texts.append(annotation_line(annotation, lines["model_line"], first))
+    query, target = (
+        (hit.query.name, hit.query.accession, hit.query.description),
+        (
+            hit.name,
+            hit.accession,
+            hit.description,
+        ),
+    )
+    own = [lines[name] for name in ("model_line", "match_line", "target_line", "posterior_line")]
+    data = b"".join(map(_zero_ended, [*texts, *own, *(query + target if is_search else target + query)]))
+    n_residues = hit.length if is_search else hit.query.length
+    numbers = (len(lines["model_line"]), first + 1, last, model.length, begin + 1, end, n_residues, marks)
+    return _ALIGNMENT.pack(_ALIGNMENT.size + len(data), *numbers) + data
+
+
+def _zero_ended(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape") + b"\0"

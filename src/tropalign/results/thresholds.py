@@ -28,7 +28,7 @@ BIT_CUTOFFS = ("gathering", "noise", "trusted")
 class Thresholds:
     """What is reported and what is included, under HMMER's names.
 
-    Parameters
+    Attributes
     ----------
     E, domE
         Report hits, and domains of reported hits, with an E-value of at most this.
@@ -92,15 +92,12 @@ class Verdicts:
         The fields of FoundHits, sorted as HMMER sorts: by query, then the best first.
     Z
         Targets for E-values of hits.
-    domZ : float64, shape (n_queries,)
-        And of domains.
     is_included : bool, shape (n,)
     domain_is_reported, domain_is_included : bool, shape (n_domains,)
     """
 
     columns: dict[str, Any]
     Z: float
-    domZ: Float64
     is_included: Bools
     domain_is_reported: Bools
     domain_is_included: Bools
@@ -121,7 +118,11 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
     order = _sorted(found, np.flatnonzero(is_reported), thresholds)
     columns = chosen(found, order)
     n_reported = np.bincount(columns["query"], minlength=len(found.queries)).astype(np.float64)
-    domZ = n_reported if thresholds.domZ is None else np.full(len(found.queries), float(thresholds.domZ))
+    columns["domZ"] = domZ = (
+        np.where(np.isnan(found.domZ), n_reported, found.domZ)
+        if thresholds.domZ is None
+        else np.full(len(found.queries), float(thresholds.domZ))
+    )
     of_hit = np.repeat(np.arange(len(order)), np.diff(columns["domain_offsets"]))
     if cutoffs is not None:
         cutoffs = cutoffs[order]
@@ -137,7 +138,7 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
         domain_is_included &= domain_is_reported
     _drop_copies(columns, domain_is_reported, domain_is_included)
     columns["widths"] = _widths(found, is_kept(found, thresholds) | is_reported)
-    return Verdicts(columns, Z, domZ, is_included, domain_is_reported, domain_is_included)
+    return Verdicts(columns, Z, is_included, domain_is_reported, domain_is_included)
 
 
 def is_kept(found: FoundHits, thresholds: Thresholds) -> Bools:
