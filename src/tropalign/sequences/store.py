@@ -104,6 +104,8 @@ class SequenceStore:
         As the letters were judged when the store was built.
     manifest
         What the file says of itself.
+    mapped
+        Its bytes.
 
     Examples
     --------
@@ -124,7 +126,7 @@ class SequenceStore:
     by_length: NDArray[np.int64]
     alphabet: Alphabet
     manifest: dict[str, Any]
-    _mapped: mmap.mmap
+    mapped: mmap.mmap
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> SequenceStore:
@@ -143,6 +145,14 @@ class SequenceStore:
         ------
         InputError
             A file that is not there, is no store, was cut short or damaged, or is of a newer version of tropalign.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> tropalign.SequenceStore.open(path).names[:2]
+        ('sp|Q662F0|EFP_BORBP', 'sp|B7J1E4|EFP_BORBZ')
         """
         file = os.fsdecode(path)
         try:
@@ -201,6 +211,14 @@ class SequenceStore:
             What cannot be read or written, or is being written by another process.
         ResourceError
             The disk is full.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> int(store.offsets[store.by_length[0] + 1] - store.offsets[store.by_length[0]])
+        185
         """
         from tropalign import __version__ as version
         from tropalign.execution.files import check_outputs, write_to
@@ -225,13 +243,20 @@ class SequenceStore:
         ------
         InputError
             A byte has changed since the store was built.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> store.verify()
         """
         for name in ARRAYS:
             entry = self.manifest["arrays"][name]
             begin, end = entry["begin"], entry["begin"] + entry["bytes"]
             digest = hashlib.sha256()
             for at in range(begin, end, SPAN):
-                digest.update(self._mapped[at : min(end, at + SPAN)])
+                digest.update(self.mapped[at : min(end, at + SPAN)])
             if digest.hexdigest() != entry["sha256"]:
                 raise _damaged(f"its {name.replace('_', ' ')} are not those that were written", self.path)
 
@@ -239,6 +264,24 @@ class SequenceStore:
         """Runs of sequences, as (begin, end), of so many letters or sequences at the most; one sequence at the least.
 
         Pages of letters that lie behind are let go, so that a pass takes little memory whatever the size.
+
+        Parameters
+        ----------
+        most_letters, most_sequences
+            What a run may hold.
+
+        Yields
+        ------
+        tuple of int
+            The first sequence, and the one after the last.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> list(store.spans(3000, 20))
+        [(0, 15), (15, 30), (30, 37)]
         """
         n, begin, let_go = len(self), 0, 0
         while begin < n:
@@ -251,12 +294,12 @@ class SequenceStore:
 
     def _let_go(self, begin: int, end: int) -> int:
         """Gives the pages of letters back, all of them that lie in whole pages; they are read again when needed."""
-        if hasattr(self._mapped, "madvise"):
+        if hasattr(self.mapped, "madvise"):
             at = self.manifest["arrays"]["letters"]["begin"]
             first = (at + begin) // mmap.PAGESIZE * mmap.PAGESIZE
             size = (at + end) // mmap.PAGESIZE * mmap.PAGESIZE - first
             if size > 0:
-                self._mapped.madvise(mmap.MADV_DONTNEED, first, size)
+                self.mapped.madvise(mmap.MADV_DONTNEED, first, size)
         return end
 
 
