@@ -98,6 +98,8 @@ def _add_results(group: Any, target: str) -> None:
         ("pfamtblout", "Pfam's tables of both"),
     ):
         group.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, too")
+    if target == "target":
+        group.add_argument("-A", dest="alignment", metavar="FILE", help="write included domains as alignments, too")
     group.add_argument("--acc", action="store_true", help="text: accessions in place of names, where there are some")
     group.add_argument("--noali", action="store_true", help="text: without alignments")
     group.add_argument("--notextw", action="store_true", help="text: lines without a bound")

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tropalign.errors import UsageError
 from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
 from tropalign.formats.hits import HitsContext
@@ -74,6 +75,8 @@ def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: b
     InputError
         A format that lacks its package.
     """
+    if context.orientation == "scan" and any(name == "stockholm" for *_, name in wanted.files()):
+        raise UsageError("hits of a scan make no alignment, since each has its own model: give tropalign search")
     outputs = [Output(role, path, hits_writer(name, header, context)) for role, path, name in wanted.files()]
     for output in outputs if not is_shard else ():
         if output.writer.is_binary:

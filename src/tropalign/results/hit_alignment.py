@@ -1,0 +1,179 @@
+"""Hits as a multiple alignment: the included domains of a query, each as its alignment to the model has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.results import ragged
+from tropalign.results.hits import Hits
+
+Letters = NDArray[np.uint8]
+Int64 = NDArray[np.int64]
+GAP, DOT = ord("-"), ord(".")
+#: Posteriors by their digits, as HMMER reads them: 0.01 for 0, and 1 for a star.
+POSTERIORS = np.zeros(256)
+POSTERIORS[[ord(digit) for digit in "0123456789*"]] = np.array([0.01, *np.arange(1, 10) / 10, 1], np.float32)
+#: Letters that stand for no residue.
+NO_RESIDUES = np.frombuffer(b"*~", np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class HitAlignment:
+    """Domains aligned to a model: a column per node, and after it as many as the longest insertion there has residues.
+
+    Attributes
+    ----------
+    names, accessions, descriptions : tuple of str
+        A name is that of the target with the residues of the domain, counted from 1.
+    letters : uint8, shape (n_rows, n_columns)
+        Residues of nodes in upper case, deletions ``-``; residues of insertions in lower case, and dots between them.
+    posteriors : uint8, shape (n_rows, n_columns)
+        The digit of the posterior of each residue, and dots.
+    has_posteriors : bool, shape (n_rows,)
+        Which rows have some.
+    is_node : bool, shape (n_columns,)
+        Which columns are those of nodes.
+    """
+
+    names: tuple[str, ...]
+    accessions: tuple[str, ...]
+    descriptions: tuple[str, ...]
+    letters: Letters
+    posteriors: Letters
+    has_posteriors: NDArray[np.bool_]
+    is_node: NDArray[np.bool_]
+
+    @property
+    def reference(self) -> bytes:
+        """An ``x`` per column of a node, and dots."""
+        return np.where(self.is_node, ord("x"), DOT).astype(np.uint8).tobytes()
+
+    @cached_property
+    def mean_posteriors(self) -> bytes:
+        """The digit of the mean posterior per column of a node, and dots."""
+        digits = self.posteriors[:, self.is_node]
+        counts = (digits != DOT).sum(axis=0)
+        total = np.zeros(digits.shape[1])
+        for row in digits:  # one after another: the order of HMMER's sum
+            total += POSTERIORS[row]
+        with np.errstate(invalid="ignore"):
+            raised = (total / counts).astype(np.float32) + np.float64(0.05)
+            means = np.where(raised >= 1, ord("*"), (raised * 10).astype(np.uint8) + ord("0"))
+        line = np.full(len(self.is_node), DOT, np.uint8)
+        line[self.is_node] = np.where(counts > 0, means, DOT)
+        return line.tobytes()
+
+
+def align_hits(hits: Hits, query: int = 0, first: tuple[str, Letters] | None = None) -> HitAlignment | None:
+    """The included domains of one query as a multiple alignment, as ``hmmsearch -A`` and jackhmmer make it.
+
+    Parameters
+    ----------
+    hits
+        With alignment lines, models being the queries.
+    query
+        Index in ``hits.queries``.
+    first
+        Name and letters of a sequence that becomes the first row: a residue per node.
+
+    Returns
+    -------
+    HitAlignment or None
+        In the order of the hits; None where nothing is included.
+
+    Raises
+    ------
+    ValueError
+        Hits of a scan, or without alignment lines; a first row of another length than the model.
+    """
+    if hits.orientation != "search":
+        raise ValueError("hits of a scan have no common model")
+    length = hits.queries[query].length
+    rows = np.flatnonzero((hits.query == query) & hits.is_included)
+    lengths, domains = ragged.chosen(hits.domain_offsets, rows)
+    owner = np.repeat(rows, np.diff(lengths))
+    is_included = hits.domain_is_included[domains]
+    domains, owner = domains[is_included], owner[is_included]
+    if len(domains) and not hits.has_lines:
+        raise ValueError("the hits have no alignments")
+    if not len(domains) and first is None:
+        return None
+    placed = _Placed(hits, domains, length)
+    n_first = 0 if first is None else 1
+    shape = (n_first + len(domains), len(placed.is_node))
+    letters, posteriors = np.full(shape, DOT, np.uint8), np.full(shape, DOT, np.uint8)
+    letters[:, placed.is_node] = GAP
+    names, accessions, descriptions = placed.words(hits, owner)
+    if first is not None:
+        if len(first[1]) != length:
+            raise ValueError(f"the first row has {len(first[1])} residues, but the model {length} nodes")
+        letters[0, placed.is_node] = _upper(first[1])
+        names, accessions, descriptions = [first[0], *names], ["", *accessions], ["", *descriptions]
+    letters[n_first + placed.row, placed.column] = placed.letter
+    posteriors[n_first + placed.row, placed.column] = placed.posterior
+    has_posteriors = np.arange(shape[0]) >= n_first
+    return HitAlignment(
+        tuple(names), tuple(accessions), tuple(descriptions), letters, posteriors, has_posteriors, placed.is_node
+    )
+
+
+class _Placed:
+    """Every residue of some domains with its row and column.
+
+    Node k stands in column ``column_of[k]``, counted from 0; what is inserted after it in the next ``widths[k]``
+    columns, the first half of a row's residues at the left and the others at the right:
+
+        node      4 . . . . 5
+        row 1     M k v a w L
+        row 2     M i . l v L
+    """
+
+    def __init__(self, hits: Hits, domains: Int64, length: int) -> None:
+        self.domains = domains
+        offsets, at = ragged.chosen(hits.line_offsets, domains)
+        row = np.repeat(np.arange(len(domains)), np.diff(offsets))
+        model, letter = hits.model_line[at], hits.target_line[at]
+        is_insert = model == DOT
+        before = np.cumsum(~is_insert)
+        # Nodes of a row count from that of its first letter, which is a match.
+        node = hits.domain_model_begin[domains][row] + before - (before[offsets[:-1]] - 1)[row]
+        # Insertions: residues of one row after one node.
+        begins = np.flatnonzero(is_insert & ~np.concatenate([[False], is_insert[:-1]]))
+        ends = np.flatnonzero(is_insert & ~np.concatenate([is_insert[1:], [False]])) + 1
+        widths = np.zeros(length + 1, np.int64)
+        np.maximum.at(widths, node[begins], ends - begins)
+        column_of = np.arange(length + 1) - 1 + np.concatenate([[0], np.cumsum(widths[:-1])])
+        self.is_node = np.zeros(length + int(widths.sum()), np.bool_)
+        self.is_node[column_of[1:]] = True
+        column = column_of[node]
+        residues_before = np.concatenate([[0], np.cumsum(~np.isin(letter, NO_RESIDUES))])
+        n_residues = residues_before[ends] - residues_before[begins]
+        sizes = ends - begins
+        rank = np.flatnonzero(is_insert) - np.repeat(begins, sizes)  # within its insertion
+        left, spare = np.repeat(n_residues // 2, sizes), np.repeat(widths[node[begins]] - sizes, sizes)
+        inserted = column[is_insert] + 1 + rank
+        column[is_insert] = np.where(rank < left, inserted, inserted + spare)
+        is_residue = letter != GAP
+        self.row, self.column = row[is_residue], column[is_residue]
+        self.letter = np.where(is_insert, _lower(letter), _upper(letter))[is_residue]
+        self.posterior = hits.posterior_line[at][is_residue]
+
+    def words(self, hits: Hits, owner: Int64) -> tuple[list[str], list[str], list[str]]:
+        """Names, accessions and descriptions of the rows."""
+        spans = zip((hits.domain_begin[self.domains] + 1).tolist(), hits.domain_end[self.domains].tolist(), strict=True)
+        owners = owner.tolist()
+        names = [f"{hits.names[k]}/{begin}-{end}" for k, (begin, end) in zip(owners, spans, strict=True)]
+        descriptions = [f"[subseq from] {hits.descriptions[k] or hits.names[k]}" for k in owners]
+        return names, [hits.accessions[k] for k in owners], descriptions
+
+
+def _upper(letters: Letters) -> Letters:
+    return np.where((letters >= ord("a")) & (letters <= ord("z")), letters - 32, letters).astype(np.uint8)
+
+
+def _lower(letters: Letters) -> Letters:
+    return np.where((letters >= ord("A")) & (letters <= ord("Z")), letters + 32, letters).astype(np.uint8)
