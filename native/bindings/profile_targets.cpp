@@ -19,9 +19,11 @@ void make_block(TargetBlock *self, Column<uint8_t> codes, Column<int64_t> offset
     new (self) TargetBlock(codes.data(), offsets.data(), static_cast<int32_t>(n_entries - 1));
 }
 
-nb::object by_length(const TargetBlock &block) {
-    const Targets all = block.by_length();
-    return to_numpy(std::vector<int32_t>(all.begin(), all.end()));
+/// A view, so that stages see neighbours of the block in parts of it.
+nb::object by_length(nb::handle self) {
+    const Targets all = nb::cast<const TargetBlock &>(self).by_length();
+    const size_t size = all.size();
+    return nb::cast(nb::ndarray<nb::numpy, const int32_t>(all.data(), 1, &size, self));
 }
 
 }  // namespace
@@ -33,5 +35,5 @@ void bind_profile_targets(nb::module_ &m) {
                             "Targets of a search, in Easel's codes (0 to 28). Keeps the arrays, which must not change.")
         .def("__init__", &make_block, array("codes"), array("offsets"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def_prop_ro("n_targets", &TargetBlock::size, "How many targets it has.")
-        .def("by_length", &by_length, "Indices by ascending length, int32.");
+        .def("by_length", &by_length, "Indices by ascending length, int32. Stages are fastest with this array or neighbours in it.");
 }

@@ -19,12 +19,34 @@ using V = Vec<uint8_t, B>;
 struct Highest {
     V even{}, odd{};
 
-    [[gnu::always_inline]] void add(int n, V v) {
-        V &part = n % 2 ? odd : even;
+    template <bool is_odd>
+    [[gnu::always_inline]] void add(V v) {
+        V &part = is_odd ? odd : even;
         part = vmax(part, v);
     }
     [[gnu::always_inline]] V value() const { return vmax(even, odd); }
 };
+
+/// Places 0 to n of a row in memory, from left to right: M from the place to the left, in the row before. `costs(k)`:
+/// those of place k.
+template <class Costs>
+[[gnu::always_inline]] inline void next_row(uint8_t *state, size_t n, V before, V xB, V bias, Highest &highest,
+                                            const Costs &costs) {
+    const auto next = [&]<bool is_odd>(size_t k) __attribute__((always_inline)) {
+        uint8_t *at = state + k * B;
+        const V m = minus(plus(vmax(before, xB), bias), costs(k));
+        before = load<uint8_t, B>(at);
+        store<uint8_t, B>(at, m);
+        highest.add<is_odd>(m);
+    };
+    size_t k = 0;
+#pragma GCC unroll 2
+    for (; k + 2 <= n; k += 2) {
+        next.template operator()<false>(k);
+        next.template operator()<true>(k + 1);
+    }
+    if (k < n) next.template operator()<false>(k);
+}
 
 [[gnu::always_inline]] inline V begin(V highest, V end, V enter) {
     return minus(vmax(every(kByteBase), minus(highest, end)), enter);
@@ -35,23 +57,19 @@ struct Highest {
 void lanes(const MsvTables &tables, const TargetGroup &targets, const uint8_t *enter, uint8_t *state,
            uint8_t *highest) {
     const V bias = every(tables.bias), end = every(tables.end);
+    const NodeByteCosts *const nodes = tables.nodes.data();
+    const auto M =
+        static_cast<size_t>(tables.M);  // in registers: bytes that are written may lie anywhere, for all that C++ knows
     for (int first = 0; first < kGroupTargets; first += B) {
         const V enters = load<uint8_t, B>(enter + first);
-        std::fill_n(state, static_cast<size_t>(tables.M) * B, uint8_t{0});
+        std::fill_n(state, M * B, uint8_t{0});
         Highest best;
         for (int32_t i = 0; i < targets.n_rows; ++i) {
             const auto codes = load<int8_t, B>(targets.codes + static_cast<size_t>(i) * kGroupTargets + first);
             const V xB = begin(best.value(), end, enters);
-            V before{};
-#pragma GCC unroll 4
-            for (int32_t k = 0; k < tables.M; ++k) {
-                uint8_t *at = state + static_cast<size_t>(k) * B;
-                const auto cost = (V)lookup32<B>(reinterpret_cast<const int8_t *>(tables.nodes[k].of), codes);
-                const V m = minus(plus(vmax(before, xB), bias), cost);
-                before = load<uint8_t, B>(at);
-                store<uint8_t, B>(at, m);
-                best.add(k, m);
-            }
+            next_row(state, M, V{}, xB, bias, best, [&](size_t k) __attribute__((always_inline)) {
+                return (V)lookup32<B>(reinterpret_cast<const int8_t *>(nodes[k].of), codes);
+            });
         }
         store<uint8_t, B>(highest + first, best.value());
     }
@@ -77,7 +95,7 @@ struct Row {
         V from = entering;
         if constexpr (N > 1) from = before.last;
         last = minus(plus(vmax(from, xB), bias), load<uint8_t, B>(costs + (N - 1) * B));
-        highest.add(N, last);
+        highest.add<N % 2 != 0>(last);
         if constexpr (N > 1) before.next(costs, entering, xB, bias, highest);
     }
     [[gnu::always_inline]] void next(const uint8_t *costs, V xB, V bias, Highest &highest) {
@@ -90,18 +108,12 @@ struct Row<0> {};
 /// The same of Q vectors in memory.
 struct LongRow {
     uint8_t *state;
-    int32_t Q;
+    size_t Q;
 
     void next(const uint8_t *costs, V xB, V bias, Highest &highest) {
-        V before = (V)shift_in<B>(load<int8_t, B>(state + static_cast<size_t>(Q - 1) * B), Vec<int8_t, B>{});
-#pragma GCC unroll 4
-        for (int32_t q = 0; q < Q; ++q) {
-            uint8_t *at = state + static_cast<size_t>(q) * B;
-            const V m = minus(plus(vmax(before, xB), bias), load<uint8_t, B>(costs + static_cast<size_t>(q) * B));
-            before = load<uint8_t, B>(at);
-            store<uint8_t, B>(at, m);
-            highest.add(q, m);
-        }
+        const auto last = load<int8_t, B>(state + (Q - 1) * B);
+        next_row(state, Q, (V)shift_in<B>(last, Vec<int8_t, B>{}), xB, bias, highest,
+                 [&](size_t q) __attribute__((always_inline)) { return load<uint8_t, B>(costs + q * B); });
     }
 };
 
@@ -128,7 +140,11 @@ uint8_t sweep(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_t 
     return highest_lane(highest.value());
 }
 
-constexpr int kMostVectors = 6;
+#if defined(__AVX512BW__) || defined(__ARM_NEON)  // 32 registers
+constexpr int kMostVectors = 24;
+#else
+constexpr int kMostVectors = 11;
+#endif
 
 using Sweep = uint8_t (*)(const MsvTables &, const uint8_t *, int32_t, uint8_t);
 template <int Q>
@@ -144,21 +160,22 @@ constexpr auto kSweeps = sweeps(std::make_integer_sequence<int, kMostVectors>())
 uint8_t striped(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_t enter, uint8_t *state) {
     if (tables.Q <= kMostVectors) return kSweeps[tables.Q - 1](tables, codes, L, enter);
     std::fill_n(state, static_cast<size_t>(tables.Q) * B, uint8_t{0});
-    return sweep(tables, codes, L, enter, LongRow{state, tables.Q});
+    return sweep(tables, codes, L, enter, LongRow{state, static_cast<size_t>(tables.Q)});
 }
 
+// As in kernels_ssv.cpp.
 #if defined(__AVX512VBMI__)
-constexpr float kLanesCycles = 1.3F;
+constexpr float kLanesCycles = 1.75F;
 #elif defined(__AVX512BW__)
-constexpr float kLanesCycles = 2.4F;
+constexpr float kLanesCycles = 2.5F;
 #elif defined(__AVX2__)
-constexpr float kLanesCycles = 3.6F;
+constexpr float kLanesCycles = 4.3F;
 #elif defined(__SSE4_1__)
-constexpr float kLanesCycles = 8.4F;
+constexpr float kLanesCycles = 9;
 #else
 constexpr float kLanesCycles = 6;  // not measured
 #endif
-constexpr float kStripeCycles = 1.2F, kLeastStripesCycles = 9;
+constexpr float kStripeCycles = 1.4F, kLeastStripesCycles = 11;
 
 }  // namespace
 
