@@ -44,4 +44,19 @@ inline float share_of(uint32_t random) { return static_cast<float>(static_cast<i
     return exact_choice(paths, 2, random) == 0;
 }
 
+/// Which of four paths, the second of which is the likely one.
+[[gnu::always_inline]] inline int choice_of_four(float first, float second, float third, float fourth,
+                                                 uint32_t random) {
+    const float two = first + second, three = two + third, sum = three + fourth;
+    const float at = share_of(random) * sum, clear = sum * kClear;
+    if (sum > kLeastSum) [[likely]] {
+        if (at > first + clear && at < two - clear) [[likely]] return 1;
+        if (at < first - clear) return 0;
+        if (at > two + clear && at < three - clear) return 2;
+        if (at > three + clear) return 3;
+    }
+    float paths[4] = {first, second, third, fourth};
+    return exact_choice(paths, 4, random);
+}
+
 }  // namespace tropalign

@@ -150,38 +150,47 @@ class TraceWalk {
     /// From M of (i, k) through the matches before it, to the cell behind the first one and the state that it comes
     /// from: B, I or D.
     State matches(int32_t &i, int32_t &k, int32_t n_inserted) {
-        const float *row = matrix_.row(i), *special = matrix_.special(i);
-        const int64_t stride = matrix_.row_stride;
         counts_[k] = static_cast<float>(1 + n_inserted);
-        State before = kM;
-        while (true) {
-            --i, --k, row -= stride, special -= kSpecials;
-            before = before_match(row, special[tropalign::kB], k, random_.next());
-            if (before != kM || k < 1 || i < 1) return before == kM ? kB : before;
-            counts_[k] = 1;
+        while (i > 1 && k > 1) {
+            // As far as cells lie side by side in memory: within a quarter of the model.
+            const int32_t n = std::min(i - 1, (k - 2) % matrix_.Q + 1);
+            const Diagonal diagonal{matrix_.row(i - 1) + matrix_.place(k - 1), matrix_.row_stride + matrix_.quad_stride,
+                                    matrix_.state_stride, matrix_.special(i - 1) + tropalign::kB, &steps_[k]};
+            int choice = kM;
+            const int32_t done = follow(diagonal, n, &counts_[k], choice);
+            i -= done, k -= done;
+            if (choice != kM) return static_cast<State>(choice);
         }
+        --i, --k, random_.next();
+        return kB;  // there is no other way to row 0 or node 0
     }
 
-    /// What M of node k + 1 comes from, out of the row before it.
-    [[gnu::always_inline]] State before_match(const float *row, float begins, int32_t k, uint32_t random) const {
-        const TraceTables::Step &step = steps_[k + 1];
-        const float from_B = begins * step.BM;
-        float from_M = 0, from_I = 0, from_D = 0;
-        if (k > 0) [[likely]] {
-            const float *cell = row + places_[k];
-            from_M = *cell * step.MM, from_I = cell[to_I_] * step.IM, from_D = cell[to_D_] * step.DM;
+    /// Cells (i - 1, k - 1), (i - 2, k - 2) ..., the B beside them, and the steps into nodes k, k - 1 ...
+    struct Diagonal {
+        const float *cell;
+        int64_t stride;  // from a cell back to the next
+        int64_t state_stride;
+        const float *begins;
+        const TraceTables::Step *steps;
+    };
+
+    /// Up to n steps from M, until one does not come from M; how many. counts[0] is node k's.
+    [[gnu::noinline]] int32_t follow(const Diagonal &diagonal, int32_t n, float *counts, int &choice) {
+        TraceRandom random = random_;
+        const float *cell = diagonal.cell, *begins = diagonal.begins;
+        const TraceTables::Step *step = diagonal.steps;
+        const int64_t stride = diagonal.stride, to_D = diagonal.state_stride;
+        int32_t k = 0;
+        while (k < n) {
+            choice = choice_of_four(*begins * step->BM, *cell * step->MM, cell[2 * to_D] * step->IM,
+                                    cell[to_D] * step->DM, random.next());
+            ++k;
+            if (choice != kM) break;
+            *--counts = 1;
+            --step, cell -= stride, begins -= kSpecials;
         }
-        const float to_M = from_B + from_M, to_I = to_M + from_I, sum = to_I + from_D;
-        const float at = share_of(random) * sum, clear = sum * kClear;
-        if (sum > kLeastSum) [[likely]] {
-            if (at > from_B + clear && at < to_M - clear) [[likely]]
-                return kM;
-            if (at < from_B - clear) return kB;
-            if (at > to_M + clear && at < to_I - clear) return kI;
-            if (at > to_I + clear) return kD;
-        }
-        float paths[4] = {from_B, from_M, from_I, from_D};
-        return static_cast<State>(exact_choice(paths, 4, random));
+        random_ = random;
+        return k;
     }
 
     /// From I of (i, k) to the M of node k that it comes from; how many insertions there are.

@@ -73,6 +73,70 @@ def envelopes():
     yield "envelopes of int64", function, changed(valid, envelopes=wrong), TypeError, ""
 
 
+def domains():
+    """find_regions, trace_segments, cluster_segments, find_domains."""
+    three = np.zeros(3, F32)
+    valid = {"begin": three, "end": three, "homology": three}
+    yield "valid", _native.find_regions, valid, None, ""
+    for name in valid:
+        yield f"{name} longer", _native.find_regions, changed(valid, **{name: np.zeros(4, F32)}), ValueError, "length"
+        yield f"{name} of doubles", _native.find_regions, changed(valid, **{name: np.zeros(3)}), TypeError, ""
+    yield "empty", _native.find_regions, dict.fromkeys(valid, np.zeros(0, F32)), ValueError, "above 0"
+
+    model = _native.ProfileModel(**next(models())[2])
+    block = _native.TargetBlock(np.arange(10, dtype=np.uint8), np.array([0, 4, 4, 10]))
+    valid = {"model": model, "block": block, "target": 2, "begin": 1, "end": 6, "n_traces": 3, "seed": 1}
+    yield "valid", _native.trace_segments, valid, None, ""
+    for name, wrong, error, text in [
+        ("target", 3, ValueError, "not in the block"),
+        ("target", -1, ValueError, "not in the block"),
+        ("target", 1, ValueError, "beyond the target"),
+        ("begin", -1, ValueError, "beyond the target"),
+        ("begin", 6, ValueError, "empty"),
+        ("end", 7, ValueError, "beyond the target"),
+        ("n_traces", 0, ValueError, "outside of 1 to 1000000"),
+        ("n_traces", 1_000_001, ValueError, "outside of 1 to 1000000"),
+        ("seed", -1, TypeError, ""),
+        ("model", None, TypeError, ""),
+    ]:
+        yield f"{name} {wrong}", _native.trace_segments, changed(valid, **{name: wrong}), error, text
+
+    segments = np.array([[0, 3, 9, 0, 5], [1, 2, 9, 0, 6]], np.int32)
+    valid = {"segments": segments, "n_traces": 2}
+    yield "valid", _native.cluster_segments, valid, None, ""
+    for at, value, text in [
+        ((0, 0), -1, "traces descend"),
+        ((0, 0), 2, "more than n_traces"),
+        ((1, 0), 2, "more than n_traces"),
+        ((0, 1), -1, "beyond any target"),
+        ((0, 2), 3, "empty"),
+        ((0, 2), 100_001, "beyond any target"),
+        ((1, 3), 6, "empty"),
+        ((1, 4), 2**31 - 1, "beyond any model"),
+    ]:
+        wrong = changed(valid, segments=with_value(segments, at, value))
+        yield f"{at} {value}", _native.cluster_segments, wrong, ValueError, text
+    yield (
+        "four columns",
+        _native.cluster_segments,
+        changed(valid, segments=segments[:, :4].copy()),
+        ValueError,
+        "not trace",
+    )
+    yield "no traces", _native.cluster_segments, changed(valid, n_traces=0), ValueError, "below 1"
+    yield "int64", _native.cluster_segments, changed(valid, segments=segments.astype(np.int64)), TypeError, ""
+
+    valid = {"model": model, "block": block, "targets": np.array([2, 1], np.int32), "seed": 5, "null2": False}
+    yield "valid", _native.find_domains, valid, None, ""
+    for name, wrong, error, text in [
+        ("targets", np.array([3], np.int32), ValueError, "outside of 0 to 2"),
+        ("targets", np.array([-1], np.int32), ValueError, "outside of 0 to 2"),
+        ("targets", np.array([0]), TypeError, ""),
+        ("block", model, TypeError, ""),
+    ]:
+        yield f"{name} {text}", _native.find_domains, changed(valid, **{name: wrong}), error, text
+
+
 def searches():
     """search_block and finish_block."""
     model = _native.ProfileModel(**next(models())[2])
