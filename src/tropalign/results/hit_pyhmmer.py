@@ -39,7 +39,11 @@ _ACCESSION, _DESCRIPTION = 1, 2
 _REFERENCE, _MASK, _STRUCTURE, _POSTERIOR, _TARGET, _CODONS = (1 << k for k in range(6))
 _INCLUDED, _REPORTED = 1, 2
 #: Numbers of HMMER's score cutoffs.
-_CUTOFFS = dict(zip(("gathering", "trusted", "noise"), (1, 2, 3), strict=True))
+_CUTOFFS = dict(zip(("gathering", "trusted", "noise"), (1 << 10, 1 << 11, 1 << 12), strict=True))
+
+
+#: The models of a scan and their numbers, by name.
+_Models = dict[str, tuple[int, Query]]
 
 
 class _Reader:
@@ -60,7 +64,8 @@ class _Reader:
         return found
 
 
-def _add_hit(columns: dict[str, list[Any]], models: dict[int, Query], data: bytes, is_scan: bool) -> None:
+def _add_hit(columns: dict[str, list[Any]], models: _Models | None, data: bytes) -> None:
+    """Reads a hit; of a scan, whose `models` by name these are, its model."""
     reader = _Reader(data)
     _, _, _, bits, pre_bits, sum_bits, log_p, pre_log_p, sum_log_p, expected, *rest = reader.numbers(_HIT)
     n_regions, n_clustered, n_overlaps, n_envelopes, n_domains, _, _, _, best, _, _, texts = rest
@@ -68,16 +73,17 @@ def _add_hit(columns: dict[str, list[Any]], models: dict[int, Query], data: byte
     accession, description = (
         reader.text().decode("utf-8", "replace") if texts & mark else "" for mark in (_ACCESSION, _DESCRIPTION)
     )
-    target = len(models) if is_scan else -1
     for _ in range(n_domains):
         n_nodes, n_residues = _add_domain(columns, reader)
-    if is_scan:
-        models[target] = Query(name, n_nodes, accession, description)
+    target, length = -1, n_residues
+    if models is not None:
+        models.setdefault(name, (len(models), Query(name, n_nodes, accession, description)))
+        target, length = models[name][0], n_nodes
     scores = (bits, pre_bits, sum_bits, log_p, pre_log_p, sum_log_p, expected)
     row = (
         0,
         target,
-        n_nodes if is_scan else n_residues,
+        length,
         *scores,
         n_regions,
         n_clustered,
@@ -112,14 +118,20 @@ def _add_domain(columns: dict[str, list[Any]], reader: _Reader) -> tuple[int, in
     return n_nodes, n_residues
 
 
-def found_of(top_hits: Any) -> FoundHits:
-    """The hits of one query, also those that pyhmmer kept and does not report."""
+def found_of(top_hits: Any, models: _Models | None = None) -> FoundHits:
+    """The hits of one query, also those that pyhmmer kept and does not report.
+
+    Parameters
+    ----------
+    models
+        Those of earlier queries of a scan; what is found here is added.
+    """
     state = top_hits.__getstate__()
     counts, is_scan = state["pipeline"], top_hits.mode == "scan"
+    models = {} if models is None else models
     columns: dict[str, list[Any]] = {name: [] for name in (*HIT_COLUMNS, *DOMAIN_COLUMNS, *TEXTS, *LINES, "n_domains")}
-    models: dict[int, Query] = {}
     for k in state["hit"]:
-        _add_hit(columns, models, bytes(state["unsrt"][k]), is_scan)
+        _add_hit(columns, models if is_scan else None, bytes(state["unsrt"][k]))
     arrays: dict[str, Any] = {
         name: np.array(columns[name], dtype) for name, dtype in (HIT_COLUMNS | DOMAIN_COLUMNS).items()
     }
@@ -134,7 +146,7 @@ def found_of(top_hits: Any) -> FoundHits:
         n_passed=np.array(past, np.int64).reshape(1, len(FILTERS)),
         domain_offsets=offsets_of(np.array(columns["n_domains"], np.int64)),
         line_offsets=offsets_of(np.array([len(line) for line in columns["model_line"]], np.int64)),
-        models=models,
+        models=dict(models[name] for name in columns["names"]) if is_scan else {},
         **arrays,
     )
 
@@ -159,14 +171,13 @@ def _text(value: str | bytes | None) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
 
 
-def hits_of(top_hits: Any) -> Hits:
-    """The reported hits of a pyhmmer.plan7.TopHits, or of several, a query each. Raises ValueError for none."""
-    several = [top_hits] if hasattr(top_hits, "included") else list(top_hits)
-    if not several:
-        raise ValueError("there are no TopHits: give one or several")
-    own = several[0].__getstate__()["pipeline"]
-    kinds = {number: kind for kind, number in _CUTOFFS.items()}
-    thresholds = Thresholds(
+def _thresholds(own: dict[str, Any]) -> Thresholds:
+    """Those of a pipeline."""
+    space = {name: own[name] for name in ("Z", "domZ") if own[f"{name}_setby"]}
+    if own["use_bit_cutoffs"]:
+        kinds = {number: kind for kind, number in _CUTOFFS.items()}
+        return Thresholds(bit_cutoffs=kinds[own["use_bit_cutoffs"]], **space)
+    return Thresholds(
         E=own["E"],
         T=None if own["by_E"] else own["T"],
         domE=own["domE"],
@@ -175,11 +186,26 @@ def hits_of(top_hits: Any) -> Hits:
         incT=None if own["inc_by_E"] else own["incT"],
         incdomE=own["incdomE"],
         incdomT=None if own["incdom_by_E"] else own["incdomT"],
-        bit_cutoffs=kinds.get(own["use_bit_cutoffs"]),
-        Z=own["Z"] if own["Z_setby"] else None,
-        domZ=own["domZ"] if own["domZ_setby"] else None,
+        **space,
     )
-    return judged(of_all_queries([found_of(one) for one in several]), thresholds)
+
+
+def hits_of(top_hits: Any) -> Hits:
+    """The reported hits of a pyhmmer.plan7.TopHits, or of several, a query each.
+
+    Raises
+    ------
+    ValueError
+        None was given; a scan by the cutoffs of its models.
+    """
+    several = [top_hits] if hasattr(top_hits, "included") else list(top_hits)
+    if not several:
+        raise ValueError("there are no TopHits: give one or several")
+    thresholds = _thresholds(several[0].__getstate__()["pipeline"])
+    if thresholds.bit_cutoffs and several[0].mode == "scan":
+        raise ValueError("pyhmmer does not keep the cutoffs of a scan's models: scan by scores or E-values")
+    models: _Models = {}
+    return judged(of_all_queries([found_of(one, models) for one in several]), thresholds)
 
 
 def top_hits_of(hits: Hits, queries: Iterable[Any]) -> list[Any]:

@@ -295,7 +295,7 @@ class Hits(FoundHits, Table):
         Raises
         ------
         ValueError
-            None were given.
+            None was given; a scan by its models' own cutoffs, which pyhmmer does not keep.
 
         Examples
         --------
