@@ -51,7 +51,7 @@ def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = ""
             hmm, _, _ = builder.build(sequence, background)
         except FAULTS as error:
             raise InputError(f"no model can be made of this sequence ({_words(error)})", record=name) from None
-    return replace(from_pyhmmer(hmm), description=description)
+    return replace(from_pyhmmer(hmm), description=description, is_sequence=True)
 
 
 def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[Model]:
@@ -80,27 +80,58 @@ def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[M
             for number, alignment in enumerate(reader, 1):
                 if not alignment.name:
                     alignment.name = default_name if number == 1 else f"{default_name}-{number}"
-                yield model_of_alignment(alignment, file)
+                yield _model_of_alignment(alignment, file)
     except FAULTS as error:
         raise InputError(f"alignment {number + 1} cannot be read ({_words(error)}): mend it", file=file) from None
 
 
-def model_of_alignment(alignment: Any, file: str | None = None) -> Model:
-    """A model of a `pyhmmer.easel.DigitalMSA` of proteins that has a name, as hmmbuild makes it and hmmsearch reads it.
+def model_of_rows(rows: NDArray[np.uint8], is_node: NDArray[np.bool_], name: str) -> Model:
+    """A model whose nodes are these columns, as jackhmmer makes it of hits: its numbers are not rounded.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_rows, n_columns)
+        Letters and gaps, as text.
+    is_node : bool, shape (n_columns,)
+        Which columns become nodes.
+    name
+        The model's.
 
     Raises
     ------
     InputError
         An alignment that no model can be made of.
     """
-    found = _native.read_model(text_of(built_of(alignment, file)))
+    from pyhmmer.easel import MSAFile
+
+    alphabet, _, _ = _tools()
+    with MSAFile(io.BytesIO(stockholm_of(rows, is_node)), "stockholm", digital=True, alphabet=alphabet) as reader:
+        (alignment,) = reader
+    alignment.name = name
+    return from_pyhmmer(_built(alignment, architecture="hand"))
+
+
+def stockholm_of(rows: NDArray[np.uint8], is_node: NDArray[np.bool_] | None) -> bytes:
+    """An alignment in the format that HMMER's builder is given; rows are numbered, since models name none."""
+    lines = [b"# STOCKHOLM 1.0", b""]
+    lines += (b"%d %s" % (k, row.tobytes()) for k, row in enumerate(rows, 1))
+    if is_node is not None:
+        lines.append(b"#=GC RF " + np.where(is_node, ord("x"), ord(".")).astype(np.uint8).tobytes())
+    return b"\n".join([*lines, b"//", b""])
+
+
+def _model_of_alignment(alignment: Any, file: str) -> Model:
+    """A model of a `pyhmmer.easel.DigitalMSA` that has a name, as hmmbuild makes it and hmmsearch reads it."""
+    stream = io.BytesIO()
+    _built(alignment, file).write(stream)
+    found = _native.read_model(stream.getvalue())
     assert isinstance(found, dict)
     return model_of_fields(found)
 
 
-def built_of(alignment: Any, file: str | None = None) -> Any:
-    """The `pyhmmer.plan7.HMM` of an alignment, before its numbers are rounded to those of a file."""
-    _, builder, background = _tools()
+def _built(alignment: Any, file: str | None = None, architecture: str = "fast") -> Any:
+    """The `pyhmmer.plan7.HMM` of an alignment."""
+    _, builder, background = _tools(architecture=architecture)
     with denormals_as_zero():
         try:
             hmm, _, _ = builder.build_msa(alignment, background)
@@ -110,21 +141,14 @@ def built_of(alignment: Any, file: str | None = None) -> Any:
     return hmm
 
 
-def text_of(hmm: Any) -> bytes:
-    """A model as HMMER's file holds it."""
-    stream = io.BytesIO()
-    hmm.write(stream)
-    return stream.getvalue()
-
-
-def _tools(**scores: Any) -> tuple[Any, Any, Any]:
+def _tools(**settings: Any) -> tuple[Any, Any, Any]:
     """HMMER's alphabet of proteins, builder and background."""
     from pyhmmer.easel import Alphabet
     from pyhmmer.plan7 import Background, Builder
 
     alphabet = Alphabet.amino()
     assert alphabet.symbols == LETTERS
-    given = {"popen": GAP_OPEN, "pextend": GAP_EXTEND, "score_matrix": MATRIX, **scores}
+    given = {"popen": GAP_OPEN, "pextend": GAP_EXTEND, "score_matrix": MATRIX, **settings}
     return alphabet, Builder(alphabet, seed=SEED, **given), Background(alphabet)
 
 

@@ -39,6 +39,8 @@ class Model:
         A letter per node, in lower case where the family has no clear preference.
     gathering, trusted, noise
         Score thresholds of a curated family, in bits: of a target, and of a domain.
+    is_sequence
+        Whether it is the model of a single sequence, whose letters the consensus has.
     reference, structure, mask
         Further annotation, a letter per node: of reference columns, of consensus structure, of masked nodes.
     """
@@ -57,6 +59,7 @@ class Model:
     reference: str | None = field(default=None, repr=False)
     structure: str | None = field(default=None, repr=False)
     mask: str | None = field(default=None, repr=False)
+    is_sequence: bool = False
 
     @property
     def length(self) -> int:

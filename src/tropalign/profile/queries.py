@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.formats.msa import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.profile.binary_models import is_binary
-from tropalign.profile.building import model_of_sequence, models_of_stockholm
+from tropalign.profile.building import model_of_sequence, models_of_stockholm, stockholm_of
 from tropalign.profile.model_files import OLD_TEXT, TEXT, models_of, pressed_alone
 from tropalign.profile.models import Model
 from tropalign.profile.residues import EASEL_CODES, UNKNOWN
@@ -168,7 +168,7 @@ def _rows_of_a2m(names: list[str], texts: list[bytes], file: str) -> tuple[NDArr
 
 
 def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArray[np.bool_] | None, file: str) -> bytes:
-    """An alignment in the format that HMMER's builder is given; rows are numbered, since models name none."""
+    """An alignment as HMMER's builder is given it. Raises InputError for one that is none of proteins."""
     unknown = EASEL_CODES[rows] == UNKNOWN
     if unknown.any():
         k, at = np.argwhere(unknown)[0].tolist()
@@ -179,11 +179,7 @@ def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArra
         raise InputError("the alignment holds no residue: give another one", file=file)
     if np.isin(letters, NUCLEOTIDES).all():
         raise InputError("this is an alignment of nucleotides, but search is for proteins: give another one", file=file)
-    lines = [b"# STOCKHOLM 1.0", b""]
-    lines += (b"%d %s" % (k, row.tobytes()) for k, row in enumerate(rows, 1))
-    if is_match is not None:
-        lines.append(b"#=GC RF " + np.where(is_match, b"x", b".").astype("S1").tobytes())
-    return b"\n".join([*lines, b"//", b""])
+    return stockholm_of(rows, is_match)
 
 
 def _stem_and_suffix(source: Source) -> tuple[str, str]:

@@ -1,0 +1,189 @@
+"""Searches repeated with what they found, as jackhmmer does (Johnson, Eddy and Portugaly, BMC Bioinformatics 11, 2010).
+
+A round searches with a model; the included domains, aligned to its nodes, make the model of the next round, which has
+as many nodes. The rounds end when one includes no target that the one before did not, and no more domains than its
+model was made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from tropalign import _native
+from tropalign.execution.cut import CostList, cuts, share
+from tropalign.execution.shard import Shard
+from tropalign.execution.task import Progress, Tile
+from tropalign.profile.building import model_of_rows
+from tropalign.profile.found import found_hits
+from tropalign.profile.models import Model
+from tropalign.profile.options import SearchOptions
+from tropalign.profile.sources import Models, ModelSource, TargetSource
+from tropalign.profile.targets import Proteins
+from tropalign.profile.task import MOST_RESIDUES, RESIDUE_BYTES, SEQUENCES_SHARE
+from tropalign.results.found_hits import FoundHits, in_all_targets
+from tropalign.results.hit_alignment import HitAlignment, align_hits
+from tropalign.results.hits import Hits, judged
+from tropalign.results.thresholds import Thresholds
+
+#: Rounds at most, where nothing else is said.
+N_ROUNDS = 5
+#: What counts as significant there: stricter than in one search, since errors grow.
+ITERATED = Thresholds(incE=0.001, incdomE=0.001)
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round.
+
+    Attributes
+    ----------
+    number
+        Counted from 1.
+    model
+        What was searched with; it has the query's name.
+    found
+        What was found, before thresholds.
+    hits
+        What is reported.
+    alignment
+        The included domains, below the query where that was a sequence; None where there is nothing.
+    n_new
+        Included targets whose names the round before did not include.
+    is_last
+        Whether another round would find nothing else.
+    """
+
+    number: int
+    model: Model
+    found: FoundHits
+    hits: Hits
+    alignment: HitAlignment | None
+    n_new: int
+    is_last: bool
+
+
+def rounds_of(
+    query: Model, n_rounds: int, search: Callable[[Model], FoundHits], thresholds: Thresholds
+) -> Iterator[Round]:
+    """The rounds of a query, one by one.
+
+    Parameters
+    ----------
+    n_rounds
+        At most so many.
+    search
+        Finds hits of a model in all targets, with their alignments.
+    thresholds
+        What is reported, and what begins the next round.
+
+    Yields
+    ------
+    Round
+
+    Raises
+    ------
+    InputError
+        Hits that no model can be made of.
+    """
+    letters = np.frombuffer(query.consensus.upper().encode("latin-1"), np.uint8)
+    first = (query.name, letters) if query.is_sequence else None
+    model, n_rows, known = query, 1 if first else 0, set[str]()
+    for number in range(1, n_rounds + 1):
+        found = search(model)
+        hits = judged(found, thresholds)
+        included = {hits.names[k] for k in np.flatnonzero(hits.is_included).tolist()}
+        # Targets of one name count each, as in HMMER's list.
+        n_new = sum(hits.names[k] not in known for k in np.flatnonzero(hits.is_included).tolist())
+        alignment = align_hits(hits, first=first)
+        n_now = 0 if alignment is None else len(alignment.names)
+        is_last = not n_new and n_now <= n_rows
+        yield Round(number, model, found, hits, alignment, n_new, is_last)
+        if is_last or alignment is None or number == n_rounds:
+            return
+        known, n_rows = included, n_now
+        model = replace(
+            model_of_rows(alignment.letters, alignment.is_node, f"{query.name}-i{number}"),
+            name=query.name,
+            accession=query.accession,
+            description=query.description,
+        )
+
+
+class IterateTask:
+    """Queries against sequences in rounds: a tile is a query with all its rounds, and its result the last one's hits.
+
+    Parameters
+    ----------
+    models, sequences, options, thresholds, memory_bytes, shard
+        As of `SearchTask`.
+    n_rounds
+        At most so many per query.
+    """
+
+    orientation = "search"
+
+    def __init__(
+        self,
+        models: ModelSource,
+        sequences: TargetSource,
+        options: SearchOptions,
+        thresholds: Thresholds,
+        *,
+        n_rounds: int,
+        memory_bytes: int,
+        shard: Shard | None = None,
+    ) -> None:
+        self.options, self.thresholds, self.n_rounds = options, thresholds, n_rounds
+        self._models, self._sequences = models, sequences
+        lengths = CostList(sequences.lengths.astype(np.float64) + 1)
+        most_residues = max(min(MOST_RESIDUES, int(SEQUENCES_SHARE * memory_bytes / RESIDUE_BYTES)), 1)
+        bounds = cuts(lengths, 0, lengths.n, max(lengths.n, 1), most_residues)
+        self._blocks = list(pairwise(bounds))
+        self._n_residues = int(sequences.lengths.sum())
+        self._begin, self._end = share(CostList(models.lengths.astype(np.float64)), shard)
+
+    def _tile(self, index: int, models: Models | None) -> Tile:
+        query = self._begin + index
+        cost = int(self._models.lengths[query]) * self._n_residues * self.n_rounds
+        return Tile(index, cost, 0, len(self._sequences) * self.n_rounds, models)
+
+    def outline(self) -> list[Tile]:
+        """The tiles without their payloads."""
+        return [self._tile(index, None) for index in range(self._end - self._begin)]
+
+    def tiles(self) -> Iterator[Tile]:
+        """A query each, in their order."""
+        bounds = [(k, k + 1) for k in range(self._begin, self._end)]
+        for index, models in enumerate(self._models.parts(bounds)):
+            yield self._tile(index, models)
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits:
+        """The hits of the query's last round."""
+        *_, last = self.rounds(tile.payload, n_threads, progress)
+        return last.found
+
+    def rounds(self, query: Models, n_threads: int, progress: Progress | None = None) -> Iterator[Round]:
+        """The rounds of a single query."""
+        searched = 0  # sequences, over all rounds
+
+        def found_in(model: Model, sequences: Proteins) -> FoundHits:
+            def told(n: int) -> None:
+                if progress is not None:
+                    progress(searched + n)
+
+            raw = _native.search_block([model.native], sequences.native, self.options.numbers(), n_threads, told)
+            return found_hits(raw, Models((model,), query.first), sequences, "search", self.thresholds)
+
+        def search(model: Model) -> FoundHits:
+            nonlocal searched
+            pieces = []
+            for sequences in self._sequences.parts(self._blocks):
+                pieces.append(found_in(model, sequences))
+                searched += len(sequences)
+            return in_all_targets(pieces)
+
+        yield from rounds_of(query.items[0], self.n_rounds, search, self.thresholds)
