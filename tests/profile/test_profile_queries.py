@@ -117,7 +117,7 @@ def test_a_sequence_gives_the_model_of_phmmer(text):
     sequence = pyhmmer.easel.TextSequence(name="first", description="some words", sequence=text).digitize(AMINO)
     with denormals_as_zero():
         hmm, _, _ = pyhmmer.plan7.Builder(AMINO).build(sequence, BACKGROUND)
-    assert_same(first, dataclasses.replace(from_pyhmmer(hmm), description="some words"))
+    assert_same(first, dataclasses.replace(from_pyhmmer(hmm), description="some words", is_sequence=True))
     assert second.name == "second"
     assert first.match.tobytes() == second.match.tobytes()
 

@@ -29,6 +29,10 @@ INCLUSION = (
 )
 CUTOFFS = {"cut_ga": "gathering", "cut_nc": "noise", "cut_tc": "trusted"}
 FILTERS = ("F1", "F2", "F3")
+#: What a file of queries may hold, as profile/queries.py reads it.
+QUERY_KINDS = ("auto", "models", "alignment", "sequences")
+#: Up to which E-value the hits of a round begin the next one.
+ITERATED_E = 0.001
 #: Letters of a line of text that HMMER takes at least.
 LEAST_WIDTH = 120
 
@@ -62,12 +66,17 @@ def p_value(text: str) -> float:
 
 def add_options(parser: argparse.ArgumentParser, target: str) -> None:
     """Options of both verbs; `target` is what is found: "target" or "model"."""
-    parser.add_argument(
-        "models", metavar="MODELS", help="profile HMMs in HMMER's format, compressed or not; - is standard input"
-    )
+    queries = "profile HMMs in HMMER's format, compressed or not; - is standard input"
+    if target == "target":
+        queries = f"queries: {queries}. An alignment makes a model, and so does each sequence in FASTA"
+    parser.add_argument("models", metavar="MODELS", help=queries)
     parser.add_argument(
         "sequences", nargs="+", metavar="SEQUENCES", help="proteins as FASTA, compressed or not; - is standard input"
     )
+    if target == "target":
+        _add_queries(parser.add_argument_group("queries"))
+    else:
+        parser.set_defaults(iterate=1, queries="models")
     _add_results(parser.add_argument_group("results"), target)
     _add_thresholds(parser.add_argument_group("what is reported"), REPORTING, target, "report", "10")
     group = parser.add_argument_group("what counts as significant")
@@ -86,6 +95,23 @@ def add_options(parser: argparse.ArgumentParser, target: str) -> None:
     )
     _add_filters(parser.add_argument_group("filters"))
     add_run_options(parser)
+
+
+def _add_queries(group: Any) -> None:
+    group.add_argument(
+        "--queries",
+        choices=QUERY_KINDS,
+        default="auto",
+        help="what MODELS holds (default: by its content; FASTA with gaps is an alignment)",
+    )
+    group.add_argument(
+        "--iterate",
+        type=whole(1),
+        metavar="N",
+        default=1,
+        help="repeat the search up to N times, each time with a model of the included hits, as jackhmmer does; "
+        f"includes E-values up to {ITERATED_E:g}",
+    )
 
 
 def _add_results(group: Any, target: str) -> None:
@@ -146,6 +172,8 @@ def thresholds_of(options: argparse.Namespace) -> Thresholds:
     names = [name for _, name, _ in (*REPORTING, *INCLUSION)] + ["Z", "domZ"]
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     kinds = [kind for option, kind in CUTOFFS.items() if getattr(options, option)]
+    if options.iterate > 1:
+        given = {"incE": ITERATED_E, "incdomE": ITERATED_E, **given}
     return Thresholds(**given, bit_cutoffs=kinds[0] if kinds else None)
 
 
@@ -171,6 +199,8 @@ def check_usage(options: argparse.Namespace) -> None:
     if len([*cutoffs, *given]) > 1 and cutoffs:
         refuse(f"--{cutoffs[0]} sets all thresholds: leave {_option([*cutoffs, *given][1])} out")
     filters = [f"--{name}" for name in FILTERS if getattr(options, name) is not None] + ["--nobias"] * options.nobias
+    if cutoffs and options.iterate > 1:
+        refuse(f"--{cutoffs[0]} goes by models from files, which later rounds have none of: leave it or --iterate out")
     if options.max and filters:
         refuse(f"--max switches all filters off: leave {filters[0]} out")
     if options.notextw and options.textw is not None:
@@ -191,9 +221,8 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     from tropalign.formats.header import Header
     from tropalign.formats.registry import format_of
     from tropalign.machine.memory import left_for_job
-    from tropalign.profile.api import model_source, target_source
+    from tropalign.profile.api import model_source, target_source, task_of
     from tropalign.profile.outputs import context_of, outputs_of, run_parameters
-    from tropalign.profile.task import SearchTask
 
     check_usage(options)
     wanted = _wanted(options)
@@ -202,15 +231,17 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     thresholds, search_options = thresholds_of(options), search_options_of(options)
     allowed = memory_allowed(options.memory, paths[0])
     memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
-    models, sequences = model_source(options.models, memory_bytes), target_source(options.sequences, memory_bytes)
+    models = model_source(options.models, memory_bytes, options.queries)
+    sequences = target_source(options.sequences, memory_bytes)
     if thresholds.bit_cutoffs is not None:
         models.check_cutoffs(thresholds.bit_cutoffs)
-    task = SearchTask(
+    task = task_of(
         models,
         sequences,
         search_options,
         thresholds,
         orientation=orientation,
+        n_rounds=options.iterate,
         memory_bytes=memory_bytes,
         shard=options.shard,
     )

@@ -8,10 +8,12 @@ from typing import Any
 
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
-from tropalign.errors import InputError
+from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.shard import Shard
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
+from tropalign.profile.iterate import ITERATED, IterateTask, checked_rounds
 from tropalign.profile.models import Model, from_pyhmmer
 from tropalign.profile.options import SearchOptions
 from tropalign.profile.queries import read_queries
@@ -30,6 +32,7 @@ def search(
     *,
     thresholds: Thresholds | None = None,
     options: SearchOptions | None = None,
+    n_rounds: int = 1,
     n_threads: int = 0,
     memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
@@ -48,6 +51,10 @@ def search(
         What is reported, and what is included as significant.
     options
         Filters, and the seed of random numbers.
+    n_rounds
+        With more than 1 the search of each query is repeated with a model of its included hits, as jackhmmer does,
+        until nothing new is included, or so many times. Inclusion is by E-values of at most 0.001 then, where
+        `thresholds` does not say otherwise; hits are those of the last round.
     n_threads
         0: as many as the process may use.
     memory_bytes
@@ -85,7 +92,7 @@ def search(
     >>> len(hits), hits[0].name, round(hits[0].bits, 1)
     (22, 'tr|H8KCP7|H8KCP7_RICMS', 274.3)
     """
-    return _hits("search", models, targets, thresholds, options, n_threads, memory_bytes, device, progress)
+    return _hits("search", models, targets, thresholds, options, n_threads, memory_bytes, device, progress, n_rounds)
 
 
 def scan(
@@ -137,23 +144,50 @@ def _hits(
     memory_bytes: int | None,
     device: str | Iterable[str],
     progress: Callable[[int], None] | None,
+    n_rounds: int = 1,
 ) -> Hits:
-    thresholds, options = thresholds or Thresholds(), options or SearchOptions()
+    n_rounds = checked_rounds(n_rounds)
+    thresholds = thresholds or (Thresholds() if n_rounds == 1 else ITERATED)
+    options = options or SearchOptions()
     names = device_names(device)
     allowed = checked_memory(memory_bytes)
     memory_bytes = default_budget() if allowed is None else allowed
-    task = SearchTask(
+    task = task_of(
         model_source(models, memory_bytes),
         target_source(sequences, memory_bytes),
         options,
         thresholds,
         orientation=orientation,
+        n_rounds=n_rounds,
         memory_bytes=memory_bytes,
     )
     devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.outline()))
     results = (result.value for result in Scheduler(devices, progress).run([task]))
     by_batch = (in_all_targets(list(pieces)) for _, pieces in groupby(results, key=lambda found: found.first_query))
     return judged(of_all_queries(list(by_batch)), thresholds)
+
+
+def task_of(
+    models: ModelSource,
+    sequences: TargetSource,
+    options: SearchOptions,
+    thresholds: Thresholds,
+    *,
+    orientation: str,
+    n_rounds: int = 1,
+    memory_bytes: int,
+    shard: Shard | None = None,
+) -> SearchTask | IterateTask:
+    """A search, or one in rounds. Raises UsageError for rounds with thresholds that only models from files have."""
+    if n_rounds == 1:
+        return SearchTask(
+            models, sequences, options, thresholds, orientation=orientation, memory_bytes=memory_bytes, shard=shard
+        )
+    if thresholds.bit_cutoffs is not None:
+        raise UsageError("models of later rounds have no cutoffs of their own: choose other thresholds")
+    return IterateTask(
+        models, sequences, options, thresholds, n_rounds=n_rounds, memory_bytes=memory_bytes, shard=shard
+    )
 
 
 def model_source(models: Any, memory_bytes: int, kind: str = "auto") -> ModelSource:

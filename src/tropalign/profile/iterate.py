@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from tropalign import _native
+from tropalign.errors import UsageError
 from tropalign.execution.cut import CostList, cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
@@ -29,10 +30,15 @@ from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits, judged
 from tropalign.results.thresholds import Thresholds
 
-#: Rounds at most, where nothing else is said.
-N_ROUNDS = 5
 #: What counts as significant there: stricter than in one search, since errors grow.
 ITERATED = Thresholds(incE=0.001, incdomE=0.001)
+
+
+def checked_rounds(n_rounds: int) -> int:
+    """The number of rounds. Raises UsageError for what is none."""
+    if isinstance(n_rounds, bool) or not isinstance(n_rounds, int | np.integer) or n_rounds < 1:
+        raise UsageError(f"n_rounds is a whole number from 1 on, not {n_rounds!r}")
+    return int(n_rounds)
 
 
 @dataclass(frozen=True, eq=False)

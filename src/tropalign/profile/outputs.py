@@ -14,6 +14,7 @@ from tropalign.formats.registry import hits_writer
 
 if TYPE_CHECKING:
     from tropalign.formats.header import Header
+    from tropalign.profile.iterate import IterateTask
     from tropalign.profile.options import SearchOptions, Thresholds
     from tropalign.profile.sources import ModelSource, TargetSource
     from tropalign.profile.task import SearchTask
@@ -85,13 +86,14 @@ def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: b
 
 
 def run_parameters(
-    task: SearchTask, models: ModelSource, sequences: TargetSource, outputs: list[Output], version: str
+    task: SearchTask | IterateTask, models: ModelSource, sequences: TargetSource, outputs: list[Output], version: str
 ) -> dict[str, str]:
     """All that decides what a run leaves behind, by name."""
     filters = zip(("F1", "F2", "F3", "bias filter", "null2", "seed"), task.options.numbers(), strict=True)
     return {
         "version": version,
         "verb": task.orientation,
+        "rounds": str(task.n_rounds),
         "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
         "filters": ", ".join(f"{name} {value}" for name, value in filters),
         "thresholds": repr(task.thresholds),

@@ -31,7 +31,7 @@ KEEP_SHARE = 0.2
 
 
 class SearchTask:
-    """Models against sequences.
+    """Models against sequences, once.
 
     Parameters
     ----------
@@ -48,6 +48,8 @@ class SearchTask:
     shard
         (i, n): the i-th of n equal shares only, counted from 1.
     """
+
+    n_rounds = 1
 
     def __init__(
         self,
