@@ -10,6 +10,7 @@
 #include "denormals.hpp"
 #include "envelope_kernels.hpp"
 #include "envelope_path.hpp"
+#include "envelope_plan.hpp"
 #include "full_matrix.hpp"
 
 namespace tropalign {
@@ -21,7 +22,6 @@ enum class Slot { cells, choices, specials, rows, count };
 struct Work {
     Scratch<Slot> memory{kUnitBytes};
     std::vector<PathStep> path;
-    std::vector<int32_t> order;
 };
 
 /// Numbers of bytes of a unit's pieces of memory.
@@ -57,15 +57,19 @@ class Rescoring {
         : model_(model), block_(block), envelopes_(envelopes), out_(out), work_(work) {}
 
     void run() {
-        std::vector<int32_t> &order = work_.order;
-        order.resize(envelopes_.size());
+        std::vector<int32_t> order(envelopes_.size()), lengths;
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return length(a) > length(b); });
-        for (size_t k = 0; k < order.size();) {
-            const bool fits = bytes_of(model_.floats().Q, length(order[k]), kernels_->width).all() <= kUnitBytes;
-            const size_t left = order.size() - k, n = fits && left > 1 ? std::min<size_t>(kernels_->width, left) : 1;
-            compute({order.data() + k, n});
-            k += n;
+        for (const int32_t k : order) lengths.push_back(length(k));
+        int widest = 2;
+        while (!kernels_->rescore[widest]) --widest;
+        const auto fits = [&](int32_t n_rows, int log_width) {
+            return bytes_of(model_.floats().Q, n_rows, 1 << log_width).all() <= kUnitBytes;
+        };
+        const int32_t *next = order.data();
+        for (const UnitPlan &plan : plan_units(model_.plain().M, lengths, widest, fits)) {
+            compute({next, static_cast<size_t>(plan.n)}, plan.log_width);
+            next += plan.n;
         }
     }
 
@@ -73,10 +77,10 @@ class Rescoring {
     int32_t length(int32_t k) const { return envelopes_[k].end - envelopes_[k].begin; }
     const uint8_t *codes(int32_t k) const { return block_.codes(envelopes_[k].target) + envelopes_[k].begin; }
 
-    void compute(std::span<const int32_t> chosen) {
-        const int width = chosen.size() > 1 ? kernels_->width : 1;
+    void compute(std::span<const int32_t> chosen, int log_width) {
+        const int width = 1 << log_width;
         EnvelopeUnit unit = unit_of(chosen, width);
-        (width > 1 ? kernels_->rescore : kernels_->rescore_one)(unit);
+        kernels_->rescore[log_width](unit);
         for (int lane = 0; lane < unit.n_lanes; ++lane) finish(unit, lane, width, chosen[lane]);
     }
 
@@ -91,12 +95,15 @@ class Rescoring {
             unit.lanes[lane] = {.codes = codes(k), .L = length(k), .loop = odds.loop, .move = odds.move};
             unit.lanes[lane].null2 = envelopes_[k].with_null2 ? out_[k].null2.data() : nullptr;
         }
-        const UnitBytes bytes = bytes_of(unit.tables->Q, unit.n_rows, width);
-        work_.memory.begin(bytes.all());
-        unit.cells = static_cast<float *>(work_.memory.get(Slot::cells, bytes.cells));
-        unit.choices = static_cast<uint8_t *>(work_.memory.get(Slot::choices, bytes.choices));
-        unit.specials = static_cast<float *>(work_.memory.get(Slot::specials, bytes.specials));
-        unit.rows = static_cast<float *>(work_.memory.get(Slot::rows, bytes.rows));
+        const UnitBytes sizes = bytes_of(unit.tables->Q, unit.n_rows, width);
+        work_.memory.begin(sizes.all());
+        const auto floats = [&](Slot slot, size_t bytes) {
+            return static_cast<float *>(work_.memory.get(slot, bytes));
+        };
+        unit.cells = floats(Slot::cells, sizes.cells);
+        unit.choices = static_cast<uint8_t *>(work_.memory.get(Slot::choices, sizes.choices));
+        unit.specials = floats(Slot::specials, sizes.specials);
+        unit.rows = floats(Slot::rows, sizes.rows);
         return unit;
     }
 

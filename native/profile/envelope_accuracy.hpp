@@ -19,6 +19,17 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
+/// The masks of path_masks.hpp.
+template <int N>
+struct MaskQuads {
+    const uint32_t *masks;
+    const uint8_t *all_pass;
+
+    [[gnu::always_inline]] QuadLanes<N> operator()(int64_t q, int which) const {
+        return same_quads<N>(reinterpret_cast<const float *>(masks) + (q * PathMasks::kMasks + which) * kQuad);
+    }
+};
+
 template <int N>
 class AccuracySweep : UnitMemory<N> {
     using Base = UnitMemory<N>;
@@ -47,8 +58,9 @@ class AccuracySweep : UnitMemory<N> {
             EnvelopeLane &lane = unit.lanes[k];
             lane.accuracy = this->of_lane(C_, k);
             lane.in_range &= std::isfinite(this->of_lane(rest_, k)) != 0;
-            if (lane.null2 && lane.in_range) null2(k);
+            lane.end_node = end_node(k);
         }
+        if (is_null2_wanted_) null2();
     }
 
   private:
@@ -72,51 +84,62 @@ class AccuracySweep : UnitMemory<N> {
         V M, I;
         uint32_t choices[kChoices];
     };
+    /// What the ways into a quad come from: M, I, D of the node before, and M, I, D of the node itself, a row above.
+    struct Sources {
+        V M, I, D, M_above, I_above, D_above;
+    };
     template <bool kAllPass>
-    [[gnu::always_inline]] Ways ways(int32_t q, V M_before, V I_before, V D_before, V M_above, V I_above,
-                                     V D_above) const {
+    [[gnu::always_inline]] static Ways ways(const MaskQuads<N> &mask, int64_t q, V begin, const Sources &from) {
         const auto if_possible = [&](Transition t, V v) { return kAllPass ? v : masked<N>(v, mask(q, t)); };
-        const V M = if_possible(kMM, M_before), I = if_possible(kIM, I_before), D = if_possible(kDM, D_before);
-        const V B = if_possible(kBM, B_), inserts_M = if_possible(kMI, M_above), inserts_I = if_possible(kII, I_above);
+        const V M = if_possible(kMM, from.M), I = if_possible(kIM, from.I), D = if_possible(kDM, from.D),
+                B = if_possible(kBM, begin);
+        const V inserts_M = if_possible(kMI, from.M_above), inserts_I = if_possible(kII, from.I_above);
         const V continued = larger(M, I), others = larger(D, B);
         return {larger(continued, others),
                 larger(inserts_M, inserts_I),
                 {floats_above<N>(I, M), floats_above<N>(B, D), floats_above<N>(others, continued),
-                 floats_above<N>(inserts_I, inserts_M), floats_above<N>(D_above, M_above)}};
+                 floats_above<N>(inserts_I, inserts_M), floats_above<N>(from.D_above, from.M_above)}};
     }
 
     template <bool kNull2>
     V next_row(int32_t i, V total) {
-        const float *products = this->cells(i), *M_row = rows_of_M(i - 1);
-        float *M_out = rows_of_M(i);
-        auto *choices = reinterpret_cast<Bits *>(unit.choices) + static_cast<int64_t>(i) * Q * kChoices;
-        const V never = every<V>(kNever), entering = entering_;
-        const auto D_at = [&](int32_t q) {
-            return larger(lanes_at<N>(D_ + q * kWidth), masked<N>(entering, mask(q, PathMasks::kOpen)));
+        const MaskQuads<N> mask = mask_;
+        const int64_t Q = this->Q;
+        const float *const products = this->cells(i), *const M_row = rows_of_M(i - 1);
+        float *const M_out = rows_of_M(i), *const I_row = I_, *const D_row = D_, *const sums_M = sums_M_,
+                     *const sums_I = sums_I_;
+        auto *choices = reinterpret_cast<Bits *>(unit.choices) + i * Q * kChoices;
+        const V never = every<V>(kNever), entering = entering_, begin = B_;
+        const auto D_at = [&](int64_t q) {
+            return larger(lanes_at<N>(D_row + q * kWidth), masked<N>(entering, mask(q, PathMasks::kOpen)));
         };
-        V M_before = up_after<N>(never, lanes_at<N>(M_row + (Q - 1) * kWidth)),
-          I_before = up_after<N>(never, lanes_at<N>(I_ + (Q - 1) * kWidth)), D_before = up_after<N>(never, D_at(Q - 1));
+        Sources from{up_after<N>(never, lanes_at<N>(M_row + (Q - 1) * kWidth)),
+                     up_after<N>(never, lanes_at<N>(I_row + (Q - 1) * kWidth)),
+                     up_after<N>(never, D_at(Q - 1)),
+                     {},
+                     {},
+                     {}};
         V ends = never, D = never;
-        for (int32_t q = 0; q < Q; ++q, choices += kChoices) {
-            const V M_above = lanes_at<N>(M_row + q * kWidth), I_above = lanes_at<N>(I_ + q * kWidth);
-            const bool all_pass = unit.masks->all_pass.data()[q];
-            const V D_above = all_pass ? larger(lanes_at<N>(D_ + q * kWidth), entering) : D_at(q);
-            const Ways best = all_pass ? ways<true>(q, M_before, I_before, D_before, M_above, I_above, D_above)
-                                       : ways<false>(q, M_before, I_before, D_before, M_above, I_above, D_above);
+        for (int64_t q = 0; q < Q; ++q, choices += kChoices) {
+            from.M_above = lanes_at<N>(M_row + q * kWidth), from.I_above = lanes_at<N>(I_row + q * kWidth);
+            expect<N>(products + (Q + q) * 2 * kWidth);
+            const bool all_pass = mask.all_pass[q];
+            from.D_above = all_pass ? larger(lanes_at<N>(D_row + q * kWidth), entering) : D_at(q);
+            const Ways best = all_pass ? ways<true>(mask, q, begin, from) : ways<false>(mask, q, begin, from);
             const V posterior_M = lanes_at<N>(products + q * 2 * kWidth) * total,
                     posterior_I = lanes_at<N>(products + (q * 2 + 1) * kWidth) * total;
             if constexpr (kNull2) {
-                put<N>(sums_M_ + q * kWidth, posterior_M + lanes_at<N>(sums_M_ + q * kWidth));
-                put<N>(sums_I_ + q * kWidth, posterior_I + lanes_at<N>(sums_I_ + q * kWidth));
+                put<N>(sums_M + q * kWidth, posterior_M + lanes_at<N>(sums_M + q * kWidth));
+                put<N>(sums_I + q * kWidth, posterior_I + lanes_at<N>(sums_I + q * kWidth));
             }
             const V M = best.M + posterior_M;
             ends = larger(ends, M);
             put<N>(M_out + q * kWidth, M);
-            put<N>(I_ + q * kWidth, best.I + posterior_I);
-            put<N>(D_ + q * kWidth, D);
+            put<N>(I_row + q * kWidth, best.I + posterior_I);
+            put<N>(D_row + q * kWidth, D);
             D = all_pass ? larger(M, D) : larger(masked<N>(M, mask(q, kMD)), masked<N>(D, mask(q, kDD)));
             for (int c = 0; c < kChoices; ++c) choices[c] = static_cast<Bits>(best.choices[c]);
-            M_before = M_above, I_before = I_above, D_before = D_above;
+            from.M = from.M_above, from.I = from.I_above, from.D = from.D_above;
         }
         enter_quarters(D);
         return largest_of_quads<N>(ends);
@@ -124,7 +147,7 @@ class AccuracySweep : UnitMemory<N> {
 
     /// What comes into each quarter of the model from the left, by what leaves each at its own end.
     void enter_quarters(V leaving) {
-        const V never = every<V>(kNever), through = mask(Q - 1, PathMasks::kOpen), last = mask(Q - 1, kDD);
+        const V never = every<V>(kNever), through = mask_(Q - 1, PathMasks::kOpen), last = mask_(Q - 1, kDD);
         const V own = up_after<N>(never, leaving);
         entering_ = own;
         for (int pass = 0; pass < 2; ++pass)
@@ -142,24 +165,33 @@ class AccuracySweep : UnitMemory<N> {
         put<N>(this->special(i, kAccuracyN), N_);
     }
 
-    /// Lanes whose path may leave the model in row i: with the last one of its largest M, in the order of places.
+    /// Lanes whose path leaves the model in row i, unless a later one is better.
     void leave_rows(int32_t i, uint32_t lanes) {
         for (int k = 0; k < unit.n_lanes; ++k) {
             if (!(lanes >> 4 * k & 1)) continue;
             const float *row = rows_of_M(i) + 4 * k;
-            float best = kNever;
-            for (int32_t q = 0; q < Q; ++q)
-                for (int r = 0; r < 4; ++r)
-                    if (row[q * kWidth + r] >= best) best = row[q * kWidth + r], unit.lanes[k].end_node = r * Q + q + 1;
+            for (int64_t q = 0; q < Q; ++q) put<1>(left_ + q * kWidth + 4 * k, lanes_at<1>(row + q * kWidth));
             unit.lanes[k].end_row = i;
         }
+    }
+
+    /// The node that a lane's path leaves: the last one of the largest M, in the order of places.
+    int32_t end_node(int k) const {
+        float best = kNever;
+        int64_t node = 1;
+        for (int64_t q = 0; q < Q; ++q)
+            for (int r = 0; r < 4; ++r) {
+                const float M = left_[q * kWidth + 4 * k + r];
+                if (M >= best) best = M, node = r * Q + q + 1;
+            }
+        return static_cast<int32_t>(node);
     }
 
     void start_lanes(int32_t row) {
         for (int k = 0; k < N; ++k) {
             if (this->begin(k) != row && row > 0) continue;
             const auto fill = [&](float *quads, float x) {
-                for (int32_t q = 0; q < Q; ++q) std::fill_n(quads + q * kWidth + 4 * k, 4, x);
+                for (int64_t q = 0; q < Q; ++q) std::fill_n(quads + q * kWidth + 4 * k, 4, x);
             };
             for (float *quads : {rows_of_M(row), I_, D_}) fill(quads, kNever);
             fill(sums_M_, 0), fill(sums_I_, 0);
@@ -171,18 +203,26 @@ class AccuracySweep : UnitMemory<N> {
     }
 
     /// Odds of residues by how often each node has them, and N and C, which have them by chance.
-    void null2(int k) {
-        using Quad = QuadLanes<1>;
-        const auto share = static_cast<float>(1.0 / static_cast<double>(static_cast<float>(unit.lanes[k].L)));
-        const float outside = this->of_lane(sum_N_, k) * share + this->of_lane(sum_C_, k) * share;
-        Quad sums[kResidues] = {};
-        for (int32_t q = 0; q < Q; ++q) {
-            const Quad M = lanes_at<1>(sums_M_ + q * kWidth + 4 * k) * share,
-                       I = lanes_at<1>(sums_I_ + q * kWidth + 4 * k) * share;
-            for (int x = 0; x < kResidues; ++x)
-                sums[x] = (sums[x] + M * lanes_at<1>(unit.tables->odds_of(x) + q * kQuad)) + I;
+    void null2() {
+        const int64_t Q = this->Q;
+        const float *const sums_M = sums_M_, *const sums_I = sums_I_, *const all_odds = unit.tables->odds_of(0);
+        const V share = this->of_lanes(
+            [](const EnvelopeLane &lane) { return static_cast<float>(1.0 / static_cast<double>(lane.L)); });
+        const V outside = sum_N_ * share + sum_C_ * share;
+        constexpr int kTogether = 5;  // that fit into registers
+        for (int first = 0; first < kResidues; first += kTogether) {
+            V sums[kTogether] = {};
+            for (int64_t q = 0; q < Q; ++q) {
+                const V M = lanes_at<N>(sums_M + q * kWidth) * share, I = lanes_at<N>(sums_I + q * kWidth) * share;
+                for (int x = 0; x < kTogether; ++x)
+                    sums[x] = (sums[x] + M * same_quads<N>(all_odds + ((first + x) * Q + q) * kQuad)) + I;
+            }
+            for (int x = 0; x < kTogether; ++x) {
+                const V odds = sum_of_quads<N>(sums[x]) + outside;
+                for (int k = 0; k < unit.n_lanes; ++k)
+                    if (unit.lanes[k].null2) unit.lanes[k].null2[first + x] = this->of_lane(odds, k);
+            }
         }
-        for (int x = 0; x < kResidues; ++x) unit.lanes[k].null2[x] = sum_of_quads<1>(sums[x])[0] + outside;
     }
 
     bool any_null2() const {
@@ -192,8 +232,9 @@ class AccuracySweep : UnitMemory<N> {
     }
 
     float *const I_ = this->work(2), *const D_ = this->work(3), *const sums_M_ = this->work(4),
-                 *const sums_I_ = this->work(5);
+                 *const sums_I_ = this->work(5), *const left_ = this->work(6);
     const V loop_ = this->of_lanes([](const EnvelopeLane &lane) { return lane.loop; });
+    const MaskQuads<N> mask_{unit.masks->masks.data(), unit.masks->all_pass.data()};
     const bool is_null2_wanted_ = any_null2();
     V N_{}, B_{}, C_{}, sum_N_{}, sum_C_{}, posterior_N_{}, posterior_C_{}, entering_{};
     V rest_;

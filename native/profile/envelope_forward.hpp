@@ -21,7 +21,7 @@ template <int N>
 class ForwardSweep : UnitMemory<N> {
     using Base = UnitMemory<N>;
     using V = typename Base::V;
-    using Base::unit, Base::Q, Base::n_rows, Base::kWidth, Base::transition, Base::delete_on;
+    using Base::unit, Base::Q, Base::n_rows, Base::kWidth;
 
   public:
     explicit ForwardSweep(EnvelopeUnit &given) : Base(given) {}
@@ -32,7 +32,6 @@ class ForwardSweep : UnitMemory<N> {
         start_lanes(0);
         write_specials(0, every<V>(1));
         for (int32_t i = 1; i <= n_rows; ++i) {
-            this->find_odds(i, odds_);
             const V ends = is_scaled_ ? next_row<true>(i) : next_row<false>(i);
             close_row(i, ends);
             start_lanes(i);
@@ -46,58 +45,62 @@ class ForwardSweep : UnitMemory<N> {
     }
 
   private:
-    /// M of a quad from the cells before it.
-    [[gnu::always_inline]] V match(int32_t q, V M, V I, V D) const {
-        V sum = B_ * transition(q, kBM);
-        sum = sum + M * transition(q, kMM);
-        sum = sum + I * transition(q, kIM);
-        sum = sum + D * transition(q, kDM);
-        return sum * own_quads<N>(odds_, q * kQuad);
-    }
-
     /// Fills row i but for the special states; the sum over its cells.
     template <bool kScaled>
     V next_row(int32_t i) {
-        const float *before = this->cells(i - 1);
-        float *row = this->cells(i);
-        const V factor = factor_;
+        const ModelQuads<N> model = this->model;
+        const LaneOdds<N> odds = this->odds_of_row(i);
+        const int64_t Q = this->Q;
+        const float *const before = this->cells(i - 1);
+        float *const row = this->cells(i), *const D_row = D_;
+        const V factor = factor_, B = B_;
         const auto scaled = [&](V v) { return kScaled ? v * factor : v; };
-        const auto M_at = [&](int32_t q) { return scaled(lanes_at<N>(before + q * 2 * kWidth)); };
-        const auto I_at = [&](int32_t q) { return scaled(lanes_at<N>(before + (q * 2 + 1) * kWidth)); };
-        const auto D_at = [&](int32_t q) { return scaled(lanes_at<N>(D_ + q * kWidth)); };
-
-        V D = up<N>(match(Q - 1, M_at(Q - 2), I_at(Q - 2), D_at(Q - 2)) * transition(Q - 1, kMD));
+        const auto M_at = [&](int64_t q) { return scaled(lanes_at<N>(before + q * 2 * kWidth)); };
+        const auto I_at = [&](int64_t q) { return scaled(lanes_at<N>(before + (q * 2 + 1) * kWidth)); };
+        const auto D_at = [&](int64_t q) { return scaled(lanes_at<N>(D_row + q * kWidth)); };
+        const auto match = [&](int64_t q, V M, V I, V D) {
+            V sum = B * model(q, kBM);
+            sum = sum + M * model(q, kMM);
+            sum = sum + I * model(q, kIM);
+            sum = sum + D * model(q, kDM);
+            return sum * odds(q);
+        };
+        V D = up<N>(match(Q - 1, M_at(Q - 2), I_at(Q - 2), D_at(Q - 2)) * model(Q - 1, kMD));
         V M_before = up<N>(M_at(Q - 1)), I_before = up<N>(I_at(Q - 1)), D_before = up<N>(D_at(Q - 1));
         V ends{}, way{};
-        for (int32_t q = 0; q < Q; ++q) {
+        for (int64_t q = 0; q < Q; ++q) {
+            expect<N>(row + (Q + q) * 2 * kWidth);
             const V M = match(q, M_before, I_before, D_before);
             ends = ends + M;
             M_before = M_at(q), I_before = I_at(q), D_before = D_at(q);
             put<N>(row + q * 2 * kWidth, M);
-            put<N>(row + (q * 2 + 1) * kWidth, M_before * transition(q, kMI) + I_before * transition(q, kII));
-            put<N>(D_ + q * kWidth, D);
-            way = D * delete_on(q);
-            D = way + M * transition(q, kMD);
+            put<N>(row + (q * 2 + 1) * kWidth, M_before * model(q, kMI) + I_before * model(q, kII));
+            put<N>(D_row + q * kWidth, D);
+            way = D * model(q, kDD);
+            D = way + M * model(q, kMD);
         }
         more_deletes(way);
-        for (int32_t q = 0; q < Q; ++q) ends = ends + lanes_at<N>(D_ + q * kWidth);
+        for (int64_t q = 0; q < Q; ++q) ends = ends + lanes_at<N>(D_row + q * kWidth);
         return sum_of_quads<N>(ends);
     }
 
     /// D -> D from one quarter of the model into the next ones. Models of 100 nodes or more stop after a pass that has
     /// changed nothing, each lane by itself.
     void more_deletes(V way) {
+        const ModelQuads<N> model = this->model;
+        const int64_t Q = this->Q;
+        float *const D_row = D_;
         for (int pass = 1; pass < kQuad; ++pass) {
             way = up<N>(way);
             uint32_t changed = 0;
-            for (int32_t q = 0; q < Q;) {
+            for (int64_t q = 0; q < Q;) {
                 V added{}, sum{};
-                for (const int32_t stop = std::min(Q, q + 8); q < stop; ++q) {
-                    const V had = lanes_at<N>(D_ + q * kWidth);
+                for (const int64_t stop = std::min(Q, q + 8); q < stop; ++q) {
+                    const V had = lanes_at<N>(D_row + q * kWidth);
                     added = way, sum = way + had;
                     changed |= floats_above<N>(sum, had);
-                    put<N>(D_ + q * kWidth, sum);
-                    way = way * delete_on(q);
+                    put<N>(D_row + q * kWidth, sum);
+                    way = way * model(q, kDD);
                 }
                 if (!floats_above<N>(added * kNegligible, sum)) return;
             }
@@ -149,7 +152,6 @@ class ForwardSweep : UnitMemory<N> {
     V N_{}, B_{}, C_{}, factor_{};
     bool is_scaled_ = false;
     float totals_[N] = {};
-    const float *odds_[N];
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

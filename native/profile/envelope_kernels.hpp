@@ -56,16 +56,13 @@ struct EnvelopeUnit {
     float *specials;   ///< [n_rows + 1][kLaneSpecials]
     float *rows;       ///< [kWorkRows][Q]
 };
-inline constexpr int kWorkRows = 6;
+inline constexpr int kWorkRows = 7;
 
 constexpr int choice_bytes(int width) { return width == 4 ? 2 : 1; }
 
+/// All of a unit's envelopes but the walk back, side by side in vectors of 1, 2 and 4 quads, as far as there are.
 struct EnvelopeKernels {
-    int width;  ///< Lanes.
-    /// All of an envelope but the walk back.
-    void (*rescore)(EnvelopeUnit &unit);
-    /// The same for one lane.
-    void (*rescore_one)(EnvelopeUnit &unit);
+    void (*rescore[3])(EnvelopeUnit &unit);
 };
 const EnvelopeKernels *selected_envelope_kernels();
 

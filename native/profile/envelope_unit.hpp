@@ -13,6 +13,32 @@ inline constexpr float kFarHigher = 1.0e16f;
 /// the part never grows along the way, whose odds take part in what is there, too, but for roundings.
 inline constexpr float kNegligible = 0x1p30f;
 
+/// A model's transitions. The sweeps hold them, and what follows, in local variables: of members the compiler would
+/// think that every store may change them.
+template <int N>
+struct ModelQuads {
+    const float *transitions, *deletes;
+
+    [[gnu::always_inline]] QuadLanes<N> operator()(int64_t q, Transition t) const {
+        return same_quads<N>(t == kDD ? deletes + q * kQuad : transitions + (q * kDD + t) * kQuad);
+    }
+};
+
+/// The odds of each lane's residue in a row.
+template <int N>
+struct LaneOdds {
+    const float *lanes[N];
+
+    [[gnu::always_inline]] QuadLanes<N> operator()(int64_t q) const { return own_quads<N>(lanes, q * kQuad); }
+};
+
+/// Has M and I of a quad come to the cache that will be wanted a row later. Rows are longer than hardware looks ahead:
+/// without it units of 16 MiB and more take twice the time.
+template <int N>
+[[gnu::always_inline]] inline void expect(const float *cells) {
+    for (int at = 0; at < 8 * N; at += 16) __builtin_prefetch(cells + at);
+}
+
 template <int N>
 struct UnitMemory {
     using V = QuadLanes<N>;
@@ -20,17 +46,14 @@ struct UnitMemory {
     static constexpr uint32_t kAllFloats = (1u << 4 * N) - 1;
 
     EnvelopeUnit &unit;
-    const int32_t Q = unit.tables->Q, n_rows = unit.n_rows;
-    const float *const transitions = unit.tables->transitions.data();
-    const float *const deletes = unit.tables->deletes.data();
+    const int64_t Q = unit.tables->Q;
+    const int32_t n_rows = unit.n_rows;
+    const ModelQuads<N> model{unit.tables->transitions.data(), unit.tables->deletes.data()};
 
     explicit UnitMemory(EnvelopeUnit &given) : unit(given) {}
 
-    V transition(int32_t q, Transition t) const { return same_quads<N>(transitions + (q * kDD + t) * kQuad); }
-    V delete_on(int32_t q) const { return same_quads<N>(deletes + q * kQuad); }
-
-    float *cells(int32_t row) const { return unit.cells + static_cast<int64_t>(row) * Q * 2 * kWidth; }
-    float *work(int k) const { return unit.rows + static_cast<int64_t>(k) * Q * kWidth; }
+    float *cells(int32_t row) const { return unit.cells + row * Q * 2 * kWidth; }
+    float *work(int k) const { return unit.rows + k * Q * kWidth; }
     float *special(int32_t row, LaneSpecial s) const {
         return unit.specials + (static_cast<int64_t>(row) * kLaneSpecials + s) * kWidth;
     }
@@ -38,12 +61,14 @@ struct UnitMemory {
     int32_t begin(int lane) const { return lane < unit.n_lanes ? n_rows - unit.lanes[lane].L : n_rows; }
 
     /// The odds of each lane's residue in a row; zeros where it is idle.
-    void find_odds(int32_t row, const float **odds) const {
+    LaneOdds<N> odds_of_row(int32_t row) const {
         constexpr uint8_t gap = kResidues;
+        LaneOdds<N> odds;
         for (int k = 0; k < N; ++k) {
             const int32_t residue = row - 1 - begin(k);
-            odds[k] = unit.tables->odds_of(residue >= 0 ? unit.lanes[k].codes[residue] : gap);
+            odds.lanes[k] = unit.tables->odds_of(residue >= 0 ? unit.lanes[k].codes[residue] : gap);
         }
+        return odds;
     }
 
     /// A number of each lane in its four places.

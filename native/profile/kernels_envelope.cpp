@@ -1,4 +1,4 @@
-// Envelopes of a unit, as wide as the instruction set has vectors, or one at a time.
+// Envelopes of a unit: three sweeps one after another.
 #include "envelope_accuracy.hpp"
 #include "envelope_backward.hpp"
 #include "envelope_forward.hpp"
@@ -14,8 +14,14 @@ void rescore(EnvelopeUnit &unit) {
     AccuracySweep<N>(unit, total, backward.has_own_scales()).run();
 }
 
+template <int N>
+constexpr auto kernel() {
+    if constexpr (N <= kMostQuads) return rescore<N>;
+    else return nullptr;
+}
+
 }  // namespace
 
-extern const EnvelopeKernels envelope_kernels = {kMostQuads, rescore<kMostQuads>, rescore<1>};
+extern const EnvelopeKernels envelope_kernels = {{kernel<1>(), kernel<2>(), kernel<4>()}};
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -10,10 +10,6 @@ struct PathMasks {
     enum { kOpen = kTransitions, kMasks };
     Buffer<uint32_t> masks;    ///< [Q][kMasks][kQuad], 0 or all bits; kOpen: D -> D from the first quad to this one.
     Buffer<uint8_t> all_pass;  ///< [Q]: no mask of the quad is 0.
-
-    const float *of(int32_t q, int which) const {
-        return reinterpret_cast<const float *>(masks.data() + (static_cast<size_t>(q) * kMasks + which) * kQuad);
-    }
 };
 
 }  // namespace tropalign
