@@ -1,6 +1,9 @@
 """Targets past all filters to hits: every field of hits and domains beside HMMER's (through pyhmmer), bit for bit."""
 
+import gzip
+import io
 import math
+from pathlib import Path
 
 import numpy as np
 import pyhmmer
@@ -54,14 +57,19 @@ def block_of(targets):
 
 
 def hmmer_hits(hmm, targets, **options):
-    """HMMER's hits by target, with denormals as zeros, as hmmsearch has them."""
+    """HMMER's hits by target, with denormals as zeros, as hmmsearch has them; how each was found (its tblout)."""
     pipeline = pyhmmer.plan7.Pipeline(AMINO, F1=1, F2=1, F3=1, E=1e9, domE=1e9, bias_filter=False, **options)
     with denormals_as_zero():
         hits = pipeline.search_hmm(hmm, pyhmmer.easel.DigitalSequenceBlock(AMINO, targets))
-    return {int(hit.name): hit for hit in hits}
+    table = io.BytesIO()
+    hits.write(table, format="targets", header=False)
+    lines = [line.split() for line in table.getvalue().decode().splitlines()]
+    # exp reg clu ov env dom
+    counts = {int(line[0]): (line[10], *map(int, line[11:16])) for line in lines}
+    return {int(hit.name): (hit, counts[int(hit.name)]) for hit in hits}
 
 
-def hmmer_numbers(hit):
+def hmmer_numbers(hit, counts):
     domains = [
         (domain.env_from - 1, domain.env_to, domain.alignment.target_from - 1, domain.alignment.target_to,
          domain.alignment.hmm_from - 1, domain.alignment.hmm_to, domain.envelope_score, domain.correction, domain.bias,
@@ -69,7 +77,7 @@ def hmmer_numbers(hit):
         for domain in hit.domains
     ]  # fmt: skip
     best = hit.best_domain.env_from - 1, hit.best_domain.env_to, hit.best_domain.score
-    return hit.score, hit.pre_score, hit.sum_score, hit.pvalue, best, domains
+    return hit.score, hit.pre_score, hit.sum_score, hit.pvalue, best, domains, counts
 
 
 def own_numbers(found, k):
@@ -86,7 +94,9 @@ def own_numbers(found, k):
         ))  # fmt: skip
     bits = [float(found[name][k]) for name in ("bits", "pre_bits", "sum_bits")]
     best = domains[found["best_domain"][k]]
-    return *bits, math.exp(found["log_p"][k]), (best[0], best[1], best[9]), domains
+    counts = [int(found[name][k]) for name in ("n_regions", "n_clustered", "n_overlaps", "n_envelopes")]
+    counts = f"{found['n_expected'][k]:.1f}", *counts, len(domains)
+    return *bits, math.exp(found["log_p"][k]), (best[0], best[1], best[9]), domains, counts
 
 
 def require_same(hmm, targets, *, seed=42, null2=True):
@@ -96,7 +106,7 @@ def require_same(hmm, targets, *, seed=42, null2=True):
     found = _native.find_domains(from_pyhmmer(hmm).native, block_of(targets), chosen, seed, null2)
     assert sorted(hits) == found["target"].tolist()
     for k, target in enumerate(found["target"]):
-        assert own_numbers(found, k) == hmmer_numbers(hits[target])
+        assert own_numbers(found, k) == hmmer_numbers(*hits[target])
     return found
 
 
@@ -106,6 +116,29 @@ def test_hits_are_those_of_hmmer(M, n, isa):
     if M >= 30:
         assert found["n_clustered"].sum() >= 5
         assert len(found["domain_bits"]) > n
+
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+@pytest.fixture(scope="module")
+def proteins():
+    with pyhmmer.easel.SequenceFile(DATA / "domains.fasta", digital=True, alphabet=AMINO) as file:
+        sequences = list(file)
+    for k, sequence in enumerate(sequences):
+        sequence.name = f"{k}"
+    return sequences
+
+
+@pytest.mark.parametrize(("name", "n_clustered", "n_overlaps"), [("fn3", 5, 0), ("RRM_1", 5, 3), ("Pkinase", 14, 5)])
+def test_families(name, n_clustered, n_overlaps, proteins, tmp_path, isa):
+    path = tmp_path / "domains.hmm"
+    path.write_bytes(gzip.decompress((DATA / "domains.hmm.gz").read_bytes()))
+    with pyhmmer.plan7.HMMFile(path) as file:
+        (hmm,) = (hmm for hmm in file if hmm.name == name)
+    found = require_same(hmm, proteins)
+    assert found["n_clustered"].sum() >= n_clustered
+    assert found["n_overlaps"].sum() >= n_overlaps
 
 
 @pytest.mark.parametrize("options", [{"seed": 7}, {"null2": False}])
