@@ -60,7 +60,8 @@ void bind_profile_targets(nb::module_ &m) {
                             "Targets of a search, in Easel's codes (0 to 28). Keeps the arrays, which must not change.")
         .def("__init__", &make_block, array("codes"), array("offsets"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def_prop_ro("n_targets", &TargetBlock::size, "How many targets it has.")
-        .def("by_length", &by_length, "Indices by ascending length, int32. Stages are fastest with this array or neighbours in it.");
+        .def("by_length", &by_length,
+             "Indices by ascending length, int32. Stages are fastest with this array or neighbours in it.");
     m.def("recode", &recoded, array("letters"), array("table"), array("codes"),
           "Writes what a table of 256 makes of each byte to codes; the bits that any of these has.");
 }
