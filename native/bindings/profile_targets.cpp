@@ -1,4 +1,7 @@
 // The block of targets that every stage of a search takes.
+#include <algorithm>
+#include <array>
+
 #include "../profile/lengths.hpp"
 #include "../profile/targets.hpp"
 #include "check.hpp"
@@ -19,6 +22,28 @@ void make_block(TargetBlock *self, Column<uint8_t> codes, Column<int64_t> offset
     new (self) TargetBlock(codes.data(), offsets.data(), static_cast<int32_t>(n_entries - 1));
 }
 
+/// The codes of all letters; the bits that any of them has.
+uint8_t recode(const uint8_t *letters, size_t n, const uint8_t *table, uint8_t *codes) {
+    std::array<uint8_t, 256> code_of;  // of our own: `codes` cannot be a part of it
+    std::copy_n(table, code_of.size(), code_of.begin());
+    uint8_t bits = 0;
+    for (size_t k = 0; k < n; ++k) {
+        const uint8_t code = code_of[letters[k]];
+        codes[k] = code;
+        bits |= code;
+    }
+    return bits;
+}
+
+/// Writes what a table of 256 makes of each byte; the bits that any of these has.
+uint8_t recoded(Column<uint8_t> letters, Column<uint8_t> table,
+                nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> codes) {
+    require(table.size() == 256, "table: not a code for each byte");
+    require(codes.size() == letters.size(), "codes: not as many as letters");
+    nb::gil_scoped_release released;
+    return recode(letters.data(), letters.size(), table.data(), codes.data());
+}
+
 /// A view, so that stages see neighbours of the block in parts of it.
 nb::object by_length(nb::handle self) {
     const Targets all = nb::cast<const TargetBlock &>(self).by_length();
@@ -35,5 +60,8 @@ void bind_profile_targets(nb::module_ &m) {
                             "Targets of a search, in Easel's codes (0 to 28). Keeps the arrays, which must not change.")
         .def("__init__", &make_block, array("codes"), array("offsets"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def_prop_ro("n_targets", &TargetBlock::size, "How many targets it has.")
-        .def("by_length", &by_length, "Indices by ascending length, int32. Stages are fastest with this array or neighbours in it.");
+        .def("by_length", &by_length,
+             "Indices by ascending length, int32. Stages are fastest with this array or neighbours in it.");
+    m.def("recode", &recoded, array("letters"), array("table"), array("codes"),
+          "Writes what a table of 256 makes of each byte to codes; the bits that any of these has.");
 }

@@ -324,7 +324,7 @@ def _after(progress: Progress, before: int, items: int) -> None:
 def _part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
     """Some neighbouring reads of a block."""
     first, last = int(block.offsets[begin]), int(block.offsets[end])
-    return Reads(block.names[begin:end], block.letters[first:last], block.offsets[begin : end + 1] - first)
+    return Reads(tuple(block.names[begin:end]), block.letters[first:last], block.offsets[begin : end + 1] - first)
 
 
 def _regrouped(

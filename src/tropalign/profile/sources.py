@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.profile.models import Model
-from tropalign.profile.targets import Encoder, Proteins, joined
+from tropalign.profile.targets import Collected, Encoder, Proteins
 from tropalign.results.thresholds import BIT_CUTOFFS
 from tropalign.sequences.blocks import SequenceBlock
 
@@ -151,21 +151,21 @@ class TargetSource:
     def __init__(self, blocks: Callable[[], Iterable[SequenceBlock]], keep_bytes: int, can_reopen: bool) -> None:
         self._open = blocks
         lengths = [np.zeros(0, np.int64)]
-        kept: list[Proteins] = []
+        kept = Collected()
         n_bytes = 0
         for piece in self._encoded():
             lengths.append(piece.lengths)
             n_bytes += piece.held_bytes()
             if n_bytes <= keep_bytes:
-                kept.append(piece)
+                kept.add(piece)
             elif not can_reopen:
                 raise InputError(
                     "the sequences do not fit the memory, and cannot be read twice: write them to a file first"
                 )
             else:
-                kept = []
+                kept = Collected()
         self.lengths = np.concatenate(lengths)
-        self._whole = joined(kept) if n_bytes <= keep_bytes else None
+        self._whole = kept.whole() if n_bytes <= keep_bytes else None
         self._parts: dict[tuple[int, int], Proteins] = {}
 
     def _encoded(self) -> Iterator[Proteins]:
@@ -199,14 +199,14 @@ def _regrouped(pieces: Iterable[Proteins], bounds: Bounds) -> Iterator[Proteins]
     """The sequences between these bounds out of pieces that follow one another."""
     wanted = iter(bounds)
     begin, end = next(wanted, (0, 0))
-    found: list[Proteins] = []
+    found = Collected()
     for piece in pieces:
         last = piece.first + len(piece)
         while begin < end:
             if begin < last:
-                found.append(piece.part(max(begin - piece.first, 0), min(end, last) - piece.first))
+                found.add(piece.part(max(begin - piece.first, 0), min(end, last) - piece.first))
             if last < end:
                 break
-            yield joined(found)
-            found = []
+            yield found.whole()
+            found = Collected()
             begin, end = next(wanted, (0, 0))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,14 +13,21 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.profile.residues import EASEL_CODES, LETTERS, UNKNOWN
+from tropalign.sequences import texts
 from tropalign.sequences.blocks import SequenceBlock
 
 #: Longer sequences are refused, as HMMER refuses them.
 LONGEST = 100_000
 #: What stands for a letter that no protein has.
 WILDCARD = "X"
-#: Bytes that a sequence takes beside its letters: name and description as Python objects, offsets, the length order.
-RECORD_BYTES = 300
+#: What `-` becomes until it is refused: HMMER takes it in no sequence file, other signs for a gap it does.
+_GAP = UNKNOWN - 1
+#: The bits that codes of letters have.
+MOST_CODE_BITS = 31
+_CODES = EASEL_CODES.copy()
+_CODES[ord("-")] = _GAP
+#: Bytes that a sequence takes beside its letters: name and description, offsets, the length order.
+RECORD_BYTES = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +36,7 @@ class Proteins:
 
     Attributes
     ----------
-    names, descriptions : tuple of str
+    names, descriptions : sequence of str
     codes : uint8
         In Easel's order (`tropalign.profile.residues`).
     offsets : int64, shape (n + 1,)
@@ -37,8 +45,8 @@ class Proteins:
         The number of the first one among all.
     """
 
-    names: tuple[str, ...]
-    descriptions: tuple[str, ...]
+    names: Sequence[str]
+    descriptions: Sequence[str]
     codes: NDArray[np.uint8]
     offsets: NDArray[np.int64]
     first: int = 0
@@ -70,18 +78,38 @@ class Proteins:
         return Proteins(names, descriptions, self.codes[at:to], offsets, self.first + begin)
 
 
-def joined(pieces: list[Proteins]) -> Proteins:
-    """Neighbouring pieces as one."""
-    if len(pieces) == 1:
-        return pieces[0]
-    lengths = np.concatenate([np.zeros(1, np.int64), *(piece.lengths for piece in pieces)])
-    return Proteins(
-        names=tuple(name for piece in pieces for name in piece.names),
-        descriptions=tuple(text for piece in pieces for text in piece.descriptions),
-        codes=np.concatenate([np.zeros(0, np.uint8), *(piece.codes for piece in pieces)]),
-        offsets=np.cumsum(lengths),
-        first=pieces[0].first if pieces else 0,
-    )
+class Collected:
+    """Proteins that follow one another, collected into one block.
+
+    Memory that nothing was written to costs nothing: so there is room for many from the beginning.
+    """
+
+    def __init__(self) -> None:
+        self._codes = np.empty(1 << 26, np.uint8)
+        self._n_codes = 0
+        self._pieces: list[Proteins] = []
+
+    def add(self, piece: Proteins) -> None:
+        """The next piece, of which nothing but names is held on to."""
+        end = self._n_codes + len(piece.codes)
+        if end > len(self._codes):
+            larger = np.empty(2 * end, np.uint8)
+            larger[: self._n_codes] = self._codes[: self._n_codes]
+            self._codes = larger
+        self._codes[self._n_codes : end] = piece.codes
+        self._n_codes = end
+        self._pieces.append(replace(piece, codes=piece.codes[:0]))
+
+    def whole(self) -> Proteins:
+        """All of them."""
+        lengths = np.concatenate([np.zeros(1, np.int64), *(piece.lengths for piece in self._pieces)])
+        return Proteins(
+            names=texts.joined(piece.names for piece in self._pieces),
+            descriptions=texts.joined(piece.descriptions for piece in self._pieces),
+            codes=self._codes[: self._n_codes],
+            offsets=np.cumsum(lengths),
+            first=self._pieces[0].first if self._pieces else 0,
+        )
 
 
 class Encoder:
@@ -101,10 +129,14 @@ class Encoder:
     def __init__(self) -> None:
         self.n = 0
         self._is_warned = False
+        self._codes = np.empty(0, np.uint8)
 
     def encode(self, block: SequenceBlock) -> Proteins:
-        """The block's sequences."""
-        codes = EASEL_CODES[block.letters]
+        """The block's sequences. Their codes are overwritten by those of the next block."""
+        if len(self._codes) < len(block.letters):  # fresh memory costs more than the work
+            self._codes = np.empty(2 * len(block.letters), np.uint8)
+        codes = self._codes[: len(block.letters)]
+        bits = _native.recode(block.letters, _CODES, codes)
         lengths = np.diff(block.offsets)
         if len(lengths) and int(lengths.max()) > LONGEST:
             k = int(lengths.argmax())
@@ -114,21 +146,21 @@ class Encoder:
                 file=block.file,
                 record=block.names[k],
             )
-        self._check_letters(block, codes)
+        if bits > MOST_CODE_BITS:
+            self._settle(block, codes)
         found = Proteins(block.names, block.descriptions, codes, block.offsets, self.n)
         self.n += len(block)
         return found
 
-    def _check_letters(self, block: SequenceBlock, codes: NDArray[np.uint8]) -> None:
-        if (gaps := block.letters == ord("-")).any():
+    def _settle(self, block: SequenceBlock, codes: NDArray[np.uint8]) -> None:
+        """Refuses gaps, and takes letters that no protein has for the wildcard."""
+        if (gaps := codes == _GAP).any():
             raise InputError(
                 "the sequence holds gaps (-): give sequences that are not aligned",
                 file=block.file,
                 record=_holder(block, int(gaps.argmax())),
             )
         unknown = codes == UNKNOWN
-        if not unknown.any():
-            return
         codes[unknown] = LETTERS.index(WILDCARD)
         if not self._is_warned:
             self._is_warned = True

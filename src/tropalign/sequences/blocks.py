@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -67,7 +67,7 @@ class SequenceBlock:
 
     Attributes
     ----------
-    names, descriptions : tuple of str
+    names, descriptions : sequence of str
         The header up to the first blank, and the rest.
     letters : uint8, shape (n_letters,)
         As they were written, blanks (and by policy gaps) left out.
@@ -81,8 +81,8 @@ class SequenceBlock:
         Gaps that were left out.
     """
 
-    names: tuple[str, ...]
-    descriptions: tuple[str, ...]
+    names: Sequence[str]
+    descriptions: Sequence[str]
     letters: NDArray[np.uint8]
     offsets: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -206,7 +206,7 @@ class _Settled:
             )
         yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, n_gaps)
 
-    def _named(self, names: tuple[str, ...], numbers: NDArray[np.int64]) -> tuple[str, ...]:
+    def _named(self, names: Sequence[str], numbers: NDArray[np.int64]) -> Sequence[str]:
         """The names; by policy one is made where there is none."""
         if "" not in names:
             return names

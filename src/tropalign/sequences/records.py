@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
+from tropalign.sequences.texts import Texts
 
 #: Blanks that may precede the first record; more is no sequence file (and may be endless).
 MOST_BLANKS = 1 << 20
@@ -40,8 +40,8 @@ class Records:
         Record k is ``letters[offsets[k]:offsets[k + 1]]``.
     """
 
-    names: tuple[str, ...]
-    descriptions: tuple[str, ...]
+    names: Sequence[str]
+    descriptions: Sequence[str]
     letters: NDArray[np.uint8]
     offsets: NDArray[np.int64]
 
@@ -108,19 +108,13 @@ def _fasta(text: _Text, leading_blanks: bool) -> Iterator[Records]:
             )
             data = data[taken:]
             if len(offsets) > 1:
-                yield Records(texts_of(*names), texts_of(*descriptions), letters, offsets)
+                yield Records(Texts(*names), Texts(*descriptions), letters, offsets)
             else:
                 break
         if not goes_on:
             return
         rest = data
         wanted = max(BLOCK_LETTERS, 2 * len(rest))  # a record that is longer than a block
-
-
-def texts_of(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[str, ...]:
-    """Texts that lie one after another, text k in ``data[offsets[k]:offsets[k + 1]]``."""
-    text, bounds = data.tobytes().decode("latin-1"), offsets.tolist()
-    return tuple(text[a:b] for a, b in pairwise(bounds))
 
 
 def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
@@ -188,7 +182,8 @@ class _Text(io.RawIOBase):
             if not self._replaces_bytes:
                 self._refuse(data)
             data = data.translate(self.TABLE)
-        self._lines += data.count(b"\n")
+        if not self._replaces_bytes:  # else no line is ever told
+            self._lines += data.count(b"\n")
         buffer[: len(data)] = data
         return len(data)
 

@@ -14,9 +14,9 @@ import hashlib
 import json
 import mmap
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, judge_counts
 from tropalign.sequences.files import Source, is_stream
-from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, STORE_MAGIC, Records, texts_of
+from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, STORE_MAGIC, Records
+from tropalign.sequences.texts import Texts
 
 END = b"end of the store"
 #: Raised when an older tropalign cannot read what a newer one writes.
@@ -47,41 +48,6 @@ MOST_MANIFEST_BYTES = 1 << 20
 #: Letters whose pages are let go together while blocks are taken.
 SPAN = 1 << 24
 REBUILD = "build it again with tropalign db build"
-
-
-class Texts(Sequence[str]):
-    """Texts one after another in an array of bytes; they become Python's only when they are asked for.
-
-    Parameters
-    ----------
-    data : uint8, shape (n_bytes,)
-        ASCII.
-    offsets : int64, shape (n + 1,)
-        Text k is ``data[offsets[k]:offsets[k + 1]]``.
-    """
-
-    def __init__(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
-        self._data, self._offsets = data, offsets
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    @overload
-    def __getitem__(self, key: int) -> str: ...
-    @overload
-    def __getitem__(self, key: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, key: int | slice) -> str | tuple[str, ...]:
-        if isinstance(key, slice):
-            begin, end, step = key.indices(len(self))
-            if step != 1:
-                return tuple(self[k] for k in range(begin, end, step))
-            return self._span(begin, max(begin, end))
-        k = range(len(self))[key]
-        return self._data[self._offsets[k] : self._offsets[k + 1]].tobytes().decode("latin-1")
-
-    def _span(self, begin: int, end: int) -> tuple[str, ...]:
-        first = self._offsets[begin]
-        return texts_of(self._data[first : self._offsets[end]], self._offsets[begin : end + 1] - first)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import IO, Any
 
@@ -77,7 +78,7 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> N
     )
 
 
-def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: tuple[str, ...]) -> None:
+def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: Sequence[str]) -> None:
     """Adds texts and where each ends."""
     data, offsets = waiting[f"{kind}s"], waiting[f"{kind}_offsets"]
     ends = np.cumsum(np.fromiter(map(len, texts), PLACE, len(texts))) + data.n_bytes

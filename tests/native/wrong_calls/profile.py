@@ -179,3 +179,27 @@ def searches():
         ("viterbi_nats", np.full(2, np.nan, F32), ValueError, "not a number"),
     ]:
         yield f"finish {name} {text}", _native.finish_block, changed(finish, **{name: wrong}), error, text
+
+
+def recodings():
+    """recode."""
+    valid = {
+        "letters": np.arange(40, dtype=np.uint8),
+        "table": np.arange(256, dtype=np.uint8),
+        "codes": np.zeros(40, np.uint8),
+    }
+    yield "valid", _native.recode, valid, None, ""
+    for name, wrong, error, text in [
+        ("table", np.zeros(255, np.uint8), ValueError, "not a code for each byte"),
+        ("table", np.zeros(0, np.uint8), ValueError, "not a code for each byte"),
+        ("table", np.zeros(512, np.uint8)[::2], TypeError, ""),
+        ("table", np.zeros(256, np.int8), TypeError, ""),
+        ("codes", np.zeros(39, np.uint8), ValueError, "not as many as letters"),
+        ("codes", np.zeros(41, np.uint8), ValueError, "not as many as letters"),
+        ("codes", np.zeros(40, np.int64), TypeError, ""),
+        ("codes", np.zeros(80, np.uint8)[::2], TypeError, ""),
+        ("codes", np.frombuffer(bytes(40), np.uint8), TypeError, ""),
+        ("letters", np.zeros(0, np.uint8), ValueError, "not as many as letters"),
+        ("letters", np.zeros(40, np.int8), TypeError, ""),
+    ]:
+        yield f"{name} {text}", _native.recode, changed(valid, **{name: wrong}), error, text
