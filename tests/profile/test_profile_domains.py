@@ -118,7 +118,7 @@ def test_hits_are_those_of_hmmer(M, n, isa):
         assert len(found["domain_bits"]) > n
 
 
-DATA = Path(__file__).parent.parent / "data"
+DATA = Path(__file__).parent.parent / "data" / "search"
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +132,10 @@ def proteins():
 
 @pytest.mark.parametrize(("name", "n_clustered", "n_overlaps"), [("fn3", 5, 0), ("RRM_1", 5, 3), ("Pkinase", 14, 5)])
 def test_families(name, n_clustered, n_overlaps, proteins, tmp_path, isa):
-    path = tmp_path / "domains.hmm"
-    path.write_bytes(gzip.decompress((DATA / "domains.hmm.gz").read_bytes()))
+    path = DATA / "pfam.hmm"
+    if name == "Pkinase":
+        path = tmp_path / "pkinase.hmm"
+        path.write_bytes(gzip.decompress((DATA / "pkinase.hmm.gz").read_bytes()))
     with pyhmmer.plan7.HMMFile(path) as file:
         (hmm,) = (hmm for hmm in file if hmm.name == name)
     found = require_same(hmm, proteins)
