@@ -86,7 +86,7 @@ TargetGroup size_of(const TargetBlock &block, Targets targets) {
 /// Up to 64 targets: of the block's group g from lane `first` on, or of none where g is -1.
 void highest_of_some(const SsvTables &tables, const TargetBlock &block, Targets targets, int32_t g, size_t first,
                      uint8_t *highest) {
-    TargetGroup group = g < 0 ? size_of(block, targets) : block.group_size(g);
+    TargetGroup group = g >= 0 && targets.size() == kGroupTargets ? block.group_size(g) : size_of(block, targets);
     if (!is_faster_in_lanes(tables, group)) {
         for (const int32_t k : targets) *highest++ = tables.kernels->striped(tables, block.codes(k), block.length(k));
         return;

@@ -43,6 +43,49 @@ def models():
     yield "consensus as text", _native.ProfileModel, changed(valid, consensus="acd"), TypeError, ""
 
 
+def targets():
+    """TargetBlock, and the targets that stages take."""
+    valid = {"codes": np.arange(10, dtype=np.uint8), "offsets": np.array([0, 4, 10])}
+    yield "valid", _native.TargetBlock, valid, None, ""
+    long = {"codes": np.zeros(100_001, np.uint8), "offsets": np.array([0, 100_001])}
+    yield "too long", _native.TargetBlock, long, ValueError, "longer than 100000"
+    for name, wrong, error, text in [
+        ("codes", np.full(10, 29, np.uint8), ValueError, "beyond the alphabet of 29"),
+        ("codes", np.full(10, 255, np.uint8), ValueError, "beyond the alphabet of 29"),
+        ("codes", np.zeros(10, np.int8), TypeError, ""),
+        ("codes", np.zeros(20, np.uint8)[::2], TypeError, ""),
+        ("offsets", np.array([0, 11]), ValueError, "beyond the data"),
+        ("offsets", np.array([-1, 4]), ValueError, "beyond the data"),
+        ("offsets", np.array([0, 5, 4]), ValueError, "descend"),
+        ("offsets", np.zeros(0, np.int64), ValueError, "empty"),
+        ("offsets", np.array([0, 4], np.int32), TypeError, ""),
+    ]:
+        yield f"{name} {text}", _native.TargetBlock, changed(valid, **{name: wrong}), error, text
+    model = _native.ProfileModel(**next(models())[2])
+    block = _native.TargetBlock(**valid)
+    chosen = {"model": model, "block": block, "targets": np.array([0, 1], np.int32)}
+    stages = (_native.msv_scores, _native.msv_filter)
+    for stage in stages:
+        good = chosen | ({"F1": 0.02} if stage is _native.msv_filter else {})
+        yield f"valid {stage.__name__}", stage, good, None, ""
+        for name, wrong, error, text in [
+            ("targets", np.array([0, 2], np.int32), ValueError, "outside of 0 to 1"),
+            ("targets", np.array([-1], np.int32), ValueError, "outside of 0 to 1"),
+            ("targets", np.array([0, 1]), TypeError, ""),
+            ("targets", [0, 1], TypeError, ""),
+            ("model", None, TypeError, ""),
+            ("block", None, TypeError, ""),
+        ]:
+            yield f"{stage.__name__} {name} {text}", stage, changed(good, **{name: wrong}), error, text
+    valid = chosen | {"F1": 0.02}
+    for name, wrong, text in [
+        ("targets", np.array([1, 0], np.int32), "not by ascending length"),
+        ("F1", -0.1, "not a P-value"),
+        ("F1", np.nan, "not a P-value"),
+    ]:
+        yield f"msv_filter {name} {wrong}", _native.msv_filter, changed(valid, **{name: wrong}), ValueError, text
+
+
 def envelopes():
     """rescore_envelopes."""
     model = _native.ProfileModel(
