@@ -75,7 +75,7 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
 def _check(context: HitsContext) -> None:
     """Raises InputError for a scan, whose hits are of many models."""
     if context.orientation == "scan":
-        raise InputError("format stockholm aligns hits of one model: use tropalign search, or choose another --format")
+        raise InputError("hits of a scan make no alignment, since each has its own model: use tropalign search")
 
 
 FORMAT = Format((".sto", ".stk"), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH, check=_check)
