@@ -132,9 +132,13 @@ def test_every_run_has_a_record():
     assert {suffix for _, suffix in RECORDED} == set(FORMATS)
 
 
-@pytest.mark.parametrize("name", [name for name in format_names("hits") if name != "stockholm"])
+@pytest.mark.parametrize("name", format_names("hits"))
 def test_bytes_do_not_depend_on_the_parts(run, name):
     _, context, found = run
+    if (name, context.orientation) == ("stockholm", "scan"):
+        with pytest.raises(InputError, match="hits of a scan make no alignment, since each has its own model"):
+            hits_writer(name, HEADER, context)
+        return
     whole = assembled(name, context, found)
     by_target = [piece for one in found for piece in halves(one)]
     assert assembled(name, context, by_target) == whole

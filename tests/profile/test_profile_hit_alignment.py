@@ -7,7 +7,7 @@ import pyhmmer
 import pytest
 
 import tropalign as ta
-from tropalign.errors import UsageError
+from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.hits.stockholm import lines
@@ -114,5 +114,5 @@ def test_digits_are_read_as_hmmer_reads_them():
 
 def test_a_scan_makes_no_alignment():
     wanted = Wanted("hits.sto", "stockholm", {})
-    with pytest.raises(UsageError, match="hits of a scan make no alignment"):
+    with pytest.raises(InputError, match="hits of a scan make no alignment"):
         outputs_of(wanted, Header("1", "", {}), HitsContext(orientation="scan"), False)

@@ -6,16 +6,16 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import UsageError
 from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.registry import hits_writer
+from tropalign.results.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from tropalign.formats.header import Header
     from tropalign.profile.iterate import IterateTask
-    from tropalign.profile.options import SearchOptions, Thresholds
+    from tropalign.profile.options import SearchOptions
     from tropalign.profile.sources import ModelSource, TargetSource
     from tropalign.profile.task import SearchTask
 
@@ -74,10 +74,8 @@ def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: b
     UsageError
         A format that does not exist; what is no text on a terminal.
     InputError
-        A format that lacks its package.
+        A format that lacks its package, or cannot show what is asked for.
     """
-    if context.orientation == "scan" and any(name == "stockholm" for *_, name in wanted.files()):
-        raise UsageError("hits of a scan make no alignment, since each has its own model: give tropalign search")
     outputs = [Output(role, path, hits_writer(name, header, context)) for role, path, name in wanted.files()]
     for output in outputs if not is_shard else ():
         if output.writer.is_binary:
@@ -89,6 +87,8 @@ def run_parameters(
     task: SearchTask | IterateTask, models: ModelSource, sequences: TargetSource, outputs: list[Output], version: str
 ) -> dict[str, str]:
     """All that decides what a run leaves behind, by name."""
+    chosen = {name: value for name, value in vars(task.thresholds).items() if value != getattr(Thresholds, name)}
+    given = ", ".join(f"{name} {value}" for name, value in chosen.items())
     filters = zip(("F1", "F2", "F3", "bias filter", "null2", "seed"), task.options.numbers(), strict=True)
     return {
         "version": version,
@@ -96,7 +96,7 @@ def run_parameters(
         "rounds": str(task.n_rounds),
         "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
         "filters": ", ".join(f"{name} {value}" for name, value in filters),
-        "thresholds": repr(task.thresholds),
+        "thresholds": given or "as by default",
         "models": f"{len(models.lengths)} models of {int(models.lengths.sum())} nodes, hash {models.sha256()[:16]}",
         "sequences": f"{len(sequences.lengths)} sequences of {int(sequences.lengths.sum())} residues, "
         f"hash {sequences.sha256()[:16]}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO
 
+from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
 from tropalign.formats.hit_rows import queries_of, raw
@@ -71,4 +72,10 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
             out.write(text.encode("latin-1"))
 
 
-FORMAT = Format((".sto", ".stk"), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)
+def _check(context: HitsContext) -> None:
+    """Raises InputError for a scan, whose hits are of many models."""
+    if context.orientation == "scan":
+        raise InputError("hits of a scan make no alignment, since each has its own model: use tropalign search")
+
+
+FORMAT = Format((".sto", ".stk"), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH, check=_check)
