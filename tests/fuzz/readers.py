@@ -151,6 +151,13 @@ def _read_models(path: Path) -> None:
         _ = model.native
 
 
+def _read_queries(path: Path) -> None:
+    from tropalign.profile.queries import read_queries
+
+    for model in read_queries(path):
+        _ = model.native
+
+
 def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
     """Seeds and reader of each kind of file."""
     from tropalign.formats.msa import read_alignment
@@ -171,6 +178,7 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "matrix": (corpus("matrix"), ta.SubstitutionMatrix.from_file),
         "pairs": (corpus("pairs"), _read_pairs),
         "models": (corpus("models"), _read_models),
+        "queries": (with_found("queries", corpus("alignment")), _read_queries),
         "reference": (with_found("reference", _references(folder)), _load_reference),
         "shard": (with_found("shard", _shards(folder)), _read_shard),
         "manifest": (with_found("manifest", [RUN.to_json().encode()]), _read_manifest),

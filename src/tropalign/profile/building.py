@@ -25,7 +25,9 @@ SEED = 42
 FAULTS = (ValueError, OSError, RuntimeError)
 
 
-def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = "", **scores: Any) -> Model:
+def model_of_sequence(
+    name: str, codes: NDArray[np.uint8], description: str = "", file: str | None = None, **scores: Any
+) -> Model:
     """A model of one sequence, as phmmer makes it: BLOSUM62, and the same gaps everywhere.
 
     Parameters
@@ -34,6 +36,8 @@ def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = ""
         They become the model's.
     codes : uint8
         Residues in Easel's order; at least one.
+    file
+        What messages call its file.
     **scores
         ``popen``, ``pextend``, ``score_matrix`` as pyhmmer's `Builder` has them, where they are others.
 
@@ -50,8 +54,10 @@ def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = ""
         try:
             hmm, _, _ = builder.build(sequence, background)
         except FAULTS as error:
-            raise InputError(f"no model can be made of this sequence ({_words(error)})", record=name) from None
-    return replace(from_pyhmmer(hmm), description=description, is_sequence=True)
+            raise InputError(
+                f"no model can be made of this sequence ({_words(error)})", file=file, record=name
+            ) from None
+    return replace(from_pyhmmer(hmm, file), description=description, is_sequence=True)
 
 
 def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[Model]:
@@ -125,7 +131,9 @@ def _model_of_alignment(alignment: Any, file: str) -> Model:
     stream = io.BytesIO()
     _built(alignment, file).write(stream)
     found = _native.read_model(stream.getvalue())
-    assert isinstance(found, dict)
+    if isinstance(found, tuple):
+        what = shown(found[2].decode("utf-8", "replace"))
+        raise InputError(f"no model can be made of this alignment ({what})", file=file, record=alignment.name)
     return model_of_fields(found)
 
 

@@ -74,17 +74,17 @@ class Model:
         )
 
 
-def from_pyhmmer(hmm: Any) -> Model:
-    """A `pyhmmer.plan7.HMM` as a model; calibrated where it is not.
+def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
+    """A `pyhmmer.plan7.HMM` as a model; calibrated where it is not. Messages name `file`.
 
     Raises
     ------
     InputError
-        A model of nucleotides.
+        A model of nucleotides, or one that gives random sequences no scores.
     """
     name = _text(hmm.name)
     if hmm.alphabet.K != N_CANONICAL:
-        raise InputError(NOT_PROTEIN.format(hmm.alphabet.type), record=name)
+        raise InputError(NOT_PROTEIN.format(hmm.alphabet.type), file=file, record=name)
     match = np.array(hmm.match_emissions, np.float32)
     transitions = np.array(hmm.transition_probabilities, np.float32)
     composition = np.zeros(N_CANONICAL, np.float32)
@@ -93,6 +93,8 @@ def from_pyhmmer(hmm: Any) -> Model:
     evalue = np.array(hmm.evalue_parameters.as_vector(), np.float32)
     if evalue[0] == NOT_CALIBRATED:
         evalue = calibrate(match, transitions, composition)
+    if not np.isfinite(evalue).all():
+        raise InputError("the model gives random sequences no scores: leave it out", file=file, record=name)
     return Model(
         name=name,
         accession=_text(hmm.accession),

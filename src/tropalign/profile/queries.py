@@ -119,7 +119,7 @@ def _models_of_sequences(stream: io.BufferedReader) -> Iterator[Model]:
                 text = f"{shown(block.file)}, record {shown(name)!r}: the sequence is empty, and no query"
                 warnings.warn(text, TropalignWarning, stacklevel=2)
                 continue
-            yield model_of_sequence(name, proteins.codes[begin:end], description)
+            yield model_of_sequence(name, proteins.codes[begin:end], description, block.file)
 
 
 def _fasta_rows(
