@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import io
+import sys
 
 import numpy as np
 import pyhmmer
@@ -187,3 +188,11 @@ def test_bad_queries_are_refused_in_one_sentence(name, tmp_path):
         list(read_queries(path, kind))
     assert sentence in str(caught.value)
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("data", [stockholm(), b">a\nMKV\n"])
+def test_without_pyhmmer_only_models_are_queries(data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyhmmer.plan7", None)
+    assert next(read_queries(CORPUS / "3f.hmm")).name == "small"
+    with pytest.raises(InputError, match=r"needs pyhmmer, as --iterate does: pip install 'tropalign\[models\]'"):
+        next(read_queries(io.BytesIO(data)))

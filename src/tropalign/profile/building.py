@@ -46,9 +46,9 @@ def model_of_sequence(
     InputError
         A sequence that no model can be made of.
     """
+    _, builder, background = _tools(**scores)
     from pyhmmer.easel import DigitalSequence
 
-    _, builder, background = _tools(**scores)
     sequence = DigitalSequence(builder.alphabet, name=name, description=description, sequence=codes.tobytes())
     with denormals_as_zero():
         try:
@@ -77,9 +77,9 @@ def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[M
     InputError
         A file that holds something else, or an alignment that no model can be made of.
     """
+    alphabet, _, _ = _tools()
     from pyhmmer.easel import MSAFile
 
-    alphabet, _, _ = _tools()
     number = 0
     try:
         with MSAFile(io.BytesIO(data), "stockholm", digital=True, alphabet=alphabet) as reader:
@@ -108,9 +108,9 @@ def model_of_rows(rows: NDArray[np.uint8], is_node: NDArray[np.bool_], name: str
     InputError
         An alignment that no model can be made of.
     """
+    alphabet, _, _ = _tools()
     from pyhmmer.easel import MSAFile
 
-    alphabet, _, _ = _tools()
     with MSAFile(io.BytesIO(stockholm_of(rows, is_node)), "stockholm", digital=True, alphabet=alphabet) as reader:
         (alignment,) = reader
     alignment.name = name
@@ -151,8 +151,14 @@ def _built(alignment: Any, file: str | None = None, architecture: str = "fast") 
 
 def _tools(**settings: Any) -> tuple[Any, Any, Any]:
     """HMMER's alphabet of proteins, builder and background."""
-    from pyhmmer.easel import Alphabet
-    from pyhmmer.plan7 import Background, Builder
+    try:
+        from pyhmmer.easel import Alphabet
+        from pyhmmer.plan7 import Background, Builder
+    except ImportError:
+        raise InputError(
+            "a query that is an alignment or a sequence needs pyhmmer, as --iterate does: "
+            "pip install 'tropalign[models]', or give models in HMMER's format"
+        ) from None
 
     alphabet = Alphabet.amino()
     assert alphabet.symbols == LETTERS
