@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
     from tropalign.profile.api import scan, search
     from tropalign.profile.files import write_hits
+    from tropalign.profile.models import Model
     from tropalign.profile.options import SearchOptions
+    from tropalign.profile.queries import read_queries
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
     from tropalign.results.found_hits import Query
@@ -61,6 +63,8 @@ _HOMES = {
     "Query": "results.found_hits",
     "SearchOptions": "profile.options",
     "Thresholds": "results.thresholds",
+    "Model": "profile.models",
+    "read_queries": "profile.queries",
     "search": "profile.api",
     "write_hits": "profile.files",
     "scan": "profile.api",
@@ -102,6 +106,8 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "Query",
     "SearchOptions",
     "Thresholds",
+    "Model",
+    "read_queries",
     "search",
     "write_hits",
     "scan",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,7 @@ SEED = 42
 FAULTS = (ValueError, OSError, RuntimeError)
 
 
-def model_of_sequence(
-    name: str, codes: NDArray[np.uint8], description: str = "", file: str | None = None, **scores: Any
-) -> Model:
+def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = "", file: str | None = None) -> Model:
     """A model of one sequence, as phmmer makes it: BLOSUM62, and the same gaps everywhere.
 
     Parameters
@@ -38,15 +36,13 @@ def model_of_sequence(
         Residues in Easel's order; at least one.
     file
         What messages call its file.
-    **scores
-        ``popen``, ``pextend``, ``score_matrix`` as pyhmmer's `Builder` has them, where they are others.
 
     Raises
     ------
     InputError
         A sequence that no model can be made of.
     """
-    _, builder, background = _tools(**scores)
+    _, builder, background = _tools()
     from pyhmmer.easel import DigitalSequence
 
     sequence = DigitalSequence(builder.alphabet, name=name, description=description, sequence=codes.tobytes())
@@ -137,7 +133,7 @@ def _model_of_alignment(alignment: Any, file: str) -> Model:
     return model_of_fields(found)
 
 
-def _built(alignment: Any, file: str | None = None, architecture: str = "fast") -> Any:
+def _built(alignment: Any, file: str | None = None, architecture: Literal["fast", "hand"] = "fast") -> Any:
     """The `pyhmmer.plan7.HMM` of an alignment."""
     _, builder, background = _tools(architecture=architecture)
     with denormals_as_zero():
@@ -149,7 +145,7 @@ def _built(alignment: Any, file: str | None = None, architecture: str = "fast") 
     return hmm
 
 
-def _tools(**settings: Any) -> tuple[Any, Any, Any]:
+def _tools(architecture: Literal["fast", "hand"] = "fast") -> tuple[Any, Any, Any]:
     """HMMER's alphabet of proteins, builder and background."""
     try:
         from pyhmmer.easel import Alphabet
@@ -162,8 +158,10 @@ def _tools(**settings: Any) -> tuple[Any, Any, Any]:
 
     alphabet = Alphabet.amino()
     assert alphabet.symbols == LETTERS
-    given = {"popen": GAP_OPEN, "pextend": GAP_EXTEND, "score_matrix": MATRIX, **settings}
-    return alphabet, Builder(alphabet, seed=SEED, **given), Background(alphabet)
+    builder = Builder(
+        alphabet, architecture=architecture, seed=SEED, popen=GAP_OPEN, pextend=GAP_EXTEND, score_matrix=MATRIX
+    )
+    return alphabet, builder, Background(alphabet)
 
 
 def _words(error: Exception) -> str:

@@ -39,10 +39,16 @@ class Model:
         A letter per node, in lower case where the family has no clear preference.
     gathering, trusted, noise
         Score thresholds of a curated family, in bits: of a target, and of a domain.
-    is_sequence
-        Whether it is the model of a single sequence, whose letters the consensus has.
     reference, structure, mask
         Further annotation, a letter per node: of reference columns, of consensus structure, of masked nodes.
+    is_sequence
+        Whether it is the model of a single sequence, whose letters the consensus has.
+
+    Examples
+    --------
+    >>> for model in tropalign.read_queries("tests/fuzz/corpus/models/3f.hmm"):
+    ...     print(model.name, model.length, model.gathering)
+    small 10 (20.0, 18.5)
     """
 
     name: str
@@ -63,7 +69,7 @@ class Model:
 
     @property
     def length(self) -> int:
-        """How many nodes the model has (M)."""
+        """How many nodes it has (M)."""
         return len(self.consensus)
 
     @cached_property

@@ -64,6 +64,14 @@ def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
     -----
     TropalignWarning
         A sequence without a residue, which is no query.
+
+    Examples
+    --------
+    Families of a library by name:
+
+    >>> models = tropalign.read_queries("tests/fuzz/corpus/models/3f.hmm")
+    >>> [model.name for model in models if model.name.startswith("sm")]
+    ['small']
     """
     if kind not in KINDS:
         raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(KINDS)}")
