@@ -15,16 +15,30 @@ Targets checked(const TargetBlock &block, const Column<int32_t> &targets) {
     return {targets.data(), targets.size()};
 }
 
-/// The scores of one filter.
-template <auto stage>
-nb::object scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
+template <class Stage>
+nb::object scores_by(const TargetBlock &block, const Column<int32_t> &targets, Stage stage) {
     const Targets chosen = checked(block, targets);
     std::vector<float> nats(chosen.size());
     {
         nb::gil_scoped_release released;
-        stage(model, block, chosen, nats.data());
+        stage(chosen, nats.data());
     }
     return to_numpy(std::move(nats));
+}
+
+using Scores = void(const SearchModel &, const TargetBlock &, Targets, float *);
+
+/// The scores of one filter.
+template <Scores *filter>
+nb::object scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
+    return scores_by(block, targets, [&](Targets chosen, float *nats) { filter(model, block, chosen, nats); });
+}
+
+nb::object arranged_viterbi_scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
+                                   int arrangement) {
+    require(arrangement >= 0 && arrangement < n_viterbi_arrangements(), "arrangement: there is none of this number");
+    return scores_by(block, targets,
+                     [&](Targets chosen, float *nats) { viterbi_scores(model, block, chosen, arrangement, nats); });
 }
 
 nb::tuple msv_filter_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets, double F1) {
@@ -54,6 +68,9 @@ void bind_profile_filters(nb::module_ &m) {
           "Null scores in nats with the biased-composition filter, float32.");
     m.def("viterbi_scores", &scores<viterbi_scores>, "model"_a, "block"_a, array("targets"),
           "Viterbi scores in nats, float32.");
+    m.def("arranged_viterbi_scores", &arranged_viterbi_scores, "model"_a, "block"_a, array("targets"), "arrangement"_a,
+          "The same by one arrangement of lanes.");
+    m.def("n_viterbi_arrangements", &n_viterbi_arrangements, "How many this instruction set has.");
     m.def("bits_of", &bits_of, "nats"_a, "null_nats"_a, "A score relative to a null model's.");
     m.def("gumbel_p", &gumbel_p, "bits"_a, "mu"_a, "lambda_"_a, "P of MSV and Viterbi scores.");
     m.def("gumbel_log_p", &gumbel_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Its logarithm.");

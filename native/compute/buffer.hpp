@@ -35,6 +35,7 @@ class Buffer {
     const T *data() const { return static_cast<const T *>(memory_.data); }
     size_t size() const { return size_; }
     T &operator[](size_t k) { return data()[k]; }
+    const T &operator[](size_t k) const { return data()[k]; }
 
   private:
     Memory memory_;

@@ -35,6 +35,7 @@ struct TraceTables;
 struct SsvTables;
 struct MsvTables;
 struct PathMasks;
+class ViterbiTables;
 
 class SearchModel {
   public:
@@ -48,6 +49,7 @@ class SearchModel {
     const SsvTables &ssv() const;
     const MsvTables &msv() const;
     const PathMasks &path_masks() const;
+    const ViterbiTables &viterbi() const;
 
   private:
     ProfileModel plain_;
@@ -56,6 +58,7 @@ class SearchModel {
     OnFirstUse<SsvTables> ssv_;
     OnFirstUse<MsvTables> msv_;
     OnFirstUse<PathMasks> path_masks_;
+    OnFirstUse<ViterbiTables> viterbi_;
 };
 
 }  // namespace tropalign

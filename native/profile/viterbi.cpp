@@ -2,51 +2,100 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
+#include "../compute/buffer.hpp"
 #include "lengths.hpp"
+#include "viterbi_kernels.hpp"
 
 namespace tropalign {
 namespace {
 
-constexpr int kBase = 12'000, kEnd = -500;
-constexpr int16_t kLowest = std::numeric_limits<int16_t>::min(), kHighest = std::numeric_limits<int16_t>::max();
+/// What N, C and J lose per residue is 3 nats for the whole target, however long.
+float nats_of(const ViterbiTarget &target) {
+    if (target.end == kViterbiHighest) return std::numeric_limits<float>::infinity();
+    if (target.end == kViterbiLowest) return -std::numeric_limits<float>::infinity();
+    constexpr auto scale = static_cast<float>(500.0 / 0.69314718055994529);
+    const float above_base = static_cast<float>(target.end) + static_cast<float>(target.move) - kViterbiBase;
+    return static_cast<float>(static_cast<double>(above_base / scale) - 3.0);
+}
 
-int16_t adds(int a, int b) { return static_cast<int16_t>(std::clamp<int>(a + b, kLowest, kHighest)); }
+void sweep(const SearchModel &model, const ViterbiKernels &kernels, const ViterbiArrangement &how,
+           std::span<ViterbiTarget> targets) {
+    if (targets.empty()) return;
+    thread_local Buffer<uint8_t> scratch;
+    const size_t bytes = viterbi_scratch_bytes(how, model.plain().M);
+    if (scratch.size() < bytes) scratch = Buffer<uint8_t>(bytes);
+    if (how.n_stripes) how.sweep_stripes(model.viterbi().stripes(how.n_stripes), targets, scratch.data());
+    else how.sweep_lanes(model.viterbi().lanes(kernels.lookup), targets, scratch.data());
+}
 
-float score(const ProfileModel &model, const uint8_t *codes, int32_t L) {
-    const size_t width = static_cast<size_t>(model.M) + 1;
-    const auto t = [&](Transition which, int32_t k) { return model.word_transitions[which * width + k]; };
-    const int move = word_move(L);
-    std::vector<int16_t> M(width, kLowest), I(width, kLowest), D(width, kLowest);
-    int16_t xC = kLowest;
-    for (int32_t i = 0; i < L; ++i) {
-        const auto xB = static_cast<int16_t>(std::max<int>(xC, kBase) + move);
-        int16_t m = kLowest, inserted = kLowest, d = kLowest, d_now = kLowest, xE = kLowest;  // d: of the row before
-        for (int32_t k = 1; k <= model.M; ++k) {
-            const int16_t above = std::max(std::max(adds(xB, t(kBM, k)), adds(m, t(kMM, k))),
-                                           std::max(adds(inserted, t(kIM, k)), adds(d, t(kDM, k))));
-            m = M[k], inserted = I[k], d = D[k];
-            M[k] = adds(above, model.word_match[codes[i] * width + k]);
-            I[k] = std::max(adds(m, t(kMI, k)), adds(inserted, t(kII, k)));
-            D[k] = d_now;
-            d_now = std::max(adds(M[k], t(kMD, k)), adds(d_now, t(kDD, k)));
-            xE = std::max(xE, M[k]);
+/// Some targets one after another, by the first arrangement; the others by another one.
+struct Plan {
+    size_t n_first = 0;
+    int other = 0;
+};
+
+/// The plan that takes least, for lengths that descend. Slots are kept busy until the last targets, but an arrangement
+/// takes no fewer rows than the longest target has, and where there are more targets than slots some slot takes two of
+/// the n_slots + 1 longest.
+Plan plan_of(std::span<const ViterbiArrangement> arrangements, int32_t M, std::span<const ViterbiTarget> targets) {
+    const size_t n = targets.size();
+    const auto length = [&](size_t j) { return j < n ? static_cast<float>(targets[j].length) : 0.0F; };
+    float left = 0;
+    for (size_t j = 0; j < n; ++j) left += length(j);
+    Plan best;
+    float least = std::numeric_limits<float>::infinity(), first = 0;
+    for (size_t j = 0; j <= n; ++j) {
+        for (size_t how = 0; how < arrangements.size(); ++how) {
+            const auto slots = static_cast<size_t>(arrangements[how].n_slots);
+            const float rows = std::max({left / static_cast<float>(slots), length(j),
+                                         j + slots < n ? length(j + slots - 1) + length(j + slots) : 0.0F});
+            const float total = first * arrangements[0].time.of(M) + rows * arrangements[how].time.of(M);
+            if (total < least) least = total, best = {j, static_cast<int>(how)};
         }
-        if (xE == kHighest) return std::numeric_limits<float>::infinity();
-        xC = std::max(xC, adds(xE, kEnd));
+        first += length(j), left -= length(j);
     }
-    if (xC == kLowest) return -std::numeric_limits<float>::infinity();
-    const auto scale = static_cast<float>(500 / 0.69314718055994529);
-    const float nats = (static_cast<float>(xC) + static_cast<float>(move) - static_cast<float>(kBase)) / scale;
-    return static_cast<float>(nats - 3.0);
+    return best;
+}
+
+template <class Sweep>
+void score(const TargetBlock &block, Targets targets, float *nats, Sweep sweep_all) {
+    std::vector<size_t> order;
+    for (size_t j = 0; j < targets.size(); ++j) {
+        nats[j] = -std::numeric_limits<float>::infinity();
+        if (block.length(targets[j]) > 0) order.push_back(j);
+    }
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](size_t j) { return block.length(targets[j]); });
+    std::vector<ViterbiTarget> sorted;
+    sorted.reserve(order.size());
+    for (const size_t j : order) {
+        const int32_t L = block.length(targets[j]);
+        sorted.push_back({block.codes(targets[j]), L, word_move(L), kViterbiLowest});
+    }
+    sweep_all(std::span(sorted));
+    for (size_t at = 0; at < order.size(); ++at) nats[order[at]] = nats_of(sorted[at]);
 }
 
 }  // namespace
 
 void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats) {
-    for (size_t j = 0; j < targets.size(); ++j)
-        nats[j] = score(model.plain(), block.codes(targets[j]), block.length(targets[j]));
+    const ViterbiKernels &kernels = *selected_viterbi_kernels();
+    score(block, targets, nats, [&](std::span<ViterbiTarget> sorted) {
+        const Plan plan = plan_of(kernels.arrangements, model.plain().M, sorted);
+        sweep(model, kernels, kernels.arrangements[0], sorted.first(plan.n_first));
+        sweep(model, kernels, kernels.arrangements[static_cast<size_t>(plan.other)], sorted.subspan(plan.n_first));
+    });
 }
+
+void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, int arrangement, float *nats) {
+    const ViterbiKernels &kernels = *selected_viterbi_kernels();
+    score(block, targets, nats, [&](std::span<ViterbiTarget> sorted) {
+        sweep(model, kernels, kernels.arrangements[static_cast<size_t>(arrangement)], sorted);
+    });
+}
+
+int n_viterbi_arrangements() { return static_cast<int>(selected_viterbi_kernels()->arrangements.size()); }
 
 }  // namespace tropalign

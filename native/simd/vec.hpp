@@ -178,16 +178,19 @@ template <class T, int Bytes>
     if constexpr (Bytes == 64 && std::is_same_v<T, uint8_t>) return (V)_mm512_subs_epu8((__m512i)a, (__m512i)b);
     if constexpr (Bytes == 64 && std::is_same_v<T, int8_t>) return (V)_mm512_subs_epi8((__m512i)a, (__m512i)b);
     if constexpr (Bytes == 64 && std::is_same_v<T, int16_t>) return (V)_mm512_subs_epi16((__m512i)a, (__m512i)b);
+    if constexpr (Bytes == 64 && std::is_same_v<T, uint16_t>) return (V)_mm512_subs_epu16((__m512i)a, (__m512i)b);
 #endif
 #if defined(__AVX2__)
     if constexpr (Bytes == 32 && std::is_same_v<T, uint8_t>) return (V)_mm256_subs_epu8((__m256i)a, (__m256i)b);
     if constexpr (Bytes == 32 && std::is_same_v<T, int8_t>) return (V)_mm256_subs_epi8((__m256i)a, (__m256i)b);
     if constexpr (Bytes == 32 && std::is_same_v<T, int16_t>) return (V)_mm256_subs_epi16((__m256i)a, (__m256i)b);
+    if constexpr (Bytes == 32 && std::is_same_v<T, uint16_t>) return (V)_mm256_subs_epu16((__m256i)a, (__m256i)b);
 #endif
 #if defined(__SSE2__)
     if constexpr (Bytes == 16 && std::is_same_v<T, uint8_t>) return (V)_mm_subs_epu8((__m128i)a, (__m128i)b);
     if constexpr (Bytes == 16 && std::is_same_v<T, int8_t>) return (V)_mm_subs_epi8((__m128i)a, (__m128i)b);
     if constexpr (Bytes == 16 && std::is_same_v<T, int16_t>) return (V)_mm_subs_epi16((__m128i)a, (__m128i)b);
+    if constexpr (Bytes == 16 && std::is_same_v<T, uint16_t>) return (V)_mm_subs_epu16((__m128i)a, (__m128i)b);
 #elif defined(__ARM_NEON)
     if constexpr (std::is_same_v<T, uint8_t>) return (V)vqsubq_u8((uint8x16_t)a, (uint8x16_t)b);
     if constexpr (std::is_same_v<T, int8_t>) return (V)vqsubq_s8((int8x16_t)a, (int8x16_t)b);

@@ -104,6 +104,14 @@ void unsigned_bytes() {
                      [&](int l) { return saturated<uint8_t>(c.a[l] - c.b[l]); });
 }
 
+/// Differences of unsigned words.
+template <int B>
+void unsigned_words() {
+    const Case<uint16_t, B> c;
+    same<uint16_t, B>("subs", subs<uint16_t, B>(c.va(), c.vb()),
+                      [&](int l) { return saturated<uint16_t>(c.a[l] - c.b[l]); });
+}
+
 template <class T, int B>
 void comparisons() {
     using C = Case<T, B>;
@@ -236,6 +244,7 @@ void vectors(int rounds) {
         lanes<int16_t, B>();
         lanes<int32_t, B>();
         unsigned_bytes<B>();
+        unsigned_words<B>();
         byte_operations<B>();
         reals<Vec<float, B>>();
         reals<Vec<double, B>>();

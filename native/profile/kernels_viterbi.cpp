@@ -1,0 +1,51 @@
+// The kernels of the Viterbi filter, compiled per instruction set.
+#include "viterbi_lanes.hpp"
+#include "viterbi_stripes.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+namespace {
+
+template <int groups>
+void sweep_lanes(const ViterbiLaneTables &tables, std::span<ViterbiTarget> targets, void *scratch) {
+    LaneSweep<groups>(tables, targets, scratch).run();
+}
+
+template <int B, int P, int vectors>
+void sweep_stripes(const ViterbiStripes &tables, std::span<ViterbiTarget> targets, void *scratch) {
+    StripedSweep<B, P, vectors>(tables, targets, scratch).run();
+}
+
+template <int groups>
+constexpr ViterbiArrangement lanes(ViterbiArrangement::Time time) {
+    return {LaneSweep<groups>::kSlots, 0, time, sweep_lanes<groups>, nullptr};
+}
+template <int P, int vectors>
+constexpr ViterbiArrangement stripes(ViterbiArrangement::Time time) {
+    using Sweep = StripedSweep<kVectorBytes, P, vectors>;
+    return {Sweep::kSlots, Sweep::kStripes, time, nullptr, sweep_stripes<kVectorBytes, P, vectors>};
+}
+
+// The one for few targets first. Times are those of a Zen 5 core at 4.3 GHz.
+constexpr ViterbiArrangement arrangements[] = {
+#if defined(__AVX512BW__)
+    stripes<64, 1>({22, 0.05F, 0.04F}), stripes<64, 2>({18, 0.11F, 0.12F}), stripes<16, 1>({8, 0.3F, 0.25F}),
+    stripes<16, 2>({12, 0.5F, 0.4F}),   lanes<1>({20, 1.65F, 0.5F}),        lanes<2>({60, 2.4F, 0.4F}),
+#elif defined(__AVX2__)
+    stripes<32, 1>({15, 0.105F, 0.02F}),
+    stripes<32, 2>({12, 0.21F, 0.12F}),
+    stripes<16, 2>({8, 0.385F, 0.4F}),
+    lanes<2>({15, 2.77F, 0.2F}),
+#else
+    stripes<16, 1>({9, 0.23F, 0.08F}),
+    stripes<16, 2>({8, 0.4F, 0.17F}),
+    lanes<2>({8, 3.3F, 0}),
+#endif
+};
+
+}  // namespace
+
+#define TROPALIGN_STRING_(x) #x
+#define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
+extern const ViterbiKernels viterbi_kernels = {TROPALIGN_STRING(TROPALIGN_ISA), kLookup, arrangements};
+
+}  // namespace tropalign::TROPALIGN_ISA
