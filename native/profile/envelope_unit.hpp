@@ -2,16 +2,9 @@
 #pragma once
 #include "envelope_kernels.hpp"
 #include "quad_lanes.hpp"
+#include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
-
-/// A row beyond this is divided by its sum; a Backward row beyond the second one by its own.
-inline constexpr float kHighRow = 1.0e4f;
-/// The first float above 1e16, which is none.
-inline constexpr float kFarHigher = 1.0e16f;
-/// D -> D is followed until what it adds is less than this part of what is there: sums cannot tell from 2^-25 on, and
-/// the part never grows along the way, whose odds take part in what is there, too, but for roundings.
-inline constexpr float kNegligible = 0x1p30f;
 
 /// A model's transitions. The sweeps hold them, and what follows, in local variables: of members the compiler would
 /// think that every store may change them.

@@ -11,15 +11,10 @@
 
 #include "full_matrix_kernels.hpp"
 #include "quad_lanes.hpp"
+#include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
-
-/// A row whose sum is beyond this is divided by it.
-constexpr float kHighRow = 1.0e4f;
-/// D -> D is followed until what it adds is less than 2^-30 of what is there: sums cannot tell from 2^-25 on, and the
-/// part does not grow along the way but for roundings, as what is there has the same odds on it.
-constexpr float kNegligible = 0x1p30f;
 
 template <int N>
 class MatrixSweep {

@@ -70,16 +70,28 @@ template <int N, int By>
     if constexpr (N == 1) return __builtin_shufflevector(v, v, a, b, c, d);
 }
 
-/// The first float of each quad in all four places.
-template <int N>
-[[gnu::always_inline]] inline QuadLanes<N> first_of_quads(QuadLanes<N> v) {
+/// Float r of each quad in all four places.
+template <int N, int r>
+[[gnu::always_inline]] inline QuadLanes<N> every_of_quads(QuadLanes<N> v) {
 #if defined(__AVX512F__)
-    if constexpr (N == 4) return (QuadLanes<N>)_mm512_permute_ps((__m512)v, 0);
+    if constexpr (N == 4) return (QuadLanes<N>)_mm512_permute_ps((__m512)v, r * 0x55);
 #endif
 #if defined(__AVX__)
-    if constexpr (N == 2) return (QuadLanes<N>)_mm256_permute_ps((__m256)v, 0);
+    if constexpr (N == 2) return (QuadLanes<N>)_mm256_permute_ps((__m256)v, r * 0x55);
 #endif
-    if constexpr (N == 1) return __builtin_shufflevector(v, v, 0, 0, 0, 0);
+    if constexpr (N == 1) return __builtin_shufflevector(v, v, r, r, r, r);
+}
+
+/// Of each quad floats i and j of a, then floats k and l of b.
+template <int N, int i, int j, int k, int l>
+[[gnu::always_inline]] inline QuadLanes<N> two_and_two(QuadLanes<N> a, QuadLanes<N> b) {
+#if defined(__AVX512F__)
+    if constexpr (N == 4) return (QuadLanes<N>)_mm512_shuffle_ps((__m512)a, (__m512)b, i | j << 2 | k << 4 | l << 6);
+#endif
+#if defined(__AVX__)
+    if constexpr (N == 2) return (QuadLanes<N>)_mm256_shuffle_ps((__m256)a, (__m256)b, i | j << 2 | k << 4 | l << 6);
+#endif
+    if constexpr (N == 1) return __builtin_shufflevector(a, b, i, j, k + 4, l + 4);
 }
 
 /// Each float one place further, `fill`'s in the first.
@@ -118,7 +130,7 @@ template <int N>
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> sum_of_quads(QuadLanes<N> v) {
     v = v + rotated<N, 1>(v);
-    return first_of_quads<N>(v + rotated<N, 2>(v));
+    return every_of_quads<N, 0>(v + rotated<N, 2>(v));
 }
 
 /// The largest float of each quad, in all four places.
@@ -154,6 +166,22 @@ template <int N>
     for (int l = 0; l < 4 * N; ++l)
         if (!(bits >> l & 1)) v[l] = 0;
     return v;
+}
+
+/// `seen`, and bits where a and b differ.
+template <int N>
+[[gnu::always_inline]] inline QuadLanes<N> with_differences(QuadLanes<N> seen, QuadLanes<N> a, QuadLanes<N> b) {
+    using I = Vec<int32_t, 16 * N>;
+    return (QuadLanes<N>)((I)seen | ((I)a ^ (I)b));
+}
+
+/// v in quads with any bit in `seen`, else 0.
+template <int N>
+[[gnu::always_inline]] inline QuadLanes<N> where_seen(QuadLanes<N> seen, QuadLanes<N> v) {
+    using I = Vec<int32_t, 16 * N>;
+    I any = (I)seen | (I)rotated<N, 1>(seen);
+    any |= (I)rotated<N, 2>((QuadLanes<N>)any);
+    return any != 0 ? v : QuadLanes<N>{};
 }
 
 /// v and the bits of a mask of 32-bit words, all or none of a word's.

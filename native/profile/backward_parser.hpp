@@ -1,0 +1,229 @@
+// Backward, a row at a time from the last one on:
+//
+//     M(i, k) = E(i) + M(i+1, k+1) odds(x_i+1, k+1) MM + I(i+1, k) MI + D(i, k+1) MD
+//     I(i, k) =        M(i+1, k+1) odds(x_i+1, k+1) IM + I(i+1, k) II
+//     D(i, k) = E(i) + M(i+1, k+1) odds(x_i+1, k+1) DM + D(i, k+1) DD
+//     B(i)    = M(i+1, 1) odds(x_i+1, 1) BM + ... + M(i+1, M) odds(x_i+1, M) BM
+//
+// in HMMER's order of operations, over nodes that are striped (float_tables.hpp). E(i) follows from B(i), so a row
+// takes two sweeps, from the last node to the first:
+//
+//     1. all that comes from row i + 1, and B
+//     2. D, with E
+//
+// What M lacks, E and the way into D, the next row's first sweep adds when it reads M, which saves a sweep.
+#pragma once
+#include "parser_lanes.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+template <int G>
+class BackwardParser : ParserLanes<G> {
+    using Base = ParserLanes<G>;
+    using Base::E, Base::N, Base::J, Base::B, Base::C, Base::loop, Base::move;
+    using Base::kQuads, Base::kWidth, Base::kM, Base::kD, Base::kI, Base::Q, Base::tables, Base::transition,
+        Base::delete_on, Base::cell;
+    using typename Base::V, typename Base::Odds, typename Base::PerLane, typename Base::Cell;
+    using Quad = QuadLanes<1>;
+    friend Base;
+
+  public:
+    BackwardParser(const FloatTables &given_tables, ParserQueue &given_queue, float *given_cells)
+        : Base(given_tables, given_queue, given_cells) {}
+    void run() { Base::run(*this); }
+
+  private:
+    /// Row L, which is a target's own.
+    int32_t start(int l) {
+        const ParserTarget &given = this->lanes[l].given;
+        const float *last = given.forward + static_cast<int64_t>(given.L) * kSpecials;
+        C.of[l] = given.move, E.of[l] = C.of[l] * LengthOdds::kEndMove;
+        end_.of[l] = E.of[l];
+        delete_from_end(l, every<Quad>(E.of[l]));
+        own_[l] = false;
+        const float scale = last[kScale];
+        if (scale > 1) {
+            E.of[l] /= scale, C.of[l] /= scale;
+            this->factor.of[l] = 1 / scale;
+            this->total[l] = static_cast<float>(std::log(static_cast<double>(scale)));
+            this->is_scaled = true;
+        }
+        this->rows[l] = given.rows + static_cast<int64_t>(given.L) * kSpecials;
+        this->write_row(l, scale);
+        this->rows[l] -= kSpecials, this->row_step[l] = -kSpecials;
+        this->forward[l] = last - kSpecials;
+        this->codes[l] = given.codes + given.L - 1, this->code_step[l] = -1;
+        return given.L - 1;
+    }
+
+    void delete_from_end(int l, Quad E) {
+        const auto on = [&](int32_t q) { return lanes_at<1>(this->deletes + q * kQuad); };
+        const auto D = [&](int32_t q) { return this->quad(q, l, kD); };
+        Quad next = down<1>(E), way{};
+        for (int32_t q = Q - 1; q >= 0; --q) {
+            way = next * on(q);
+            next = E + way;
+            put<1>(D(q), next);
+        }
+        for (int pass = 1; pass < kQuad; ++pass) {
+            way = down<1>(way);
+            for (int32_t q = Q - 1; q >= 0; --q) way = way * on(q), put<1>(D(q), lanes_at<1>(D(q)) + way);
+        }
+    }
+
+    /// Row 0, where only N and B can be: the sum for B goes from the first node on.
+    ParserResult finish(int l) {
+        const ParserTarget &given = this->lanes[l].given;
+        const float *odds = tables.odds_of(given.codes[0]);
+        const auto at = [&](int32_t q, Cell c) { return lanes_at<1>(this->quad(q, l, c)); };
+        const Quad end = every<Quad>(end_.of[l]), factor = every<Quad>(this->factor.of[l]);
+        Quad sum{};
+        for (int32_t q = 0; q < Q; ++q) {
+            const float *t = this->transitions + static_cast<int64_t>(q) * kDD * kQuad;
+            const Quad D_next = q + 1 < Q ? at(q + 1, kD) : down<1>(at(0, kD));
+            const Quad M = ((at(q, kM) + end) + D_next * lanes_at<1>(t + kMD * kQuad)) * factor;
+            sum = sum + M * lanes_at<1>(odds + q * kQuad) * lanes_at<1>(t + kBM * kQuad);
+        }
+        B.of[l] = sum_of_quads<1>(sum)[0];
+        N.of[l] = B.of[l] * move.of[l] + N.of[l] * loop.of[l];
+        E.of[l] = J.of[l] = C.of[l] = 0;
+        this->write_row(l, 1);
+        return {static_cast<float>(this->total[l] + std::log(static_cast<double>(N.of[l]))), own_[l]};
+    }
+
+    void next_row() {
+        PerLane forward_scale;
+        for (int n = 0; n < kQuads; ++n)
+            for (int g = 0; g < G; ++g) {
+                const int l = 4 * n + g;
+                forward_scale.of[l] = this->forward[l][kScale];
+            }
+        V begins[G];
+        if (this->is_scaled) first_sweep<true>(begins);
+        else first_sweep<false>(begins);
+        states(this->sums_of(begins));
+        second_sweep();
+        scale(forward_scale.all());
+    }
+
+    void states(V begins) {
+        B = begins;
+        C = C.all() * loop.all();
+        J = begins * move.all() + J.all() * loop.all();
+        N = begins * move.all() + N.all() * loop.all();
+        E = C.all() * LengthOdds::kEndMove + J.all() * LengthOdds::kEndLoop;
+        end_ = E.all();
+    }
+
+    /// By Forward's factors, until numbers grow far beyond them: from then on by the target's own.
+    void scale(V by) {
+        if (this->is_scaled) this->factor = every<V>(1);
+        this->is_scaled = false;
+        const V b = B.all();
+        const uint32_t far = ~floats_above<kQuads>(every<V>(kFarHigher), b);
+        if (any_own_ || (far & kAll)) {
+            PerLane scales;
+            scales = by;
+            for (int l = 0; l < kWidth; ++l) {
+                own_[l] |= B.of[l] >= kFarHigher;
+                any_own_ |= own_[l];
+                if (own_[l]) scales.of[l] = B.of[l] > kHighRow ? B.of[l] : 1;
+            }
+            by = scales.all();
+        }
+        const uint32_t scaled = floats_above<kQuads>(by, every<V>(1));
+        if (scaled) {
+            E = E.all() / by;
+            this->scale_down(scaled, by);
+        }
+        this->write_rows(by);
+    }
+
+    template <bool kScaled>
+    void first_sweep(V (&begins)[G]) {
+        Odds odds;
+        this->find_odds(odds);
+        V end[G], factor[G], M_next[G], D_next[G];
+        const auto old_M = [&](int32_t q, int g, V D_after) {
+            V M = lanes_at<kQuads>(cell(q, g, kM)) + end[g];
+            M = M + D_after * transition(q, kMD);
+            return kScaled ? M * factor[g] : M;
+        };
+        const auto times_odds = [&](V M, int32_t q, int g) { return M * own_quads<kQuads>(odds.of[g], q * kQuad); };
+#pragma GCC unroll 4
+        for (int g = 0; g < G; ++g) {
+            end[g] = this->of_group(g, end_.all());
+            factor[g] = this->of_group(g, this->factor.all());
+            M_next[g] = down<kQuads>(times_odds(old_M(0, g, lanes_at<kQuads>(cell(1, g, kD))), 0, g));
+            D_next[g] = down<kQuads>(lanes_at<kQuads>(cell(0, g, kD)));
+            begins[g] = V{};
+        }
+        V MM = down<kQuads>(transition(0, kMM)), IM = down<kQuads>(transition(0, kIM)),
+          DM = down<kQuads>(transition(0, kDM));
+        for (int32_t q = Q - 1; q >= 0; --q) {
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                const V M = old_M(q, g, D_next[g]);
+                D_next[g] = lanes_at<kQuads>(cell(q, g, kD));
+                V I = lanes_at<kQuads>(cell(q, g, kI));
+                if (kScaled) I = I * factor[g];
+                put<kQuads>(cell(q, g, kI), I * transition(q, kII) + M_next[g] * IM);
+                put<kQuads>(cell(q, g, kD), M_next[g] * DM);
+                put<kQuads>(cell(q, g, kM), I * transition(q, kMI) + M_next[g] * MM);
+                M_next[g] = times_odds(M, q, g);
+                begins[g] = begins[g] + M_next[g] * transition(q, kBM);
+            }
+            MM = transition(q, kMM), IM = transition(q, kIM), DM = transition(q, kDM);
+        }
+    }
+
+    void second_sweep() {
+        V end[G], next[G], way[G];
+#pragma GCC unroll 4
+        for (int g = 0; g < G; ++g) {
+            end[g] = this->of_group(g, end_.all());
+            next[g] = down<kQuads>(lanes_at<kQuads>(cell(0, g, kD)) + end[g]);
+        }
+        for (int32_t q = Q - 1; q >= 0; --q) {
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                way[g] = next[g] * delete_on(q);
+                next[g] = lanes_at<kQuads>(cell(q, g, kD)) + (way[g] + end[g]);
+                put<kQuads>(cell(q, g, kD), next[g]);
+            }
+        }
+        more_deletes(way);
+    }
+
+    /// D -> D from one quarter of the model into those before it (row_limits.hpp).
+    void more_deletes(V (&way)[G]) {
+        for (int pass = 1; pass < kQuad; ++pass) {
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                way[g] = down<kQuads>(way[g]);
+            }
+            for (int32_t q = Q - 1; q >= 0;) {
+                for (const int32_t stop = std::max(-1, q - kStride); q > stop; --q) {
+#pragma GCC unroll 4
+                    for (int g = 0; g < G; ++g) {
+                        way[g] = way[g] * delete_on(q);
+                        put<kQuads>(cell(q, g, kD), lanes_at<kQuads>(cell(q, g, kD)) + way[g]);
+                    }
+                }
+                uint32_t any = 0;
+#pragma GCC unroll 4
+                for (int g = 0; g < G; ++g) {
+                    any |= floats_above<kQuads>(way[g] * kNegligible, lanes_at<kQuads>(cell(q + 1, g, kD)));
+                }
+                if (!any) return;
+            }
+        }
+    }
+
+    static constexpr int32_t kStride = 8;
+    static constexpr uint32_t kAll = (1u << kWidth) - 1;
+    PerLane end_;  ///< E before it was scaled.
+    bool own_[kWidth] = {}, any_own_ = false;
+};
+
+}  // namespace tropalign::TROPALIGN_ISA

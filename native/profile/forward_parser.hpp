@@ -1,0 +1,172 @@
+// Forward, a row at a time:
+//
+//     M(i, k) = odds(x_i, k) (B(i-1) BM + M(i-1, k-1) MM + I(i-1, k-1) IM + D(i-1, k-1) DM)
+//     I(i, k) = M(i-1, k) MI + I(i-1, k) II
+//     D(i, k) = M(i, k-1) MD + D(i, k-1) DD
+//     E(i)    = M(i, 1) + ... + M(i, M) + D(i, 1) + ... + D(i, M)
+//
+// in HMMER's order of operations, over nodes that are striped (float_tables.hpp). A row replaces the one before it in
+// place. The sum for M of the next quad is made as soon as the old cells of this one are read, so that few registers
+// are needed. D of the first nodes of quarters comes from M of the last ones: those are computed ahead, so that D's way
+// through a quarter can begin where the sweep over M does.
+#pragma once
+#include "parser_lanes.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+template <int G>
+class ForwardParser : ParserLanes<G> {
+    using Base = ParserLanes<G>;
+    using Base::E, Base::N, Base::J, Base::B, Base::C, Base::loop, Base::move;
+    using Base::kQuads, Base::kWidth, Base::kM, Base::kD, Base::kI, Base::Q, Base::tables, Base::transition,
+        Base::delete_on, Base::cell;
+    using typename Base::V, typename Base::Odds, typename Base::Cell;
+    friend Base;
+
+  public:
+    ForwardParser(const FloatTables &given_tables, ParserQueue &given_queue, float *given_cells)
+        : Base(given_tables, given_queue, given_cells) {}
+    void run() { Base::run(*this); }
+
+  private:
+    int32_t start(int l) {
+        const ParserTarget &given = this->lanes[l].given;
+        N.of[l] = 1, B.of[l] = given.move;
+        this->codes[l] = given.codes, this->code_step[l] = 1;
+        if (given.rows) {
+            this->rows[l] = given.rows, this->row_step[l] = kSpecials;
+            this->write_row(l, 1);
+            this->rows[l] += kSpecials;
+            has_rows_ = true;
+        }
+        return given.L;
+    }
+
+    ParserResult finish(int l) const {
+        return {static_cast<float>(this->total[l] + std::log(static_cast<double>(C.of[l] * move.of[l]))), false};
+    }
+
+    void next_row() {
+        V ends[G];
+        if (this->is_scaled) sweep<true>(ends);
+        else sweep<false>(ends);
+        states(this->sums_of(ends));
+    }
+
+    void states(V end) {
+        N = N.all() * loop.all();
+        C = C.all() * loop.all() + end * LengthOdds::kEndMove;
+        J = J.all() * loop.all() + end * LengthOdds::kEndLoop;
+        B = J.all() * move.all() + N.all() * move.all();
+        E = end;
+        V scale = every<V>(1);
+        const uint32_t high = floats_above<kQuads>(end, every<V>(kHighRow));
+        this->is_scaled = false;
+        if (high) {
+            scale = end > every<V>(kHighRow) ? end : scale;
+            this->scale_down(high, scale);
+            E = end > every<V>(kHighRow) ? every<V>(1) : end;
+        }
+        if (has_rows_) this->write_rows(scale);
+    }
+
+    /// All cells of the row; the sums of M and D, four of each target.
+    template <bool kScaled>
+    void sweep(V (&ends)[G]) {
+        Odds odds;
+        this->find_odds(odds);
+        V begin[G], factor[G], sum[G], D[G], way[G];
+        const auto old = [&](int32_t q, int g, Cell c) {
+            const V v = lanes_at<kQuads>(cell(q, g, c));
+            return kScaled ? v * factor[g] : v;
+        };
+        const auto sum_for = [&](int32_t q, int g, V M_before, V D_before, V I_before) {
+            V s = begin[g] * transition(q, kBM);
+            s = s + M_before * transition(q, kMM);
+            s = s + I_before * transition(q, kIM);
+            return s + D_before * transition(q, kDM);
+        };
+        const auto match = [&](int32_t q, int g, V s) { return s * own_quads<kQuads>(odds.of[g], q * kQuad); };
+
+#pragma GCC unroll 4
+        for (int g = 0; g < G; ++g) {
+            begin[g] = this->of_group(g, B.all());
+            factor[g] = this->of_group(g, this->factor.all());
+            const int32_t a = Q - 2, z = Q - 1;
+            const V last = match(z, g, sum_for(z, g, old(a, g, kM), old(a, g, kD), old(a, g, kI)));
+            D[g] = up<kQuads>(last * transition(z, kMD));
+            sum[g] = sum_for(0, g, up<kQuads>(old(z, g, kM)), up<kQuads>(old(z, g, kD)), up<kQuads>(old(z, g, kI)));
+            ends[g] = V{};
+        }
+        for (int32_t q = 0; q < Q; ++q) {
+            const int32_t next = q + 1 < Q ? q + 1 : q;  // what the last one makes is not used
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                const V M = match(q, g, sum[g]);
+                ends[g] = ends[g] + M;
+                const V old_M = old(q, g, kM), old_D = old(q, g, kD), old_I = old(q, g, kI);
+                put<kQuads>(cell(q, g, kM), M);
+                put<kQuads>(cell(q, g, kD), D[g]);
+                put<kQuads>(cell(q, g, kI), old_M * transition(q, kMI) + old_I * transition(q, kII));
+                way[g] = D[g] * delete_on(q);
+                D[g] = way[g] + M * transition(q, kMD);
+                sum[g] = sum_for(next, g, old_M, old_D, old_I);
+            }
+        }
+        if (tables.M < 100) more_deletes<false>(way);
+        else more_deletes<true>(way);
+        for (int32_t q = 0; q < Q; ++q) {
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                ends[g] = lanes_at<kQuads>(cell(q, g, kD)) + ends[g];
+            }
+        }
+    }
+
+    /// D -> D from one quarter of the model into the next ones (row_limits.hpp). With kStops, which HMMER does in
+    /// models of 100 nodes or more, a target's way ends after a pass that has changed nothing of it.
+    template <bool kStops>
+    void more_deletes(V (&way)[G]) {
+        for (int pass = 1; pass < kQuad; ++pass) {
+            V changed[G];
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                way[g] = up<kQuads>(way[g]), changed[g] = V{};
+            }
+            if (pass > 1 && !any_counts(0, way)) return;
+            for (int32_t q = 0; q < Q;) {
+                for (const int32_t stop = std::min(Q, q + kStride); q < stop; ++q) {
+#pragma GCC unroll 4
+                    for (int g = 0; g < G; ++g) {
+                        const V had = lanes_at<kQuads>(cell(q, g, kD)), sum = way[g] + had;
+                        if constexpr (kStops) changed[g] = with_differences<kQuads>(changed[g], sum, had);
+                        put<kQuads>(cell(q, g, kD), sum);
+                        way[g] = way[g] * delete_on(q);
+                    }
+                }
+                if (q < Q && !any_counts(q, way)) return;
+            }
+            if constexpr (kStops) {
+#pragma GCC unroll 4
+                for (int g = 0; g < G; ++g) {
+                    way[g] = where_seen<kQuads>(changed[g], way[g]);
+                }
+            }
+        }
+    }
+
+    /// Whether anything that is carried to quad q, or further, may change a sum.
+    bool any_counts(int32_t q, const V (&way)[G]) const {
+        uint32_t any = 0;
+#pragma GCC unroll 4
+        for (int g = 0; g < G; ++g) {
+            any |= floats_above<kQuads>(way[g] * kNegligible, lanes_at<kQuads>(cell(q, g, kD)));
+        }
+        return any != 0;
+    }
+
+    static constexpr int32_t kStride = 8;
+    bool has_rows_ = false;
+};
+
+}  // namespace tropalign::TROPALIGN_ISA
