@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,15 +12,20 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, shown
+from tropalign.profile.calibration import calibrate
 from tropalign.profile.denormals import denormals_as_zero
 from tropalign.profile.model_files import model_of_fields
-from tropalign.profile.models import Model, from_pyhmmer
+from tropalign.profile.models import Model, from_pyhmmer, tables_of
 from tropalign.profile.residues import LETTERS
 
 #: What a gap in a single sequence's model is opened and extended with, as probabilities; its substitution matrix.
 GAP_OPEN, GAP_EXTEND, MATRIX = 0.02, 0.4, "BLOSUM62"
 #: The random sequences that models are calibrated with.
 SEED = 42
+#: How many of them HMMER takes; and so few that it takes no time, since the calibration is computed anew here, faster.
+MOST_RANDOM, FEW_RANDOM = 200, 20
+#: Calibration as pyhmmer calls it, in the order of `Model.evalue`.
+EVALUE = ("m_mu", "m_lambda", "v_mu", "v_lambda", "f_tau", "f_lambda")
 #: What pyhmmer raises.
 FAULTS = (ValueError, OSError, RuntimeError)
 
@@ -42,17 +47,14 @@ def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = ""
     InputError
         A sequence that no model can be made of.
     """
-    _, builder, background = _tools()
+    alphabet, background = _tools()
     from pyhmmer.easel import DigitalSequence
 
-    sequence = DigitalSequence(builder.alphabet, name=name, description=description, sequence=codes.tobytes())
-    with denormals_as_zero():
-        try:
-            hmm, _, _ = builder.build(sequence, background)
-        except FAULTS as error:
-            raise InputError(
-                f"no model can be made of this sequence ({_words(error)})", file=file, record=name
-            ) from None
+    sequence = DigitalSequence(alphabet, name=name, description=description, sequence=codes.tobytes())
+    try:
+        hmm = _calibrated(lambda builder: builder.build(sequence, background))
+    except FAULTS as error:
+        raise InputError(f"no model can be made of this sequence ({_words(error)})", file=file, record=name) from None
     return replace(from_pyhmmer(hmm, file), description=description, is_sequence=True)
 
 
@@ -73,7 +75,7 @@ def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[M
     InputError
         A file that holds something else, or an alignment that no model can be made of.
     """
-    alphabet, _, _ = _tools()
+    alphabet, _ = _tools()
     from pyhmmer.easel import MSAFile
 
     number = 0
@@ -104,7 +106,7 @@ def model_of_rows(rows: NDArray[np.uint8], is_node: NDArray[np.bool_], name: str
     InputError
         An alignment that no model can be made of.
     """
-    alphabet, _, _ = _tools()
+    alphabet, _ = _tools()
     from pyhmmer.easel import MSAFile
 
     with MSAFile(io.BytesIO(stockholm_of(rows, is_node)), "stockholm", digital=True, alphabet=alphabet) as reader:
@@ -135,33 +137,61 @@ def _model_of_alignment(alignment: Any, file: str) -> Model:
 
 def _built(alignment: Any, file: str | None = None, architecture: Literal["fast", "hand"] = "fast") -> Any:
     """The `pyhmmer.plan7.HMM` of an alignment."""
-    _, builder, background = _tools(architecture=architecture)
-    with denormals_as_zero():
-        try:
-            hmm, _, _ = builder.build_msa(alignment, background)
-        except FAULTS as error:
-            message = f"no model can be made of this alignment ({_words(error)})"
-            raise InputError(message, file=file, record=alignment.name) from None
-    return hmm
+    _, background = _tools()
+    # HMMER masks nodes after it has calibrated them.
+    n_random = MOST_RANDOM if alignment.model_mask else FEW_RANDOM
+    try:
+        return _calibrated(lambda builder: builder.build_msa(alignment, background), architecture, n_random)
+    except FAULTS as error:
+        message = f"no model can be made of this alignment ({_words(error)})"
+        raise InputError(message, file=file, record=alignment.name) from None
 
 
-def _tools(architecture: Literal["fast", "hand"] = "fast") -> tuple[Any, Any, Any]:
-    """HMMER's alphabet of proteins, builder and background."""
+def _calibrated(
+    build: Callable[[Any], Any], architecture: Literal["fast", "hand"] = "fast", n_random: int = FEW_RANDOM
+) -> Any:
+    """What `build` makes of HMMER's builder, calibrated here where that is with less than MOST_RANDOM sequences."""
+    from pyhmmer.easel import Alphabet
+    from pyhmmer.plan7 import Builder
+
+    builder = Builder(
+        Alphabet.amino(),
+        architecture=architecture,
+        seed=SEED,
+        popen=GAP_OPEN,
+        pextend=GAP_EXTEND,
+        score_matrix=MATRIX,
+        EmN=n_random,
+        EvN=n_random,
+        EfN=n_random,
+    )
+    try:
+        with denormals_as_zero():
+            hmm, _, _ = build(builder)
+        if n_random < MOST_RANDOM:
+            found = calibrate(*tables_of(hmm))
+            for name, value in zip(EVALUE, found.tolist(), strict=True):
+                setattr(hmm.evalue_parameters, name, value)
+        return hmm
+    except (*FAULTS, ArithmeticError):
+        if n_random == MOST_RANDOM:
+            raise
+        return _calibrated(build, architecture, MOST_RANDOM)
+
+
+def _tools() -> tuple[Any, Any]:
+    """HMMER's alphabet of proteins, and its background."""
     try:
         from pyhmmer.easel import Alphabet
-        from pyhmmer.plan7 import Background, Builder
+        from pyhmmer.plan7 import Background
     except ImportError:
         raise InputError(
             "a query that is an alignment or a sequence needs pyhmmer, as --iterate does: "
             "pip install 'tropalign[models]', or give models in HMMER's format"
         ) from None
-
     alphabet = Alphabet.amino()
     assert alphabet.symbols == LETTERS
-    builder = Builder(
-        alphabet, architecture=architecture, seed=SEED, popen=GAP_OPEN, pextend=GAP_EXTEND, score_matrix=MATRIX
-    )
-    return alphabet, builder, Background(alphabet)
+    return alphabet, Background(alphabet)
 
 
 def _words(error: Exception) -> str:

@@ -91,11 +91,7 @@ def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
     name = _text(hmm.name)
     if hmm.alphabet.K != N_CANONICAL:
         raise InputError(NOT_PROTEIN.format(hmm.alphabet.type), file=file, record=name)
-    match = np.array(hmm.match_emissions, np.float32)
-    transitions = np.array(hmm.transition_probabilities, np.float32)
-    composition = np.zeros(N_CANONICAL, np.float32)
-    if hmm.composition is not None:
-        composition[:] = hmm.composition
+    match, transitions, composition = tables_of(hmm)
     evalue = np.array(hmm.evalue_parameters.as_vector(), np.float32)
     if evalue[0] == NOT_CALIBRATED:
         evalue = calibrate(match, transitions, composition)
@@ -117,6 +113,14 @@ def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
         structure=hmm.consensus_structure,
         mask=hmm.model_mask,
     )
+
+
+def tables_of(hmm: Any) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Match and transition probabilities and composition of a `pyhmmer.plan7.HMM`; no composition is one of zeros."""
+    composition = np.zeros(N_CANONICAL, np.float32)
+    if hmm.composition is not None:
+        composition[:] = hmm.composition
+    return np.array(hmm.match_emissions, np.float32), np.array(hmm.transition_probabilities, np.float32), composition
 
 
 def consensus_of(match: NDArray[np.float32]) -> str:
