@@ -117,15 +117,17 @@ def _bits(
 
 
 def _mean_relative_entropy(match: NDArray[np.float32]) -> float:
-    """Of match emissions to the background, in bits per node; sums in single precision."""
+    """Of match emissions to the background, in bits per node; sums over residues in single precision."""
+    p = match[1:]
+    ratios = np.where(p > 0, p / BACKGROUND, np.float32(1))
+    logarithms = np.array(list(map(math.log2, ratios.ravel().tolist()))).reshape(p.shape)  # NumPy's are others
+    entropy = np.zeros(len(p), np.float32)
+    for term in (p * logarithms).T:
+        entropy = (entropy + term).astype(np.float32)
     total = 0.0
-    for row, odds in zip(match[1:].tolist(), (match[1:] / BACKGROUND).tolist(), strict=True):
-        entropy = np.float32(0)
-        for p, ratio in zip(row, odds, strict=True):
-            if p > 0:
-                entropy = np.float32(float(entropy) + p * math.log2(ratio))
-        total += float(entropy)
-    return total / (len(match) - 1)
+    for value in entropy.tolist():
+        total += value
+    return total / len(p)
 
 
 def _location(bits: list[float], slope: float) -> float:
