@@ -1,5 +1,6 @@
 """Hits as a multiple alignment, against HMMER's (through pyhmmer), byte for byte."""
 
+import dataclasses
 import io
 
 import numpy as np
@@ -86,25 +87,31 @@ def test_equal_names_are_numbered():
     assert own == hmmer_text(hmm, names, [""] * 12, texts)
 
 
-def test_a_first_row():
+def with_sequence(hits, letters):
+    return dataclasses.replace(hits, queries=(dataclasses.replace(hits.queries[0], sequence=letters),))
+
+
+def test_a_query_with_a_sequence_is_the_first_row():
     hmm, texts = family(30, 4, seed=4)
     hits = found(hmm, list("abcd"), [""] * 4, texts)
-    letters = np.frombuffer(b"acdefghikl" * 3, np.uint8)
-    alignment = align_hits(hits, first=("query", letters))
+    alignment = align_hits(with_sequence(hits, "acdefghikl" * 3))
     plain = align_hits(hits)
-    assert alignment.names == ("query", *plain.names) and not alignment.has_posteriors[0]
+    assert alignment.names == ("family", *plain.names) and alignment.descriptions[0] == "some family"
     assert alignment.letters[0][alignment.is_node].tobytes() == b"ACDEFGHIKL" * 3
+    assert not alignment.has_posteriors[0] and alignment.has_posteriors[1:].all()
     np.testing.assert_array_equal(alignment.letters[1:], plain.letters)
     assert alignment.mean_posteriors == plain.mean_posteriors
+    own = list(lines(alignment, hits.queries[0], ""))
+    assert not any(line.startswith("#=GR family ") for line in own)
     with pytest.raises(ValueError, match="29 residues, but the model 30 nodes"):
-        align_hits(hits, first=("query", letters[1:]))
+        align_hits(with_sequence(hits, "A" * 29))
 
 
 def test_no_hits_make_no_alignment():
     hmm, _ = family(30, 1, seed=5)
     hits = found(hmm, ["a"], [""], ["M" * 50])
     assert align_hits(hits) is None
-    assert align_hits(hits, first=("query", np.full(30, ord("A"), np.uint8))).letters.shape == (1, 30)
+    assert align_hits(with_sequence(hits, "A" * 30)).letters.shape == (1, 30)
 
 
 def test_digits_are_read_as_hmmer_reads_them():

@@ -95,16 +95,16 @@ def rounds_of(
     InputError
         Hits that no model can be made of.
     """
-    letters = np.frombuffer(query.consensus.upper().encode("latin-1"), np.uint8)
-    first = (query.name, letters) if query.is_sequence else None
-    model, n_rows, known = query, 1 if first else 0, set[str]()
+    sequence = query.consensus.upper() if query.is_sequence else ""
+    model, n_rows, known = query, 1 if sequence else 0, set[str]()
     for number in range(1, n_rounds + 1):
         found = search(model)
+        found = replace(found, queries=(replace(found.queries[0], sequence=sequence),))
         hits = judged(found, thresholds)
         included = {hits.names[k] for k in np.flatnonzero(hits.is_included).tolist()}
         # Targets of one name count each, as in HMMER's list.
         n_new = sum(hits.names[k] not in known for k in np.flatnonzero(hits.is_included).tolist())
-        alignment = align_hits(hits, first=first)
+        alignment = align_hits(hits)
         n_now = 0 if alignment is None else len(alignment.names)
         is_last = not n_new and n_now <= n_rows
         yield Round(number, model, found, hits, alignment, n_new, is_last)

@@ -79,6 +79,7 @@ class Query:
     noise: tuple[float, float] | None = None
     reference: str | None = None
     structure: str | None = None
+    sequence: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.results import ragged
+from tropalign.results.found_hits import Query
 from tropalign.results.hits import Hits
 
 Letters = NDArray[np.uint8]
@@ -68,7 +69,7 @@ class HitAlignment:
         return line.tobytes()
 
 
-def align_hits(hits: Hits, query: int = 0, first: tuple[str, Letters] | None = None) -> HitAlignment | None:
+def align_hits(hits: Hits, query: int = 0) -> HitAlignment | None:
     """The included domains of one query as a multiple alignment, as ``hmmsearch -A`` and jackhmmer make it.
 
     Parameters
@@ -77,48 +78,54 @@ def align_hits(hits: Hits, query: int = 0, first: tuple[str, Letters] | None = N
         With alignment lines, models being the queries.
     query
         Index in ``hits.queries``.
-    first
-        Name and letters of a sequence that becomes the first row: a residue per node.
 
     Returns
     -------
     HitAlignment or None
-        In the order of the hits; None where nothing is included.
+        In the order of the hits, after the query where that has a sequence; None where there is nothing.
 
     Raises
     ------
     ValueError
-        Hits of a scan, or without alignment lines; a first row of another length than the model.
+        Hits of a scan, or without alignment lines; a query whose sequence has not a residue per node.
     """
     if hits.orientation != "search":
         raise ValueError("hits of a scan have no common model")
-    length = hits.queries[query].length
+    asked = hits.queries[query]
     rows = np.flatnonzero((hits.query == query) & hits.is_included)
-    lengths, domains = ragged.chosen(hits.domain_offsets, rows)
-    owner = np.repeat(rows, np.diff(lengths))
+    offsets, domains = ragged.chosen(hits.domain_offsets, rows)
+    owner = np.repeat(rows, np.diff(offsets))
     is_included = hits.domain_is_included[domains]
     domains, owner = domains[is_included], owner[is_included]
     if len(domains) and not hits.has_lines:
         raise ValueError("the hits have no alignments")
-    if not len(domains) and first is None:
+    if not len(domains) and not asked.sequence:
         return None
-    placed = _Placed(hits, domains, length)
-    n_first = 0 if first is None else 1
+    placed = _Placed(hits, domains, asked.length)
+    n_first = 1 if asked.sequence else 0
     shape = (n_first + len(domains), len(placed.is_node))
     letters, posteriors = np.full(shape, DOT, np.uint8), np.full(shape, DOT, np.uint8)
     letters[:, placed.is_node] = GAP
-    names, accessions, descriptions = placed.words(hits, owner)
-    if first is not None:
-        if len(first[1]) != length:
-            raise ValueError(f"the first row has {len(first[1])} residues, but the model {length} nodes")
-        letters[0, placed.is_node] = _upper(first[1])
-        names, accessions, descriptions = [first[0], *names], ["", *accessions], ["", *descriptions]
     letters[n_first + placed.row, placed.column] = placed.letter
     posteriors[n_first + placed.row, placed.column] = placed.posterior
+    names, accessions, descriptions = placed.words(hits, owner)
+    if n_first:
+        letters[0, placed.is_node] = _first_row(asked)
+        names, accessions, descriptions = (
+            [asked.name, *names],
+            [asked.accession, *accessions],
+            [asked.description, *descriptions],
+        )
     has_posteriors = np.arange(shape[0]) >= n_first
     return HitAlignment(
         tuple(names), tuple(accessions), tuple(descriptions), letters, posteriors, has_posteriors, placed.is_node
     )
+
+
+def _first_row(query: Query) -> Letters:
+    if len(query.sequence) != query.length:
+        raise ValueError(f"the query's sequence has {len(query.sequence)} residues, but the model {query.length} nodes")
+    return np.frombuffer(query.sequence.upper().encode("latin-1"), np.uint8)
 
 
 class _Placed:
