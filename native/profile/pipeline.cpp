@@ -82,7 +82,8 @@ void sort_by_length(const TargetBlock &block, Group &group) {
     sort(group.targets), sort(group.nats), sort(group.viterbi_nats);
 }
 
-/// Runs of neighbours of about so many residues, from the first target that is not empty, and not ending within a group.
+/// Runs of neighbours of about so many residues, from the first target that is not empty, and not ending within a
+/// group.
 std::vector<Targets> chunks_of(const TargetBlock &block, int64_t most_residues) {
     const Targets all = block.by_length();
     std::vector<Targets> chunks;
@@ -91,7 +92,7 @@ std::vector<Targets> chunks_of(const TargetBlock &block, int64_t most_residues) 
     int64_t residues = 0;
     for (size_t k = begin; k < all.size(); ++k) {
         residues += block.length(all[k]);
-        const bool is_enough = residues >= most_residues && (k + 1) % kGroupTargets == 0;
+        const bool is_enough = residues >= most_residues && block.group_of(k + 1).lane == 0;
         if (!is_enough && k + 1 < all.size()) continue;
         chunks.push_back(all.subspan(begin, k + 1 - begin));
         begin = k + 1, residues = 0;

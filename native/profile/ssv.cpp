@@ -74,34 +74,36 @@ bool is_faster_in_lanes(const SsvTables &tables, const TargetGroup &group) {
            static_cast<float>(group.n_residues) * stripes;
 }
 
-TargetGroup size_of(const TargetBlock &block, Targets targets) {
-    TargetGroup group{nullptr, 0, 0};
+/// As many rows as the block's group has, or the longest of these targets; and their residues.
+TargetGroup size_of(const TargetBlock &block, Targets targets, int32_t g) {
+    if (g >= 0 && targets.size() == kGroupTargets) return block.group_size(g);
+    TargetGroup size{nullptr, g < 0 ? 0 : block.group_size(g).n_rows, 0};
     for (const int32_t k : targets) {
-        group.n_rows = std::max(group.n_rows, block.length(k));
-        group.n_residues += block.length(k);
+        size.n_rows = std::max(size.n_rows, block.length(k));
+        size.n_residues += block.length(k);
     }
-    return group;
+    return size;
 }
 
-/// Up to 64 targets: of the block's group g from lane `first` on, or of none where g is -1.
-void highest_of_some(const SsvTables &tables, const TargetBlock &block, Targets targets, int32_t g, size_t first,
-                     uint8_t *highest) {
-    TargetGroup group = g >= 0 && targets.size() == kGroupTargets ? block.group_size(g) : size_of(block, targets);
+/// Up to 64 targets: those of the block's group from a lane on, or of none where it is -1.
+void highest_of_some(const SsvTables &tables, const TargetBlock &block, Targets targets,
+                     const TargetBlock::GroupPlace &in, uint8_t *highest) {
+    TargetGroup group = size_of(block, targets, in.group);
     if (!is_faster_in_lanes(tables, group)) {
         for (const int32_t k : targets) *highest++ = tables.kernels->striped(tables, block.codes(k), block.length(k));
         return;
     }
-    const size_t size = static_cast<size_t>(group.n_rows) * kGroupTargets;
-    scratch().begin(2 * Scratch<Slot>::taken(size));
-    if (g >= 0) group = block.group(g);
+    const size_t bytes = static_cast<size_t>(group.n_rows) * kGroupTargets;
+    scratch().begin(2 * Scratch<Slot>::taken(bytes));
+    if (in.group >= 0) group = block.group(in.group);
     else {
-        auto *codes = static_cast<uint8_t *>(scratch().get(Slot::codes, size));
+        auto *codes = static_cast<uint8_t *>(scratch().get(Slot::codes, bytes));
         interleave(block, targets, group.n_rows, codes);
         group.codes = codes;
     }
     alignas(64) std::array<uint8_t, kGroupTargets> found;
-    tables.kernels->lanes(tables, group, static_cast<int8_t *>(scratch().get(Slot::border, size)), found.data());
-    std::copy_n(found.begin() + first, targets.size(), highest);
+    tables.kernels->lanes(tables, group, static_cast<int8_t *>(scratch().get(Slot::border, bytes)), found.data());
+    std::copy_n(found.begin() + in.lane, targets.size(), highest);
 }
 
 }  // namespace
@@ -114,10 +116,11 @@ void ssv_highest(const SearchModel &model, const TargetBlock &block, Targets tar
     const SsvTables &tables = model.ssv();
     const ptrdiff_t place = block.place_of(targets);
     for (size_t at = 0, n; at < targets.size(); at += n) {
-        const size_t lane = place < 0 ? 0 : (place + at) % kGroupTargets;
-        const int32_t g = place < 0 ? -1 : static_cast<int32_t>((place + at) / kGroupTargets);
-        n = std::min(kGroupTargets - lane, targets.size() - at);
-        highest_of_some(tables, block, targets.subspan(at, n), g, lane, highest + at);
+        TargetBlock::GroupPlace in{-1, 0};
+        if (place >= 0) in = block.group_of(place + at);
+        const size_t most = place < 0 ? kGroupTargets : block.group_targets(in.group).size() - in.lane;
+        n = std::min(most, targets.size() - at);
+        highest_of_some(tables, block, targets.subspan(at, n), in, highest + at);
     }
 }
 

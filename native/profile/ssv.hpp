@@ -7,8 +7,7 @@
 
 namespace tropalign {
 
-/// The highest V of each target. Fastest for neighbours in block.by_length() from a multiple of 64 on, whose residues
-/// lie side by side in the block.
+/// The highest V of each target. Fastest for whole groups of the block, whose residues lie side by side there.
 void ssv_highest(const SearchModel &model, const TargetBlock &block, Targets targets, uint8_t *highest);
 
 }  // namespace tropalign

@@ -27,9 +27,7 @@ void interleave16(const uint8_t *const (&codes)[16], uint8_t *out) {
 
 TargetBlock::TargetBlock(const uint8_t *codes, const int64_t *offsets, int32_t n)
     : codes_(codes), offsets_(offsets), n_(n), by_length_(static_cast<size_t>(n)) {
-    std::iota(by_length_.begin(), by_length_.end(), 0);
-    std::stable_sort(by_length_.begin(), by_length_.end(),
-                     [this](int32_t a, int32_t b) { return length(a) < length(b); });
+    sort();
     for (int32_t at = 0; at < n; ++at) {
         const int32_t L = length(by_length_[at]);
         if (length_runs_.empty() || length_runs_.back().length != L)
@@ -37,9 +35,10 @@ TargetBlock::TargetBlock(const uint8_t *codes, const int64_t *offsets, int32_t n
         length_runs_.back().end = at + 1;
     }
     const int32_t n_groups = (n + kGroupTargets - 1) / kGroupTargets;
+    first_size_ = static_cast<size_t>(n - (n_groups - 1) * kGroupTargets);
     group_made_ = std::make_unique<std::once_flag[]>(n_groups);
     for (int32_t g = 0; g < n_groups; ++g) {
-        GroupPlace group{interleaved_size_, 0, 0};
+        Group group{interleaved_size_, 0, 0};
         for (const int32_t k : group_targets(g)) {
             group.n_rows = length(k);  // they ascend
             group.n_residues += length(k);
@@ -47,6 +46,16 @@ TargetBlock::TargetBlock(const uint8_t *codes, const int64_t *offsets, int32_t n
         interleaved_size_ += static_cast<size_t>(group.n_rows) * kGroupTargets;
         groups_.push_back(group);
     }
+}
+
+/// By counting, since there are far fewer lengths than targets.
+void TargetBlock::sort() {
+    int32_t longest = 0;
+    for (int32_t k = 0; k < n_; ++k) longest = std::max(longest, length(k));
+    std::vector<int32_t> next(static_cast<size_t>(longest) + 2);  // place of the next target of each length
+    for (int32_t k = 0; k < n_; ++k) ++next[length(k) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (int32_t k = 0; k < n_; ++k) by_length_[next[length(k)]++] = k;
 }
 
 ptrdiff_t TargetBlock::place_of(Targets targets) const {
@@ -57,15 +66,21 @@ ptrdiff_t TargetBlock::place_of(Targets targets) const {
 }
 
 Targets TargetBlock::group_targets(int32_t g) const {
-    const size_t first = static_cast<size_t>(g) * kGroupTargets;
-    return by_length().subspan(first, std::min<size_t>(kGroupTargets, by_length_.size() - first));
+    if (g == 0) return by_length().first(first_size_);
+    return by_length().subspan(first_size_ + static_cast<size_t>(g - 1) * kGroupTargets, kGroupTargets);
+}
+
+TargetBlock::GroupPlace TargetBlock::group_of(size_t place) const {
+    if (place < first_size_) return {0, static_cast<int32_t>(place)};
+    const auto after = static_cast<int32_t>(place - first_size_);
+    return {1 + after / kGroupTargets, after % kGroupTargets};
 }
 
 TargetGroup TargetBlock::group_size(int32_t g) const { return {nullptr, groups_[g].n_rows, groups_[g].n_residues}; }
 
 TargetGroup TargetBlock::group(int32_t g) const {
     std::call_once(allocated_, [this] { interleaved_ = Buffer<uint8_t>(interleaved_size_); });
-    const GroupPlace &place = groups_[g];
+    const Group &place = groups_[g];
     uint8_t *codes = interleaved_.data() + place.begin;
     std::call_once(group_made_[g], [&] { interleave(*this, group_targets(g), place.n_rows, codes); });
     return {codes, place.n_rows, place.n_residues};

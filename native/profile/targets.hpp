@@ -49,25 +49,33 @@ class TargetBlock {
     /// Where in by_length() these targets are neighbours: the place of the first one; else -1.
     ptrdiff_t place_of(Targets targets) const;
 
-    /// The targets by_length()[64 g .. 64 g + 64).
+    /// Groups of 64 neighbours. Where targets are missing, the first group, of the shortest ones, has fewer.
+    Targets group_targets(int32_t g) const;
+    /// The group of a place in by_length(), and how many of its targets come before.
+    struct GroupPlace {
+        int32_t group, lane;
+    };
+    GroupPlace group_of(size_t place) const;
+    /// A group without its codes.
     TargetGroup group_size(int32_t g) const;
     /// The same with their codes, which are made when first asked for. Threads may ask at a time.
     TargetGroup group(int32_t g) const;
 
   private:
-    Targets group_targets(int32_t g) const;
+    void sort();
 
     const uint8_t *codes_;
     const int64_t *offsets_;
     int32_t n_;
     std::vector<int32_t> by_length_;
     std::vector<LengthRun> length_runs_;
-    struct GroupPlace {
+    struct Group {
         size_t begin;  // in interleaved_
         int32_t n_rows;
         int64_t n_residues;
     };
-    std::vector<GroupPlace> groups_;
+    std::vector<Group> groups_;
+    size_t first_size_ = 0;  // of group 0
     size_t interleaved_size_ = 0;
     std::unique_ptr<std::once_flag[]> group_made_;
     mutable std::once_flag allocated_;
