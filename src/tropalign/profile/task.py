@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from tropalign import _native
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
+from tropalign.machine.environment import whole_number
 from tropalign.profile.found import found_hits
 from tropalign.profile.grid import Grid, Rectangle
 from tropalign.profile.options import SearchOptions
@@ -32,6 +34,14 @@ HITS, HITS_BY_CHANCE = 0.02, 100
 MODELS_SHARE, SEQUENCES_SHARE, HITS_SHARE = 0.2, 0.2, 0.3
 #: The share that models may take to be kept from one pass to the next, and sequences.
 KEEP_SHARE = 0.2
+#: Work below which nothing is kept on the way, in cells: some seconds of one core.
+LEAST_KEPT_CELLS = 300_000_000_000
+
+
+def least_kept_cells() -> int:
+    """The same, or what TROPALIGN_LEAST_KEPT_CELLS says. Raises UsageError where that is no number."""
+    name = "TROPALIGN_LEAST_KEPT_CELLS"
+    return whole_number(name, os.environ[name]) if name in os.environ else LEAST_KEPT_CELLS
 
 
 class SearchTask:
