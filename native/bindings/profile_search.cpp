@@ -18,11 +18,19 @@ namespace {
 /// f1, f2, f3, bias_filter, null2, seed.
 using OptionNumbers = std::tuple<double, double, double, bool, bool, uint32_t>;
 
-PipelineOptions options_of(const OptionNumbers &numbers) {
+/// E, Z, T, n_before, is_scan.
+using ReportingNumbers = std::tuple<double, double, double, int64_t, bool>;
+const ReportingNumbers kEverything{HUGE_VAL, 0, -HUGE_VAL, 0, false};
+
+PipelineOptions options_of(const OptionNumbers &numbers, const ReportingNumbers &reporting) {
     PipelineOptions options;
     std::tie(options.f1, options.f2, options.f3, options.bias_filter, options.domains.null2, options.domains.seed) =
         numbers;
     for (const double f : {options.f1, options.f2, options.f3}) require(f >= 0, "options: not a P-value");
+    Reporting &own = options.reporting;
+    std::tie(own.E, own.Z, own.T, own.n_before, own.is_scan) = reporting;
+    require(own.E >= 0 && own.Z >= 0 && !std::isnan(own.T), "reporting: not a threshold");
+    require(own.n_before >= 0 && own.n_before <= int64_t{1} << 60, "reporting: not a number of targets");
     return options;
 }
 
@@ -64,10 +72,11 @@ nb::dict to_python(SearchResult result) {
     return out;
 }
 
-nb::dict search(nb::list models, const TargetBlock &block, OptionNumbers numbers, int n_threads, nb::object progress) {
+nb::dict search(nb::list models, const TargetBlock &block, OptionNumbers numbers, int n_threads, nb::object progress,
+                ReportingNumbers reporting) {
     require_threads(n_threads);
     require_progress(progress);
-    const PipelineOptions options = options_of(numbers);
+    const PipelineOptions options = options_of(numbers, reporting);
     const HeldModels held(models);
     PythonPoll poll(progress);
     SearchResult result;
@@ -102,10 +111,10 @@ std::vector<Survivors> survivors_of(size_t n_models, const TargetBlock &block, c
 
 nb::dict finish(nb::list models, const TargetBlock &block, Column<int32_t> model, Column<int32_t> target,
                 Column<float> msv_nats, Column<float> viterbi_nats, OptionNumbers numbers, int n_threads,
-                nb::object progress) {
+                nb::object progress, ReportingNumbers reporting) {
     require_threads(n_threads);
     require_progress(progress);
-    const PipelineOptions options = options_of(numbers);
+    const PipelineOptions options = options_of(numbers, reporting);
     const HeldModels held(models);
     std::vector<Survivors> survivors = survivors_of(held.all().size(), block, model, target, msv_nats, viterbi_nats);
     PythonPoll poll(progress);
@@ -124,8 +133,9 @@ nb::dict finish(nb::list models, const TargetBlock &block, Column<int32_t> model
 void bind_profile_search(nb::module_ &m) {
     using namespace tropalign;
     m.def("search_block", &search, "models"_a, "block"_a, "options"_a, "n_threads"_a, "progress"_a = nb::none(),
+          "reporting"_a = kEverything,
           "All targets of the block against each model: columns of hits and domains, and what passed each filter.");
     m.def("finish_block", &finish, "models"_a, "block"_a, array("model"), array("target"), array("msv_nats"),
-          array("viterbi_nats"), "options"_a, "n_threads"_a, "progress"_a = nb::none(),
+          array("viterbi_nats"), "options"_a, "n_threads"_a, "progress"_a = nb::none(), "reporting"_a = kEverything,
           "The same for targets that passed the MSV filter, with Viterbi's scores where these are known (else none).");
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <iterator>
 #include <mutex>
 #include <numeric>
@@ -234,6 +235,7 @@ void Pipeline::find(const Item &item) {
     count(item, Filter::forward, passed);
     std::vector<TargetHit> hits;
     find_domains(model(item), block_, passed, parsed.data(), options_.domains, hits);
+    std::erase_if(hits, [&](const TargetHit &hit) { return !options_.reporting.keeps(hit, item.model); });
     {
         std::lock_guard lock(mutex_);
         std::ranges::move(hits, std::back_inserter(result_.hits[static_cast<size_t>(item.model)]));
@@ -287,6 +289,13 @@ void Pipeline::count(const Item &item, Filter filter, Targets passed) {
 }
 
 }  // namespace
+
+bool Reporting::keeps(const TargetHit &hit, int32_t model) const {
+    const int64_t number = n_before + 1 + (is_scan ? model : hit.target);
+    const double n_targets = Z > 0 ? Z : static_cast<double>(number);
+    constexpr double kRounding = 1 + 1e-9;  // the verdict is Python's; here none is lost
+    return hit.bits >= T && std::exp(hit.log_p) * n_targets <= E * kRounding;
+}
 
 SearchResult search_block(SearchModels models, const TargetBlock &block, const PipelineOptions &options, int n_threads,
                           const Poll &poll) {

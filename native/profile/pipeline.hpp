@@ -7,6 +7,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,10 +19,22 @@
 
 namespace tropalign {
 
+/// Which hits may be reported in the end; others need not be held. A later target only raises E-values.
+struct Reporting {
+    double E = std::numeric_limits<double>::infinity();   ///< Up to this E-value,
+    double Z = 0;                                         ///< with so many targets; 0: as many as there are so far.
+    double T = -std::numeric_limits<double>::infinity();  ///< From this score on, in bits.
+    int64_t n_before = 0;                                 ///< Targets (in a scan: models) before those of the block.
+    bool is_scan = false;                                 ///< Models are what counts as targets.
+
+    bool keeps(const TargetHit &hit, int32_t model) const;
+};
+
 struct PipelineOptions {
     double f1 = .02, f2 = 1e-3, f3 = 1e-5;  ///< P-values up to which targets pass MSV, Viterbi and Forward.
     bool bias_filter = true;
     DomainOptions domains;
+    Reporting reporting;
 };
 
 enum class Filter { msv, bias, viterbi, forward, count };

@@ -275,6 +275,7 @@ def find_domains(
 ) -> dict[str, NDArray[Any]]: ...
 
 _Options: TypeAlias = tuple[float, float, float, bool, bool, int]
+_Reporting: TypeAlias = tuple[float, float, float, int, bool]
 
 def search_block(
     models: list[ProfileModel],
@@ -282,6 +283,7 @@ def search_block(
     options: _Options,
     n_threads: int,
     progress: Callable[[int], object] | None = None,
+    reporting: _Reporting = ...,
 ) -> dict[str, NDArray[Any]]: ...
 def finish_block(
     models: list[ProfileModel],
@@ -293,4 +295,5 @@ def finish_block(
     options: _Options,
     n_threads: int,
     progress: Callable[[int], object] | None = None,
+    reporting: _Reporting = ...,
 ) -> dict[str, NDArray[Any]]: ...

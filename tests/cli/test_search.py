@@ -103,6 +103,7 @@ def test_shards_hold_what_they_were_asked_for(folder, capsys):
 
 def test_a_run_goes_on_where_it_was_interrupted(folder, monkeypatch, capsys):
     monkeypatch.setattr(search_task, "MOST_MODELS", 1)
+    monkeypatch.setenv("TROPALIGN_LEAST_KEPT_CELLS", "1")
     words = ["search", "all.hmm", PROTEINS, "--tblout", "a.tbl", "-o", "a.txt"]
     compute, done = search_task.SearchTask.on_cpu, []
 
@@ -125,6 +126,19 @@ def test_a_run_goes_on_where_it_was_interrupted(folder, monkeypatch, capsys):
     assert sorted(os.listdir()) == ["a.tbl", "a.txt", "all.hmm"]
     assert plain("a.txt") == plain(DATA / "search.txt")
     assert plain("a.tbl") == plain(DATA / "search.tbl")
+
+
+def test_what_takes_a_moment_is_not_kept(folder, monkeypatch, capsys):
+    def on_cpu(*arguments):
+        assert sorted(os.listdir()) == ["all.hmm"]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search_task.SearchTask, "on_cpu", on_cpu)
+    assert main(["search", "all.hmm", PROTEINS, "-o", "a.txt", "-q"]) == 130
+    assert sorted(os.listdir()) == ["all.hmm"]
+    monkeypatch.setenv("TROPALIGN_LEAST_KEPT_CELLS", "x")
+    assert main(["search", "all.hmm", PROTEINS, "-o", "a.txt", "-q"]) == 2
+    assert "TROPALIGN_LEAST_KEPT_CELLS='x' is no whole number above 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("from_stream", ["models", "sequences"])

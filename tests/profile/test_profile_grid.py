@@ -11,10 +11,10 @@ from tropalign.profile.grid import Grid
 lengths = st.lists(st.integers(0, 300), min_size=1, max_size=30).map(lambda values: np.array(values, np.int64))
 
 
-def made(queries, searched, most_queries=4, most_query_length=500, most_searched=400, shard=None):
+def made(queries, searched, most_queries=4, most_query_length=500, most_searched=400, shard=None, most=10**6):
     return Grid(
         queries, searched, most_queries=most_queries, most_query_length=most_query_length, most_searched=most_searched,
-        shard=shard,
+        most_comparisons=most, shard=shard,
     )  # fmt: skip
 
 
@@ -33,11 +33,12 @@ def test_shards_hold_every_comparison_once(queries, searched, most_queries, quer
     assert order == sorted(order)
 
 
-@given(lengths, lengths, st.integers(1, 600), st.integers(1, 600))
-def test_tiles_keep_to_their_bounds(queries, searched, query_length, searched_length):
-    own = made(queries, searched, 1000, query_length, searched_length)
+@given(lengths, lengths, st.integers(1, 600), st.integers(1, 600), st.integers(1, 100))
+def test_tiles_keep_to_their_bounds(queries, searched, query_length, searched_length, most):
+    own = made(queries, searched, 1000, query_length, searched_length, most=most)
     for tile in own.tiles():
         begin, end = own.searched(tile.block)
+        assert (tile.end - tile.begin) * (end - begin) <= most
         # an item costs its length and one, and a boundary is the nearest: an item more than wanted at the most
         assert (queries[tile.begin : tile.end] + 1)[:-1].sum() <= query_length
         assert (searched[begin:end] + 1)[:-1].sum() <= searched_length

@@ -128,6 +128,29 @@ def test_scores_from_elsewhere_are_believed(families, texts):
     assert all_of_them["passed_by_model"][0, :3].tolist() == [60, 60, 60]
 
 
+@pytest.mark.parametrize(
+    ("reporting", "keeps"),
+    [
+        ((1e-3, 0, -np.inf, 0, False), lambda hit: hit["p"] * (hit["target"] + 1) <= 1e-3),
+        ((1e-3, 0, -np.inf, 1000, False), lambda hit: hit["p"] * (hit["target"] + 1001) <= 1e-3),
+        ((0.1, 50, -np.inf, 0, False), lambda hit: hit["p"] * 50 <= 0.1),
+        ((0.01, 0, -np.inf, 20, True), lambda hit: hit["p"] * (hit["model"] + 21) <= 0.01),
+        ((np.inf, 0, 15.5, 0, False), lambda hit: hit["bits"] >= 15.5),
+    ],
+)
+def test_hits_that_cannot_be_reported_are_not_held(families, texts, reporting, keeps):
+    whole = searched(families, texts, OPTIONS["max"])
+    models = [from_pyhmmer(family.hmm).native for family in families]
+    held = _native.search_block(
+        models, block_of(texts), OPTIONS["max"].numbers(), 1, progress=None, reporting=reporting
+    )
+    kept = keeps(whole | {"p": np.exp(whole["log_p"])})
+    assert 0 < kept.sum() < len(kept)
+    for name in ("model", "target", "bits"):
+        assert held[name].tolist() == whole[name][kept].tolist()
+    assert held["passed_by_model"].tolist() == whole["passed_by_model"].tolist()
+
+
 def test_a_block_without_residues_has_no_hit(families):
     model = from_pyhmmer(families[0].hmm).native
     for texts in ([], ["", ""]):

@@ -223,6 +223,7 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     from tropalign.machine.memory import left_for_job
     from tropalign.profile.api import model_source, target_source, task_of
     from tropalign.profile.outputs import context_of, outputs_of, run_parameters
+    from tropalign.profile.task import least_kept_cells
 
     check_usage(options)
     wanted = _wanted(options)
@@ -250,18 +251,21 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     settled = None if wanted.format == "text" else wanted.format  # the default is not said
     header = Header(__version__, command_line(options.parser, options, format=settled), {})
     outputs = outputs_of(wanted, header, context, options.shard is not None)
-    parameters = run_parameters(task, models, sequences, outputs, __version__)
+    outline = task.outline()
+    cost_cells = sum(tile.cost_cells for tile in outline)
+    # What takes a moment is not kept: hashing and writing would take longer than to repeat it.
+    is_kept = options.shard is not None or cost_cells >= least_kept_cells()
+    parameters = run_parameters(task, models, sequences, outputs, __version__) if is_kept else {}
     searching = Run(
         task=task,
         outputs=outputs,
-        outline=task.outline(),
+        outline=outline if is_kept else None,
         fingerprint=hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest(),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,
         unit="comparisons",
     )
-    cost_cells = sum(tile.cost_cells for tile in searching.outline or ())
     searching.compute(open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes), show)
 
 

@@ -38,7 +38,6 @@ class Rectangle:
     end: int
     block: int
     cost_cells: int
-    n_bytes: int = 0
 
 
 class Grid:
@@ -52,6 +51,8 @@ class Grid:
         What a tile may hold of queries: how many, and their lengths together.
     most_searched
         The lengths that a block holds together.
+    most_comparisons
+        Of a tile: each may be a hit, which has to be held.
     shard
         (i, n): the i-th of n equal shards only, counted from 1.
 
@@ -69,18 +70,22 @@ class Grid:
         most_queries: int,
         most_query_length: int,
         most_searched: int,
+        most_comparisons: int,
         shard: Shard | None = None,
     ) -> None:
-        self._most_queries, self._most_query_length = most_queries, most_query_length
         # An empty sequence costs something, too: otherwise many of them would be one block.
         self._rows = CostList(query_lengths.astype(np.float64) + 1)
         columns = CostList(searched_lengths.astype(np.float64) + 1)
         whole = columns.cost_before(columns.n)
         n_wanted = 1 if shard is None else -(-CELLS_PER_SHARD * shard[1] // max(self._rows.n, 1))
-        self._bounds = cuts(columns, 0, columns.n, max(columns.n, 1), min(most_searched, max(whole / n_wanted, 1)))
+        self._bounds = cuts(columns, 0, columns.n, most_comparisons, min(most_searched, max(whole / n_wanted, 1)))
         self._before = np.array([columns.cost_before(k) for k in self._bounds])
         self.n = self._rows.n * self.n_blocks
         self._begin, self._end = share(self, shard)
+        widest = int(np.diff(self._bounds).max(initial=1))
+        self._most_queries = max(min(most_queries, most_comparisons // widest), 1)
+        costliest = float(np.diff(self._before).max(initial=1))
+        self._most_query_length = min(most_query_length, max(TILE_CELLS / costliest, 1))
 
     @property
     def n_blocks(self) -> int:
@@ -135,10 +140,8 @@ class Grid:
         first_whole, last_whole = -(-self._begin // per_row), self._end // per_row
         if self._begin % per_row:
             yield first_whole - 1, first_whole
-        widest = float(np.diff(self._before).max())
-        length = min(self._most_query_length, max(TILE_CELLS / widest, 1))
         if first_whole < last_whole:
-            bounds = cuts(self._rows, first_whole, last_whole, self._most_queries, length)
+            bounds = cuts(self._rows, first_whole, last_whole, self._most_queries, self._most_query_length)
             yield from pairwise(bounds)
         if self._end % per_row and last_whole >= first_whole:
             yield last_whole, last_whole + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -9,10 +11,12 @@ from typing import Any
 from tropalign import _native
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
+from tropalign.machine.environment import whole_number
 from tropalign.profile.found import found_hits
 from tropalign.profile.grid import Grid, Rectangle
 from tropalign.profile.options import SearchOptions
-from tropalign.profile.sources import NODE_BYTES, ModelSource, TargetSource
+from tropalign.profile.sources import NODE_BYTES, Models, ModelSource, TargetSource
+from tropalign.profile.targets import Proteins
 from tropalign.results.found_hits import FoundHits, of_all_queries
 from tropalign.results.thresholds import Thresholds
 
@@ -22,12 +26,22 @@ MOST_MODELS = 64
 MOST_SEQUENCES = 4096
 #: Residues of a block of a search at most.
 MOST_RESIDUES = 1 << 26
-#: Bytes that a residue takes while it is searched.
-RESIDUE_BYTES = 2
-#: The shares of the memory that a tile's models and sequences take; the rest is for hits, and for what is kept.
-MODELS_SHARE, SEQUENCES_SHARE = 0.2, 0.2
+#: Bytes that a residue takes while it is searched, and a hit with its domains and their alignments.
+RESIDUE_BYTES, HIT_BYTES = 2, 5_000
+#: The share of comparisons that may be hits, at the least, and how many times the last filter's P-value it is.
+HITS, HITS_BY_CHANCE = 0.02, 100
+#: The shares of the memory that a tile's models, sequences and hits take; the rest is for what is kept.
+MODELS_SHARE, SEQUENCES_SHARE, HITS_SHARE = 0.2, 0.2, 0.3
 #: The share that models may take to be kept from one pass to the next, and sequences.
 KEEP_SHARE = 0.2
+#: Work below which nothing is kept on the way, in cells: some seconds of one core.
+LEAST_KEPT_CELLS = 300_000_000_000
+
+
+def least_kept_cells() -> int:
+    """The same, or what TROPALIGN_LEAST_KEPT_CELLS says. Raises UsageError where that is no number."""
+    name = "TROPALIGN_LEAST_KEPT_CELLS"
+    return whole_number(name, os.environ[name]) if name in os.environ else LEAST_KEPT_CELLS
 
 
 class SearchTask:
@@ -65,6 +79,8 @@ class SearchTask:
         self.options, self.thresholds, self.orientation = options, thresholds, orientation
         most_nodes = max(int(MODELS_SHARE * memory_bytes / NODE_BYTES), 1)
         most_residues = max(min(MOST_RESIDUES, int(SEQUENCES_SHARE * memory_bytes / RESIDUE_BYTES)), 1)
+        hit_share = min(max(HITS, HITS_BY_CHANCE * options.f3), 1.0)
+        most_comparisons = max(int(HITS_SHARE * memory_bytes / (HIT_BYTES * hit_share)), 1)
         self._queries: ModelSource | TargetSource
         self._searched: ModelSource | TargetSource
         if orientation == "search":
@@ -73,7 +89,10 @@ class SearchTask:
         else:
             self._queries, self._searched = sequences, models
             sizes = {"most_queries": MOST_SEQUENCES, "most_query_length": most_residues, "most_searched": most_nodes}
-        self._grid = Grid(self._queries.lengths, self._searched.lengths, shard=shard, **sizes)
+        self._grid = Grid(
+            self._queries.lengths, self._searched.lengths, most_comparisons=most_comparisons, shard=shard, **sizes
+        )
+        self._hit_bytes = int(HIT_BYTES * hit_share) + 1
 
     def outline(self) -> list[Tile]:
         """The tiles without their payloads."""
@@ -81,7 +100,8 @@ class SearchTask:
 
     def _tile(self, index: int, cut: Rectangle, payload: Any) -> Tile:
         begin, end = self._grid.searched(cut.block)
-        return Tile(index, cut.cost_cells, cut.n_bytes, (cut.end - cut.begin) * (end - begin), payload)
+        n_comparisons = (cut.end - cut.begin) * (end - begin)
+        return Tile(index, cut.cost_cells, n_comparisons * self._hit_bytes, n_comparisons, payload)
 
     def tiles(self) -> Iterator[Tile]:
         """Batches of queries in their order, each against one block after another."""
@@ -98,8 +118,22 @@ class SearchTask:
         """The hits of the tile's queries in its block."""
         models, sequences = tile.payload if self.orientation == "search" else tile.payload[::-1]
         native = [model.native for model in models.items]
-        raw = _native.search_block(native, sequences.native, self.options.numbers(), n_threads, progress)
+        raw = _native.search_block(
+            native, sequences.native, self.options.numbers(), n_threads, progress, self._reporting(models, sequences)
+        )
         return found_hits(raw, models, sequences, self.orientation, self.thresholds)
+
+    def _reporting(self, models: Models, sequences: Proteins) -> tuple[float, float, float, int, bool]:
+        """What native code knows of the thresholds: as much as spares it holding hits in vain."""
+        own, is_scan = self.thresholds, self.orientation == "scan"
+        is_by_score = own.T is not None or own.bit_cutoffs is not None
+        return (
+            math.inf if is_by_score else float(own.E),
+            0.0 if own.Z is None else float(own.Z),
+            -math.inf if own.T is None or own.bit_cutoffs is not None else float(own.T),
+            models.first if is_scan else sequences.first,
+            is_scan,
+        )
 
     def split(self, tile: Tile) -> list[Tile]:
         """Two tiles of half the queries; none of a single one."""

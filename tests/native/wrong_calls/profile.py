@@ -207,6 +207,12 @@ def searches():
             ("options", options[:5], TypeError, ""),
             ("n_threads", 0, ValueError, "below 1"),
             ("progress", 7, TypeError, "not callable"),
+            ("reporting", (np.nan, 0.0, 0.0, 0, False), ValueError, "not a threshold"),
+            ("reporting", (10.0, -1.0, 0.0, 0, False), ValueError, "not a threshold"),
+            ("reporting", (10.0, 0.0, np.nan, 0, False), ValueError, "not a threshold"),
+            ("reporting", (10.0, 0.0, 0.0, -1, False), ValueError, "not a number of targets"),
+            ("reporting", (10.0, 0.0, 0.0, 1 << 62, False), ValueError, "not a number of targets"),
+            ("reporting", (10.0, 0.0, 0.0, 0), TypeError, ""),
         ]:
             yield f"{function.__name__} {name} {text}", function, changed(valid, **{name: wrong}), error, text
     for name, wrong, error, text in [
