@@ -1,6 +1,7 @@
 """The command around the verbs: help, version, devices, warnings, pipes, terminals and defects."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -45,6 +46,33 @@ def test_no_verb_shows_help(capsys):
 def test_unknown_verb(capsys):
     assert main(["align"]) == 2
     assert "invalid choice: 'align'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_shells_complete_words(shell, capsys):
+    assert main(["--print-completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "tropalign" in script and "cut_ga" in script
+
+
+def test_bash_completes_verbs_options_and_files(tmp_path, capsys):
+    if shutil.which("bash") is None:
+        pytest.skip("there is no bash")
+    main(["--print-completion", "bash"])
+    (tmp_path / "script").write_text(capsys.readouterr().out)
+    (tmp_path / "abc.hmm").touch()
+    expected = {
+        ("sea",): "search",
+        ("search", "--cut_g"): "--cut_ga",
+        ("search", "ab"): "abc.hmm",
+        ("search", "-f", "js"): "json",
+    }
+    for words, found in expected.items():
+        typed = f"COMP_WORDS=(tropalign {' '.join(words)}); COMP_CWORD={len(words)}"
+        code = f"{typed}; _shtab_tropalign; echo ${{COMPREPLY[@]}}"
+        command = ["bash", "-c", f"source ./script; {code}"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [found]
 
 
 def test_devices(capsys):

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from Bio import SearchIO
+from results.found import made_found
 
 from tropalign.errors import InputError
 from tropalign.formats import hit_parts
 from tropalign.formats.header import Header
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.registry import format_names, hits_writer, restore
-from tropalign.results.found_hits import FoundHits, chosen, columns_of
+from tropalign.results.found_hits import LINES, FoundHits, chosen, columns_of
 from tropalign.results.hit_pyhmmer import found_of
 from tropalign.results.hits import judged
 from tropalign.results.thresholds import Thresholds
@@ -233,6 +234,43 @@ def test_json(run):
         assert [hit["evalue"] for hit in query["hits"]] == hits.evalue.tolist()
         lines = [domain["target_line"] for hit in query["hits"] for domain in hit["domains"]]
         assert "".join(lines).encode() == hits.target_line.tobytes()
+
+
+def one_domain(name, model_line, target_line, **fields):
+    """A hit with one domain of these lines; its target begins with the domain."""
+    n_nodes, n_residues = len(model_line) - model_line.count("."), len(target_line) - target_line.count("-")
+    domain = {"end": n_residues, "envelope_end": n_residues, "model_end": n_nodes, "bits": 9, "log_p": -30}
+    found = made_found([(name, {"log_p": -30, "length": n_residues, **fields}, [domain])])
+    texts = (model_line, " " * len(model_line), target_line, "*" * len(model_line))
+    lines = {line: np.frombuffer(text.encode(), np.uint8) for line, text in zip(LINES, texts, strict=True)}
+    return FoundHits(**columns_of(found) | lines | {"line_offsets": np.array([0, len(model_line)])})
+
+
+def test_a_line_without_a_residue():
+    """Blocks have 40 columns at least, however long names are; one without a residue has no positions."""
+    name = "n" * 90
+    found = one_domain(name, "a" * 100, "A" * 40 + "-" * 45 + "A" * 15)
+    lines = assembled("text", HitsContext(n_targets=100), [found]).decode().splitlines()
+    assert [line for line in lines if line.lstrip().startswith("n" * 90 + " ")] == [
+        f"  {name}   1 {'A' * 40} 40 ",
+        f"  {name}   - {'-' * 40}   -",
+        f"  {name}  41 {'-' * 5}{'A' * 15} 55 ",
+    ]
+    q = " " * 89 + "q"
+    assert [line for line in lines if line.startswith(f"  {q} ")] == [
+        f"  {q}   1 {'a' * 40} 40 ",
+        f"  {q}  41 {'a' * 40} 80 ",
+        f"  {q}  81 {'a' * 20} 100",
+    ]
+
+
+def test_pfam_sorts_domains_as_hits_are_sorted():
+    own = [{"bits": 5, "log_p": -30}, {"bits": 9, "log_p": -20}]
+    found = made_found([("t", {"log_p": -30, "bits": 50}, own)])
+    for thresholds, order in ((Thresholds(), ["5.0", "9.0"]), (Thresholds(incT=1), ["9.0", "5.0"])):
+        lines = assembled("pfamtblout", HitsContext(thresholds, n_targets=100), [found]).decode().splitlines()
+        rows = [line.split() for line in lines if line.startswith("t ")]
+        assert [row[1] for row in rows[1:]] == order
 
 
 def test_names_are_as_wide_as_their_bytes(run):

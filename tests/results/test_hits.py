@@ -1,10 +1,12 @@
 """Hits: views of rows, tables, and pyhmmer's objects."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tropalign.results.found_hits import LINES
 from tropalign.results.hits import Hits
 
 pyhmmer = pytest.importorskip("pyhmmer")
@@ -144,12 +146,21 @@ def test_text(hits):
     assert all(line[begin - 2 : begin] == "  " and line[begin] != " " for line in table[1:11])
 
 
-def test_names_obey_no_terminal(hits):
-    from dataclasses import replace
-
-    evil = replace(hits, names=tuple(f"\x1b[31m{name}" for name in hits.names))
-    for text in (repr(evil), repr(evil[0]), str(evil[0]), repr(evil[0].best_domain)):
+def test_names_obey_no_terminal_and_no_browser(hits):
+    evil = replace(hits, names=tuple(f"\x1b[31m<b>{name}" for name in hits.names))
+    for text in (repr(evil), repr(evil[0]), str(evil[0]), repr(evil[0].best_domain), evil._repr_html_()):
         assert "\x1b" not in text
+    assert "<b>" in repr(evil) and "<b>" not in evil._repr_html_()
+
+
+def test_html(hits):
+    text = hits._repr_html_()
+    assert text.count("<tr>") == 11 and text.count("<details>") == 10
+    assert f"... and {len(hits) - 10} more" in text
+    assert hits[0].best_domain.lines["target_line"][:50] in text
+    bare = {name: np.zeros(0, np.uint8) for name in LINES}
+    without = replace(hits, line_offsets=np.zeros(len(hits.domain_bits) + 1, np.int64), **bare)
+    assert "<details>" not in without._repr_html_()
 
 
 def test_tables_of_other_libraries(hits):

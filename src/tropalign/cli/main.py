@@ -101,6 +101,7 @@ def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argpar
     import argparse
     from importlib import import_module
 
+    from tropalign.cli.completion import add_completion
     from tropalign.cli.options import Parser
 
     formatter: type[argparse.HelpFormatter] = argparse.RawDescriptionHelpFormatter
@@ -114,6 +115,7 @@ def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argpar
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tropalign {__version__}")
+    add_completion(parser)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name in names:
         import_module(f"tropalign.cli.{name}").add_parser(verbs, formatter)

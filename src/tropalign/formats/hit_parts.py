@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple
 from typing import IO, Any
 
 import numpy as np
@@ -76,8 +75,8 @@ def _packed(found: FoundHits) -> bytes:
     sizes = (len(found), len(found.domain_bits), len(found.model_line), len(found.queries))
     notes = {name: getattr(found, name) for name in _NOTES}
     notes["sizes"] = sizes
-    notes["queries"] = [astuple(query) for query in found.queries]
-    notes["models"] = [[target, *astuple(model)] for target, model in found.models.items()]
+    notes["queries"] = [list(vars(query).values()) for query in found.queries]
+    notes["models"] = [[target, *vars(model).values()] for target, model in found.models.items()]
     text = json.dumps(notes, separators=(",", ":")).encode()
     columns = [
         np.ascontiguousarray(getattr(found, name), _little(dtype)).tobytes() for name, dtype, _ in _layout(*sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
@@ -43,6 +44,8 @@ TEXTS = ("names", "accessions", "descriptions")
 FILTERS = ("msv", "bias", "viterbi", "forward")
 
 
+#: Runs of inserts in the model's line of an alignment.
+INSERTS = re.compile(r"(\.+)")
 #: The default of a column that is made then.
 _NONE: Any = None
 
@@ -311,5 +314,11 @@ def runs_of(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 def annotation_line(annotation: str, model_line: str, begin: int) -> str:
     """A model's annotation along an alignment that begins at that node, with '.' at inserts."""
-    letters = iter(annotation[begin:])
-    return "".join("." if letter == "." else next(letters) for letter in model_line)
+    pieces = []
+    for run in INSERTS.split(model_line):  # in turn nodes and inserts
+        if run.startswith("."):
+            pieces.append(run)
+        else:
+            pieces.append(annotation[begin : begin + len(run)])
+            begin += len(run)
+    return "".join(pieces)

@@ -1,10 +1,15 @@
-"""Hits as people read them in a terminal. Names come from files, so that they are escaped."""
+"""Hits as people read them: text, and HTML for notebooks.
+
+Names come from files, so they are escaped: a terminal obeys no control character in them, a browser no tag.
+"""
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
 from tropalign.errors import shown
+from tropalign.results.display import PRE
 
 if TYPE_CHECKING:
     from tropalign.results.hit import Domain, Hit
@@ -59,9 +64,14 @@ def domain_text(domain: Domain) -> str:
     return "\n".join(lines)
 
 
-def table_text(hits: Hits) -> str:
-    """What ``repr`` gives: a title, the first hits below the names of the columns, and how many more there are."""
-    columns = {
+def _title(hits: Hits) -> str:
+    n = len(hits.queries)
+    return f"Hits: {len(hits):,} of {n:,} {'query' if n == 1 else 'queries'} in {hits.n_targets:,} targets"
+
+
+def _first_rows(hits: Hits) -> dict[str, list[str]]:
+    """The first hits as text, by the names of the columns."""
+    return {
         "query": [shown(hits.queries[k].name) for k in hits.query[:SHOWN_ROWS].tolist()],
         "target": [shown(name) for name in hits.names[:SHOWN_ROWS]],
         "E-value": [f"{value:.2g}" for value in hits.evalue[:SHOWN_ROWS].tolist()],
@@ -70,9 +80,13 @@ def table_text(hits: Hits) -> str:
         "domains": [str(value) for value in hits.n_reported[:SHOWN_ROWS].tolist()],
         "included": ["yes" if value else "no" for value in hits.is_included[:SHOWN_ROWS].tolist()],
     }
+
+
+def table_text(hits: Hits) -> str:
+    """What ``repr`` gives: a title, the first hits below the names of the columns, and how many more there are."""
+    columns = _first_rows(hits)
     widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
-    n = len(hits.queries)
-    lines = [f"<Hits: {len(hits):,} of {n:,} {'query' if n == 1 else 'queries'} in {hits.n_targets:,} targets>"]
+    lines = [f"<{_title(hits)}>"]
     for row in [list(columns), *map(list, zip(*columns.values(), strict=True))]:
         cells = [
             cell.ljust(width) if name in ("query", "target") else cell.rjust(width)
@@ -82,3 +96,19 @@ def table_text(hits: Hits) -> str:
     if len(hits) > SHOWN_ROWS:
         lines.append(f"... and {len(hits) - SHOWN_ROWS:,} more")
     return "\n".join(lines)
+
+
+def table_html(hits: Hits) -> str:
+    """The same as HTML, with the domains of the hits to unfold."""
+    columns = _first_rows(hits)
+    rows = [
+        "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+        for tag, row in (("th", columns), *(("td", row) for row in zip(*columns.values(), strict=True)))
+    ]
+    grid = f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+    more = f"<p>... and {len(hits) - SHOWN_ROWS:,} more</p>" if len(hits) > SHOWN_ROWS else ""
+    details = [
+        f"<details><summary>{html.escape(hit_title(hit))}</summary>{PRE}{html.escape(hit_text(hit))}</pre></details>"
+        for hit in hits[:SHOWN_ROWS]
+    ]
+    return f"<p>{html.escape(_title(hits))}</p>{grid}{more}{''.join(details) if hits.has_lines else ''}"

@@ -344,6 +344,9 @@ class Hits(FoundHits, Table):
     def __repr__(self) -> str:
         return hit_display.table_text(self)
 
+    def _repr_html_(self) -> str:
+        return hit_display.table_html(self)
+
 
 def judged(found: FoundHits, thresholds: Thresholds) -> Hits:
     """Those of found hits that are reported, sorted. Raises InputError for a model without the cutoffs asked for."""

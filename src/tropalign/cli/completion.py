@@ -1,0 +1,49 @@
+"""Completion of words in shells: ``tropalign --print-completion bash``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def add_completion(parser: argparse.ArgumentParser) -> None:
+    """The option that prints a shell's script."""
+    parser.add_argument(
+        "--print-completion",
+        action=_Print,
+        choices=SHELLS,
+        metavar="SHELL",
+        help="print what makes a shell (bash, zsh, tcsh) complete verbs, options and files: eval it in the shell's "
+        "start-up file",
+    )
+
+
+class _Print(argparse.Action):
+    """Prints the script, and ends."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        import shtab
+
+        for action in _actions(parser):
+            if action.nargs != 0 and action.choices is None and action.type is None:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        print(shtab.complete(parser, str(values)))
+        parser.exit(0)
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """All options and arguments, those of verbs included."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in action.choices.values():
+                yield from _actions(verb)
