@@ -111,7 +111,13 @@ def test_no_hits_make_no_alignment():
     hmm, _ = family(30, 1, seed=5)
     hits = found(hmm, ["a"], [""], ["M" * 50])
     assert align_hits(hits) is None
-    assert align_hits(with_sequence(hits, "A" * 30)).letters.shape == (1, 30)
+    alone = align_hits(with_sequence(hits, "A" * 30))
+    assert alone.letters.shape == (1, 30)
+    assert list(lines(alone, hits.queries[0], "")) == [
+        *("# STOCKHOLM 1.0", "#=GF ID family", "#=GF AC F1", "#=GF DE some family", ""),
+        *("#=GS family AC F1", "", "#=GS family DE some family", ""),
+        *("family  " + "A" * 30, "#=GC RF " + "x" * 30, "//"),
+    ]
 
 
 def test_digits_are_read_as_hmmer_reads_them():

@@ -41,6 +41,8 @@ def models():
         wrong = valid[name].astype(np.float64)
         yield f"{name} of doubles", _native.ProfileModel, changed(valid, **{name: wrong}), TypeError, ""
     yield "consensus as text", _native.ProfileModel, changed(valid, consensus="acd"), TypeError, ""
+    yield "a text of bytes", _native.read_model, {"text": b"HMMER3/f\nNAME x\n"}, None, ""
+    yield "a text that is none", _native.read_model, {"text": "HMMER3/f"}, TypeError, ""
 
 
 def targets():

@@ -44,7 +44,8 @@ def lines(alignment: HitAlignment, query: Query, author: str, n_columns: int = C
 
 def _blocks(alignment: HitAlignment, names: list[str], width: int, n_columns: int) -> Iterator[str]:
     """Rows with their posteriors, and below them what belongs to columns."""
-    margin = max(width + 9, 14)  # "#=GR name PP " and "#=GC PP_cons "
+    has_posteriors = bool(alignment.has_posteriors.any())
+    margin = max(width + 9, 13) if has_posteriors else max(width + 1, 8)  # "#=GR name PP ", "#=GC PP_cons ", "#=GC RF "
     letters = [row.tobytes().decode("latin-1") for row in alignment.letters]
     posteriors = [row.tobytes().decode("latin-1") for row in alignment.posteriors]
     columns = (("PP_cons", alignment.mean_posteriors.decode()), ("RF", alignment.reference.decode()))
@@ -57,7 +58,7 @@ def _blocks(alignment: HitAlignment, names: list[str], width: int, n_columns: in
             yield f"{name:<{margin - 1}} {letters[k][begin:end]}"
             if alignment.has_posteriors[k]:
                 yield f"#=GR {name:<{width}} {'PP':<{margin - width - 7}} {posteriors[k][begin:end]}"
-        for tag, text in columns:
+        for tag, text in columns if has_posteriors else columns[1:]:
             yield f"#=GC {tag:<{margin - 6}} {text[begin:end]}"
 
 
