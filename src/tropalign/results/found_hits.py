@@ -65,6 +65,8 @@ class Query:
         Score thresholds of a model (GA, TC, NC), of whole sequences and of domains, in bits.
     reference, structure
         Annotation of a model (RF, CS), a letter per node; None where there is none.
+    sequence
+        Of a search in rounds that begins with a sequence: its residues, the first row of an alignment of its hits.
 
     Examples
     --------
