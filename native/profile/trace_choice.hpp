@@ -50,7 +50,8 @@ inline float share_of(uint32_t random) { return static_cast<float>(static_cast<i
     const float two = first + second, three = two + third, sum = three + fourth;
     const float at = share_of(random) * sum, clear = sum * kClear;
     if (sum > kLeastSum) [[likely]] {
-        if (at > first + clear && at < two - clear) [[likely]] return 1;
+        if (at > first + clear && at < two - clear) [[likely]]
+            return 1;
         if (at < first - clear) return 0;
         if (at > two + clear && at < three - clear) return 2;
         if (at > three + clear) return 3;
