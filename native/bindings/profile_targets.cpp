@@ -3,6 +3,7 @@
 #include <array>
 
 #include "../profile/lengths.hpp"
+#include "../profile/recode.hpp"
 #include "../profile/targets.hpp"
 #include "check.hpp"
 
@@ -22,26 +23,13 @@ void make_block(TargetBlock *self, Column<uint8_t> codes, Column<int64_t> offset
     new (self) TargetBlock(codes.data(), offsets.data(), static_cast<int32_t>(n_entries - 1));
 }
 
-/// The codes of all letters; the bits that any of them has.
-uint8_t recode(const uint8_t *letters, size_t n, const uint8_t *table, uint8_t *codes) {
-    std::array<uint8_t, 256> code_of;  // of our own: `codes` cannot be a part of it
-    std::copy_n(table, code_of.size(), code_of.begin());
-    uint8_t bits = 0;
-    for (size_t k = 0; k < n; ++k) {
-        const uint8_t code = code_of[letters[k]];
-        codes[k] = code;
-        bits |= code;
-    }
-    return bits;
-}
-
 /// Writes what a table of 256 makes of each byte; the bits that any of these has.
 uint8_t recoded(Column<uint8_t> letters, Column<uint8_t> table,
                 nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> codes) {
     require(table.size() == 256, "table: not a code for each byte");
     require(codes.size() == letters.size(), "codes: not as many as letters");
     nb::gil_scoped_release released;
-    return recode(letters.data(), letters.size(), table.data(), codes.data());
+    return selected_recode_kernels()->recode(letters.data(), letters.size(), table.data(), codes.data());
 }
 
 /// A view, so that stages see neighbours of the block in parts of it.
