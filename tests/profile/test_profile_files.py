@@ -72,6 +72,17 @@ def test_a_scan_is_written(tmp_path):
             assert (tmp_path / name).stat().st_size
 
 
+@pytest.mark.parametrize(
+    "search", [ta.search, lambda models, sequences, **options: ta.scan(sequences, models, **options)]
+)
+def test_a_model_without_cutoffs_is_told_before_anything_is_computed(search):
+    thresholds = ta.Thresholds(bit_cutoffs="gathering")
+    with pytest.raises(
+        ta.InputError, match=r"^record 'test': the model has no gathering cutoffs: choose other thresholds$"
+    ):
+        search([PFAM, str(DATA / "reference.hmm")], PROTEINS, thresholds=thresholds)
+
+
 def test_what_cannot_be_written(hits, tmp_path):
     with pytest.raises(ta.TropalignError, match="format 'bam' is none of text, arrow"):
         hits.write(tmp_path / "x", "bam")

@@ -234,8 +234,6 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
     models = model_source(options.models, memory_bytes, options.queries)
     sequences = target_source(options.sequences, memory_bytes)
-    if thresholds.bit_cutoffs is not None:
-        models.check_cutoffs(thresholds.bit_cutoffs)
     task = task_of(
         models,
         sequences,

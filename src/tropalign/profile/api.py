@@ -178,8 +178,18 @@ def task_of(
     memory_bytes: int,
     shard: Shard | None = None,
 ) -> SearchTask | IterateTask:
-    """A search, or one in rounds. Raises UsageError for rounds with thresholds that only models from files have."""
+    """A search, or one in rounds.
+
+    Raises
+    ------
+    UsageError
+        Rounds with thresholds that only models from files have.
+    InputError
+        A model without the thresholds that are asked for.
+    """
     if n_rounds == 1:
+        if thresholds.bit_cutoffs is not None:
+            models.check_cutoffs(thresholds.bit_cutoffs)
         return SearchTask(
             models, sequences, options, thresholds, orientation=orientation, memory_bytes=memory_bytes, shard=shard
         )
