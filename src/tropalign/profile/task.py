@@ -30,7 +30,7 @@ MOST_RESIDUES = 1 << 26
 #: Bytes that a residue takes while it is searched, and a hit with its domains and their alignments.
 RESIDUE_BYTES, HIT_BYTES = 2, 5_000
 #: Residues of a block of a search in one pass.
-PASS_RESIDUES = 1 << 24
+PASS_RESIDUES = 1 << 23
 #: The share of comparisons that may be hits, at the least, and how many times the last filter's P-value it is.
 HITS, HITS_BY_CHANCE = 0.02, 100
 #: The shares of the memory that a tile's models, sequences and hits take; the rest is for what is kept.
