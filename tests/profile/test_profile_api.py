@@ -15,6 +15,7 @@ from tropalign.profile import api, sources, task
 from tropalign.profile.api import model_source, target_source
 from tropalign.profile.task import SearchTask
 from tropalign.results.found_hits import columns_of
+from tropalign.sequences import records
 
 WIDE = tropalign.SearchOptions(0.5, 0.1, 0.01)
 
@@ -103,6 +104,33 @@ def test_cuts_and_memory_change_nothing(files, orientation, is_kept, monkeypatch
     require_equal(run(), whole)
 
 
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_one_pass_finds_the_same(files, n_threads, monkeypatch):
+    models, fasta = files
+    whole = tropalign.search(models, fasta, options=WIDE)
+    monkeypatch.setenv("TROPALIGN_LEAST_KEPT_CELLS", "1")
+    require_equal(tropalign.search(models, fasta, options=WIDE, n_threads=n_threads), whole)
+    monkeypatch.delenv("TROPALIGN_LEAST_KEPT_CELLS")
+    monkeypatch.setattr(records, "BLOCK_RECORDS", 9)
+    for residues, most in ((1000, 10**6), (10**6, 7 * 4), (1, 10**6)):
+        monkeypatch.setattr(task, "PASS_RESIDUES", residues)
+        monkeypatch.setattr(task, "HITS_SHARE", most * task.HIT_BYTES / (1 << 30))
+        own = made_task(files, "search")
+        assert own.is_one_pass and own.outline() is None and len(list(own.tiles())) > 3
+        hits = tropalign.search(models, fasta, options=WIDE, n_threads=n_threads, memory_bytes=1 << 30)
+        require_equal(hits, whole)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_what_reading_raises_is_told(hmms, families, n_threads):
+    def proteins():
+        yield "a", families[1].member(1)
+        yield "b", "MKV-LAW"
+
+    with pytest.raises(InputError, match="record 'b': the sequence holds gaps"):
+        tropalign.search(hmms, proteins(), n_threads=n_threads)
+
+
 def made_task(files, orientation, shard=None, memory_bytes=1 << 30):
     models, sequences = (
         source(file, memory_bytes) for source, file in zip((model_source, target_source), files, strict=True)
@@ -115,6 +143,7 @@ def made_task(files, orientation, shard=None, memory_bytes=1 << 30):
 @pytest.mark.parametrize("orientation", ["search", "scan"])
 def test_tiles_are_as_outlined_and_may_be_split(files, orientation, monkeypatch):
     monkeypatch.setattr(task, "MOST_SEQUENCES", 50)
+    monkeypatch.setenv("TROPALIGN_LEAST_KEPT_CELLS", "1")
     own = made_task(files, orientation)
     tiles = list(own.tiles())
     outline = own.outline()
@@ -230,8 +259,9 @@ def test_wrong_options(options):
         tropalign.SearchOptions(**options)
 
 
-def test_streams_have_to_fit(files, monkeypatch):
+def test_streams_that_are_read_again_have_to_fit(files, monkeypatch):
     monkeypatch.setattr(api, "KEEP_SHARE", 1e-9)
+    monkeypatch.setattr(task, "MOST_MODELS", 2)
     models, fasta = files
     with open(fasta, "rb") as stream, pytest.raises(InputError, match="the sequences do not fit the memory"):
         tropalign.search(models, stream)

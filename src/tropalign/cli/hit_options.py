@@ -221,6 +221,7 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     from tropalign.formats.header import Header
     from tropalign.formats.registry import format_of
     from tropalign.machine.memory import left_for_job
+    from tropalign.machine.threads import resolve_threads
     from tropalign.profile.api import model_source, target_source, task_of
     from tropalign.profile.outputs import context_of, outputs_of, run_parameters
     from tropalign.profile.task import least_kept_cells
@@ -243,14 +244,16 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
         n_rounds=options.iterate,
         memory_bytes=memory_bytes,
         shard=options.shard,
+        n_threads=resolve_threads(options.threads),
     )
-    n_targets = len((sequences if orientation == "search" else models).lengths)
+    outline = task.outline()
+    # Of a search in one pass the number of sequences is known at its end.
+    n_targets = None if outline is None else len((sequences if orientation == "search" else models).lengths)
     context = context_of(orientation, n_targets, thresholds, search_options, **_shown(options))
     settled = None if wanted.format == "text" else wanted.format  # the default is not said
     header = Header(__version__, command_line(options.parser, options, format=settled), {})
     outputs = outputs_of(wanted, header, context, options.shard is not None)
-    outline = task.outline()
-    cost_cells = sum(tile.cost_cells for tile in outline)
+    cost_cells = sum(tile.cost_cells for tile in outline or ())
     # What takes a moment is not kept: hashing and writing would take longer than to repeat it.
     is_kept = options.shard is not None or cost_cells >= least_kept_cells()
     parameters = run_parameters(task, models, sequences, outputs, __version__) if is_kept else {}

@@ -13,6 +13,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.shard import Shard
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
+from tropalign.machine.threads import resolve_threads
 from tropalign.profile.iterate import ITERATED, IterateTask, checked_rounds
 from tropalign.profile.models import Model, from_pyhmmer
 from tropalign.profile.options import SearchOptions
@@ -23,7 +24,7 @@ from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
 from tropalign.results.thresholds import Thresholds
 from tropalign.sequences.blocks import TARGETS, blocks_of
-from tropalign.sequences.files import is_stream
+from tropalign.sequences.files import is_stream, size_of
 
 
 def search(
@@ -160,8 +161,9 @@ def _hits(
         orientation=orientation,
         n_rounds=n_rounds,
         memory_bytes=memory_bytes,
+        n_threads=resolve_threads(n_threads),
     )
-    devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.outline()))
+    devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.outline() or ()))
     results = (result.value for result in Scheduler(devices, progress).run([task]))
     by_batch = (in_all_targets(list(pieces)) for _, pieces in groupby(results, key=lambda found: found.first_query))
     return judged(of_all_queries(list(by_batch)), thresholds)
@@ -177,6 +179,7 @@ def task_of(
     n_rounds: int = 1,
     memory_bytes: int,
     shard: Shard | None = None,
+    n_threads: int = 1,
 ) -> SearchTask | IterateTask:
     """A search, or one in rounds.
 
@@ -191,7 +194,14 @@ def task_of(
         if thresholds.bit_cutoffs is not None:
             models.check_cutoffs(thresholds.bit_cutoffs)
         return SearchTask(
-            models, sequences, options, thresholds, orientation=orientation, memory_bytes=memory_bytes, shard=shard
+            models,
+            sequences,
+            options,
+            thresholds,
+            orientation=orientation,
+            memory_bytes=memory_bytes,
+            shard=shard,
+            n_threads=n_threads,
         )
     if thresholds.bit_cutoffs is not None:
         raise UsageError("models of later rounds have no cutoffs of their own: choose other thresholds")
@@ -226,14 +236,14 @@ def _is_file(value: Any) -> bool:
 
 
 def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
-    """Sequences from whatever holds them. Raises InputError where there is none."""
-    keep_bytes = int(KEEP_SHARE * memory_bytes)
+    """Sequences from whatever holds them; they are read when a search asks for them."""
     if _is_file(sequences):
         sequences = [sequences]
-    can_reopen = hasattr(sequences, "__len__")  # not of an iterator
-    if isinstance(sequences, list | tuple):
-        can_reopen = not any(is_stream(item) or item == "-" for item in sequences if _is_file(item))
-    source = TargetSource(lambda: blocks_of(sequences, policy=TARGETS), keep_bytes, can_reopen)
-    if not len(source.lengths):
-        raise InputError("there is no sequence: give one or more")
-    return source
+    can_reopen, n_expected = hasattr(sequences, "__len__"), None  # not of an iterator
+    if isinstance(sequences, list | tuple) and any(map(_is_file, sequences)):
+        can_reopen = not any(is_stream(item) or item == "-" for item in sequences)
+        sizes = [size_of(item) for item in sequences]
+        if None not in sizes:
+            n_expected = sum(size or 0 for size in sizes)  # more, where they are compressed
+    keep_bytes = int(KEEP_SHARE * memory_bytes)
+    return TargetSource(lambda: blocks_of(sequences, policy=TARGETS), keep_bytes, can_reopen, n_expected)

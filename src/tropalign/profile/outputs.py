@@ -48,7 +48,7 @@ class Wanted:
 
 
 def context_of(
-    orientation: str, n_targets: int, thresholds: Thresholds, options: SearchOptions, **shown: Any
+    orientation: str, n_targets: int | None, thresholds: Thresholds, options: SearchOptions, **shown: Any
 ) -> HitsContext:
     """What formats need of a search; `shown`: fields of HitsContext on where it came from, and how text looks."""
     f1, f2, f3, bias_filter, null2, seed = options.numbers()

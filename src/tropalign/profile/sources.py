@@ -9,6 +9,7 @@ import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -26,6 +27,8 @@ Bounds = Sequence[tuple[int, int]]
 
 #: Bytes that a node of a model takes with all its tables.
 NODE_BYTES = 4_000
+#: Residues by which a block may be longer than it should be: what is read at a time.
+ROOM = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +131,8 @@ class ModelSource:
 class TargetSource:
     """All sequences of a search.
 
+    They are gone through once and counted when `lengths` are asked for; `stream` goes through them without that.
+
     Parameters
     ----------
     blocks
@@ -135,44 +140,71 @@ class TargetSource:
     keep_bytes
         What kept sequences may take.
     can_reopen
-        Whether `blocks` may be called again. Otherwise sequences have to fit.
-
-    Attributes
-    ----------
-    lengths : int64, shape (n,)
-        Residues of each.
+        Whether `blocks` may be called again. Otherwise sequences that are counted have to fit.
+    n_expected
+        Residues in all, about; None where that is not known.
 
     Raises
     ------
     InputError
-        A file that cannot be read, or what `Encoder` refuses.
+        As they are read: a file that cannot be read, what `Encoder` refuses, or no sequence at all.
     """
 
-    def __init__(self, blocks: Callable[[], Iterable[SequenceBlock]], keep_bytes: int, can_reopen: bool) -> None:
-        self._open = blocks
+    def __init__(
+        self,
+        blocks: Callable[[], Iterable[SequenceBlock]],
+        keep_bytes: int,
+        can_reopen: bool,
+        n_expected: int | None = None,
+    ) -> None:
+        self._open, self._keep_bytes, self._can_reopen = blocks, keep_bytes, can_reopen
+        self.n_expected = n_expected
+        self._whole: Proteins | None = None
+        self._parts: dict[tuple[int, int], Proteins] = {}
+
+    @cached_property
+    def lengths(self) -> Int64:
+        """Residues of each, int64, shape (n,)."""
         lengths = [np.zeros(0, np.int64)]
         kept = Collected()
         n_bytes = 0
         for piece in self._encoded():
             lengths.append(piece.lengths)
             n_bytes += piece.held_bytes()
-            if n_bytes <= keep_bytes:
+            if n_bytes <= self._keep_bytes:
                 kept.add(piece)
-            elif not can_reopen:
+            elif not self._can_reopen:
                 raise InputError(
-                    "the sequences do not fit the memory, and cannot be read twice: write them to a file first"
+                    "the sequences do not fit the memory, and are read more than once: write them to a file"
                 )
             else:
                 kept = Collected()
-        self.lengths = np.concatenate(lengths)
-        self._whole = kept.whole() if n_bytes <= keep_bytes else None
-        self._parts: dict[tuple[int, int], Proteins] = {}
+        if n_bytes <= self._keep_bytes:
+            self._whole = kept.whole()
+        return np.concatenate(lengths)
 
     def _encoded(self) -> Iterator[Proteins]:
-        return map(Encoder().encode, self._open())
+        is_empty = True
+        for piece in map(Encoder().encode, self._open()):
+            is_empty = False
+            yield piece
+        if is_empty:
+            raise InputError("there is no sequence: give one or more")
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def stream(self, most_residues: int, most_sequences: int) -> Iterator[Proteins]:
+        """All sequences in one pass, in blocks of about so many; none is held on to."""
+        found = Collected(most_residues + ROOM)
+        for piece in self._encoded():
+            for begin in range(0, len(piece), most_sequences):
+                found.add(piece.part(begin, min(begin + most_sequences, len(piece))))
+                if found.n_codes >= most_residues or found.n >= most_sequences:
+                    yield found.whole()
+                    found = Collected(most_residues + ROOM)
+        if found.n:
+            yield found.whole()
 
     def parts(self, bounds: Bounds) -> Iterator[Proteins]:
         """Sequences between these bounds."""

@@ -82,10 +82,15 @@ class Collected:
     """Proteins that follow one another, collected into one block.
 
     Memory that nothing was written to costs nothing: so there is room for many from the beginning.
+
+    Parameters
+    ----------
+    n_expected
+        Codes for which there is room.
     """
 
-    def __init__(self) -> None:
-        self._codes = np.empty(1 << 26, np.uint8)
+    def __init__(self, n_expected: int = 1 << 26) -> None:
+        self._codes = np.empty(n_expected, np.uint8)
         self._n_codes = 0
         self._pieces: list[Proteins] = []
 
@@ -99,6 +104,16 @@ class Collected:
         self._codes[self._n_codes : end] = piece.codes
         self._n_codes = end
         self._pieces.append(replace(piece, codes=piece.codes[:0]))
+
+    @property
+    def n_codes(self) -> int:
+        """Codes so far."""
+        return self._n_codes
+
+    @property
+    def n(self) -> int:
+        """Proteins so far."""
+        return sum(map(len, self._pieces))
 
     def whole(self) -> Proteins:
         """All of them."""

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from tropalign import _native
+from tropalign.execution.ahead import one_ahead
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
@@ -28,6 +29,8 @@ MOST_SEQUENCES = 4096
 MOST_RESIDUES = 1 << 26
 #: Bytes that a residue takes while it is searched, and a hit with its domains and their alignments.
 RESIDUE_BYTES, HIT_BYTES = 2, 5_000
+#: Residues of a block of a search in one pass.
+PASS_RESIDUES = 1 << 23
 #: The share of comparisons that may be hits, at the least, and how many times the last filter's P-value it is.
 HITS, HITS_BY_CHANCE = 0.02, 100
 #: The shares of the memory that a tile's models, sequences and hits take; the rest is for what is kept.
@@ -61,6 +64,14 @@ class SearchTask:
         What the task may take.
     shard
         (i, n): the i-th of n equal shares only, counted from 1.
+    n_threads
+        With more than one the sequences of a search in one pass are read ahead.
+
+    Attributes
+    ----------
+    is_one_pass
+        The sequences are gone through once, and never all in memory: a search with few models, which takes a moment.
+        Its tiles are not known beforehand.
     """
 
     n_rounds = 1
@@ -75,12 +86,25 @@ class SearchTask:
         orientation: str,
         memory_bytes: int,
         shard: Shard | None = None,
+        n_threads: int = 1,
     ) -> None:
         self.options, self.thresholds, self.orientation = options, thresholds, orientation
         most_nodes = max(int(MODELS_SHARE * memory_bytes / NODE_BYTES), 1)
         most_residues = max(min(MOST_RESIDUES, int(SEQUENCES_SHARE * memory_bytes / RESIDUE_BYTES)), 1)
         hit_share = min(max(HITS, HITS_BY_CHANCE * options.f3), 1.0)
         most_comparisons = max(int(HITS_SHARE * memory_bytes / (HIT_BYTES * hit_share)), 1)
+        self._hit_bytes = int(HIT_BYTES * hit_share) + 1
+        n_models, n_nodes = len(models.lengths), int(models.lengths.sum())
+        self.is_one_pass = (
+            (orientation, shard) == ("search", None)
+            and n_models <= MOST_MODELS
+            and n_nodes <= most_nodes
+            and n_nodes * (sequences.n_expected or 0) < least_kept_cells()
+        )
+        if self.is_one_pass:
+            self._models, self._sequences, self._reads_ahead = models, sequences, n_threads > 1
+            self._block_size = min(most_residues, PASS_RESIDUES), max(most_comparisons // n_models, 1)
+            return
         self._queries: ModelSource | TargetSource
         self._searched: ModelSource | TargetSource
         if orientation == "search":
@@ -92,10 +116,11 @@ class SearchTask:
         self._grid = Grid(
             self._queries.lengths, self._searched.lengths, most_comparisons=most_comparisons, shard=shard, **sizes
         )
-        self._hit_bytes = int(HIT_BYTES * hit_share) + 1
 
-    def outline(self) -> list[Tile]:
-        """The tiles without their payloads."""
+    def outline(self) -> list[Tile] | None:
+        """The tiles without their payloads; None where they are not known beforehand."""
+        if self.is_one_pass:
+            return None
         return [self._tile(index, cut, None) for index, cut in enumerate(self._grid.tiles())]
 
     def _tile(self, index: int, cut: Rectangle, payload: Any) -> Tile:
@@ -105,6 +130,9 @@ class SearchTask:
 
     def tiles(self) -> Iterator[Tile]:
         """Batches of queries in their order, each against one block after another."""
+        if self.is_one_pass:
+            yield from self._passing_tiles()
+            return
         by_batch = [list(cuts) for _, cuts in groupby(self._grid.tiles(), key=lambda cut: cut.begin)]
         batches = self._queries.parts([(cuts[0].begin, cuts[0].end) for cuts in by_batch])
         index = 0
@@ -113,6 +141,14 @@ class SearchTask:
             for cut, searched in zip(cuts, blocks, strict=True):
                 yield self._tile(index, cut, (queries, searched))
                 index += 1
+
+    def _passing_tiles(self) -> Iterator[Tile]:
+        (models,) = self._models.parts([(0, len(self._models.lengths))])
+        blocks = self._sequences.stream(*self._block_size)
+        for index, block in enumerate(one_ahead(blocks) if self._reads_ahead else blocks):
+            n_comparisons = len(models) * len(block)
+            cost_cells = int(self._models.lengths.sum()) * len(block.codes)
+            yield Tile(index, cost_cells, n_comparisons * self._hit_bytes, n_comparisons, (models, block))
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits:
         """The hits of the tile's queries in its block."""

@@ -1,0 +1,53 @@
+"""An iterator that makes its next item in a thread of its own while the last one is worked on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from queue import Queue
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class _End:
+    """What comes after the last item: nothing, or what was raised."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+def one_ahead(items: Iterator[T]) -> Iterator[T]:
+    """The same items; while one is in use, the next one is made. What making it raises is raised in its place.
+
+    Examples
+    --------
+    >>> list(one_ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    made: Queue[T | _End] = Queue(maxsize=1)
+    is_wanted = threading.Semaphore(0)
+    is_over = False
+
+    def make() -> None:
+        try:
+            for item in items:
+                made.put(item)
+                is_wanted.acquire()  # so that no more than one lies ready
+                if is_over:
+                    return
+            made.put(_End(None))
+        except BaseException as error:
+            made.put(_End(error))
+
+    thread = threading.Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while not isinstance(item := made.get(), _End):
+            is_wanted.release()
+            yield item
+        if item.error is not None:
+            raise item.error
+    finally:
+        is_over = True
+        is_wanted.release()

@@ -1,0 +1,51 @@
+"""Items made one ahead."""
+
+import threading
+import time
+
+import pytest
+
+from tropalign.execution.ahead import one_ahead
+
+
+def test_items_come_in_order():
+    assert list(one_ahead(iter(range(100)))) == list(range(100))
+    assert list(one_ahead(iter(()))) == []
+
+
+def test_the_next_item_is_made_meanwhile_and_no_other():
+    made = []
+
+    def items():
+        for k in range(5):
+            made.append(k)
+            yield k
+
+    for k in one_ahead(items()):
+        deadline = time.monotonic() + 10
+        while len(made) < min(k + 2, 5) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(0.02)
+        assert made == list(range(min(k + 2, 5)))
+
+
+def test_an_error_comes_in_its_place():
+    def items():
+        yield 1
+        raise KeyError("two")
+
+    found = one_ahead(items())
+    assert next(found) == 1
+    with pytest.raises(KeyError, match="two"):
+        next(found)
+
+
+def test_the_thread_ends_with_its_reader():
+    before = threading.active_count()
+    found = one_ahead(iter(range(10**9)))
+    assert next(found) == 0
+    found.close()
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert threading.active_count() == before
