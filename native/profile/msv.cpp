@@ -22,8 +22,10 @@ constexpr float kOverflow = std::numeric_limits<float>::infinity();
 /// What all targets of one length have in common.
 struct OfLength {
     int move, enter;  ///< Costs in thirds of a bit: C -> T; J -> B -> M.
+    bool has_rows;
 
-    OfLength(const ProfileModel &model, const LengthRun &run) : move(run.byte_move), enter(move + model.entry) {}
+    OfLength(const ProfileModel &model, const LengthRun &run)
+        : move(run.byte_move), enter(move + model.entry), has_rows(run.length > 0) {}
 
     /// The score of a highest J. What the 3.0 stands for: the loops of N, J and C, which cost nothing in bytes.
     float nats(int J) const {
@@ -53,7 +55,7 @@ struct OfLength {
     }
 
     float msv_nats(const ProfileModel &model, int M) const {
-        if (M >= 255 - model.bias) return kOverflow;
+        if (M >= 255 - model.bias && has_rows) return kOverflow;
         return nats(std::max(0, M - model.end));
     }
 };

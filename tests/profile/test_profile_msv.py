@@ -147,17 +147,21 @@ def test_the_longest_targets(M, L, isa):
     assert _native.msv_scores(from_pyhmmer(hmm).native, block_of([codes]), np.zeros(1, I32))[0] == expected
 
 
-@pytest.mark.parametrize("share", [1e-5, 1e-9, 1e-15, 1e-30])
-def test_costs_beyond_what_ssv_can_tell(share, isa):
+@pytest.mark.parametrize("M", [3, 70])
+@pytest.mark.parametrize("share", [1e-5, 8e-8, 1e-9, 1e-15, 1e-30])
+def test_costs_beyond_what_ssv_can_tell(share, M, isa):
     """A residue of which the background has next to nothing makes a bias that no protein's model has."""
     background = BACKGROUND.copy()
     background[1] = share
     rng = np.random.default_rng(5)
-    model, consensus = random_model(70, rng, background=background)
-    assert model.byte_constants[0] > 40
-    targets = [random_target(L, consensus, rng) for L in rng.integers(0, 200, 80)]
+    model, consensus = random_model(M, rng, background=background)
+    assert model.byte_constants[0] > 30
+    targets = [random_target(L, consensus, rng) for L in rng.integers(0, 50 if M == 3 else 200, 80)]
     expected = plain_scores(model, targets)
-    np.testing.assert_array_equal(_native.msv_scores(model, block_of(targets), every(targets)), expected)
+    block = block_of(targets)
+    np.testing.assert_array_equal(_native.msv_scores(model, block, every(targets)), expected)
+    passed, _ = _native.msv_filter(model, block, block.by_length(), 1e-30)
+    assert passed.tolist() == plainly_passed(expected, targets, block.by_length(), 1e-30)
 
 
 @pytest.mark.parametrize("F1", [0, 1e-300, 1e-9, 1e-3, 0.02, 0.5, 0.9, 0.9995, 1, 7])

@@ -66,7 +66,7 @@ def targets():
     model = _native.ProfileModel(**next(models())[2])
     block = _native.TargetBlock(**valid)
     chosen = {"model": model, "block": block, "targets": np.array([0, 1], np.int32)}
-    stages = (_native.msv_scores, _native.msv_filter)
+    stages = (_native.msv_scores, _native.msv_filter, _native.bias_scores, _native.viterbi_scores)
     for stage in stages:
         good = chosen | ({"F1": 0.02} if stage is _native.msv_filter else {})
         yield f"valid {stage.__name__}", stage, good, None, ""
