@@ -1,8 +1,8 @@
 """HMMER 3.4's Viterbi filter in 16-bit scores and its filter of biased composition, straight from their recurrences.
 
 Viterbi (Eddy, "Accelerated profile HMM searches", 2011): scores are 1/500 bit, all sums stay within 16 bits. All
-targets of a call go side by side, a column each, in rows of nodes. The biased composition's floats are of single precision,
-their logarithms of double.
+targets of a call go side by side, a column each, in rows of nodes. Floats of the biased composition are of single
+precision, their logarithms of double.
 """
 
 import ctypes
