@@ -1,4 +1,7 @@
 // The filters of a search, each by itself.
+#include <algorithm>
+#include <cmath>
+
 #include "../profile/bias.hpp"
 #include "../profile/msv.hpp"
 #include "../profile/p_values.hpp"
@@ -34,11 +37,24 @@ nb::object scores(const SearchModel &model, const TargetBlock &block, Column<int
     return scores_by(block, targets, [&](Targets chosen, float *nats) { filter(model, block, chosen, nats); });
 }
 
-nb::object arranged_viterbi_scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
-                                   int arrangement) {
-    require(arrangement >= 0 && arrangement < n_viterbi_arrangements(), "arrangement: there is none of this number");
+using ArrangedScores = void(const SearchModel &, const TargetBlock &, Targets, int, float *);
+
+/// The same by one arrangement of lanes.
+template <ArrangedScores *filter, int (*n_arrangements)()>
+nb::object arranged_scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
+                           int arrangement) {
+    require(arrangement >= 0 && arrangement < n_arrangements(), "arrangement: there is none of this number");
     return scores_by(block, targets,
-                     [&](Targets chosen, float *nats) { viterbi_scores(model, block, chosen, arrangement, nats); });
+                     [&](Targets chosen, float *nats) { filter(model, block, chosen, arrangement, nats); });
+}
+
+nb::object logarithms(Column<float> values) {
+    const bool good =
+        std::all_of(values.data(), values.data() + values.size(), [](float x) { return std::isnormal(x) && x > 0; });
+    require(good, "values: a number that is not positive and normal");
+    std::vector<float> made(values.data(), values.data() + values.size());
+    bias_logarithms(made.data(), made.size());
+    return to_numpy(std::move(made));
 }
 
 nb::tuple msv_filter_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets, double F1) {
@@ -68,9 +84,13 @@ void bind_profile_filters(nb::module_ &m) {
           "Null scores in nats with the biased-composition filter, float32.");
     m.def("viterbi_scores", &scores<viterbi_scores>, "model"_a, "block"_a, array("targets"),
           "Viterbi scores in nats, float32.");
-    m.def("arranged_viterbi_scores", &arranged_viterbi_scores, "model"_a, "block"_a, array("targets"), "arrangement"_a,
-          "The same by one arrangement of lanes.");
+    m.def("arranged_bias_scores", &arranged_scores<bias_scores, n_bias_arrangements>, "model"_a, "block"_a,
+          array("targets"), "arrangement"_a, "Those of one arrangement of lanes.");
+    m.def("arranged_viterbi_scores", &arranged_scores<viterbi_scores, n_viterbi_arrangements>, "model"_a, "block"_a,
+          array("targets"), "arrangement"_a, "Those of one arrangement of lanes.");
+    m.def("n_bias_arrangements", &n_bias_arrangements, "How many this instruction set has.");
     m.def("n_viterbi_arrangements", &n_viterbi_arrangements, "How many this instruction set has.");
+    m.def("bias_logarithms", &logarithms, array("values"), "The logarithms that bias_scores takes, float32.");
     m.def("bits_of", &bits_of, "nats"_a, "null_nats"_a, "A score relative to a null model's.");
     m.def("gumbel_p", &gumbel_p, "bits"_a, "mu"_a, "lambda_"_a, "P of MSV and Viterbi scores.");
     m.def("gumbel_log_p", &gumbel_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Its logarithm.");

@@ -12,7 +12,8 @@ int16_t step_of(const ProfileModel &model, int which, int32_t k) {
     const int32_t at = which == kStepMM || which == kStepIM || which == kStepDM ? k + 1 : k;
     if (at > model.M) return kViterbiLowest;
     const auto row = static_cast<size_t>(transitions[static_cast<size_t>(which)]);
-    return model.word_transitions[row * (static_cast<size_t>(model.M) + 1) + static_cast<size_t>(at)];
+    const int16_t score = model.word_transitions[row * (static_cast<size_t>(model.M) + 1) + static_cast<size_t>(at)];
+    return std::min<int16_t>(score, 0);  // DD of a probability above 1, which arrangements would not agree on
 }
 
 int16_t match_of(const ProfileModel &model, size_t code, int32_t k) {

@@ -69,6 +69,16 @@ def targets():
     stages = (_native.msv_scores, _native.msv_filter, _native.bias_scores, _native.viterbi_scores)
     for stage in stages:
         good = chosen | ({"F1": 0.02} if stage is _native.msv_filter else {})
+    more = {
+        _native.msv_scores: {},
+        _native.msv_filter: {"F1": 0.02},
+        _native.bias_scores: {},
+        _native.arranged_bias_scores: {"arrangement": 1},
+        _native.viterbi_scores: {},
+        _native.arranged_viterbi_scores: {"arrangement": 1},
+    }
+    for stage, other in more.items():
+        good = chosen | other
         yield f"valid {stage.__name__}", stage, good, None, ""
         for name, wrong, error, text in [
             ("targets", np.array([0, 2], np.int32), ValueError, "outside of 0 to 1"),
@@ -86,6 +96,16 @@ def targets():
         ("F1", np.nan, "not a P-value"),
     ]:
         yield f"msv_filter {name} {wrong}", _native.msv_filter, changed(valid, **{name: wrong}), ValueError, text
+    for stage, n in [
+        (_native.arranged_bias_scores, _native.n_bias_arrangements()),
+        (_native.arranged_viterbi_scores, _native.n_viterbi_arrangements()),
+    ]:
+        for wrong in (-1, n):
+            yield f"{stage.__name__} {wrong}", stage, chosen | {"arrangement": wrong}, ValueError, "none of this number"
+    for wrong in (0.0, -1.0, np.inf, np.nan, 1e-41):
+        values = {"values": np.array([1, wrong], F32)}
+        yield f"bias_logarithms {wrong}", _native.bias_logarithms, values, ValueError, "positive and normal"
+    yield "doubles", _native.bias_logarithms, {"values": np.ones(2)}, TypeError, ""
 
 
 def envelopes():
