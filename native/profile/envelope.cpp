@@ -114,7 +114,10 @@ class Rescoring {
         hit.envelope_begin = envelopes_[k].begin, hit.envelope_end = envelopes_[k].end;
         hit.envelope_nats = found.nats;
         result.is_dropped = !found.in_range;
-        if (result.is_dropped) return;
+        if (result.is_dropped) {
+            result.null2 = {};
+            return;
+        }
         hit.expected_accuracy = found.accuracy;
         walk_back(unit, lane, width, work_.path);
         write_lines(model_.plain(), found.codes, work_.path, envelopes_[k].begin, hit);

@@ -98,7 +98,8 @@ class AccuracySweep : UnitMemory<N> {
         return {larger(continued, others),
                 larger(inserts_M, inserts_I),
                 {floats_above<N>(I, M), floats_above<N>(B, D), floats_above<N>(others, continued),
-                 floats_above<N>(inserts_I, inserts_M), floats_above<N>(from.D_above, from.M_above)}};
+                 floats_above<N>(inserts_I, inserts_M),
+                 floats_above<N>(if_possible(kDD, from.D_above), if_possible(kMD, from.M_above))}};
     }
 
     template <bool kNull2>
@@ -162,7 +163,6 @@ class AccuracySweep : UnitMemory<N> {
         C_ = larger(stays, E);
         N_ = N_ + posterior_N_;
         B_ = N_;
-        put<N>(this->special(i, kAccuracyN), N_);
     }
 
     /// Lanes whose path leaves the model in row i, unless a later one is better.

@@ -31,17 +31,7 @@ struct EnvelopeLane {
 };
 
 /// Rows of special states of all lanes, a quad each.
-enum LaneSpecial {
-    kForwardN,
-    kForwardC,
-    kForwardScale,
-    kBackwardN,
-    kBackwardC,
-    kBackwardScale,
-    kTotal,
-    kAccuracyN,
-    kLaneSpecials
-};
+enum LaneSpecial { kForwardN, kForwardC, kForwardScale, kBackwardN, kBackwardC, kBackwardScale, kTotal, kLaneSpecials };
 /// What the accuracies tell the walk back, a bit per node: which of two is larger.
 enum Choice { kInsertAboveMatch, kBeginAboveDelete, kOthersAboveMatches, kInsertStays, kDeleteStays, kChoices };
 

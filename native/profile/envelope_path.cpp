@@ -1,5 +1,6 @@
 #include "envelope_path.hpp"
 
+#include <ranges>
 #include <string_view>
 
 namespace tropalign {
@@ -51,94 +52,53 @@ class LaneMemory {
         return odds[r] > 0;
     }
 
-    /// The last node, in the order of places, whose M has the highest posterior of row 1: HMMER's choice where the path
-    /// has to leave the model there.
-    int32_t best_node_of_first_row() const {
-        float best = -1;
-        int32_t node = 1;
-        for (int32_t q = 0; q < Q_; ++q)
-            for (int r = 0; r < kQuad; ++r) {
-                const float p = posterior(1, r * Q_ + q + 1, false);
-                if (p >= best) best = p, node = r * Q_ + q + 1;
-            }
-        return node;
-    }
-
   private:
     const EnvelopeUnit &unit_;
     int lane_, width_;
     int32_t Q_, begin_;
 };
 
-// Of equal ways HMMER prefers M, I, D, B in this order; and where the kernels let an impossible step count 0, it takes
-// none. That makes a difference only where the best way counts 0, too: then all others count 0 or are not there, as
-// nothing is in row 0, and D not in node 1, nor I in row 1 unless from an impossible step.
+// Of equal ways HMMER prefers M, I, D, B in this order. In accuracies it lets an impossible step count 0, but does not
+// walk back along one. Such a step is the best one only where a domain begins: whatever has a posterior has ways with
+// posteriors before it, back to the first residue.
 char before_match(const LaneMemory &lane, int32_t i, int32_t k) {
-    const bool from_others = lane.choice(i, k, kOthersAboveMatches);
-    const char best = from_others ? (lane.choice(i, k, kBeginAboveDelete) ? 'B' : 'D')
-                                  : (lane.choice(i, k, kInsertAboveMatch) ? 'I' : 'M');
-    const Transition into = best == 'B' ? kBM : best == 'D' ? kDM : best == 'I' ? kIM : kMM;
-    if (lane.is_possible(k, into)) return best;
-    if (i >= 2 && lane.is_possible(k, kMM)) return 'M';
-    const bool has_insert =
-        i >= 3 || (i == 2 && k >= 2 && !(lane.is_possible(k - 1, kMI) && lane.is_possible(k - 1, kII)));
-    if (has_insert && lane.is_possible(k, kIM)) return 'I';
-    if (i >= 2 && k >= 3 && lane.is_possible(k, kDM)) return 'D';
-    return 'B';
-}
-
-char before_delete(const LaneMemory &lane, int32_t i, int32_t k) {
-    if (k <= 2 || !lane.is_possible(k - 1, kDD)) return 'M';
-    if (!lane.is_possible(k - 1, kMD)) return 'D';
-    return lane.choice(i + 1, k - 1, kDeleteStays) ? 'D' : 'M';
-}
-
-char before_insert(const LaneMemory &lane, int32_t i, int32_t k) {
-    if (!lane.is_possible(k, kII)) return 'M';
-    if (!lane.is_possible(k, kMI)) return i == 1 ? 'M' : 'I';
-    return lane.choice(i, k, kInsertStays) ? 'I' : 'M';
-}
-
-/// From where a domain is left to where it begins; the residues that are left.
-int32_t walk_domain(const LaneMemory &lane, int32_t i, int32_t k, std::vector<PathStep> &path) {
-    char state = 'M';
-    while (state != 'B' && i >= 1 && k >= 1) {
-        path.push_back({state, i, k, state == 'D' ? 0 : lane.posterior(i, k, state == 'I')});
-        if (state == 'M') state = before_match(lane, i, k), --i, --k;
-        else if (state == 'D') state = before_delete(lane, i, k), --k;
-        else state = before_insert(lane, i, k), --i;
+    if (lane.choice(i, k, kOthersAboveMatches)) {
+        if (lane.choice(i, k, kBeginAboveDelete)) return 'B';
+        return lane.is_possible(k, kDM) ? 'D' : 'B';
     }
-    path.push_back({'B', i, 0, 0});
-    return i;
+    if (lane.choice(i, k, kInsertAboveMatch)) return lane.is_possible(k, kIM) ? 'I' : 'B';
+    return lane.is_possible(k, kMM) ? 'M' : 'B';
 }
+
+// Whether D goes on is kept with the node that it comes from, in the next row.
+char before_delete(const LaneMemory &lane, int32_t i, int32_t k) {
+    return k > 1 && lane.choice(i + 1, k - 1, kDeleteStays) ? 'D' : 'M';
+}
+
+char before_insert(const LaneMemory &lane, int32_t i, int32_t k) { return lane.choice(i, k, kInsertStays) ? 'I' : 'M'; }
 
 }  // namespace
 
 void walk_back(const EnvelopeUnit &unit, int lane, int width, std::vector<PathStep> &path) {
     const LaneMemory memory(unit, lane, width);
     const EnvelopeLane &ends = unit.lanes[lane];
+    int32_t i = ends.end_row - (unit.n_rows - ends.L), k = ends.end_node;
+    char state = 'M';
     path.clear();
-    const int32_t i = walk_domain(memory, ends.end_row - (unit.n_rows - ends.L), ends.end_node, path);
-    // Where the residues before the domain count 0 as such, HMMER prefers to have them behind another one, of which
-    // there is none but that of their first residue alone.
-    if (i >= 1 && !(memory.special(i, kAccuracyN) > 0)) walk_domain(memory, 1, memory.best_node_of_first_row(), path);
+    while (state != 'B' && i >= 1 && k >= 1) {
+        path.push_back({state, i, k, state == 'D' ? 0 : memory.posterior(i, k, state == 'I')});
+        if (state == 'M') state = before_match(memory, i, k), --i, --k;
+        else if (state == 'D') state = before_delete(memory, i, k), --k;
+        else state = before_insert(memory, i, k), --i;
+    }
 }
 
 void write_lines(const ProfileModel &model, const uint8_t *codes, const std::vector<PathStep> &path,
                  int32_t envelope_begin, DomainHit &hit) {
-    // Backward order: the first domain's steps come last, between the last 'B' and the one before.
-    size_t end = path.size();
-    while (end > 0 && path[end - 1].state != 'B') --end;
-    if (end == 0) return;
-    size_t begin = --end;
-    while (begin > 0 && path[begin - 1].state != 'B') --begin;
-    while (begin < end && path[begin].state != 'M') ++begin;
-    if (begin == end) return;
-    const PathStep &first = path[end - 1], &last = path[begin];
+    const PathStep &first = path.back(), &last = path.front();
     hit.begin = envelope_begin + first.i - 1, hit.end = envelope_begin + last.i;
     hit.model_begin = first.k - 1, hit.model_end = last.k;
-    for (size_t z = end; z-- > begin;) {
-        const PathStep &step = path[z];
+    for (const PathStep &step : std::views::reverse(path)) {
         const char letter = step.state == 'D' ? '-' : kLetters[codes[step.i - 1]];
         hit.model_line += step.state == 'I' ? '.' : model.consensus[step.k - 1];
         hit.match_line += step.state == 'M' ? between(model, step.k, codes[step.i - 1]) : ' ';

@@ -9,18 +9,17 @@
 
 namespace tropalign {
 
-/// A step of a path: a state that aligns ('M', 'D', 'I'), or 'B' where a domain begins.
+/// A step of a path in a state 'M', 'D' or 'I'.
 struct PathStep {
     char state;
     int32_t i, k;     ///< Residue of the envelope and node, both from 1.
     float posterior;  ///< That the residue is in this state.
 };
 
-/// From the end of a lane's envelope to its begin. `width`: quads of a vector.
+/// From the M that a lane's domain ends with to the one that it begins with. `width`: quads of a vector.
 void walk_back(const EnvelopeUnit &unit, int lane, int width, std::vector<PathStep> &path);
 
 /// The alignment and its ends, from a path in backward order, residues codes[0 ..) and where these begin in the target.
-/// Of several domains in the path it is the first.
 void write_lines(const ProfileModel &model, const uint8_t *codes, const std::vector<PathStep> &path,
                  int32_t envelope_begin, DomainHit &hit);
 
