@@ -36,9 +36,9 @@ SHOWN = 3
 
 
 def fields_of(path: Path, n_fields: int) -> list[list[str]]:
-    """The lines of a table cut into fields; comments left out."""
+    """The lines of a table cut into fields, blanks at the end left out (HMMER keeps a description's); no comments."""
     lines = path.read_text(encoding="latin-1").splitlines()
-    return [line.split(None, n_fields) for line in lines if line and not line.startswith("#")]
+    return [line.rstrip().split(None, n_fields) for line in lines if line and not line.startswith("#")]
 
 
 def passed(text: str) -> list[tuple[str, ...]]:
