@@ -26,7 +26,8 @@ Targets ascending(const TargetBlock &block, const Column<int32_t> &targets) {
 MsvOfMany msv_of_python(const nb::callable &msv) {
     return [&msv](Targets targets, const uint8_t *enter, uint8_t *highest) {
         std::vector<int32_t> indices(targets.begin(), targets.end());
-        const nb::object found = msv(to_numpy(std::move(indices)), to_numpy(std::vector<uint8_t>(enter, enter + targets.size())));
+        const nb::object found =
+            msv(to_numpy(std::move(indices)), to_numpy(std::vector<uint8_t>(enter, enter + targets.size())));
         Bytes bytes;
         require(nb::try_cast(found, bytes, false) && bytes.size() == targets.size(), "msv: not a byte per target");
         std::copy_n(bytes.data(), bytes.size(), highest);
@@ -66,7 +67,8 @@ nb::object viterbi_scores_of_highest(const TargetBlock &block, Column<int32_t> t
 void bind_profile_gpu(nb::module_ &m) {
     using namespace tropalign;
     m.def("msv_filter_of_highest", &msv_filter_of_highest, "model"_a, "block"_a, array("targets"), array("highest"),
-          "F1"_a, "msv"_a, "As msv_filter, from the highest V of each target; msv(targets, enter) has MSV's highest M.");
+          "F1"_a, "msv"_a,
+          "As msv_filter, from the highest V of each target; msv(targets, enter) has MSV's highest M.");
     m.def("word_moves", &word_moves_of, "block"_a, array("targets"), "What Viterbi scores N, J -> B of each target.");
     m.def("viterbi_scores_of_highest", &viterbi_scores_of_highest, "block"_a, array("targets"), array("highest"),
           "Viterbi scores in nats, from the highest M of each target.");

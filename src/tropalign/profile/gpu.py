@@ -1,4 +1,4 @@
-"""The integer filters of a search on a GPU, over whatever device has the kernels of filters.k: HMMER's own numbers."""
+"""The integer filters of a search on a GPU, over whatever device has the kernels of byte_filters.k and word_filter.k: HMMER's own numbers."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Shape:
         return None
 
 
-def source() -> str:
-    """The kernels as one text, with the numbers that they share with this file."""
-    return with_constants(kernel_source(Path(__file__).parent, "filters.k"), "FILTER", NUMBERS)
+def source(name: str) -> str:
+    """A file of kernels with what it needs: the dialect, its groups, and the numbers that it shares with this file."""
+    return with_constants(kernel_source(Path(__file__).parent, "filter_lanes.k", name), "FILTER", NUMBERS)
 
 
 def byte_constants(lanes: int, words: int) -> dict[str, int]:
@@ -102,7 +102,9 @@ class FiltersOnGpu:
 
     def __init__(self, device: Gpu, shape: Shape | None = None) -> None:
         self.device, self.shape = device, shape or Shape()
-        self._programs, self.pace = Programs(device, source()), Pace(FIRST_CELLS)
+        self._byte_filters = Programs(device, source("byte_filters.k"))
+        self._word_filter = Programs(device, source("word_filter.k"))
+        self.pace = Pace(FIRST_CELLS)
 
     def survivors(
         self, models: list[Model], proteins: Proteins, f1: float, alive: Callable[[], None] | None = None
@@ -137,7 +139,7 @@ class FiltersOnGpu:
         shared, (bias, _, end) = self.shape.share(-(-n // 2), self.shape.words), native.byte_constants
         if shared is None or bias > MOST_BIAS:
             return _native.msv_filter(native, block.native, block.by_length, work.f1)
-        program = self._programs.get(byte_constants(*shared), work.alive)
+        program = self._byte_filters.get(byte_constants(*shared), work.alive)
         costs = native.byte_cost.reshape(CODES, n + 1)[:, 1:].astype(np.int16)
 
         def msv(targets: NDArray[np.int32], enter: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -155,7 +157,7 @@ class FiltersOnGpu:
         shared = self.shape.share(n, self.shape.nodes)
         if shared is None:
             return _native.viterbi_scores(native, block.native, targets)
-        program = self._programs.get(word_constants(*shared), work.alive)
+        program = self._word_filter.get(word_constants(*shared), work.alive)
         match, between = native.word_match.reshape(CODES, n + 1)[:, 1:], handed(native)
         table = work.memory.upload(np.concatenate([in_lanes(match, *shared), in_lanes(between, *shared)]))
         launch, moves = partial(program.launch, "filter_viterbi"), _native.word_moves(block.native, targets)
