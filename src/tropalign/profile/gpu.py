@@ -1,4 +1,4 @@
-"""The integer filters of a search on a GPU, over whatever device has the kernels of byte_filters.k and word_filter.k: HMMER's own numbers."""
+"""The integer filters of a search on a GPU (byte_filters.k, word_filter.k), with the processor's numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.gpu import Buffer, Gpu, Memory
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
-from tropalign.profile.models import Model
 from tropalign.profile.targets import Proteins
 
 #: Cells that a device is given at once before its rate is known.
@@ -75,20 +74,8 @@ def word_constants(lanes: int, nodes: int) -> dict[str, int]:
     return {"SIMT_WORD": 32, "FILTER_LANES": lanes, "FILTER_NODES": nodes, "FILTER_KEEP": int(nodes <= MOST_KEPT)}
 
 
-class Survivors:
-    """Targets that pass the first filter, of all models of a tile, as native ``finish_block`` takes them."""
-
-    def __init__(self) -> None:
-        self._columns: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]] = []
-
-    def add(self, model: int, target: NDArray[np.int32], msv: NDArray[np.float32], viterbi: NDArray[np.float32]) -> None:
-        """Those of one model."""
-        self._columns.append((np.full(len(target), model, np.int32), target, msv, viterbi))
-
-    def columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]:
-        """Models, targets, and both scores in nats."""
-        model, target, msv, viterbi = (np.concatenate(column) for column in zip(*self._columns, strict=True))
-        return model, target, msv, viterbi
+#: Models, targets, and their MSV and Viterbi scores in nats.
+Survivors = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]
 
 
 class FiltersOnGpu:
@@ -107,9 +94,13 @@ class FiltersOnGpu:
         self.pace = Pace(FIRST_CELLS)
 
     def survivors(
-        self, models: list[Model], proteins: Proteins, f1: float, alive: Callable[[], None] | None = None
+        self,
+        models: list[_native.ProfileModel],
+        proteins: Proteins,
+        f1: float,
+        alive: Callable[[], None] | None = None,
     ) -> Survivors:
-        """Those of each model whose MSV score has a P-value of `f1` or less.
+        """Those of each model whose MSV score has a P-value of `f1` or less, as native ``finish_block`` takes them.
 
         Parameters
         ----------
@@ -125,14 +116,15 @@ class FiltersOnGpu:
         """
         needed = proteins.codes.nbytes + 32 * len(proteins) + (1 << 20)
         require_room(self.device, needed, self.device.budget_bytes(), "the sequences of a tile")
-        found = Survivors()
+        found = []
         with self.device.scope() as memory:
             block = _Block(memory, proteins)
             for k, model in enumerate(models):
-                work = _Work(memory, block, model.native, f1, alive)
+                work = _Work(memory, block, model, f1, alive)
                 passed, msv = self._msv_filter(work)
-                found.add(k, passed, msv, self._viterbi(work, passed))
-        return found
+                found.append((np.full(len(passed), k, np.int32), passed, msv, self._viterbi(work, passed)))
+        model_of, targets, msv, viterbi = (np.concatenate(column) for column in zip(*found, strict=True))
+        return model_of, targets, msv, viterbi
 
     def _msv_filter(self, work: _Work) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         native, block, n = work.native, work.block, work.native.n_nodes
@@ -145,7 +137,9 @@ class FiltersOnGpu:
         def msv(targets: NDArray[np.int32], enter: NDArray[np.uint8]) -> NDArray[np.uint8]:
             table = work.memory.upload(in_halves(bias - costs, *shared))
             launch = partial(program.launch, "filter_msv")
-            return self._of_targets(work, launch, shared[0], targets, table, enter, (BYTE_BASE, end, 255 - bias), np.uint8)
+            return self._of_targets(
+                work, launch, shared[0], targets, table, enter, (BYTE_BASE, end, 255 - bias), np.uint8
+            )
 
         table = work.memory.upload(in_halves(-np.minimum(costs - bias, 127), *shared))
         launch = partial(program.launch, "filter_ssv")
