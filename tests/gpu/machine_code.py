@@ -37,8 +37,8 @@ MSA = {
 }
 #: Filters of a search -> (kernel, its arithmetic). A word of SSV and MSV has two nodes.
 SEARCH = {
-    "SSV": ("filter_ssv", "VIADDMNMX"),
-    "MSV": ("filter_msv", "VIADDMNMX"),
+    "SSV": ("filter_ssv", "MNMX"),
+    "MSV": ("filter_msv", "MNMX"),
     "P7Viterbi": ("filter_viterbi", "MNMX"),
 }
 EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA, *SEARCH]

@@ -64,9 +64,9 @@ def source(name: str) -> str:
     return with_constants(kernel_source(Path(__file__).parent, "filter_lanes.k", name), "FILTER", NUMBERS)
 
 
-def byte_constants(lanes: int, words: int) -> dict[str, int]:
+def byte_constants(lanes: int, words: int, word_bits: int) -> dict[str, int]:
     """What SSV and MSV are compiled with."""
-    return {"SIMT_WORD": 16, "FILTER_LANES": lanes, "FILTER_WORDS": words}
+    return {"SIMT_WORD": word_bits, "FILTER_LANES": lanes, "FILTER_WORDS": words}
 
 
 def word_constants(lanes: int, nodes: int) -> dict[str, int]:
@@ -128,20 +128,21 @@ class FiltersOnGpu:
 
     def _msv_filter(self, work: _Work) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         native, block, n = work.native, work.block, work.native.n_nodes
-        shared, (bias, _, end) = self.shape.share(-(-n // 2), self.shape.words), native.byte_constants
+        shared = self.shape.share(-(-n * self.device.word_bits // 32), self.shape.words)
+        bias, _, end = native.byte_constants
         if shared is None or bias > MOST_BIAS:
             return _native.msv_filter(native, block.native, block.by_length, work.f1)
-        program = self._byte_filters.get(byte_constants(*shared), work.alive)
+        program = self._byte_filters.get(byte_constants(*shared, self.device.word_bits), work.alive)
         costs = native.byte_cost.reshape(CODES, n + 1)[:, 1:].astype(np.int16)
 
         def msv(targets: NDArray[np.int32], enter: NDArray[np.uint8]) -> NDArray[np.uint8]:
-            table = work.memory.upload(in_halves(bias - costs, *shared))
+            table = work.memory.upload(in_words(bias - costs, *shared, self.device.word_bits))
             launch = partial(program.launch, "filter_msv")
             return self._of_targets(
                 work, launch, shared[0], targets, table, enter, (BYTE_BASE, end, 255 - bias), np.uint8
             )
 
-        table = work.memory.upload(in_halves(-np.minimum(costs - bias, 127), *shared))
+        table = work.memory.upload(in_words(-np.minimum(costs - bias, 127), *shared, self.device.word_bits))
         launch = partial(program.launch, "filter_ssv")
         highest = self._of_targets(work, launch, shared[0], block.by_length, table, None, (), np.uint8)
         return _native.msv_filter_of_highest(native, block.native, block.by_length, highest, work.f1, msv)
@@ -212,16 +213,17 @@ class _Block:
         self.lengths = memory.upload(self.sizes.astype(np.int32))
 
 
-def in_halves(scores: NDArray[np.int16], lanes: int, words: int) -> NDArray[np.int16]:
-    """Scores as SSV and MSV take them: int16, shape (codes, words, lanes, 2), the last axis the halves of a word.
+def in_words(scores: NDArray[np.int16], lanes: int, words: int, word_bits: int) -> NDArray[np.signedinteger[Any]]:
+    """Scores as SSV and MSV take them: shape (codes, words, lanes, halves), int16, or int32 without halves.
 
     Parameters
     ----------
     scores : int16, shape (codes, n_nodes)
     """
-    table = np.full((len(scores), 2 * lanes * words), -255, np.int16)
+    halves = 32 // word_bits
+    table = np.full((len(scores), halves * lanes * words), -255, np.int16 if halves == 2 else np.int32)
     table[:, : scores.shape[1]] = scores
-    by_place = table.reshape(len(scores), 2, lanes, words)
+    by_place = table.reshape(len(scores), halves, lanes, words)
     return np.ascontiguousarray(by_place.transpose(0, 3, 2, 1))
 
 
