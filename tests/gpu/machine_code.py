@@ -80,13 +80,13 @@ def compile_msa(name, capability):
 
 
 def compile_search(name, capability):
-    """For models of 400 nodes (bytes) and 128 (words)."""
+    """For models of 512 nodes (bytes) and 256 (words)."""
     from tropalign.devices.cuda import DPX_CAPABILITY
     from tropalign.devices.nvrtc import compile_for
     from tropalign.profile.gpu import byte_constants, source, word_constants
 
     if name == "P7Viterbi":
-        chosen = word_constants(32, 4)
+        chosen = word_constants(32, 8)
         return compile_for(source("word_filter.k"), chosen, f"sm_{capability}"), chosen["FILTER_NODES"]
     word_bits = 16 if capability >= DPX_CAPABILITY else 32
     chosen = byte_constants(32, 8, word_bits)

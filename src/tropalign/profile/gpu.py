@@ -29,7 +29,7 @@ TABLES = ("MM", "IM", "DM", "MI", "II", "MD", "DD", "BM")
 SOURCES = {"BM": 0, "MM": 1, "IM": 2, "DM": 3, "MD": 4, "MI": 5, "II": 6, "DD": 7}
 NUMBERS = {"CODES": CODES, "TABLES": len(TABLES), **{name: k for k, name in enumerate(TABLES)}}
 #: Nodes of a lane whose tables lie in registers.
-MOST_KEPT = 4
+MOST_KEPT = 8
 
 
 @dataclass(frozen=True)
