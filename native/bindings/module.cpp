@@ -18,6 +18,7 @@ void bind_profile_model(nanobind::module_ &);
 void bind_profile_targets(nanobind::module_ &);
 void bind_profile_envelopes(nanobind::module_ &);
 void bind_profile_filters(nanobind::module_ &);
+void bind_profile_gpu(nanobind::module_ &);
 void bind_profile_floats(nanobind::module_ &);
 void bind_profile_domains(nanobind::module_ &);
 void bind_profile_search(nanobind::module_ &);
@@ -41,6 +42,7 @@ NB_MODULE(_native, m) {
     bind_profile_targets(m);
     bind_profile_envelopes(m);
     bind_profile_filters(m);
+    bind_profile_gpu(m);
     bind_profile_floats(m);
     bind_profile_domains(m);
     bind_profile_search(m);

@@ -105,13 +105,20 @@ struct ForMsv {
         lengths.push_back(length);
     }
 
-    void score(const SearchModel &model, const TargetBlock &block, float *nats) const {
+    void score(const ProfileModel &model, const MsvOfMany &msv, float *nats) const {
         std::vector<uint8_t> enter(targets.size()), highest(targets.size());
         for (size_t k = 0; k < targets.size(); ++k) enter[k] = static_cast<uint8_t>(lengths[k].enter);
-        msv_highest(model, block, targets, enter.data(), highest.data());
-        for (size_t k = 0; k < targets.size(); ++k) nats[at[k]] = lengths[k].msv_nats(model.plain(), highest[k]);
+        if (!targets.empty()) msv(targets, enter.data(), highest.data());
+        for (size_t k = 0; k < targets.size(); ++k) nats[at[k]] = lengths[k].msv_nats(model, highest[k]);
     }
 };
+
+/// MSV on the processor.
+MsvOfMany native_msv(const SearchModel &model, const TargetBlock &block) {
+    return [&](Targets targets, const uint8_t *enter, uint8_t *highest) {
+        msv_highest(model, block, targets, enter, highest);
+    };
+}
 
 }  // namespace
 
@@ -125,14 +132,18 @@ void msv_scores(const SearchModel &model, const TargetBlock &block, Targets targ
             if (const auto score = length.ssv_nats(model.plain(), V[at])) nats[at] = *score;
             else rest.add(targets[at], at, length);
     });
-    rest.score(model, block, nats);
+    rest.score(model.plain(), native_msv(model, block), nats);
 }
 
 void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targets, double F1,
                 std::vector<int32_t> &passed, std::vector<float> &nats) {
-    const ProfileModel &plain = model.plain();
     std::vector<uint8_t> V(targets.size());
     ssv_highest(model, block, targets, V.data());
+    msv_filter_by(model.plain(), block, targets, V.data(), F1, native_msv(model, block), passed, nats);
+}
+
+void msv_filter_by(const ProfileModel &plain, const TargetBlock &block, Targets targets, const uint8_t *V, double F1,
+                   const MsvOfMany &msv, std::vector<int32_t> &passed, std::vector<float> &nats) {
     // Those that come near to passing, with the null model's score of each.
     std::vector<int32_t> near;
     std::vector<float> scores, null1;
@@ -151,7 +162,7 @@ void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targ
             null1.push_back(run.null1_nats);
         }
     });
-    rest.score(model, block, scores.data());
+    rest.score(plain, msv, scores.data());
     for (size_t k = 0; k < near.size(); ++k) {
         if (gumbel_p(bits_of(scores[k], null1[k]), plain.msv_mu, plain.msv_lambda) > F1) continue;
         passed.push_back(near[k]);

@@ -3,6 +3,7 @@
 // another.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "search_model.hpp"
@@ -17,5 +18,12 @@ void msv_scores(const SearchModel &model, const TargetBlock &block, Targets targ
 /// passes.
 void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targets, double F1,
                 std::vector<int32_t> &passed, std::vector<float> &nats);
+
+/// The highest M of each target, as msv_highest.hpp has it: (targets, enter, highest).
+using MsvOfMany = std::function<void(Targets, const uint8_t *, uint8_t *)>;
+
+/// The same where the highest V of each target has been computed elsewhere, as will be MSV's of those that need it.
+void msv_filter_by(const ProfileModel &model, const TargetBlock &block, Targets targets, const uint8_t *V, double F1,
+                   const MsvOfMany &msv, std::vector<int32_t> &passed, std::vector<float> &nats);
 
 }  // namespace tropalign

@@ -80,6 +80,12 @@ void score(const TargetBlock &block, Targets targets, float *nats, Sweep sweep_a
 
 }  // namespace
 
+float viterbi_nats(int32_t highest_M, int32_t L) {
+    const int32_t C = std::max<int32_t>(highest_M - kViterbiEnd, kViterbiLowest);
+    const auto end = static_cast<int16_t>(highest_M >= kViterbiHighest ? kViterbiHighest : C);
+    return nats_of({nullptr, L, word_move(L), end});
+}
+
 void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats) {
     const ViterbiKernels &kernels = *selected_viterbi_kernels();
     score(block, targets, nats, [&](std::span<ViterbiTarget> sorted) {

@@ -18,8 +18,11 @@ namespace tropalign {
 /// nats[j]: the score of targets[j]. Infinity where it is beyond 16 bits, minus infinity for an empty target.
 void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats);
 
-/// The same by one arrangement of lanes (viterbi_kernels.hpp), by number; for tests.
+/// viterbi_scores by one arrangement of lanes (viterbi_kernels.hpp), by number; for tests.
 void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, int arrangement, float *nats);
 int n_viterbi_arrangements();
+
+/// The score of a target of length L whose highest M of all rows is this; 32767: beyond 16 bits.
+float viterbi_nats(int32_t highest_M, int32_t L);
 
 }  // namespace tropalign

@@ -35,7 +35,13 @@ MSA = {
     "posteriors": ("posteriors", "FFMA"),
     "consistency": ("relax", "POPC"),
 }
-EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA]
+#: Filters of a search -> (kernel, its arithmetic). A word of SSV and MSV has two nodes.
+SEARCH = {
+    "SSV": ("filter_ssv", "MNMX"),
+    "MSV": ("filter_msv", "MNMX"),
+    "P7Viterbi": ("filter_viterbi", "MNMX"),
+}
+EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA, *SEARCH]
 #: Instructions that go elsewhere than to the integer pipe: memory, control, the uniform and the multiply-add pipes.
 ELSEWHERE = re.compile(
     r"LD|ST|CCTL|ERRBAR|MEMBAR|BRA|BSSY|BSYNC|BAR|BREAK|CALL|RET|EXIT|NOP|WARPSYNC|DEPBAR|IMAD|U[A-Z]|R2UR|S2|CS2R"
@@ -73,12 +79,28 @@ def compile_msa(name, capability):
     return compile_for(source(), chosen, f"sm_{capability}"), max(shape.rows)
 
 
+def compile_search(name, capability):
+    """For models of 512 nodes (bytes) and 256 (words)."""
+    from tropalign.devices.cuda import DPX_CAPABILITY
+    from tropalign.devices.nvrtc import compile_for
+    from tropalign.profile.gpu import byte_constants, source, word_constants
+
+    if name == "P7Viterbi":
+        chosen = word_constants(32, 8)
+        return compile_for(source("word_filter.k"), chosen, f"sm_{capability}"), chosen["FILTER_NODES"]
+    word_bits = 16 if capability >= DPX_CAPABILITY else 32
+    chosen = byte_constants(32, 8, word_bits)
+    return compile_for(source("byte_filters.k"), chosen, f"sm_{capability}"), chosen["FILTER_WORDS"]
+
+
 def compile_variant(name, capability):
     """Machine code, and words of cells in its inner loop."""
     if name == PLACEMENT:
         return compile_placement(capability)
     if name in MSA:
         return compile_msa(name, capability)
+    if name in SEARCH:
+        return compile_search(name, capability)
 
     from gpu.cases import blosum62
 
@@ -156,7 +178,7 @@ def measure(name, capability):
     Branches that are rarely taken count, too.
     """
     cubin, cells = compile_variant(name, capability)
-    kernel, arithmetic = MSA.get(name, ("place" if name == PLACEMENT else "sweep", "MNMX"))
+    kernel, arithmetic = (MSA | SEARCH).get(name, ("place" if name == PLACEMENT else "sweep", "MNMX"))
     found = instructions(cubin, kernel)
     body = Counter(name.split(".")[0] for name in inner_loop(found, arithmetic))
     registers, stack = register_counts(cubin)[kernel]
@@ -172,7 +194,7 @@ def measure(name, capability):
 def cases():
     return [
         (name, arch)
-        for name in [*VARIANTS, PLACEMENT, *MSA]
+        for name in [*VARIANTS, PLACEMENT, *MSA, *SEARCH]
         for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))
     ]
 

@@ -17,6 +17,9 @@ DESIGNED = {
     "posteriors, from the end": 50,
     "posteriors": 55,
     "consistency": 15,
+    "SSV": 4,
+    "MSV": 6.5,
+    "P7Viterbi": 27,
 }
 
 pytest.importorskip("cuda.bindings.nvrtc")

@@ -17,6 +17,8 @@ from gpu.host_device import HostDevice
 from tropalign.msa.gpu import Shape as Lanes
 from tropalign.msa.models import PROTEIN_2
 from tropalign.phylo.gpu import Shape
+from tropalign.profile.gpu import FiltersOnGpu, Shape as Groups
+from tropalign.profile.self_test import on_processor, proteins_of, random_model
 
 flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
 for word_bits in (16, 32):
@@ -34,6 +36,13 @@ check_posteriors(device, PROTEIN_2, random_family(4, [1, 30, 50, 43]), Lanes(4, 
 check_shares(device, PROTEIN_2, random_family(4, [1, 30, 50]), Lanes(4, (2,)), 0.3)
 twice = [random_store(4, [1, 30, 50, 43]) for _ in range(2)]
 check_relax(device, twice, 8, (np.ones(4), np.zeros(4, np.int32), 0, 0.01))
+rng = np.random.default_rng(4)
+model, consensus = random_model(rng, 40)
+proteins = proteins_of([rng.integers(0, 29, n) for n in (0, 1, 30, 70)] + [consensus, np.tile(consensus, 9)])
+for word_bits in (16, 32):
+    device = HostDevice(word_bits, flags=flags)
+    got = FiltersOnGpu(device, Groups((4, 8), (1, 2, 5), (1, 3, 8))).survivors([model], proteins, 1.0)
+    assert all(map(np.array_equal, got, on_processor([model], proteins, 1.0)))
 print("clean")
 """
 

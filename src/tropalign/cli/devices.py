@@ -12,7 +12,7 @@ from typing import Any
 from tropalign.errors import InputError
 
 #: The folder of each verb whose job has kernels, and in it a module self_test.
-JOBS = {"pairs": "pairwise", "place": "phylo", "msa": "msa"}
+JOBS = {"pairs": "pairwise", "place": "phylo", "msa": "msa", "search": "profile"}
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:

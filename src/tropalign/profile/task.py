@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tropalign import _native
+from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.ahead import one_ahead
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
+from tropalign.machine.threads import resolve_threads
 from tropalign.profile.found import found_hits
 from tropalign.profile.grid import Grid, Rectangle
 from tropalign.profile.options import SearchOptions
@@ -20,6 +23,9 @@ from tropalign.profile.sources import NODE_BYTES, Models, ModelSource, TargetSou
 from tropalign.profile.targets import Proteins
 from tropalign.results.found_hits import FoundHits, of_all_queries
 from tropalign.results.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from tropalign.devices.gpu import Gpu
 
 #: Models of a tile at most: of a search, whose output waits for them; and of a scan, which holds all that fit.
 MOST_MODELS = 64
@@ -89,6 +95,7 @@ class SearchTask:
         n_threads: int = 1,
     ) -> None:
         self.options, self.thresholds, self.orientation = options, thresholds, orientation
+        self._on_devices = DeviceCache()
         most_nodes = max(int(MODELS_SHARE * memory_bytes / NODE_BYTES), 1)
         most_residues = max(min(MOST_RESIDUES, int(SEQUENCES_SHARE * memory_bytes / RESIDUE_BYTES)), 1)
         hit_share = min(max(HITS, HITS_BY_CHANCE * options.f3), 1.0)
@@ -170,6 +177,26 @@ class SearchTask:
             models.first if is_scan else sequences.first,
             is_scan,
         )
+
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> FoundHits:
+        """The same, with the integer filters on a GPU; what survives them goes on here."""
+        from tropalign.profile.gpu import FiltersOnGpu
+
+        models, sequences = tile.payload if self.orientation == "search" else tile.payload[::-1]
+        filters = self._on_devices.get(device, "filters", lambda: FiltersOnGpu(device))
+        alive = None if progress is None else partial(progress, 0)
+        native = [model.native for model in models.items]
+        survivors = filters.survivors(native, sequences, self.options.f1, alive)
+        raw = _native.finish_block(
+            native,
+            sequences.native,
+            *survivors,
+            self.options.numbers(),
+            resolve_threads(0),
+            progress,
+            self._reporting(models, sequences),
+        )
+        return found_hits(raw, models, sequences, self.orientation, self.thresholds)
 
     def split(self, tile: Tile) -> list[Tile]:
         """Two tiles of half the queries; none of a single one."""

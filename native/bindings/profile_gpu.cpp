@@ -1,0 +1,75 @@
+// What makes scores of the numbers that a GPU's filters find.
+#include <algorithm>
+#include <limits>
+
+#include "../profile/lengths.hpp"
+#include "../profile/msv.hpp"
+#include "../profile/viterbi.hpp"
+#include "check.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+using Bytes = Column<uint8_t>;
+
+Targets ascending(const TargetBlock &block, const Column<int32_t> &targets) {
+    require_below(targets.data(), targets.size(), block.size(), "targets");
+    for (size_t k = 1; k < targets.size(); ++k)
+        require(block.length(targets.data()[k - 1]) <= block.length(targets.data()[k]),
+                "targets: not by ascending length");
+    return {targets.data(), targets.size()};
+}
+
+/// msv(targets, enter): the highest M of each, from Python.
+MsvOfMany msv_of_python(const nb::callable &msv) {
+    return [&msv](Targets targets, const uint8_t *enter, uint8_t *highest) {
+        std::vector<int32_t> indices(targets.begin(), targets.end());
+        const nb::object found =
+            msv(to_numpy(std::move(indices)), to_numpy(std::vector<uint8_t>(enter, enter + targets.size())));
+        Bytes bytes;
+        require(nb::try_cast(found, bytes, false) && bytes.size() == targets.size(), "msv: not a byte per target");
+        std::copy_n(bytes.data(), bytes.size(), highest);
+    };
+}
+
+nb::tuple msv_filter_of_highest(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
+                                Bytes highest, double F1, nb::callable msv) {
+    const Targets chosen = ascending(block, targets);
+    require(highest.size() == chosen.size(), "highest: not one per target");
+    require(F1 >= 0, "F1: not a P-value");
+    std::vector<int32_t> passed;
+    std::vector<float> nats;
+    msv_filter_by(model.plain(), block, chosen, highest.data(), F1, msv_of_python(msv), passed, nats);
+    return nb::make_tuple(to_numpy(std::move(passed)), to_numpy(std::move(nats)));
+}
+
+nb::object word_moves_of(const TargetBlock &block, Column<int32_t> targets) {
+    require_below(targets.data(), targets.size(), block.size(), "targets");
+    std::vector<int32_t> moves;
+    for (size_t k = 0; k < targets.size(); ++k) moves.push_back(word_move(block.length(targets.data()[k])));
+    return to_numpy(std::move(moves));
+}
+
+nb::object viterbi_scores_of_highest(const TargetBlock &block, Column<int32_t> targets, Column<int32_t> highest) {
+    require_below(targets.data(), targets.size(), block.size(), "targets");
+    require(highest.size() == targets.size(), "highest: not one per target");
+    std::vector<float> nats;
+    for (size_t k = 0; k < targets.size(); ++k)
+        nats.push_back(viterbi_nats(highest.data()[k], block.length(targets.data()[k])));
+    return to_numpy(std::move(nats));
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_profile_gpu(nb::module_ &m) {
+    using namespace tropalign;
+    m.def("msv_filter_of_highest", &msv_filter_of_highest, "model"_a, "block"_a, array("targets"), array("highest"),
+          "F1"_a, "msv"_a,
+          "As msv_filter, from the highest V of each target; msv(targets, enter) has MSV's highest M.");
+    m.def("word_moves", &word_moves_of, "block"_a, array("targets"), "What Viterbi scores N, J -> B of each target.");
+    m.def("viterbi_scores_of_highest", &viterbi_scores_of_highest, "block"_a, array("targets"), array("highest"),
+          "Viterbi scores in nats, from the highest M of each target.");
+}
