@@ -136,6 +136,8 @@ def envelopes():
     yield "four columns", function, changed(valid, envelopes=wrong), ValueError, "not target, begin and end"
     wrong = valid["envelopes"].astype(np.int64)
     yield "envelopes of int64", function, changed(valid, envelopes=wrong), TypeError, ""
+    yield "no model", function, changed(valid, model=None), TypeError, ""
+    yield "no block", function, changed(valid, block=None), TypeError, ""
 
 
 def domains():
