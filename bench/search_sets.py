@@ -45,7 +45,8 @@ def write_fasta(path: Path, sequences: Iterable[tuple[str, str]]) -> Path:
 
 def make_large(folder: Path, out: Path) -> Path:
     """`N_LARGE` proteins; each shuffled copy has length and composition of the protein that it is named after."""
-    real = [*records(folder / "proteins.fa"), *records(folder / "proteome.fa")]
+    both = [*records(folder / "proteins.fa"), *records(folder / "proteome.fa")]
+    real = list(dict(both).items())
     random = np.random.default_rng(10)
 
     def shuffled() -> Iterator[tuple[str, str]]:

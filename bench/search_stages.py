@@ -3,10 +3,10 @@
 
     python bench/search_stages.py JOBS.json OUT.json        as a process of its own, so that TROPALIGN_ISA counts
 
-A job is a stage, a model, targets. Both sides loop over all targets for SECONDS of processor time and write a score per
-target, whose bits are compared. HMMER's side is hmmer_stages.c, compiled with HMMER's own library. Of targets only what
-every model shares has been computed before (their order by length, their residues in groups); a whole search has that in
-its time.
+A job is a stage, a model, targets. Both sides loop over all targets for SECONDS of processor time and write a score
+per target, whose bits are compared. HMMER's side is hmmer_stages.c, compiled with HMMER's own library. What all models
+share (the order of targets by length, their residues in groups) has been computed before; a whole search has it in its
+time.
 """
 
 from __future__ import annotations
