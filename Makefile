@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-msa bench-gpu test-sanitize docs clean
+.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-msa bench-search bench-gpu test-sanitize docs clean
 help:
 	@sed -n '1,2s/^# //p' Makefile
-	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-gpu | test-sanitize | docs | clean"
+	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-gpu | test-sanitize | docs | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -63,6 +63,11 @@ bench-place: $(VENV)/installed
 # FAMILIES=DIR names a folder of families with references (BAliBASE); without one they are simulated.
 bench-msa: $(VENV)/installed
 	$(BIN)/python bench/msa.py $(if $(FAMILIES),--families $(FAMILIES))
+
+# DATA=DIR names a folder of models and proteins (bench/search_sets.py says which), HMMER=DIR one in which HMMER 3.4 was
+# built from source.
+bench-search: $(VENV)/installed
+	$(BIN)/python bench/search.py $(if $(DATA),--data $(DATA)) $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
 
 # On a machine with a card; without a network there, run bench/gpu/carry.py before, elsewhere.
 bench-gpu:

@@ -62,9 +62,9 @@ def readme_table(results: dict) -> list[str]:
     return table(["", *cases.values()], rows)
 
 
-def fill(page: str, lines: list[str]) -> str:
+def fill(page: str, lines: list[str], mark: str = "speed") -> str:
     """The page with `lines` between its two marks."""
-    begin, end = page.index("\n", page.index("<!-- speed")) + 1, page.index("<!-- /speed")
+    begin, end = page.index("\n", page.index(f"<!-- {mark}")) + 1, page.index(f"<!-- /{mark}")
     return page[:begin] + "\n".join(lines) + "\n" + page[end:]
 
 

@@ -182,7 +182,7 @@ def test_one_name_in_two_files(tmp_path):
 
 def test_paths_that_cannot_be_read(tmp_path, monkeypatch):
     closed = tmp_path / "closed.fa"
-    closed.write_bytes(FASTA)
+    closed.write_bytes(gzip.compress(FASTA))  # is opened by xopen
 
     def refuse(path, *arguments, **options):
         raise PermissionError(13, "Permission denied", path)

@@ -192,13 +192,15 @@ class _Named(io.RawIOBase):
 
 def _decompressed(stream: io.BufferedReader) -> Any:
     """The plain bytes of a stream that may be compressed, by its first bytes."""
-    import xopen
-
     begin = stream.peek(6)[:6]
     if begin.startswith(b"BZh"):
         return _Members(stream, bz2.BZ2Decompressor)
     if begin == b"\xfd7zXZ\x00":
         return _Members(stream, lzma.LZMADecompressor)
+    if not begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # neither gzip nor Zstandard
+        return stream
+    import xopen  # takes as long as a short search
+
     return xopen.xopen(stream, "rb", threads=0)
 
 
