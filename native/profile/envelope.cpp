@@ -92,7 +92,7 @@ class Rescoring {
             const int32_t k = chosen[lane];
             const ModeOdds odds = unihit_odds(block_.length(envelopes_[k].target));
             out_[k] = {};
-            unit.lanes[lane] = {.codes = codes(k), .L = length(k), .loop = odds.loop, .move = odds.move};
+            unit.lanes[lane] = {codes(k), length(k), odds.loop, odds.move, 0, 0, false, 0, 0, nullptr};
             unit.lanes[lane].null2 = envelopes_[k].with_null2 ? out_[k].null2.data() : nullptr;
         }
         const UnitBytes sizes = bytes_of(unit.tables->Q, unit.n_rows, width);
