@@ -152,7 +152,8 @@ def _hits(
     options = options or SearchOptions()
     for value, kind in ((thresholds, Thresholds), (options, SearchOptions)):
         if not isinstance(value, kind):
-            raise UsageError(f"{shown(repr(value)[:80])} is no {kind.__name__}: make one, as tropalign.{kind.__name__}()")
+            name = kind.__name__
+            raise UsageError(f"{shown(repr(value)[:80])} is no {name}: make one, as tropalign.{name}()")
     names = device_names(device)
     allowed = checked_memory(memory_bytes)
     memory_bytes = default_budget() if allowed is None else allowed
