@@ -237,6 +237,8 @@ def test_progress_counts_comparisons(hmms, proteins):
         ([], [("a", "MKV")], InputError, "there is no model: give one or more"),
         (None, "no.fa", InputError, "no.fa: there is no such file"),
         ("no.hmm", [("a", "MKV")], InputError, "no.hmm: there is no such file"),
+        (5, [("a", "MKV")], InputError, "5 is no model: give files"),
+        ([None], [("a", "MKV")], InputError, "None is no model: give files"),
     ],
 )
 def test_what_is_refused(hmms, models, targets, error, text):
@@ -257,6 +259,14 @@ def test_wrong_p_values(name, value, text):
 def test_wrong_options(options):
     with pytest.raises(UsageError, match=next(iter(options))):
         tropalign.SearchOptions(**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("thresholds", 5), ("options", 5), ("thresholds", tropalign.SearchOptions())]
+)
+def test_settings_of_another_class(hmms, name, value):
+    with pytest.raises(UsageError, match=r"is no (Thresholds|SearchOptions): make one"):
+        tropalign.search(hmms, [("a", "MKV")], **{name: value})
 
 
 def test_streams_that_are_read_again_have_to_fit(files, monkeypatch):

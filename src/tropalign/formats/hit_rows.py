@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO
 
 import numpy as np
@@ -96,6 +97,16 @@ def tail(header: Header, context: HitsContext) -> str:
     return "".join(raw(line) + "\n" for line in lines)
 
 
+#: Lines that are written at a time: a query may have millions.
+LINES_AT_A_TIME = 4096
+
+
+def write_lines(lines: Iterator[str], out: IO[bytes]) -> None:
+    """Lines of text with a character per byte, some at a time."""
+    while some := list(islice(lines, LINES_AT_A_TIME)):
+        out.write(("\n".join(some) + "\n").encode("latin-1"))
+
+
 def table_of(
     lines: Callable[[QueryHits], Iterator[str]],
 ) -> Callable[[Iterator[Hits], IO[bytes], Header, HitsContext], None]:
@@ -103,7 +114,7 @@ def table_of(
 
     def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
         for query in queries_of(pieces):
-            out.write("".join(line + "\n" for line in lines(query)).encode("latin-1"))
+            write_lines(lines(query), out)
         out.write(tail(header, context).encode("latin-1"))
 
     return write

@@ -8,7 +8,7 @@ from typing import Any
 
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.shard import Shard
 from tropalign.machine.memory import default_budget
@@ -74,10 +74,10 @@ def search(
     Raises
     ------
     InputError
-        A file that cannot be read; no model, or no target; a model of nucleotides; a target with more than 100,000
-        residues.
+        A file that cannot be read; no model, or no target, or something else in its place; a model of nucleotides; a
+        target with more than 100,000 residues.
     UsageError
-        A device that does not exist.
+        A device that does not exist; a number out of range; thresholds or options of another class.
 
     Warns
     -----
@@ -150,6 +150,10 @@ def _hits(
     n_rounds = checked_rounds(n_rounds)
     thresholds = thresholds or (Thresholds() if n_rounds == 1 else ITERATED)
     options = options or SearchOptions()
+    for value, kind in ((thresholds, Thresholds), (options, SearchOptions)):
+        if not isinstance(value, kind):
+            name = kind.__name__
+            raise UsageError(f"{shown(repr(value)[:80])} is no {name}: make one, as tropalign.{name}()")
     names = device_names(device)
     allowed = checked_memory(memory_bytes)
     memory_bytes = default_budget() if allowed is None else allowed
@@ -228,7 +232,11 @@ def model_source(models: Any, memory_bytes: int, kind: str = "auto") -> ModelSou
 def _models_of(item: Any, kind: str) -> Iterable[Model]:
     if isinstance(item, Model):
         return [item]
-    return read_queries(item, kind) if _is_file(item) else [from_pyhmmer(item)]
+    if _is_file(item):
+        return read_queries(item, kind)
+    if not (hasattr(item, "match_emissions") and hasattr(item, "evalue_parameters")):
+        raise InputError(f"{shown(repr(item)[:80])} is no model: give files, a Model, or a pyhmmer.plan7.HMM")
+    return [from_pyhmmer(item)]
 
 
 def _is_file(value: Any) -> bool:

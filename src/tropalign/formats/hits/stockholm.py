@@ -8,7 +8,7 @@ from typing import IO
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hit_rows import queries_of, raw
+from tropalign.formats.hit_rows import queries_of, raw, write_lines
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.writer import Format
 from tropalign.results.found_hits import Query
@@ -69,8 +69,7 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
     for found in queries_of(pieces):
         alignment = align_hits(found.hits, found.index)
         if alignment is not None:
-            text = "".join(line + "\n" for line in lines(alignment, found.query, author, n_columns))
-            out.write(text.encode("latin-1"))
+            write_lines(lines(alignment, found.query, author, n_columns), out)
 
 
 def _check(context: HitsContext) -> None:

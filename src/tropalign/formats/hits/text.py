@@ -8,7 +8,7 @@ from typing import IO
 from tropalign.formats.header import Header, one_line
 from tropalign.formats.hit_alignments import alignment_lines, domain_rows
 from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hit_rows import QueryHits, queries_of, raw
+from tropalign.formats.hit_rows import QueryHits, queries_of, raw, write_lines
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.writer import Format
 from tropalign.results.hits import Hits
@@ -193,9 +193,9 @@ def statistics_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
     """A chapter per query."""
-    out.write("".join(raw(line) + "\n" for line in preamble(header, context)).encode("latin-1"))
+    write_lines(map(raw, preamble(header, context)), out)
     for query in queries_of(pieces):
-        out.write("".join(line + "\n" for line in query_lines(query, context)).encode("latin-1"))
+        write_lines(query_lines(query, context), out)
     out.write(b"[ok]\n")
 
 
