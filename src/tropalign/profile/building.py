@@ -187,7 +187,7 @@ def _tools() -> tuple[Any, Any]:
     except ImportError:
         raise InputError(
             "a query that is an alignment or a sequence needs pyhmmer, as --iterate does: "
-            "pip install 'tropalign[models]', or give models in HMMER's format"
+            "pip install pyhmmer, or give models in HMMER's format"
         ) from None
     alphabet = Alphabet.amino()
     assert alphabet.symbols == LETTERS
