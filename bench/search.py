@@ -282,7 +282,9 @@ def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path
         print(search.title, {name: round(one.seconds, 2) for name, one in found[-1].outcomes.items()}, file=sys.stderr)
     rows = stages(data, source, folder, absent)
     mmseqs = families(data, hmmsearch, folder, absent)
-    return write_report(found, rows, mmseqs, version), found, absent
+    about = data / "about.txt" if data else None
+    text = write_report(found, rows, mmseqs, version, about.read_text() if about and about.is_file() else "")
+    return text, [*found, *mmseqs[:1]] if mmseqs else found, absent
 
 
 def stages(data: Path | None, source: Path | None, folder: Path, absent: list[str]) -> list[search_stages.Row]:

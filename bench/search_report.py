@@ -53,12 +53,12 @@ class Found(NamedTuple):
 
 
 def write_report(
-    found: list[Found], rows: list[Row], mmseqs: tuple[Found, Outcome, float, int] | None, version: str
+    found: list[Found], rows: list[Row], mmseqs: tuple[Found, Outcome, float, int] | None, version: str, about: str
 ) -> str:
-    """The page, in Markdown."""
+    """The page, in Markdown; `about` says where the data are from."""
     every = [*found, mmseqs[0]] if mmseqs else found
     lines = ["# Search: speed beside HMMER", "", *wrap(HEAD), ""]
-    lines += [f"tropalign {tropalign.__version__}, hmmsearch {version}.", "", "## Whole searches", ""]
+    lines += [*wrap(f"tropalign {tropalign.__version__}, hmmsearch {version}. {about}"), "", "## Whole searches", ""]
     lines += [*_searches(every), ""]
     if mmseqs is not None:
         _, outcome, share, n = mmseqs
