@@ -43,7 +43,7 @@ from tropalign.sequences import SequenceStore
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, README = ROOT / "docs" / "benchmarks" / "search.md", ROOT / "README.md"
 #: Times each tool runs; one that takes longer than SLOW seconds runs once.
-N_ROUNDS, SLOW = 3, 4.0
+N_ROUNDS, SLOW = 3, 2.0
 #: The load average below which wall times of two threads say something.
 IDLE = 0.5
 #: E-value up to which MMseqs2 and hmmsearch are compared: the default of MMseqs2.
