@@ -43,7 +43,7 @@ from tropalign.sequences import SequenceStore
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, README = ROOT / "docs" / "benchmarks" / "search.md", ROOT / "README.md"
 #: Times each tool runs; one that takes longer than SLOW seconds runs once.
-N_ROUNDS, SLOW = 3, 4.0
+N_ROUNDS, SLOW = 3, 2.0
 #: The load average below which wall times of two threads say something.
 IDLE = 0.5
 #: E-value up to which MMseqs2 and hmmsearch are compared: the default of MMseqs2.
@@ -282,7 +282,9 @@ def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path
         print(search.title, {name: round(one.seconds, 2) for name, one in found[-1].outcomes.items()}, file=sys.stderr)
     rows = stages(data, source, folder, absent)
     mmseqs = families(data, hmmsearch, folder, absent)
-    return write_report(found, rows, mmseqs, version), found, absent
+    about = data / "about.txt" if data else None
+    text = write_report(found, rows, mmseqs, version, about.read_text() if about and about.is_file() else "")
+    return text, [*found, *mmseqs[:1]] if mmseqs else found, absent
 
 
 def stages(data: Path | None, source: Path | None, folder: Path, absent: list[str]) -> list[search_stages.Row]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from search import Outcome
     from search_stages import Row
 
-HEAD = """One thread each, processor time, medians of three runs by turns (one of what takes more than 4 s). hmmsearch
+HEAD = """One thread each, processor time, medians of three runs by turns (one of what takes more than 2 s). hmmsearch
 runs with --cpu 0; both commands write text, tblout and domtblout. *x* is how many times as fast as hmmsearch 3.4;
 *differing* counts the fields of tblout and domtblout, and the counts of targets past each filter, in which tropalign's
 files are not hmmsearch's. pyhmmer computes with denormal floats, as it does by default, and writes nothing.
@@ -53,12 +53,12 @@ class Found(NamedTuple):
 
 
 def write_report(
-    found: list[Found], rows: list[Row], mmseqs: tuple[Found, Outcome, float, int] | None, version: str
+    found: list[Found], rows: list[Row], mmseqs: tuple[Found, Outcome, float, int] | None, version: str, about: str
 ) -> str:
-    """The page, in Markdown."""
+    """The page, in Markdown; `about` says where the data are from."""
     every = [*found, mmseqs[0]] if mmseqs else found
     lines = ["# Search: speed beside HMMER", "", *wrap(HEAD), ""]
-    lines += [f"tropalign {tropalign.__version__}, hmmsearch {version}.", "", "## Whole searches", ""]
+    lines += [*wrap(f"tropalign {tropalign.__version__}, hmmsearch {version}. {about}"), "", "## Whole searches", ""]
     lines += [*_searches(every), ""]
     if mmseqs is not None:
         _, outcome, share, n = mmseqs

@@ -7,6 +7,7 @@ A folder has
     proteins.fa       some ten thousand proteins of all lengths
     proteome.fa       the proteins of a bacterium
     alignments/*.sto  families, of which hmmbuild and MMseqs2 make models; may be absent
+    about.txt         where all these are from, for the page; may be absent
 
 None of them is in this repository. Models are free, for instance, from Pfam (CC0), proteins from UniProt (CC BY 4.0).
 """

@@ -33,6 +33,17 @@ def test_a_given_search_space():
     assert (len(hits), hits.Z, hits.domZ.tolist()) == (4, 1, [7])
 
 
+def test_denormal_numbers_are_zeros():
+    smallest = np.finfo(np.float64).smallest_normal
+    rows = [(f"t{k}", {"log_p": p, "bits": 20}, [{"bits": 20, "log_p": p}]) for k, p in enumerate((-710, -708))]
+    hits = judged(made_found(rows), Thresholds())
+    assert 0 < math.exp(-710) < smallest < math.exp(-710) * 100  # too small before it is multiplied
+    assert hits.evalue.tolist() == hits.domain_i_evalue.tolist() == [0, math.exp(-708) * 100]
+    assert hits[0].evalue == hits[0].domains[0].i_evalue == hits[0].domains[0].c_evalue == 0
+    few = judged(made_found(rows), Thresholds(Z=0.5))
+    assert 0 < math.exp(-708) * 0.5 < smallest and few.evalue.tolist() == [0, 0]
+
+
 def test_a_score_is_compared_in_double():
     found = made_found([("t", {"bits": 0.1}, ONE)])
     assert float(np.float32(0.1)) == 0.10000000149011612

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,12 +55,12 @@ class Domain:
     @property
     def c_evalue(self) -> float:
         """The E-value on the condition that the target is a hit: among `domZ` targets."""
-        return math.exp(self.log_p) * float(self.hit.hits.domZ[self.hit.hits.query[self.hit.index]])
+        return float(self.hit.hits.domain_c_evalue[self.index])
 
     @property
     def i_evalue(self) -> float:
         """The E-value as if this were the target's only domain: among `Z` targets."""
-        return math.exp(self.log_p) * self.hit.hits.Z
+        return float(self.hit.hits.domain_i_evalue[self.index])
 
     @property
     def model_span(self) -> tuple[int, int]:
@@ -173,7 +172,7 @@ class Hit:
     @property
     def evalue(self) -> float:
         """How many such hits `Z` random targets would have."""
-        return math.exp(self.log_p) * self.hits.Z
+        return float(self.hits.evalue[self.index])
 
     @property
     def is_included(self) -> bool:

@@ -14,7 +14,7 @@ from tropalign.results import hit_display, ragged
 from tropalign.results.found_hits import FoundHits, chosen
 from tropalign.results.hit import BITS, Hit
 from tropalign.results.hit_tables import HITS, Columns, DomainTable, Table, hit_columns
-from tropalign.results.thresholds import Thresholds, exp, verdicts
+from tropalign.results.thresholds import Thresholds, e_values, verdicts
 
 if TYPE_CHECKING:
     import os
@@ -129,7 +129,7 @@ class Hits(FoundHits, Table):
     @cached_property
     def evalue(self) -> Float64:
         """E-value of each hit: how many such hits `Z` random targets would have."""
-        return exp(self.log_p) * self.Z
+        return e_values(self.log_p, self.Z)
 
     @cached_property
     def bias(self) -> NDArray[np.float32]:
@@ -144,12 +144,12 @@ class Hits(FoundHits, Table):
     @cached_property
     def domain_c_evalue(self) -> Float64:
         """E-value of each domain on the condition that its target is a hit: among `domZ` targets."""
-        return exp(self.domain_log_p) * self.domZ[self.query[self.domain_hit]]
+        return e_values(self.domain_log_p, self.domZ[self.query[self.domain_hit]])
 
     @cached_property
     def domain_i_evalue(self) -> Float64:
         """E-value of each domain as if it were its target's only one: among `Z` targets."""
-        return exp(self.domain_log_p) * self.Z
+        return e_values(self.domain_log_p, self.Z)
 
     @cached_property
     def domain_bias(self) -> Float64:

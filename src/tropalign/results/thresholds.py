@@ -112,9 +112,9 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
         A model without the cutoffs that are asked for.
     """
     Z = float(found.n_targets) if thresholds.Z is None else float(thresholds.Z)
-    p = exp(found.log_p)
+    every_E = e_values(found.log_p, Z)
     cutoffs = _cutoffs(found, thresholds.bit_cutoffs) if thresholds.bit_cutoffs else None
-    is_reported = _passes(found.bits, p * Z, thresholds.E, thresholds.T, None if cutoffs is None else cutoffs[:, 0])
+    is_reported = _passes(found.bits, every_E, thresholds.E, thresholds.T, None if cutoffs is None else cutoffs[:, 0])
     order = _sorted(found, np.flatnonzero(is_reported), thresholds)
     columns = chosen(found, order)
     n_reported = np.bincount(columns["query"], minlength=len(found.queries)).astype(np.float64)
@@ -126,10 +126,10 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
     of_hit = np.repeat(np.arange(len(order)), np.diff(columns["domain_offsets"]))
     if cutoffs is not None:
         cutoffs = cutoffs[order]
-    bits, E = columns["bits"], p[order] * Z
+    bits, E = columns["bits"], every_E[order]
     is_included = _passes(bits, E, thresholds.incE, thresholds.incT, None if cutoffs is None else cutoffs[:, 0])
     domain_bits = columns["domain_bits"]
-    domain_E = exp(columns["domain_log_p"]) * domZ[columns["query"][of_hit]]
+    domain_E = e_values(columns["domain_log_p"], domZ[columns["query"][of_hit]])
     own = None if cutoffs is None else cutoffs[of_hit, 1]
     domain_is_reported = _passes(domain_bits, domain_E, thresholds.domE, thresholds.domT, own)
     domain_is_included = _passes(domain_bits, domain_E, thresholds.incdomE, thresholds.incdomT, own)
@@ -148,8 +148,8 @@ def is_kept(found: FoundHits, thresholds: Thresholds) -> Bools:
     """
     if thresholds.bit_cutoffs:
         return found.bits >= _cutoffs(found, thresholds.bit_cutoffs)[:, 0]
-    so_far = found.target + 1.0 if thresholds.Z is None else np.full(len(found), float(thresholds.Z))
-    return _passes(found.bits, exp(found.log_p) * so_far, thresholds.E, thresholds.T, None)
+    so_far = found.target + np.float64(1) if thresholds.Z is None else float(thresholds.Z)
+    return _passes(found.bits, e_values(found.log_p, so_far), thresholds.E, thresholds.T, None)
 
 
 def _passes(
@@ -160,9 +160,18 @@ def _passes(
     return evalue <= E if T is None else bits.astype(np.float64) >= T
 
 
-def exp(values: Float64) -> Float64:
-    """By the C library's exp, as HMMER has it; NumPy's can differ in the last bit."""
-    return np.array([math.exp(value) for value in values.tolist()], np.float64)
+def e_values(log_p: Float64, n_searched: float | Float64) -> Float64:
+    """P-values times how many were searched, to the last bit of HMMER.
+
+    By the C library's exp; NumPy's can differ in the last bit. hmmsearch takes denormal numbers for zeros: P-values
+    before they are multiplied, and E-values.
+    """
+    p = np.array([math.exp(value) for value in log_p.tolist()], np.float64)
+    return _without_denormals(_without_denormals(p) * n_searched)
+
+
+def _without_denormals(values: Float64) -> Float64:
+    return np.where(values < np.finfo(np.float64).smallest_normal, 0.0, values)
 
 
 def _cutoffs(found: FoundHits, kind: str) -> NDArray[np.float32]:
