@@ -40,6 +40,8 @@ template <int B, int P, int n>
 #endif
 #if defined(__SSE2__)
     if constexpr (B == 16) return (U)_mm_bslli_si128((__m128i)v, 2 * n);
+#elif defined(__ARM_NEON)
+    if constexpr (B == 16) return (U)vextq_u16(vdupq_n_u16(0), (uint16x8_t)v, 8 - n);
 #endif
     U out;
     for (int l = 0; l < B / 2; ++l) out[l] = l % (P / 2) < n ? 0 : v[l - n];

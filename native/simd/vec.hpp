@@ -195,6 +195,7 @@ template <class T, int Bytes>
     if constexpr (std::is_same_v<T, uint8_t>) return (V)vqsubq_u8((uint8x16_t)a, (uint8x16_t)b);
     if constexpr (std::is_same_v<T, int8_t>) return (V)vqsubq_s8((int8x16_t)a, (int8x16_t)b);
     if constexpr (std::is_same_v<T, int16_t>) return (V)vqsubq_s16((int16x8_t)a, (int16x8_t)b);
+    if constexpr (std::is_same_v<T, uint16_t>) return (V)vqsubq_u16((uint16x8_t)a, (uint16x8_t)b);
 #endif
     V out;
     for (int l = 0; l < Lanes<T, Bytes>::count; ++l)
