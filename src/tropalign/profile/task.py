@@ -15,7 +15,6 @@ from tropalign.execution.ahead import one_ahead
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
-from tropalign.machine.threads import resolve_threads
 from tropalign.profile.found import found_hits
 from tropalign.profile.grid import Grid, Rectangle
 from tropalign.profile.options import SearchOptions
@@ -74,7 +73,7 @@ class SearchTask:
     shard
         (i, n): the i-th of n equal shares only, counted from 1.
     n_threads
-        With more than one, sequences that are not kept are read ahead.
+        For what survives the filters of a GPU. With more than one, sequences that are not kept are read ahead.
 
     Attributes
     ----------
@@ -99,7 +98,7 @@ class SearchTask:
     ) -> None:
         self.options, self.thresholds, self.orientation = options, thresholds, orientation
         self._on_devices = DeviceCache()
-        self._reads_ahead = n_threads > 1
+        self._n_threads = n_threads
         most_nodes = max(int(MODELS_SHARE * memory_bytes / NODE_BYTES), 1)
         most_residues = max(min(MOST_RESIDUES, int(SEQUENCES_SHARE * memory_bytes / RESIDUE_BYTES)), 1)
         passing_residues = max(most_residues // HELD_BLOCKS, 1)
@@ -152,7 +151,7 @@ class SearchTask:
         index = 0
         for cuts, queries in zip(by_batch, batches, strict=True):
             blocks: Iterator[Any] = self._searched.parts([self._grid.searched(cut.block) for cut in cuts])
-            if self._reads_ahead and isinstance(self._searched, TargetSource) and not self._searched.is_kept:
+            if self._n_threads > 1 and isinstance(self._searched, TargetSource) and not self._searched.is_kept:
                 blocks = one_ahead(blocks)
             for cut, searched in zip(cuts, blocks, strict=True):
                 yield self._tile(index, cut, (queries, searched))
@@ -161,7 +160,7 @@ class SearchTask:
     def _passing_tiles(self) -> Iterator[Tile]:
         (models,) = self._models.parts([(0, len(self._models.lengths))])
         blocks = self._sequences.stream(*self._block_size)
-        for index, block in enumerate(one_ahead(blocks) if self._reads_ahead else blocks):
+        for index, block in enumerate(one_ahead(blocks) if self._n_threads > 1 else blocks):
             n_comparisons = len(models) * len(block)
             cost_cells = int(self._models.lengths.sum()) * len(block.codes)
             yield Tile(index, cost_cells, n_comparisons * self._hit_bytes, n_comparisons, (models, block))
@@ -201,7 +200,7 @@ class SearchTask:
             sequences.native,
             *survivors,
             self.options.numbers(),
-            resolve_threads(0),
+            self._n_threads,
             progress,
             self._reporting(models, sequences),
         )
