@@ -19,7 +19,7 @@ from tropalign.profile.models import Model, from_pyhmmer
 from tropalign.profile.options import SearchOptions
 from tropalign.profile.queries import read_queries
 from tropalign.profile.sources import ModelSource, TargetSource
-from tropalign.profile.task import KEEP_SHARE, SearchTask
+from tropalign.profile.task import KEEP_SHARE, MOST_KEPT_BYTES, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
 from tropalign.results.thresholds import Thresholds
@@ -254,4 +254,6 @@ def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
         if None not in sizes:
             n_expected = sum(size or 0 for size in sizes)  # more, where they are compressed
     keep_bytes = int(KEEP_SHARE * memory_bytes)
+    if can_reopen:
+        keep_bytes = min(keep_bytes, MOST_KEPT_BYTES)
     return TargetSource(lambda: blocks_of(sequences, policy=TARGETS), keep_bytes, can_reopen, n_expected)

@@ -194,6 +194,11 @@ class TargetSource:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether they fit, once they have been counted; they are, then."""
+        return len(self.lengths) > 0 and self._whole is not None
+
     def stream(self, most_residues: int, most_sequences: int) -> Iterator[Proteins]:
         """All sequences in one pass, in blocks of about so many; none is held on to."""
         found = Collected(most_residues + ROOM)

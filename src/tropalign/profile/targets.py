@@ -74,7 +74,7 @@ class Proteins:
             return self
         at, to = int(self.offsets[begin]), int(self.offsets[end])
         offsets = self.offsets[begin : end + 1] - at
-        names, descriptions = self.names[begin:end], self.descriptions[begin:end]
+        names, descriptions = (texts.part(every, begin, end) for every in (self.names, self.descriptions))
         return Proteins(names, descriptions, self.codes[at:to], offsets, self.first + begin)
 
 

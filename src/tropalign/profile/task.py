@@ -15,7 +15,6 @@ from tropalign.execution.ahead import one_ahead
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
-from tropalign.machine.threads import resolve_threads
 from tropalign.profile.found import found_hits
 from tropalign.profile.grid import Grid, Rectangle
 from tropalign.profile.options import SearchOptions
@@ -35,14 +34,17 @@ MOST_SEQUENCES = 4096
 MOST_RESIDUES = 1 << 26
 #: Bytes that a residue takes while it is searched, and a hit with its domains and their alignments.
 RESIDUE_BYTES, HIT_BYTES = 2, 5_000
-#: Residues of a block of a search in one pass.
+#: Blocks in memory at a time, where they are read anew: those that the scheduler knows of, and two at work.
+HELD_BLOCKS = 8
+#: Residues of a block that is read anew for each batch of models.
 PASS_RESIDUES = 1 << 23
 #: The share of comparisons that may be hits, at the least, and how many times the last filter's P-value it is.
 HITS, HITS_BY_CHANCE = 0.02, 100
 #: The shares of the memory that a tile's models, sequences and hits take; the rest is for what is kept.
 MODELS_SHARE, SEQUENCES_SHARE, HITS_SHARE = 0.2, 0.2, 0.3
-#: The share that models may take to be kept from one pass to the next, and sequences.
-KEEP_SHARE = 0.2
+#: The share that models may take to be kept from one pass to the next, and sequences; and what sequences that can be
+#: read again may take: reading more of them anew for each batch of models takes a hundredth of the time of a search.
+KEEP_SHARE, MOST_KEPT_BYTES = 0.2, 128 << 20
 #: Work below which nothing is kept on the way, in cells: some seconds of one core.
 LEAST_KEPT_CELLS = 300_000_000_000
 
@@ -71,7 +73,7 @@ class SearchTask:
     shard
         (i, n): the i-th of n equal shares only, counted from 1.
     n_threads
-        With more than one the sequences of a search in one pass are read ahead.
+        For what survives the filters of a GPU. With more than one, sequences that are not kept are read ahead.
 
     Attributes
     ----------
@@ -96,8 +98,10 @@ class SearchTask:
     ) -> None:
         self.options, self.thresholds, self.orientation = options, thresholds, orientation
         self._on_devices = DeviceCache()
+        self._n_threads = n_threads
         most_nodes = max(int(MODELS_SHARE * memory_bytes / NODE_BYTES), 1)
         most_residues = max(min(MOST_RESIDUES, int(SEQUENCES_SHARE * memory_bytes / RESIDUE_BYTES)), 1)
+        passing_residues = max(most_residues // HELD_BLOCKS, 1)
         hit_share = min(max(HITS, HITS_BY_CHANCE * options.f3), 1.0)
         most_comparisons = max(int(HITS_SHARE * memory_bytes / (HIT_BYTES * hit_share)), 1)
         self._hit_bytes = int(HIT_BYTES * hit_share) + 1
@@ -109,9 +113,11 @@ class SearchTask:
             and n_nodes * (sequences.n_expected or 0) < least_kept_cells()
         )
         if self.is_one_pass:
-            self._models, self._sequences, self._reads_ahead = models, sequences, n_threads > 1
-            self._block_size = min(most_residues, PASS_RESIDUES), max(most_comparisons // n_models, 1)
+            self._models, self._sequences = models, sequences
+            self._block_size = min(passing_residues, PASS_RESIDUES), max(most_comparisons // n_models, 1)
             return
+        if not sequences.is_kept:
+            most_residues = min(passing_residues, PASS_RESIDUES)
         self._queries: ModelSource | TargetSource
         self._searched: ModelSource | TargetSource
         if orientation == "search":
@@ -144,7 +150,9 @@ class SearchTask:
         batches = self._queries.parts([(cuts[0].begin, cuts[0].end) for cuts in by_batch])
         index = 0
         for cuts, queries in zip(by_batch, batches, strict=True):
-            blocks = self._searched.parts([self._grid.searched(cut.block) for cut in cuts])
+            blocks: Iterator[Any] = self._searched.parts([self._grid.searched(cut.block) for cut in cuts])
+            if self._n_threads > 1 and isinstance(self._searched, TargetSource) and not self._searched.is_kept:
+                blocks = one_ahead(blocks)
             for cut, searched in zip(cuts, blocks, strict=True):
                 yield self._tile(index, cut, (queries, searched))
                 index += 1
@@ -152,7 +160,7 @@ class SearchTask:
     def _passing_tiles(self) -> Iterator[Tile]:
         (models,) = self._models.parts([(0, len(self._models.lengths))])
         blocks = self._sequences.stream(*self._block_size)
-        for index, block in enumerate(one_ahead(blocks) if self._reads_ahead else blocks):
+        for index, block in enumerate(one_ahead(blocks) if self._n_threads > 1 else blocks):
             n_comparisons = len(models) * len(block)
             cost_cells = int(self._models.lengths.sum()) * len(block.codes)
             yield Tile(index, cost_cells, n_comparisons * self._hit_bytes, n_comparisons, (models, block))
@@ -192,7 +200,7 @@ class SearchTask:
             sequences.native,
             *survivors,
             self.options.numbers(),
-            resolve_threads(0),
+            self._n_threads,
             progress,
             self._reporting(models, sequences),
         )

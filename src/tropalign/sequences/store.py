@@ -286,7 +286,7 @@ def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[R
     for begin, end in store.spans(BLOCK_LETTERS, BLOCK_RECORDS):
         first, last = int(store.offsets[begin]), int(store.offsets[end])
         count(last - first)
-        names, descriptions = store.names[begin:end], store.descriptions[begin:end]
+        names, descriptions = store.names.part(begin, end), store.descriptions.part(begin, end)
         yield Records(names, descriptions, store.letters[first:last], store.offsets[begin : end + 1] - first)
 
 

@@ -33,13 +33,13 @@ class Texts(Sequence[str]):
     @overload
     def __getitem__(self, key: int) -> str: ...
     @overload
-    def __getitem__(self, key: slice) -> Texts | tuple[str, ...]: ...
-    def __getitem__(self, key: int | slice) -> str | Texts | tuple[str, ...]:
+    def __getitem__(self, key: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, key: int | slice) -> str | tuple[str, ...]:
         if isinstance(key, slice):
             begin, end, step = key.indices(len(self))
             if step != 1:
                 return tuple(self[k] for k in range(begin, end, step))
-            return Texts(self._data, self._offsets[begin : max(begin, end) + 1])
+            return tuple(self.part(begin, max(begin, end)))
         k = range(len(self))[key]
         return self._data[self._offsets[k] : self._offsets[k + 1]].tobytes().decode("latin-1")
 
@@ -59,9 +59,14 @@ class Texts(Sequence[str]):
     def __hash__(self) -> int:
         return hash(tuple(self))
 
-    def n_bytes(self) -> int:
-        """What they take in memory."""
-        return int(self._offsets[-1] - self._offsets[0]) + self._offsets.nbytes
+    def part(self, begin: int, end: int) -> Texts:
+        """Texts `begin` to `end`, still as bytes."""
+        return Texts(self._data, self._offsets[begin : end + 1])
+
+
+def part(texts: Sequence[str], begin: int, end: int) -> Sequence[str]:
+    """Texts `begin` to `end` of some; they stay bytes where they are."""
+    return texts.part(begin, end) if isinstance(texts, Texts) else texts[begin:end]
 
 
 def joined(pieces: Iterable[Sequence[str]]) -> Sequence[str]:
