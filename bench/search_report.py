@@ -93,7 +93,7 @@ def _memory(found: list[Found]) -> list[str]:
         walls = [f"{one.threads[tool].wall:.2f}" if one.threads else "-" for tool in ("hmmsearch", "tropalign")]
         gain = f"{one.outcomes['store'].wall / one.threads['tropalign'].wall:.2f}x" if one.threads else "-"
         rows.append([one.title, *sizes, *walls, gain])
-    text = "Peak memory of one thread; wall time of two, which is measured on an idle machine only; to reach: 1.9x."
+    text = "Peak memory of one thread; wall time of two, measured where nothing else runs; to reach: 1.9x."
     return [*wrap(text), "", *table([*heads, "2 threads over 1"], rows)]
 
 

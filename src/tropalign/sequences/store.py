@@ -117,7 +117,7 @@ class SequenceStore:
         >>> import tempfile, os
         >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
         >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
-        >>> tropalign.SequenceStore.open(path).names[:2]
+        >>> tuple(tropalign.SequenceStore.open(path).names[:2])
         ('sp|Q662F0|EFP_BORBP', 'sp|B7J1E4|EFP_BORBZ')
         """
         file = os.fsdecode(path)
