@@ -172,6 +172,10 @@ BAD = {
     "gaps in sequences": (
         b">a\nMK-V\n", "sequences", "record 'a': the sequence holds gaps (-): give sequences that are not aligned"
     ),
+    "a sequence without a residue": (
+        b">a\n*\n", "sequences",
+        "record 'a': no model can be made of this sequence (Error raised from C code: forward score underflow",
+    ),
     "columns of gaps alone": (
         stockholm(["-" * 40] * len(ROWS)), "auto", "record 'queries': no model can be made of this alignment ("
     ),
