@@ -16,9 +16,15 @@ namespace {
 /// Far more than any protein has; tables of this size still count their bytes in 32 bits.
 constexpr size_t kMostNodes = 1'000'000;
 
+/// Above 1 a probability may be by rounding alone: scores of larger ones leave the range in which the float stages
+/// hold.
+constexpr float kMostProbability = 1.001f;
+/// Of a residue by chance: ratios to it stay in that range, too.
+constexpr float kLeastBackground = 1e-6f;
+
 void require_probabilities(const float *values, size_t count, const char *name) {
-    const bool good = std::all_of(values, values + count, [](float p) { return std::isfinite(p) && p >= 0; });
-    if (!good) refuse(std::string(name) + ": a number that is negative or not finite");
+    const bool good = std::all_of(values, values + count, [](float p) { return p >= 0 && p <= kMostProbability; });
+    if (!good) refuse(std::string(name) + ": a number that is no probability");
 }
 
 void make_model(SearchModel *self, Array<float, 2> match, Array<float, 2> transitions, Column<float> composition,
@@ -36,7 +42,8 @@ void make_model(SearchModel *self, Array<float, 2> match, Array<float, 2> transi
     require_probabilities(transitions.data(), transitions.size(), "transitions");
     require_probabilities(composition.data(), composition.size(), "composition");
     require_probabilities(background.data(), background.size(), "background");
-    require(*std::min_element(background.data(), background.data() + kResidues) > 0, "background: a residue of 0");
+    require(*std::min_element(background.data(), background.data() + kResidues) >= kLeastBackground,
+            "background: a residue of less than 0.000001");
     require(std::all_of(evalue.data(), evalue.data() + 6, [](float x) { return std::isfinite(x); }),
             "evalue: a number that is not finite");
     const auto M = static_cast<int32_t>(places - 1);

@@ -51,8 +51,8 @@ def test_tables_are_the_plain_ones(M):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    hnp.arrays(np.float32, (4, 20), elements=st.sampled_from([0, 1e-41, 1e-38, 1e-30, 1e-9, 0.02, 0.4, 1, 3])),
-    hnp.arrays(np.float32, (4, 7), elements=st.sampled_from([0, 1e-41, 1e-37, 1e-12, 0.1, 0.5, 1, 1.1])),
+    hnp.arrays(np.float32, (4, 20), elements=st.sampled_from([0, 1e-41, 1e-38, 1e-30, 1e-9, 0.02, 0.4, 1])),
+    hnp.arrays(np.float32, (4, 7), elements=st.sampled_from([0, 1e-41, 1e-37, 1e-12, 0.1, 0.5, 1])),
 )
 def test_tables_of_odd_probabilities(match, transitions):
     transitions[0, :2] = 0.5  # the model can be entered

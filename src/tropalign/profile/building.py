@@ -26,8 +26,8 @@ SEED = 42
 MOST_RANDOM, FEW_RANDOM = 200, 20
 #: Calibration as pyhmmer calls it, in the order of `Model.evalue`.
 EVALUE = ("m_mu", "m_lambda", "v_mu", "v_lambda", "f_tau", "f_lambda")
-#: What pyhmmer raises.
-FAULTS = (ValueError, OSError, RuntimeError)
+#: What pyhmmer raises; SystemError of a sequence without any residue that scores.
+FAULTS = (ValueError, OSError, RuntimeError, SystemError)
 
 
 def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = "", file: str | None = None) -> Model:
@@ -196,5 +196,6 @@ def _tools() -> tuple[Any, Any]:
 
 def _words(error: Exception) -> str:
     """What HMMER says, on one line."""
-    told = " ".join(str(part) for part in (error, error.__cause__) if part)
+    parts = (error.__cause__,) if isinstance(error, SystemError) else (error, error.__cause__)
+    told = " ".join(str(part) for part in parts if part)
     return shown(" ".join(told.split())).rstrip(".")
