@@ -71,8 +71,9 @@ def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
     assert main(["devices"]) == 0
     lines = [line.split(None, 1)[1] for line in capsys.readouterr().out.splitlines() if "self-test" in line]
     assert lines == [
-        "ok (pairs, place, msa)",
+        "ok (pairs, place, msa, search)",
         "fails: pairs: host: its local alignments are not those of the processor; "
         "place: host: its scores of reads are not those of the processor; "
-        "msa: host: its posteriors are not those of the processor",
+        "msa: host: its posteriors are not those of the processor; "
+        "search: host: its scores of profile models are not those of the processor",
     ]

@@ -148,7 +148,7 @@ def test_the_longest_targets(M, L, isa):
 
 
 @pytest.mark.parametrize("M", [3, 70])
-@pytest.mark.parametrize("share", [1e-5, 8e-8, 1e-9, 1e-15, 1e-30])
+@pytest.mark.parametrize("share", [1e-5, 2e-6])
 def test_costs_beyond_what_ssv_can_tell(share, M, isa):
     """A residue of which the background has next to nothing makes a bias that no protein's model has."""
     background = BACKGROUND.copy()
