@@ -19,18 +19,20 @@ ALLOWED = {
     "devices": {"errors", "machine", "execution"},
     "formats": {"errors", "sequences", "results"},
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
+    "trees": set(),
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "tropical": set(),
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
         "profile",
     },
 }  # fmt: skip
-#: Folders of jobs. What two of them need belongs below both.
-JOBS = {"pairwise", "phylo", "msa", "profile"}
+#: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
+JOBS = {"phylo", "msa", "profile", "tropical"}
 #: Who may call the compiled core.
-NATIVE = {"sequences", "devices", "results", "formats", "pairwise", "phylo", "msa", "profile"}
+NATIVE = {"sequences", "devices", "results", "formats", "pairwise", "trees", "phylo", "msa", "profile", "tropical"}
 #: No folder: `tropalign.__version__`.
 VERSION = "__version__"
 

@@ -22,6 +22,14 @@ void bind_profile_gpu(nanobind::module_ &);
 void bind_profile_floats(nanobind::module_ &);
 void bind_profile_domains(nanobind::module_ &);
 void bind_profile_search(nanobind::module_ &);
+void bind_tropical_products(nanobind::module_ &);
+void bind_tropical_paths(nanobind::module_ &);
+void bind_tropical_triangular(nanobind::module_ &);
+void bind_hmm_viterbi(nanobind::module_ &);
+void bind_hmm_sums(nanobind::module_ &);
+void bind_trees(nanobind::module_ &);
+void bind_clustalw_profiles(nanobind::module_ &);
+void bind_clustalw_pairs(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
@@ -46,4 +54,12 @@ NB_MODULE(_native, m) {
     bind_profile_floats(m);
     bind_profile_domains(m);
     bind_profile_search(m);
+    bind_tropical_products(m);
+    bind_tropical_paths(m);
+    bind_tropical_triangular(m);
+    bind_hmm_viterbi(m);
+    bind_hmm_sums(m);
+    bind_trees(m);
+    bind_clustalw_profiles(m);
+    bind_clustalw_pairs(m);
 }

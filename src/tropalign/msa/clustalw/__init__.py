@@ -1,0 +1,1 @@
+"""CLUSTALW's progressive alignment."""
