@@ -23,7 +23,7 @@ ALLOWED = {
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "tropical": set(),
+    "tropical": {"errors", "machine"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
         "profile",

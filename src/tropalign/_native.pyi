@@ -310,3 +310,14 @@ def finish_block(
     progress: Callable[[int], object] | None = None,
     reporting: _Reporting = ...,
 ) -> dict[str, NDArray[Any]]: ...
+def survey_numbers(numbers: NDArray[Any], is_max: bool) -> tuple[float, float, bool, bool, int]: ...
+def bounded_numbers(numbers: NDArray[Any], is_max: bool) -> NDArray[Any]: ...
+def tropical_product(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    is_max: bool,
+    argbest: bool,
+    limit: float,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.int32] | None]: ...

@@ -3,10 +3,40 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tropalign.tropical.products import chain, matmul, power, scan
+    from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, zero_of
 
 #: The public names, and the modules that they are loaded from on first use.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "BOOL": "semirings",
+    "LOG": "semirings",
+    "MAX_PLUS": "semirings",
+    "MIN_PLUS": "semirings",
+    "REAL": "semirings",
+    "Semiring": "semirings",
+    "chain": "products",
+    "matmul": "products",
+    "power": "products",
+    "scan": "products",
+    "zero_of": "semirings",
+}
+
+__all__ = [
+    "BOOL",
+    "LOG",
+    "MAX_PLUS",
+    "MIN_PLUS",
+    "REAL",
+    "Semiring",
+    "chain",
+    "matmul",
+    "power",
+    "scan",
+    "zero_of",
+]
 
 
 def __getattr__(name: str) -> Any:

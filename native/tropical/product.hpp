@@ -1,0 +1,96 @@
+// Products of matrices over min-plus and max-plus: c[i,j] = best of c[i,j] and a[i,k] + b[k,j] for all k, where the
+// best is the lowest number (min-plus) or the highest (max-plus). Floats have an infinity. Integers wrap around, so
+// theirs is bounded: kBoundedInfinity, which any two numbers that are no further from 0 than it can be added up to
+// without wrapping. What is at or beyond the limit of Bounds is infinity then.
+//
+//     int16, min-plus     -16384 ... lowest ... highest | limit ... 16383 ... 32766
+//                                    finite numbers       infinity, and infinity plus a finite number
+#pragma once
+#include <cstdint>
+#include <limits>
+
+#include "../compute/poll.hpp"
+
+namespace tropalign {
+
+/// The kernels for one type of numbers. Strides of rows are in numbers; c does not overlap a or b. Of equal sums the
+/// one of the lowest k is kept, which tells 0 from -0.
+template <class T>
+struct ProductKernels {
+    /// c[i,j] = best of c[i,j] and a[i,k] + b[k,j], for m x n numbers c and all k below `k`.
+    void (*update)(bool is_max, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int64_t m,
+                   int64_t n, int64_t k);
+    /// The same, and best_k[i,j] = first_k + k where c improves.
+    void (*update_arg)(bool is_max, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc,
+                       int32_t *best_k, int64_t ldbest, int32_t first_k, int64_t m, int64_t n, int64_t k);
+};
+
+/// Those of all types.
+struct ProductTables {
+    ProductKernels<float> of_float;
+    ProductKernels<double> of_double;
+    ProductKernels<int32_t> of_int32;
+    ProductKernels<int16_t> of_int16;
+};
+
+/// The tables of the chosen instruction set.
+const ProductTables *selected_product_tables();
+
+template <class T>
+const ProductKernels<T> &product_kernels();
+
+/// The semiring's zero, the number that is worse than any other.
+template <class T>
+constexpr T worst_number(bool is_max) {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (Limits::has_infinity) return is_max ? -Limits::infinity() : Limits::infinity();
+    else return is_max ? Limits::lowest() : Limits::max();
+}
+
+/// Infinity inside the kernels.
+template <class T>
+constexpr T kBoundedInfinity = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                    : static_cast<T>(std::numeric_limits<T>::max() / 2);
+
+/// The same with the sign of the semiring's zero.
+template <class T>
+constexpr T bounded_worst(bool is_max) {
+    return is_max ? -kBoundedInfinity<T> : kBoundedInfinity<T>;
+}
+
+/// What is known of the numbers of a matrix.
+template <class T>
+struct Survey {
+    T lowest = std::numeric_limits<T>::max(), highest = std::numeric_limits<T>::lowest();  // of the finite ones
+    bool any_finite = false, any_worst = false;
+    int64_t first_bad = -1;  // the first that is no number of the semiring: NaN, or an infinity better than all
+};
+template <class T>
+Survey<T> survey(bool is_max, const T *numbers, int64_t count);
+
+/// Copies integers, the semiring's zero as its bounded infinity. `to` may be `from`.
+template <class T>
+void to_bounded(bool is_max, const T *from, T *to, int64_t count);
+/// Makes the semiring's zero of what is at the limit or beyond it: not below it for min-plus, not above it for
+/// max-plus.
+template <class T>
+void from_bounded(bool is_max, T limit, T *numbers, int64_t count);
+
+/// c[p] = a[p] (.) b[p] for n_products matrices that lie one behind the other, c without gaps. A stride of 0 takes the
+/// same matrix for all. Where best_k is given, it gets the first of the best k, or -1 where c is the semiring's zero,
+/// which for integers is what is at `limit` or beyond.
+template <class T>
+struct Products {
+    bool is_max;
+    const T *a, *b;
+    int64_t a_stride, b_stride;
+    T *c;
+    int32_t *best_k;
+    int64_t n_products, m, n, k;
+    T limit;
+};
+/// Returns false when `poll` stopped it.
+template <class T>
+bool multiply(const Products<T> &products, int n_threads, const Poll &poll);
+
+}  // namespace tropalign

@@ -1,0 +1,249 @@
+"""Products of matrices over semirings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError
+from tropalign.machine.numbers import whole_number
+from tropalign.machine.threads import resolve_threads
+from tropalign.tropical.arrays import checked_matrix
+from tropalign.tropical.semirings import MIN_PLUS, Semiring, checked_semiring, zero_of
+from tropalign.tropical.sums import log_product, real_product, truth_product
+from tropalign.tropical.tropical_products import tropical_product
+
+
+@overload
+def matmul(
+    A: Any, B: Any, semiring: Semiring = ..., *, argbest: Literal[False] = False, n_threads: int = 0
+) -> NDArray[Any]: ...
+@overload
+def matmul(
+    A: Any, B: Any, semiring: Semiring = ..., *, argbest: Literal[True], n_threads: int = 0
+) -> tuple[NDArray[Any], NDArray[np.int32]]: ...
+
+
+def matmul(
+    A: Any, B: Any, semiring: Semiring = MIN_PLUS, *, argbest: bool = False, n_threads: int = 0
+) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32]]:
+    """The product of two matrices over a semiring, or of many matrices at once.
+
+    Under min-plus C[i, j] is the lowest of A[i, k] + B[k, j] for all k: the length of the shortest way from i to j over
+    one of the k.
+
+    Parameters
+    ----------
+    A
+        An array of (m, k) numbers, or (p, m, k) for p products.
+    B
+        An array of (k, n) numbers of the same type, or (p, k, n). Where one has p matrices and the other is a single
+        one, the single one is used p times.
+    semiring
+        Over which semiring; min-plus by default.
+    argbest
+        Whether to return the first of the best k, too; for `MIN_PLUS` and `MAX_PLUS`.
+    n_threads
+        Threads, 0 for all that are available. `REAL` and `LOG` leave this to NumPy's BLAS.
+
+    Returns
+    -------
+    numpy.ndarray or tuple of two
+        (m, n) or (p, m, n) numbers of the same type; with `argbest` also int32 indices k, -1 where C[i, j] is the
+        semiring's zero.
+
+    Raises
+    ------
+    InputError
+        What is given are no matrices, they do not fit, a number is not of the semiring (NaN), or the type cannot hold a
+        number of the result, and which type can.
+    UsageError
+        No semiring, a type that it is not computed in, matrices of two types, or an option that does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tropalign.tropical import matmul
+    >>> roads = np.array([[0, 7, np.inf], [7, 0, 2], [np.inf, 2, 0]])
+    >>> matmul(roads, roads)
+    array([[0., 7., 9.],
+           [7., 0., 2.],
+           [9., 2., 0.]])
+    >>> matmul(roads, roads, argbest=True)[1][0].tolist()
+    [0, 0, 1]
+    """
+    semiring = checked_semiring(semiring)
+    n_threads = resolve_threads(n_threads)
+    if argbest and not semiring.is_tropical:
+        raise UsageError(f"argbest is for MIN_PLUS and MAX_PLUS: {semiring.name} chooses no best number")
+    a = checked_matrix(A, semiring, "A", n_dims=(2, 3))
+    b = checked_matrix(B, semiring, "B", n_dims=(2, 3))
+    _check_fit(a, b)
+    is_flat = a.ndim == b.ndim == 2
+    a, b = (matrix if matrix.ndim == 3 else matrix[None] for matrix in (a, b))
+    c, best_k = product(a, b, semiring, argbest=argbest, n_threads=n_threads)
+    if is_flat:
+        c, best_k = c[0], best_k if best_k is None else best_k[0]
+    return c if best_k is None else (c, best_k)
+
+
+def _check_fit(a: NDArray[Any], b: NDArray[Any]) -> None:
+    """Raises what is wrong with the sizes and types of two factors."""
+    if a.shape[-1] != b.shape[-2]:
+        raise InputError(f"A has {a.shape[-1]} columns and B {b.shape[-2]} rows: they have to be as many")
+    if a.ndim == b.ndim == 3 and a.shape[0] != b.shape[0] and 1 not in (a.shape[0], b.shape[0]):
+        raise InputError(f"A has {a.shape[0]} matrices and B {b.shape[0]}: give as many, or one")
+    if a.dtype != b.dtype:
+        raise UsageError(f"A is of {a.dtype} and B of {b.dtype}: convert one of them")
+
+
+def product(
+    a: NDArray[Any], b: NDArray[Any], semiring: Semiring, *, argbest: bool = False, n_threads: int = 1
+) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+    """`matmul` of matrices (p, m, k) and (p, k, n) that are checked but for their numbers."""
+    if semiring.is_tropical:
+        return tropical_product(a, b, semiring, argbest=argbest, n_threads=n_threads)
+    products = {"real": real_product, "log": log_product, "bool": truth_product}
+    return products[semiring.name](a, b), None
+
+
+def identity(n: int, semiring: Semiring, dtype: Any) -> NDArray[Any]:
+    """The matrix that changes no product: the semiring's one on the diagonal, its zero elsewhere."""
+    made = np.full((n, n), zero_of(semiring, dtype))
+    np.fill_diagonal(made, semiring.one)
+    return made
+
+
+def power(A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
+    """A matrix multiplied n times with itself, by squaring.
+
+    Parameters
+    ----------
+    A
+        A square array.
+    n
+        How many factors; 0 gives the semiring's identity.
+    semiring
+        Over which semiring; min-plus by default, where the result has the lengths of the shortest ways of n steps.
+    n_threads
+        Threads, 0 for all that are available.
+
+    Returns
+    -------
+    numpy.ndarray
+        A matrix of the same size and type.
+
+    Raises
+    ------
+    InputError
+        No square matrix, a number that the semiring does not have, or a result that the type cannot hold.
+    UsageError
+        No semiring, a type that it is not computed in, or n below 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tropalign.tropical import power
+    >>> ring = np.array([[np.inf, 1, np.inf], [np.inf, np.inf, 1], [5, np.inf, np.inf]])
+    >>> power(ring, 3)[0].tolist()
+    [7.0, inf, inf]
+    """
+    semiring = checked_semiring(semiring)
+    exponent = whole_number("n", n, 0)
+    square = checked_matrix(A, semiring, is_square=True)
+    if exponent == 0:
+        matmul(square, square[:, :0], semiring)
+        return identity(len(square), semiring, square.dtype)
+    result: NDArray[Any] | None = None
+    while exponent:
+        if exponent & 1:
+            result = square.copy() if result is None else matmul(result, square, semiring, n_threads=n_threads)
+        exponent >>= 1
+        if exponent:
+            square = matmul(square, square, semiring, n_threads=n_threads)
+    assert result is not None
+    return result
+
+
+def chain(matrices: Iterable[Any], semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
+    """The product of several matrices.
+
+    Parameters
+    ----------
+    matrices
+        At least one, of sizes that fit and the same type.
+    semiring
+        Over which semiring; min-plus by default.
+    n_threads
+        Threads, 0 for all that are available.
+
+    Returns
+    -------
+    numpy.ndarray
+        As many rows as the first and as many columns as the last has.
+
+    Raises
+    ------
+    InputError
+        There is no matrix, two neighbours do not fit, a number is not of the semiring, or the type cannot hold a
+        result.
+    UsageError
+        No semiring, or a type that it is not computed in.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import chain
+    >>> chain([[[1.0, 5.0]], [[2.0], [3.0]], [[0.0, 10.0]]]).tolist()
+    [[3.0, 13.0]]
+    """
+    semiring = checked_semiring(semiring)
+    factors = [checked_matrix(matrix, semiring, f"matrices[{k}]") for k, matrix in enumerate(matrices)]
+    if not factors:
+        raise InputError("there is no matrix: give at least one")
+    result = factors[0]
+    for factor in factors[1:]:
+        result = matmul(result, factor, semiring, n_threads=n_threads)
+    return result.copy() if len(factors) == 1 else result
+
+
+def scan(matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
+    """The products of the first one, two, three ... of many matrices.
+
+    Parameters
+    ----------
+    matrices
+        An array of (n, l, l) numbers.
+    semiring
+        Over which semiring; min-plus by default.
+    n_threads
+        Threads, 0 for all that are available.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n, l, l): entry k is the product of the matrices 0 to k.
+
+    Raises
+    ------
+    InputError
+        No matrices, none that are square, a number that the semiring does not have, or a result that the type cannot
+        hold.
+    UsageError
+        No semiring, or a type that it is not computed in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tropalign.tropical import scan
+    >>> scan(np.array([[[1.0]], [[2.0]], [[3.0]]])).ravel().tolist()
+    [1.0, 3.0, 6.0]
+    """
+    semiring = checked_semiring(semiring)
+    steps = checked_matrix(matrices, semiring, "matrices", n_dims=(3,), is_square=True)
+    found = steps.copy()
+    for k in range(1, len(found)):
+        found[k] = matmul(found[k - 1], steps[k], semiring, n_threads=n_threads)
+    return found
