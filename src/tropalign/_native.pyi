@@ -310,3 +310,20 @@ def finish_block(
     progress: Callable[[int], object] | None = None,
     reporting: _Reporting = ...,
 ) -> dict[str, NDArray[Any]]: ...
+def viterbi_codes(
+    start: _F64,
+    transition: _F64,
+    emission: _F64,
+    codes: _U8,
+    offsets: _I64,
+    n_threads: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_U8 | _U16, _F64]: ...
+def viterbi_frames(
+    start: _F64,
+    transition: _F64,
+    frames: _F64,
+    offsets: _I64,
+    n_threads: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_U8 | _U16, _F64]: ...
