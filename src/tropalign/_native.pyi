@@ -321,3 +321,20 @@ def tropical_product(
     n_threads: int,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]: ...
+def viterbi_codes(
+    start: _F64,
+    transition: _F64,
+    emission: _F64,
+    codes: _U8,
+    offsets: _I64,
+    n_threads: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_U8 | _U16, _F64]: ...
+def viterbi_frames(
+    start: _F64,
+    transition: _F64,
+    frames: _F64,
+    offsets: _I64,
+    n_threads: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_U8 | _U16, _F64]: ...

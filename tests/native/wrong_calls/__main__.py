@@ -6,13 +6,13 @@ crash ends a process of its own, and the last line names the call.
 
 import sys
 
-from native.wrong_calls import formats, msa, pairwise, phylo, profile
+from native.wrong_calls import formats, hmm, msa, pairwise, phylo, profile
 
 ALL = (
     pairwise.pairs, pairwise.plans, pairwise.scatters, phylo.makers, phylo.vectors, phylo.placements,
     formats.rows_of_text, formats.alignments, msa.subsequences, msa.groups_of_sequences, msa.posteriors,
     msa.posterior_stores, msa.guide_trees, msa.refinements, profile.models, profile.targets, profile.envelopes,
-    profile.domains, profile.searches, profile.recodings,
+    profile.domains, profile.searches, profile.recodings, hmm.best_paths,
 )  # fmt: skip
 GROUPS = {f.__name__: f for f in ALL}
 

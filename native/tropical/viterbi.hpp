@@ -1,0 +1,39 @@
+// The most probable path of a hidden Markov model (Viterbi 1967). With l states, all in logarithms,
+//
+//     A_0[s] = start[s],    A_k[s] = max over r of (V_{k-1}[r] + transition[r, s]),    V_k[s] = A_k[s] + emission_k[s]
+//
+// and the path goes back from the best state of V_{n-1}: before state s at step k comes the lowest r whose sum is
+// A_k[s]. No back-pointers are kept: the way back forms the sums of one state per step again, and finds r where one
+// equals A_k[s].
+//
+// Sums are exact. Logarithms are rounded to multiples of 2^-36 first (an error of 7e-12; a plain double loses as much
+// once a score is beyond 1e5), so that sums of less than 2^17 are multiples of 2^-36 as well, no double rounds them,
+// and they do not depend on their order: ties are ties on every way of computing them.
+#pragma once
+#include <cstdint>
+
+#include "../compute/poll.hpp"
+
+namespace tropalign {
+
+/// A model in logarithms: start [l], transition [l, l] (from, to), emission [l, n_symbols] (none where frames have it).
+struct HmmLogs {
+    int32_t n_states, n_symbols;
+    const double *start, *transition, *emission;
+};
+
+/// Sequence j is [offsets[j], offsets[j + 1]) of `codes`, or of `frames` [n, l]: what each state says of each step.
+struct HmmObservations {
+    const uint8_t *codes;
+    const double *frames;
+    const int64_t *offsets;
+    int64_t n_sequences;
+};
+
+/// Paths, a state per step, and their scores: sums of the unrounded logarithms, from left to right. A sequence without
+/// a possible path has state 0 throughout and -inf; one without steps 0. False when `poll` stopped it.
+template <class State>
+bool viterbi(const HmmLogs &logs, const HmmObservations &observations, int n_threads, State *paths, double *scores,
+             const Poll &poll);
+
+}  // namespace tropalign
