@@ -11,8 +11,8 @@ from native.wrong_calls import formats, msa, pairwise, phylo, profile
 ALL = (
     pairwise.pairs, pairwise.plans, pairwise.scatters, phylo.makers, phylo.vectors, phylo.placements,
     formats.rows_of_text, formats.alignments, msa.subsequences, msa.groups_of_sequences, msa.posteriors,
-    msa.posterior_stores, msa.guide_trees, msa.refinements, profile.models, profile.targets, profile.envelopes,
-    profile.domains, profile.searches, profile.recodings,
+    msa.posterior_stores, msa.guide_trees, msa.refinements, msa.profiles_of_families,
+    profile.models, profile.targets, profile.envelopes, profile.domains, profile.searches, profile.recodings,
 )  # fmt: skip
 GROUPS = {f.__name__: f for f in ALL}
 
