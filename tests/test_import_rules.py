@@ -21,7 +21,7 @@ ALLOWED = {
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "trees": set(),
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "msa": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "msa": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats"},
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "tropical": {"errors", "machine"},
     "cli": {

@@ -14,6 +14,7 @@ void bind_msa_large(nanobind::module_ &);
 void bind_msa_store(nanobind::module_ &);
 void bind_msa_progressive(nanobind::module_ &);
 void bind_msa_blocks(nanobind::module_ &);
+void bind_msa_profiles(nanobind::module_ &);
 void bind_profile_model(nanobind::module_ &);
 void bind_profile_targets(nanobind::module_ &);
 void bind_profile_envelopes(nanobind::module_ &);
@@ -46,6 +47,7 @@ NB_MODULE(_native, m) {
     bind_msa_store(m);
     bind_msa_progressive(m);
     bind_msa_blocks(m);
+    bind_msa_profiles(m);
     bind_profile_model(m);
     bind_profile_targets(m);
     bind_profile_envelopes(m);

@@ -6,12 +6,7 @@
 //     P(i, j) = sum over pairs (x, y) of share(x, y) S_xy(residue of x in column i, residue of y in column j)
 //
 // with x in the first group, y in the second, and shares that add up to 1. The alignment has the highest sum of P over
-// the columns that it puts together:
-//
-//     D(i, j) = max(D(i-1, j-1) + P(i, j), D(i-1, j), D(i, j-1)),    D(i, 0) = D(0, j) = 0
-//
-// Tie rule, from the end (m, n) backwards: the diagonal step where it reaches D(i, j), else the step to (i, j-1) where
-// D is the same there (a column of the second group alone), else that to (i-1, j).
+// the columns that it puts together: column_path.hpp, where the tie rule is, too.
 //
 // All numbers are integers, so the order of additions does not matter. A weight becomes a whole number of 2^-24 of the
 // largest, rounded to nearest; a share is that number over the sum of all, in units of 1 / (2^31 - 1), rounded down. A
@@ -21,8 +16,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "column_path.hpp"
 #include "store.hpp"
-#include "watch.hpp"
 
 namespace tropalign {
 
@@ -54,12 +49,6 @@ struct AlignedGroup {
 struct CrossPair {
     int32_t x, y;
     double weight;
-};
-
-/// Where the columns of two groups went; every column of the result has one of them, or one of each.
-struct MergedColumns {
-    std::vector<int32_t> first, second;  // ascending: the new column of each column
-    int32_t n_columns;
 };
 
 /// All pairs of two groups that the store has, with the product of their sequences' weights.

@@ -13,6 +13,8 @@ ALL = (
     formats.rows_of_text, formats.alignments, msa.subsequences, msa.groups_of_sequences, msa.posteriors,
     msa.posterior_stores, msa.guide_trees, msa.refinements, profile.models, profile.targets, profile.envelopes,
     profile.domains, profile.searches, profile.recodings, hmm.best_paths,
+    msa.posterior_stores, msa.guide_trees, msa.refinements, msa.profiles_of_families,
+    profile.models, profile.targets, profile.envelopes, profile.domains, profile.searches, profile.recodings,
 )  # fmt: skip
 GROUPS = {f.__name__: f for f in ALL}
 

@@ -314,3 +314,28 @@ def refinements():
         ("n_threads", 0, "below 1"),
     ]:
         yield f"confidence: {name} {wrong}", _native.confidence, changed(sure, **{name: wrong}), ValueError, text
+
+
+def profiles_of_families():
+    """align_profiles, align_profile_to_sequence."""
+    shares, scores = np.full((3, 4), 0.25), np.zeros((4, 4))
+    two = {"first": shares, "second": shares}
+    one = {"profile": shares, "codes": np.arange(3, dtype=U8), "scores": scores}
+    yield "two", _native.align_profiles, two, None, ""
+    yield "one", _native.align_profile_to_sequence, one, None, ""
+    for name, wrong, error, text in [
+        ("first", with_value(shares, (1, 2), np.nan), ValueError, "first: a number beyond 1"),
+        ("second", with_value(shares, (1, 2), 2), ValueError, "second: a number beyond 1"),
+        ("second", np.zeros((3, 5)), ValueError, "second: not the letters"),
+        ("first", np.zeros((0, 4)), ValueError, "first: no column"),
+        ("first", shares.astype(np.float32), TypeError, ""),
+    ]:
+        yield f"{name} {wrong.shape}", _native.align_profiles, changed(two, **{name: wrong}), error, text
+    for name, wrong, error, text in [
+        ("codes", np.array([0, 3], U8), ValueError, "codes: code 3"),
+        ("codes", np.zeros(0, U8), ValueError, "codes: none"),
+        ("scores", np.zeros((3, 4)), ValueError, "scores: not one of each two letters"),
+        ("scores", np.full((4, 4), np.inf), ValueError, "scores: a number beyond"),
+        ("profile", shares[:, :1].copy(), ValueError, "profile: no column, or no letter"),
+    ]:
+        yield f"{name} {wrong.shape}", _native.align_profile_to_sequence, changed(one, **{name: wrong}), error, text

@@ -1,0 +1,65 @@
+// Bindings: profiles aligned with profiles and sequences.
+#include <cmath>
+
+#include "../msa/profile_pairs.hpp"
+#include "check.hpp"
+
+namespace tropalign {
+namespace {
+
+/// Numbers of a matrix that sums of 2^31 of them cannot make infinite.
+void require_finite(const Array<double, 2> &values, double most, const char *name) {
+    const double *data = values.data();
+    bool good = true;
+    for (size_t k = 0; k < values.shape(0) * values.shape(1); ++k) good &= std::abs(data[k]) <= most;
+    if (!good) refuse(std::string(name) + ": a number beyond " + std::to_string(static_cast<int64_t>(most)));
+}
+
+ProfileColumns columns_of(const Array<double, 2> &shares, const char *name) {
+    require_finite(shares, 1, name);
+    if (shares.shape(0) < 1 || shares.shape(1) < 2) refuse(std::string(name) + ": no column, or no letter");
+    if (shares.shape(0) > INT32_MAX / 2) refuse(std::string(name) + ": too many columns");
+    return {shares.data(), static_cast<int64_t>(shares.shape(0)), static_cast<int64_t>(shares.shape(1))};
+}
+
+template <class Work>
+nb::tuple merged(Work work) {
+    PythonPoll poll{nb::object(nb::none())};
+    Watch watch;
+    MergedColumns found;
+    {
+        nb::gil_scoped_release released;
+        watch.run(std::ref(poll), [&] { found = work(watch); });
+    }
+    poll.rethrow();
+    return nb::make_tuple(to_numpy(std::move(found.first)), to_numpy(std::move(found.second)), found.n_columns);
+}
+
+nb::tuple profiles(Array<double, 2> first, Array<double, 2> second) {
+    const ProfileColumns p = columns_of(first, "first"), q = columns_of(second, "second");
+    require(p.n_letters == q.n_letters, "second: not the letters of the first profile");
+    return merged([&](const Watch &watch) { return align_profiles(p, q, watch); });
+}
+
+nb::tuple profile_and_sequence(Array<double, 2> profile, Column<uint8_t> codes, Array<double, 2> scores) {
+    const ProfileColumns p = columns_of(profile, "profile");
+    const auto n = static_cast<size_t>(p.n_letters);
+    require(scores.shape(0) == n && scores.shape(1) == n, "scores: not one of each two letters of the profile");
+    require_finite(scores, 1e6, "scores");
+    require(codes.size() >= 1 && codes.size() <= INT32_MAX / 2, "codes: none, or too many");
+    require_codes(codes.data(), codes.size(), static_cast<int>(std::min<int64_t>(p.n_letters - 1, 255)), "codes");
+    const auto length = static_cast<int64_t>(codes.size());
+    return merged(
+        [&](const Watch &watch) { return align_profile_to_sequence(p, codes.data(), length, scores.data(), watch); });
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_msa_profiles(nanobind::module_ &m) {
+    using namespace tropalign;
+    m.def("align_profiles", &profiles, array("first"), array("second"),
+          "Columns of two profiles put together by Euclidean distance: (first, second, n_columns).");
+    m.def("align_profile_to_sequence", &profile_and_sequence, array("profile"), array("codes"), array("scores"),
+          "Columns of a profile and letters put together by scores: (first, second, n_columns).");
+}

@@ -1,0 +1,259 @@
+"""Alignments as profiles, and profiles aligned with profiles and sequences (Hanif 2014, chapter 4)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import UsageError
+from tropalign.msa.add import joined
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.scoring.matrix import SubstitutionMatrix
+from tropalign.sequences.batch import SequenceBatch
+
+#: The code of a gap in `MultipleAlignment.codes`.
+GAP_CODE = 255
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileAlignment:
+    """Which columns of two profiles, or of a profile and a sequence, stand together.
+
+    Attributes
+    ----------
+    total : float
+        The sum of distances, or of scores, over the columns of the result.
+    first : int32, shape (n_first,)
+        The new column of each column of the first profile, from 0; ascending.
+    second : int32, shape (n_second,)
+        The same of the second profile, or of each residue.
+    n_columns : int
+        Columns of the result; each has one of the first, one of the second, or both.
+    """
+
+    total: float
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    n_columns: int
+
+    def merged(self, first: MultipleAlignment, second: MultipleAlignment) -> MultipleAlignment:
+        """Both alignments in one, the rows of the first above those of the second.
+
+        Parameters
+        ----------
+        first, second
+            What was aligned; a sequence as an alignment of one row.
+
+        Returns
+        -------
+        MultipleAlignment
+
+        Raises
+        ------
+        UsageError
+            Alignments of other widths.
+        InputError
+            A name that both have, or different alphabets.
+        """
+        for alignment, columns in ((first, self.first), (second, self.second)):
+            if alignment.n_columns != len(columns):
+                raise UsageError(f"an alignment of {alignment.n_columns} columns, where {len(columns)} were aligned")
+        whole = joined(first.sequences, second.sequences)
+        moved = np.concatenate([self.first[first.columns], self.second[second.columns]])
+        return MultipleAlignment(whole, moved.astype(np.int32), self.n_columns)
+
+
+def profile_of(alignment: MultipleAlignment, weights: Any = None) -> NDArray[np.float64]:
+    """The shares of letters and gaps in the columns of an alignment.
+
+    Parameters
+    ----------
+    alignment
+        The rows.
+    weights : array_like, shape (n_rows,), optional
+        How much each row counts: 0 or more, not all 0; all the same when not given.
+
+    Returns
+    -------
+    float64, shape (n_columns, n_letters + 1)
+        A column per letter of the alignment's alphabet, by code, and the blank's at last; rows add up to 1.
+
+    Raises
+    ------
+    UsageError
+        Not an alignment, or weights that are not one number per row.
+
+    Examples
+    --------
+    >>> alignment = tropalign.MultipleAlignment.from_rows(["a", "b"], ["AC-", "ACT"], tropalign.NUCLEOTIDE)
+    >>> profile_of(alignment)[:, [0, 1, 2, 3, -1]].tolist()
+    [[1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.5, 0.5]]
+    """
+    if not isinstance(alignment, MultipleAlignment):
+        raise UsageError(f"an object of type {type(alignment).__name__} is no alignment: give a MultipleAlignment")
+    shares = _row_shares(weights, len(alignment))
+    n_letters, n_columns = len(alignment.sequences.alphabet.letters), alignment.n_columns
+    profile = np.zeros((n_columns, n_letters + 1))
+    for share, codes in zip(shares, alignment.codes, strict=True):
+        profile[np.arange(n_columns), np.where(codes == GAP_CODE, n_letters, codes)] += share
+    return np.minimum(profile, 1.0)
+
+
+def _row_shares(weights: Any, n_rows: int) -> NDArray[np.float64]:
+    if weights is None:
+        return np.full(n_rows, 1 / n_rows)
+    try:
+        given = np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    if given.shape != (n_rows,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
+        raise UsageError(f"the weights have to be {n_rows} numbers of 0 or more, and not all 0")
+    scaled = given / given.max()
+    return np.asarray(scaled / scaled.sum())
+
+
+def align_profiles(first: Any, second: Any) -> ProfileAlignment:
+    """Aligns two profiles by the Euclidean distances of their columns.
+
+    ``S(i, j) = min(S(i-1, j-1) + |p_i - q_j|, S(i-1, j) + |p_i - blank|, S(i, j-1) + |blank - q_j|)``, the blank being
+    the column that has gaps only. The path is the same on every processor: distances are rounded to whole numbers of a
+    power of two that leaves sums in 31 bits. Where paths are equally short, see docs/msa.md.
+
+    Parameters
+    ----------
+    first, second
+        Alignments, or profiles as `profile_of` returns them: shares from 0 to 1, shape (n_columns, n_letters + 1).
+
+    Returns
+    -------
+    ProfileAlignment
+        `total` is the sum of the distances, in double precision.
+
+    Raises
+    ------
+    UsageError
+        Something else, shares outside of 0 to 1, or profiles of different letters.
+
+    Examples
+    --------
+    >>> one = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKVLAW", "MKILAW"])
+    >>> other = tropalign.MultipleAlignment.from_rows(["c"], ["MKLAW"])
+    >>> found = align_profiles(one, other)
+    >>> found.second.tolist(), found.n_columns
+    ([0, 1, 3, 4, 5], 6)
+    >>> print(*found.merged(one, other), sep="\\n")
+    MKVLAW
+    MKILAW
+    MK-LAW
+
+    References
+    ----------
+    M. K. Hanif, Mapping Dynamic Programming Algorithms on Graphics Processing Units, TUHH 2014, chapter 4.
+    """
+    p, q = _profile(first, "first"), _profile(second, "second")
+    if p.shape[1] != q.shape[1]:
+        raise UsageError(f"a profile of {p.shape[1]} shares per column, and one of {q.shape[1]}: take one alphabet")
+    x, y, n_columns = _native.align_profiles(p, q)
+    blank = np.zeros(p.shape[1])
+    blank[-1] = 1
+    columns = np.tile(blank, (2, n_columns, 1))
+    columns[0, x], columns[1, y] = p, q
+    total = float(np.linalg.norm(columns[0] - columns[1], axis=1).sum())
+    return ProfileAlignment(total, x, y, n_columns)
+
+
+def align_profile_to_sequence(
+    profile: Any,
+    sequence: Any,
+    matrix: SubstitutionMatrix | str | os.PathLike[str] | None = None,
+    *,
+    gap_cost: float = 4.0,
+) -> ProfileAlignment:
+    """Aligns an alignment with a sequence by the mean scores of its columns.
+
+    ``S(i, j) = max(S(i-1, j-1) + w(p_i, b_j), S(i-1, j) + w(p_i, blank), S(i, j-1) + w(blank, b_j))``, with the mean
+    score ``w(p, b)`` of a column's letters, of which the blank is one: it scores ``-gap_cost`` beside a letter and 0
+    beside itself.
+
+    Parameters
+    ----------
+    profile
+        A MultipleAlignment.
+    sequence
+        A text or bytes in the alignment's alphabet.
+    matrix
+        A matrix, its name, or a file in NCBI format; that of the alphabet when not given.
+    gap_cost
+        0 or more.
+
+    Returns
+    -------
+    ProfileAlignment
+        `total` is the score, in double precision.
+
+    Raises
+    ------
+    UsageError
+        Not an alignment, not a sequence, or costs that are no number of 0 or more.
+    ScoringError
+        No such matrix.
+
+    Examples
+    --------
+    >>> alignment = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKVLAW", "MKILAW"])
+    >>> found = align_profile_to_sequence(alignment, "MKLAW")
+    >>> found.second.tolist(), found.total
+    ([0, 1, 3, 4, 5], 25.0)
+
+    References
+    ----------
+    M. K. Hanif, Mapping Dynamic Programming Algorithms on Graphics Processing Units, TUHH 2014, chapter 4.
+    """
+    shares = profile_of(profile)
+    batch = _one_sequence(sequence, profile)
+    scores = _scores(matrix, profile, gap_cost)
+    x, y, n_columns = _native.align_profile_to_sequence(shares, batch.codes, scores)
+    blank = len(scores) - 1
+    gain = shares @ scores
+    letter_at = np.full(n_columns, blank)
+    letter_at[y] = batch.codes
+    is_profile = np.zeros(n_columns, bool)
+    is_profile[x] = True
+    total = float(gain[np.arange(len(x)), letter_at[x]].sum() + scores[blank, letter_at[~is_profile]].sum())
+    return ProfileAlignment(total, x, y, n_columns)
+
+
+def _profile(source: Any, name: str) -> NDArray[np.float64]:
+    if isinstance(source, MultipleAlignment):
+        return profile_of(source)
+    values = np.asarray(source)
+    if values.ndim != 2 or values.dtype.kind not in "fiu" or min(values.shape) < 1 or values.shape[1] < 2:
+        raise UsageError(f"the {name} is neither an alignment nor a profile of shape (n_columns, n_letters + 1)")
+    shares = np.ascontiguousarray(values, np.float64)
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise UsageError(f"the {name} profile has a share outside of 0 to 1")
+    return shares
+
+
+def _one_sequence(sequence: Any, profile: MultipleAlignment) -> SequenceBatch:
+    if not isinstance(sequence, str | bytes) or not sequence:
+        raise UsageError("the sequence has to be a text or bytes, with at least one letter")
+    return SequenceBatch.from_strings([sequence], alphabet=profile.sequences.alphabet)
+
+
+def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray[np.float64]:
+    """Of letters and the blank, by code."""
+    if isinstance(gap_cost, bool) or not isinstance(gap_cost, int | float) or not 0 <= gap_cost <= 1e6:
+        raise UsageError(f"the gap cost {gap_cost!r} is no number from 0 to 1,000,000")
+    alphabet = profile.sequences.alphabet
+    chosen = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
+    n = len(alphabet.letters)
+    scores = np.full((n + 1, n + 1), -float(gap_cost))
+    scores[:n, :n] = chosen.scores[:n, :n]
+    scores[n, n] = 0.0
+    return scores
