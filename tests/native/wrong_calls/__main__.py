@@ -4,19 +4,22 @@ Run with the name of a group, it makes the group's calls and prints a line per c
 crash ends a process of its own, and the last line names the call.
 """
 
+import inspect
 import sys
+from importlib import import_module
+from pathlib import Path
 
-from native.wrong_calls import formats, hmm, msa, pairwise, phylo, profile
 
-ALL = (
-    pairwise.pairs, pairwise.plans, pairwise.scatters, phylo.makers, phylo.vectors, phylo.placements,
-    formats.rows_of_text, formats.alignments, msa.subsequences, msa.groups_of_sequences, msa.posteriors,
-    msa.posterior_stores, msa.guide_trees, msa.refinements, profile.models, profile.targets, profile.envelopes,
-    profile.domains, profile.searches, profile.recodings, hmm.best_paths,
-    msa.posterior_stores, msa.guide_trees, msa.refinements, msa.profiles_of_families,
-    profile.models, profile.targets, profile.envelopes, profile.domains, profile.searches, profile.recodings,
-)  # fmt: skip
-GROUPS = {f.__name__: f for f in ALL}
+def _groups():
+    """Every generator of calls in this folder's modules, by name."""
+    names = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    modules = [import_module(f"native.wrong_calls.{name}") for name in names]
+    found = [f for module in modules for f in vars(module).values() if inspect.isgeneratorfunction(f)]
+    assert len({f.__name__ for f in found}) == len(found), "two groups of one name"
+    return {f.__name__: f for f in found}
+
+
+GROUPS = _groups()
 
 
 def outcome(call, arguments, error, text):
