@@ -63,7 +63,7 @@ def planes_of(n_vectors=3, n_columns=8, n_states=4):
     return rng.integers(0, 2**63, (-(-n_vectors // 64), n_columns, n_states + 1)).astype(U64)
 
 
-def wrong_planes():
+def _wrong_planes():
     """Arguments `planes`, `n_vectors` and `n_empty` that do not fit."""
     for changes, text in [
         ({"planes": planes_of(n_columns=7)}, "multiple of 4"),
@@ -92,7 +92,7 @@ def vectors():
     rows = {"rows": np.arange(3, dtype=I64)}
     yield "valid vectors", _native.plane_vectors, {**valid, **rows}, None, ""
     yield "valid bounds", _native.BranchBounds, valid, None, ""
-    for changes, error, text in wrong_planes():
+    for changes, error, text in _wrong_planes():
         yield f"{changes}", _native.plane_vectors, {**valid, **rows, **changes}, error, text
         yield f"{changes}", _native.BranchBounds, {**valid, **changes}, error, text
     for k in (3, -1, 64, 2**62):
@@ -133,7 +133,7 @@ def reads_and_planes():
     }
 
 
-def wrong_reads():
+def _wrong_reads():
     """Arguments `scoring`, `codes`, `offsets` and `sets` that do not fit."""
     for changes, text in [
         *(({"scoring": scoring}, "scoring") for scoring in WRONG_SCORINGS),
@@ -173,7 +173,7 @@ def placements():
     yield "valid scores", _native.place_scores, scores, None, ""
     yield "valid bounds", _native.place_scores, changed(scores, bounds=bounds), None, ""
     yield "valid paths", _native.place_paths, paths, None, ""
-    for changes, error, text in [*wrong_planes(), *wrong_reads()]:
+    for changes, error, text in [*_wrong_planes(), *_wrong_reads()]:
         yield f"scores {changes}", _native.place_scores, {**scores, **changes}, error, text
         yield f"bounded {changes}", _native.place_scores, {**scores, "bounds": bounds, **changes}, error, text
         yield f"paths {changes}", _native.place_paths, {**paths, **changes}, error, text
