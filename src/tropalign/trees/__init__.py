@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tropalign.trees.averaging import upgma
     from tropalign.trees.joining import neighbour_joining
     from tropalign.trees.tree import Tree, parse_tree, read_tree
-    from tropalign.trees.averaging import upgma
 
 _HOMES = {
     "Tree": "tree",
