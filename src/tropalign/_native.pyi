@@ -346,3 +346,25 @@ def viterbi_frames(
     n_threads: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[_U8 | _U16, _F64]: ...
+
+def closure(
+    values: NDArray[Any],
+    via: _I32 | None,
+    is_max: bool,
+    n_left: int,
+    tolerance: float,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[int, bool]: ...
+def path_predecessors(
+    values: NDArray[Any],
+    via: _I32,
+    is_max: bool,
+    predecessors: _I32,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> bool: ...
+def negative_cycle(via: _I32, vertex: int) -> list[int]: ...
+def closure_bits(
+    bits: _U64, n: int, n_threads: int, progress: Callable[[int], object] | None = None
+) -> None: ...

@@ -1,0 +1,427 @@
+#include "closure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "../compute/buffer.hpp"
+#include "../compute/parallel.hpp"
+#include "closure_kernels.hpp"
+
+namespace tropalign {
+namespace {
+
+/// Thrown where the poll says no.
+struct Stopped {};
+
+/// A product below this many sums is not worth a thread's start.
+constexpr double kParallelSums = double(1 << 24);
+/// Rows and columns of the parts of a product that threads take, at most and at least. The lowest keeps packing cheap.
+constexpr int64_t kLargestPart = 512, kSmallestPart = 128;
+
+template <class T>
+int64_t close_block(const ClosureKernels &kernels, const ClosureBlock<T> &block) {
+    if constexpr (std::is_same_v<T, float>) return kernels.close_float(block);
+    else if constexpr (std::is_same_v<T, double>) return kernels.close_double(block);
+    else if constexpr (std::is_same_v<T, int32_t>) return kernels.close_int32(block);
+    else return kernels.close_int16(block);
+}
+
+/// Polls every 50 ms, in the calling thread only.
+class Watcher {
+  public:
+    Watcher(const Poll &poll, double all, int64_t n) : poll_(poll), unit_(double(n) / std::max(all, 1.0)) {}
+
+    void look(double done) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - polled_ < std::chrono::milliseconds(50)) return;
+        polled_ = now;
+        if (poll_ && !poll_(static_cast<int64_t>(done * unit_))) throw Stopped();
+    }
+
+  private:
+    const Poll &poll_;
+    const double unit_;
+    std::chrono::steady_clock::time_point polled_ = std::chrono::steady_clock::now();
+};
+
+/// Vertices [first, first + n).
+struct Range {
+    int64_t first, n;
+};
+
+/// A cycle was found.
+struct NegativeCycle {
+    int64_t vertex;
+};
+
+template <class T>
+class Closing {
+  public:
+    Closing(const ClosureJob<T> &job, const Poll &poll)
+        : job_(job), kernels_(*selected_closure_kernels()), products_(product_kernels<T>()),
+          watcher_(poll, cubed(double(job.n)), job.n) {}
+
+    void close(Range all) {
+        if (all.n <= kClosureBlock) return close_directly(all);
+        const auto [one, two] = halves(all);
+        close(one);
+        close_second(one, two);
+        times(two, two, one);
+        times_left(one, two, two);
+        product(one, two, one);
+        clear_diagonal(one);
+    }
+
+    /// Of a graph of two parts, of which the first has job.n_left vertices.
+    void close_two_parts() {
+        const Range one{0, job_.n_left}, two{job_.n_left, job_.n - job_.n_left};
+        product(one, two, one);
+        close(one);
+        times(one, one, two);
+        times_left(two, one, one);
+        product(two, one, two);
+        clear_diagonal(two);
+    }
+
+  private:
+    static double cubed(double x) { return x * x * x; }
+
+    static std::pair<Range, Range> halves(Range all) {
+        const int64_t half = (all.n / 2 + kClosureBlock - 1) / kClosureBlock * kClosureBlock;
+        return {{all.first, half}, {all.first + half, all.n - half}};
+    }
+
+    T *at(int64_t i, int64_t j) const { return job_.values + i * job_.n + j; }
+    int32_t *via_at(int64_t i, int64_t j) const { return job_.via + i * job_.n + j; }
+    T tolerance() const {
+        if constexpr (std::is_floating_point_v<T>) return static_cast<T>(job_.tolerance);
+        else return 0;
+    }
+
+    void close_directly(Range all) {
+        const int64_t found =
+            close_block(kernels_, ClosureBlock<T>{at(all.first, all.first), job_.n,
+                                                  job_.via ? via_at(all.first, all.first) : nullptr, job_.n, all.n,
+                                                  static_cast<int32_t>(all.first), tolerance()});
+        if (found >= 0) throw NegativeCycle{all.first + found};
+        done_ += cubed(double(all.n));
+        watcher_.look(done_);
+    }
+
+    void close_second(Range one, Range two) {
+        times(one, one, two);
+        times_left(two, one, one);
+        product(two, one, two);
+        close(two);
+    }
+
+    /// Distances of a vertex to itself are 0, or what rounding made of it.
+    void clear_diagonal(Range range) {
+        for (int64_t i = range.first; i < range.first + range.n; ++i) {
+            if (*at(i, i) < -tolerance()) throw NegativeCycle{i};
+            *at(i, i) = 0;
+            if (job_.via) *via_at(i, i) = -1;
+        }
+    }
+
+    /// The part rows x columns of the matrix becomes the smaller of itself and (left, through) (through, right).
+    void update_part(Range rows, Range columns, Range through, const T *left, int64_t left_stride, const T *right,
+                     int64_t right_stride) {
+        T *const part = at(rows.first, columns.first);
+        if (job_.via)
+            update_arg(left, left_stride, right, right_stride, part, job_.n, via_at(rows.first, columns.first), job_.n,
+                       static_cast<int32_t>(through.first), rows.n, columns.n, through.n);
+        else update(left, left_stride, right, right_stride, part, job_.n, rows.n, columns.n, through.n);
+    }
+
+    /// rows x columns: the smaller of itself and (rows, through) (through, columns), which lie elsewhere.
+    void product(Range rows, Range through, Range columns) {
+        const int64_t edge = edge_for(double(rows.n) * double(columns.n));
+        const int64_t n_across = pieces(columns.n, edge);
+        over_parts(pieces(rows.n, edge) * n_across, rows, through, columns, [&](int64_t item) {
+            const Range i = piece(rows, item / n_across, edge), j = piece(columns, item % n_across, edge);
+            update_part(i, j, through, at(i.first, through.first), job_.n, at(through.first, j.first), job_.n);
+        });
+    }
+
+    /// rows x columns becomes (rows, rows) (rows, columns): the factor from the left is closed.
+    void times(Range rows, Range through, Range columns) {
+        const int64_t edge = edge_for(double(columns.n) * double(kLargestPart));
+        over_parts(pieces(columns.n, edge), rows, through, columns, [&](int64_t item) {
+            const Range j = piece(columns, item, edge);
+            const Buffer<T> before = copy(rows, j);
+            update_part(rows, j, through, at(rows.first, through.first), job_.n, before.data(), j.n);
+        });
+    }
+
+    /// rows x columns becomes (rows, columns) (columns, columns): the factor from the right is closed.
+    void times_left(Range rows, Range through, Range columns) {
+        const int64_t edge = edge_for(double(rows.n) * double(kLargestPart));
+        over_parts(pieces(rows.n, edge), rows, through, columns, [&](int64_t item) {
+            const Range i = piece(rows, item, edge);
+            const Buffer<T> before = copy(i, columns);
+            update_part(i, columns, through, before.data(), columns.n, at(through.first, columns.first), job_.n);
+        });
+    }
+
+    Buffer<T> copy(Range rows, Range columns) const {
+        Buffer<T> copied(static_cast<size_t>(rows.n * columns.n));
+        for (int64_t i = 0; i < rows.n; ++i)
+            std::copy_n(at(rows.first + i, columns.first), columns.n, copied.data() + i * columns.n);
+        return copied;
+    }
+
+    /// The edge of square parts of so many distances, of which every thread gets several.
+    int64_t edge_for(double area) const {
+        int64_t edge = kLargestPart;
+        while (edge > kSmallestPart && area < 3.0 * job_.n_threads * double(edge) * double(edge)) edge /= 2;
+        return job_.n_threads == 1 ? kLargestPart : edge;
+    }
+    static int64_t pieces(int64_t n, int64_t edge) { return (n + edge - 1) / edge; }
+    static Range piece(Range all, int64_t k, int64_t edge) {
+        return {all.first + k * edge, std::min(edge, all.n - k * edge)};
+    }
+
+    template <class Work>
+    void over_parts(int64_t n_parts, Range rows, Range through, Range columns, Work work) {
+        const double sums = double(rows.n) * double(through.n) * double(columns.n);
+        std::atomic<int64_t> n_done = 0;
+        parallel(sums < kParallelSums ? 1 : job_.n_threads, n_parts, 1, [&](int thread, int64_t item) {
+            work(item);
+            const int64_t so_far = ++n_done;
+            if (thread == 0) watcher_.look(done_ + sums * double(so_far) / double(n_parts));
+        });
+        done_ += sums;
+        watcher_.look(done_);
+    }
+
+    const ClosureJob<T> &job_;
+    const ClosureKernels &kernels_;
+    const ProductKernels<T> &products_;
+    Watcher watcher_;
+    double done_ = 0;
+};
+
+/// As shortest paths of bounded numbers. Integers that are too large are the caller's mistake (weight_range).
+template <class T>
+void to_distances(T *values, int64_t size, bool is_max) {
+    const T infinity = worst_number<T>(is_max);
+    if constexpr (std::is_floating_point_v<T>) {
+        if (!is_max) return;
+        for (int64_t k = 0; k < size; ++k) values[k] = T(0) - values[k];  // which makes no -0
+    } else {
+        for (int64_t k = 0; k < size; ++k) {
+            const T value = values[k];
+            values[k] = value == infinity ? kBoundedInfinity<T> : is_max ? static_cast<T>(-value) : value;
+        }
+    }
+}
+
+template <class T>
+void from_distances(T *values, int64_t size, bool is_max, bool has_negative) {
+    const T infinity = worst_number<T>(is_max);
+    if constexpr (std::is_floating_point_v<T>) {
+        if (!is_max) return;
+        for (int64_t k = 0; k < size; ++k) values[k] = T(0) - values[k];
+    } else {
+        const T highest = static_cast<T>(highest_distance<T>(has_negative));
+        for (int64_t k = 0; k < size; ++k) {
+            const T value = values[k];
+            values[k] = value > highest ? infinity : is_max ? static_cast<T>(-value) : value;
+        }
+    }
+}
+
+}  // namespace
+
+template <class T>
+int64_t close_matrix(const ClosureJob<T> &job, const Poll &poll) {
+    const int64_t size = job.n * job.n;
+    const Survey<T> range = survey(job.is_max, job.values, size);
+    const bool has_negative = range.any_finite && (job.is_max ? range.highest > 0 : range.lowest < 0);
+    to_distances(job.values, size, job.is_max);
+    if (job.via) std::fill_n(job.via, size, -1);
+    int64_t found = -1;
+    try {
+        Closing<T> closing(job, poll);
+        for (int64_t i = 0; i < job.n; ++i) {
+            if (job.values[i * job.n + i] < 0) throw NegativeCycle{i};  // a loop
+            job.values[i * job.n + i] = 0;
+        }
+        if (job.n_left) closing.close_two_parts();
+        else closing.close({0, job.n});
+    } catch (const NegativeCycle &cycle) {
+        found = cycle.vertex;
+    } catch (const Stopped &) {
+        return -2;
+    }
+    from_distances(job.values, size, job.is_max, has_negative);
+    return found;
+}
+
+namespace {
+
+/// The last edge of each path, a column at a time: that of a path through k is that of the path from k.
+class LastEdges {
+  public:
+    LastEdges(const int32_t *via, int64_t n) : via_(via), n_(n) {}
+
+    /// Columns [first, first + count). is_reached(i, j) says whether there is a path. False where `via` has a circle.
+    template <class IsReached>
+    bool fill(int64_t first, int64_t count, int32_t *predecessors, IsReached is_reached) const {
+        for (int64_t i = 0; i < n_; ++i)
+            for (int64_t j = first; j < first + count; ++j) {
+                const bool is_edge = via_[i * n_ + j] < 0;
+                predecessors[i * n_ + j] = !is_edge                     ? kUnknown
+                                           : i != j && is_reached(i, j) ? static_cast<int32_t>(i)
+                                                                        : -1;
+            }
+        std::vector<int64_t> waiting;
+        for (int64_t i = 0; i < n_; ++i)
+            for (int64_t j = first; j < first + count; ++j) {
+                int64_t v = i;
+                for (waiting.clear(); predecessors[v * n_ + j] == kUnknown; v = via_[v * n_ + j]) {
+                    if (static_cast<int64_t>(waiting.size()) > n_) return false;
+                    waiting.push_back(v);
+                }
+                for (int64_t w : waiting) predecessors[w * n_ + j] = predecessors[v * n_ + j];
+            }
+        return true;
+    }
+
+  private:
+    static constexpr int32_t kUnknown = -2;
+    const int32_t *via_;
+    const int64_t n_;
+};
+
+/// The vertices after `from` on the path to `to`; false where it is longer than any path.
+bool expand(const int32_t *via, int64_t n, int64_t from, int64_t to, std::vector<int32_t> &path) {
+    std::vector<std::pair<int64_t, int64_t>> open{{from, to}};
+    path.clear();
+    while (!open.empty()) {
+        const auto [a, b] = open.back();
+        open.pop_back();
+        if (const int32_t k = via[a * n + b]; k < 0) path.push_back(static_cast<int32_t>(b));
+        else {
+            open.push_back({k, b});
+            open.push_back({a, k});
+        }
+        if (static_cast<int64_t>(open.size()) > n + 1 || static_cast<int64_t>(path.size()) > 4 * n) return false;
+    }
+    return true;
+}
+
+/// Where cycles of weight 0 let the predecessors of row i run in a circle, they are made anew, from paths.
+bool make_tree(const int32_t *via, int64_t n, int64_t i, int32_t *row, std::vector<uint8_t> &is_in_tree,
+               std::vector<int32_t> &path) {
+    bool is_tree = true;
+    is_in_tree.assign(static_cast<size_t>(n), 0);
+    is_in_tree[i] = 1;
+    for (int64_t j = 0; j < n && is_tree; ++j) {
+        if (row[j] < 0) continue;
+        path.clear();
+        int64_t v = j;
+        for (; !is_in_tree[v]; v = row[v]) {
+            path.push_back(static_cast<int32_t>(v));
+            if (row[v] < 0 || static_cast<int64_t>(path.size()) > n) {
+                is_tree = false;
+                break;
+            }
+        }
+        for (int32_t w : path) is_in_tree[w] = 1;
+    }
+    if (is_tree) return true;
+    is_in_tree.assign(static_cast<size_t>(n), 0);
+    is_in_tree[i] = 1;
+    for (int64_t j = 0; j < n; ++j) {
+        if (row[j] < 0 || is_in_tree[j]) continue;
+        if (!expand(via, n, i, j, path)) return false;
+        int32_t before = static_cast<int32_t>(i);
+        for (int32_t v : path) {
+            if (!is_in_tree[v]) {
+                is_in_tree[v] = 1;
+                row[v] = before;
+            }
+            before = v;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+template <class T>
+bool fill_predecessors(const T *values, const int32_t *via, int64_t n, bool is_max, int32_t *predecessors,
+                       int n_threads, const Poll &poll, bool &stopped) {
+    constexpr int64_t kColumns = 16;  // a line of memory
+    const T infinity = worst_number<T>(is_max);
+    const LastEdges last_edges(via, n);
+    std::atomic<bool> is_good = true;
+    stopped = !parallel(
+        n_threads, (n + kColumns - 1) / kColumns, 1,
+        [&](int, int64_t item) {
+            const int64_t first = item * kColumns;
+            const bool good = last_edges.fill(first, std::min(kColumns, n - first), predecessors,
+                                              [&](int64_t i, int64_t j) { return values[i * n + j] != infinity; });
+            if (!good) is_good = false;
+        },
+        [&](int64_t) { return !poll || poll(n); });
+    if (stopped || !is_good) return false;
+    stopped = !parallel(
+        n_threads, n, 16,
+        [&](int, int64_t i) {
+            thread_local std::vector<uint8_t> is_in_tree;
+            thread_local std::vector<int32_t> path;
+            if (!make_tree(via, n, i, predecessors + i * n, is_in_tree, path)) is_good = false;
+        },
+        [&](int64_t) { return !poll || poll(n); });
+    return !stopped && is_good;
+}
+
+std::vector<int32_t> cycle_through(const int32_t *via, int64_t n, int64_t vertex) {
+    std::vector<int32_t> path, simple{static_cast<int32_t>(vertex)};
+    if (via[vertex * n + vertex] < 0 || !expand(via, n, vertex, vertex, path)) return simple;
+    path.pop_back();          // the vertex again
+    for (int32_t v : path) {  // a cycle inside the cycle is left out: it is not negative
+        const auto again = std::find(simple.begin(), simple.end(), v);
+        if (again == simple.end()) simple.push_back(v);
+        else simple.erase(again + 1, simple.end());
+    }
+    return simple;
+}
+
+bool close_bits(uint64_t *bits, int64_t n, int64_t n_words, int n_threads, const Poll &poll) {
+    const ClosureKernels &kernels = *selected_closure_kernels();
+    for (int64_t i = 0; i < n; ++i) bits[i * n_words + i / 64] |= uint64_t{1} << (i % 64);
+    Watcher watcher(poll, double(n), n);
+    try {
+        for (int64_t first = 0; first < n; first += kClosureBlock) {
+            const int64_t last = std::min(first + kClosureBlock, n);
+            kernels.join_rows(bits, n_words, first, last, first, last);
+            const bool is_large = double(n) * double(n_words) > double(1 << 16);
+            parallel(is_large ? n_threads : 1, (n + kClosureBlock - 1) / kClosureBlock, 1, [&](int thread, int64_t b) {
+                const int64_t begin = b * kClosureBlock;
+                if (begin != first)
+                    kernels.join_rows(bits, n_words, begin, std::min(begin + kClosureBlock, n), first, last);
+                if (thread == 0) watcher.look(double(first));
+            });
+        }
+    } catch (const Stopped &) {
+        return false;
+    }
+    return true;
+}
+
+#define TROPALIGN_CLOSURE(T)                                               \
+    template int64_t close_matrix<T>(const ClosureJob<T> &, const Poll &); \
+    template bool fill_predecessors<T>(const T *, const int32_t *, int64_t, bool, int32_t *, int, const Poll &, bool &);
+TROPALIGN_CLOSURE(float)
+TROPALIGN_CLOSURE(double)
+TROPALIGN_CLOSURE(int32_t)
+TROPALIGN_CLOSURE(int16_t)
+
+}  // namespace tropalign
