@@ -8,15 +8,16 @@
 #include <type_traits>
 
 #include "../tropical/closure.hpp"
-#include "check.hpp"
+#include "tropical_numbers.hpp"
 
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
 
-template <class T, size_t n>
-using Writable = nb::ndarray<T, nb::ndim<n>, nb::c_contig, nb::device::cpu>;
+/// An array that a call writes to.
+using WritableIndex = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using WritableNumbers = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// Vertices are numbered by int32.
 template <class A>
@@ -56,7 +57,22 @@ void require_bounded(const Survey<T> &range, int64_t n, bool is_max) {
 }
 
 template <class T>
-nb::tuple closure(Writable<T, 2> values, std::optional<Writable<int32_t, 2>> via, bool is_max, int64_t n_left,
+nb::tuple closure_of(const ClosureJob<T> &job, const nb::object &progress) {
+    PythonPoll poll(progress);
+    const int64_t size = job.n * job.n;
+    int64_t vertex;
+    bool any_infinite = false;
+    {
+        nb::gil_scoped_release released;
+        require_bounded<T>(survey(job.is_max, job.values, size), job.n, job.is_max);
+        vertex = close_matrix(job, std::ref(poll));
+        if (vertex == -1) any_infinite = survey(job.is_max, job.values, size).any_worst;
+    }
+    poll.rethrow();
+    return nb::make_tuple(vertex, any_infinite);
+}
+
+nb::tuple closure(WritableNumbers values, std::optional<WritableIndex> via, bool is_max, int64_t n_left,
                   double tolerance, int n_threads, nb::object progress) {
     const int64_t n = require_square(values, "values");
     if (via) require_sides(*via, n, "via");
@@ -64,36 +80,31 @@ nb::tuple closure(Writable<T, 2> values, std::optional<Writable<int32_t, 2>> via
     require(tolerance >= 0, "tolerance: below 0");
     require_threads(n_threads);
     require_progress(progress);
-    PythonPoll poll(progress);
-    int64_t vertex;
-    bool any_infinite = false;
-    {
-        nb::gil_scoped_release released;
-        require_bounded<T>(survey(is_max, values.data(), n * n), n, is_max);
-        const ClosureJob<T> job{values.data(), via ? via->data() : nullptr, n, n_left, is_max, tolerance, n_threads};
-        vertex = close_matrix(job, std::ref(poll));
-        if (vertex == -1) any_infinite = survey(is_max, values.data(), n * n).any_worst;
-    }
-    poll.rethrow();
-    return nb::make_tuple(vertex, any_infinite);
+    return with_type_of(values, "values", [&](auto zero) {
+        using T = decltype(zero);
+        auto *const numbers = static_cast<T *>(values.data());
+        int32_t *const through = via ? via->data() : nullptr;
+        return closure_of(ClosureJob<T>{numbers, through, n, n_left, is_max, tolerance, n_threads}, progress);
+    });
 }
 
-template <class T>
-bool predecessors(Array<T, 2> values, Array<int32_t, 2> via, bool is_max, Writable<int32_t, 2> out, int n_threads,
-                  nb::object progress) {
+bool path_predecessors(AnyArray<2> values, Array<int32_t, 2> via, bool is_max, WritableIndex predecessors,
+                       int n_threads, nb::object progress) {
     const int64_t n = require_square(values, "values");
     require_sides(via, n, "via");
-    require_sides(out, n, "predecessors");
-    require(out.data() != via.data() || n == 0, "predecessors: the same memory as via");
+    require_sides(predecessors, n, "predecessors");
+    require(predecessors.data() != via.data() || n == 0, "predecessors: the same memory as via");
     require_threads(n_threads);
     require_progress(progress);
     require_via(via, n);
     PythonPoll poll(progress);
-    bool stopped = false, found;
-    {
+    bool stopped = false;
+    const bool found = with_type_of(values, "values", [&](auto zero) {
+        using T = decltype(zero);
         nb::gil_scoped_release released;
-        found = fill_predecessors(values.data(), via.data(), n, is_max, out.data(), n_threads, std::ref(poll), stopped);
-    }
+        return fill_predecessors(static_cast<const T *>(values.data()), via.data(), n, is_max, predecessors.data(),
+                                 n_threads, std::ref(poll), stopped);
+    });
     poll.rethrow();
     return found;
 }
@@ -105,7 +116,8 @@ std::vector<int32_t> negative_cycle(Array<int32_t, 2> via, int64_t vertex) {
     return cycle_through(via.data(), n, vertex);
 }
 
-void closure_bits(Writable<uint64_t, 2> bits, int64_t n, int n_threads, nb::object progress) {
+void closure_bits(nb::ndarray<uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> bits, int64_t n, int n_threads,
+                  nb::object progress) {
     const auto n_words = static_cast<int64_t>(bits.shape(1));
     require(n >= 0 && static_cast<int64_t>(bits.shape(0)) == n, "bits: not a row per vertex");
     require(n_words % 8 == 0 && 64 * n_words >= n, "bits: rows are not of whole blocks of 512 that hold all vertices");
@@ -119,25 +131,17 @@ void closure_bits(Writable<uint64_t, 2> bits, int64_t n, int n_threads, nb::obje
     poll.rethrow();
 }
 
-template <class T>
-void bind_type(nb::module_ &m) {
-    m.def("closure", &closure<T>, array("values"), array("via").none(), "is_max"_a, "n_left"_a, "tolerance"_a,
-          "n_threads"_a, "progress"_a = nb::none(),
-          "Closes a matrix of distances in place: the vertex of a negative cycle or -1, and whether any is infinite.");
-    m.def("path_predecessors", &predecessors<T>, array("values"), array("via"), "is_max"_a, array("predecessors"),
-          "n_threads"_a, "progress"_a = nb::none(),
-          "Fills the vertices before the last of each path; False where roundings leave none.");
-}
-
 }  // namespace
 }  // namespace tropalign
 
 void bind_tropical_paths(nb::module_ &m) {
     using namespace tropalign;
-    bind_type<float>(m);
-    bind_type<double>(m);
-    bind_type<int32_t>(m);
-    bind_type<int16_t>(m);
+    m.def("closure", &closure, array("values"), array("via").none(), "is_max"_a, "n_left"_a, "tolerance"_a,
+          "n_threads"_a, "progress"_a = nb::none(),
+          "Closes a matrix of distances in place: the vertex of a negative cycle or -1, and whether any is infinite.");
+    m.def("path_predecessors", &path_predecessors, array("values"), array("via"), "is_max"_a, array("predecessors"),
+          "n_threads"_a, "progress"_a = nb::none(),
+          "Fills the vertices before the last of each path; False where roundings leave none.");
     m.def("negative_cycle", &negative_cycle, array("via"), "vertex"_a, "The vertices of the cycle that closure found.");
     m.def("closure_bits", &closure_bits, array("bits"), "n"_a, "n_threads"_a, "progress"_a = nb::none(),
           "The transitive closure of rows of bits, in place.");

@@ -132,9 +132,11 @@ class Closing {
                      int64_t right_stride) {
         T *const part = at(rows.first, columns.first);
         if (job_.via)
-            update_arg(left, left_stride, right, right_stride, part, job_.n, via_at(rows.first, columns.first), job_.n,
-                       static_cast<int32_t>(through.first), rows.n, columns.n, through.n);
-        else update(left, left_stride, right, right_stride, part, job_.n, rows.n, columns.n, through.n);
+            products_.update_arg(false, left, left_stride, right, right_stride, part, job_.n,
+                                 via_at(rows.first, columns.first), job_.n, static_cast<int32_t>(through.first), rows.n,
+                                 columns.n, through.n);
+        else
+            products_.update(false, left, left_stride, right, right_stride, part, job_.n, rows.n, columns.n, through.n);
     }
 
     /// rows x columns: the smaller of itself and (rows, through) (through, columns), which lie elsewhere.

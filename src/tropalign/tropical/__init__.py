@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tropalign.tropical.closure import closure
+    from tropalign.tropical.closures import closure
     from tropalign.tropical.products import chain, matmul, power, scan
     from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, zero_of
 
@@ -19,7 +19,7 @@ _HOMES: dict[str, str] = {
     "REAL": "semirings",
     "Semiring": "semirings",
     "chain": "products",
-    "closure": "closure",
+    "closure": "closures",
     "matmul": "products",
     "power": "products",
     "scan": "products",

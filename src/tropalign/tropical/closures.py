@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, overload, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import InputError, UsageError
-from tropalign.execution.task import Progress
+from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.tropical.arrays import Survey, checked_matrix, surveyed
 from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, checked_semiring
+
+#: Called now and then with the number of vertices that are done.
+Progress = Callable[[int], object]
 
 #: Types in which a closure over min-plus is computed, each followed by those that hold more.
 _WIDER = {
@@ -45,8 +48,6 @@ class NegativeCycle(InputError):
         self, vertices: list[int], weight: float, *, is_max: bool = False, names: tuple[str, ...] | None = None
     ) -> None:
         self.vertices, self.weight, self.is_max = vertices, weight, is_max
-        from tropalign.errors import shown
-
         labels = [str(v) if names is None else shown(names[v]) for v in [*vertices, vertices[0]]]
         if len(labels) > _SHOWN_VERTICES:
             labels = [*labels[: _SHOWN_VERTICES - 2], "...", labels[-1]]
@@ -89,9 +90,9 @@ def closure(
 ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32]]:
     """The closure of a square matrix: the identity, A, A A, A A A and so on, summed.
 
-    Over min-plus (max-plus) it holds the weights of the shortest (longest) paths between all pairs of vertices, found by
-    a Floyd-Warshall of blocks [1]_; over `BOOL`, which vertices can be reached; over `REAL` and `LOG`, the inverse of
-    the identity less A, where the sum has a limit.
+    Over min-plus (max-plus) it holds the weights of the shortest (longest) paths between all pairs of vertices, found
+    by a Floyd-Warshall of blocks [1]_; over `BOOL`, which vertices can be reached; over `REAL` and `LOG`, the inverse
+    of the identity less A, where the sum has a limit.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def tropical_closure(
             before = None if via is None else _predecessors(values, via, semiring, n_threads, progress)
             return _narrowed(values, matrix.dtype, semiring), before
     raise InputError(
-        f"weights as large as {reach.edge:g} make paths of {n} vertices that no type holds: divide all weights by a number"
+        f"weights as large as {reach.edge:g} make paths of {n} vertices that no type holds: divide all by a number"
     )
 
 
@@ -292,8 +293,8 @@ def _predecessors(
     found = np.empty_like(via)
     if not _native.path_predecessors(values, via, semiring.is_max, found, n_threads, progress):
         raise InputError(
-            "rounding makes a cycle of weight 0 look negative, so that paths cannot be told: give the weights as float64, "
-            "or as whole numbers"
+            "rounding makes a cycle of weight 0 look negative, so that paths cannot be told: give the weights as "
+            "float64, or as whole numbers"
         )
     return found
 
@@ -335,7 +336,9 @@ def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
     """The limit of I + A + A A + ... of ordinary numbers: the inverse of I - A, where all eigenvalues are below 1."""
     surveyed(matrix, semiring)
     if semiring == REAL and matrix.dtype.kind != "f":
-        raise UsageError(f"the closure over {semiring.name} has fractions, which {matrix.dtype} does not hold: convert A to float64")
+        raise UsageError(
+            f"the closure over {semiring.name} has fractions, which {matrix.dtype} does not hold: convert A to float64"
+        )
     real = matrix.astype(np.float64)
     if semiring == LOG:
         with np.errstate(over="ignore"):
