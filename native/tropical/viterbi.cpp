@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "../compute/parallel.hpp"
-#include "path_kernels.hpp"
-#include "path_model.hpp"
+#include "viterbi_kernels.hpp"
+#include "viterbi_model.hpp"
 
 namespace tropalign {
 namespace {
@@ -19,7 +19,7 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 struct Room {
     Buffer<double> kept, values, scratch;
 
-    explicit Room(const PathModel &model) : values(model.stride), scratch(path_scratch(model)) {}
+    explicit Room(const ViterbiModel &model) : values(model.stride), scratch(viterbi_scratch(model)) {}
 
     double *keep(int64_t n) {
         if (static_cast<int64_t>(kept.size()) < n) kept = Buffer<double>(n);
@@ -28,7 +28,7 @@ struct Room {
 };
 
 template <class State>
-double path_score(const HmmLogs &logs, const PathSteps &steps, const State *path) {
+double path_score(const HmmLogs &logs, const ViterbiSteps &steps, const State *path) {
     const int64_t l = logs.n_states;
     auto emission = [&](int64_t k) {
         return steps.frames ? steps.frames[k * l + path[k]]
@@ -40,19 +40,19 @@ double path_score(const HmmLogs &logs, const PathSteps &steps, const State *path
     return sum;
 }
 
-void trace(const PathKernels &kernels, const PathModel &model, const PathSteps &steps, int64_t first, int64_t end,
-           Room &room, uint8_t *path) {
+void trace(const BestPathKernels &kernels, const ViterbiModel &model, const ViterbiSteps &steps, int64_t first,
+           int64_t end, Room &room, uint8_t *path) {
     kernels.trace_bytes(model, steps, first, end, room.kept.data(), path, room.scratch.data());
 }
-void trace(const PathKernels &kernels, const PathModel &model, const PathSteps &steps, int64_t first, int64_t end,
-           Room &room, uint16_t *path) {
+void trace(const BestPathKernels &kernels, const ViterbiModel &model, const ViterbiSteps &steps, int64_t first,
+           int64_t end, Room &room, uint16_t *path) {
     kernels.trace_words(model, steps, first, end, room.kept.data(), path, room.scratch.data());
 }
 
 /// The path of a sequence whose values are all kept.
 template <class State>
-double whole_path(const PathKernels &kernels, const HmmLogs &logs, const PathModel &model, const PathSteps &steps,
-                  Room &room, State *path) {
+double whole_path(const BestPathKernels &kernels, const HmmLogs &logs, const ViterbiModel &model,
+                  const ViterbiSteps &steps, Room &room, State *path) {
     if (steps.n == 0) return 0;
     double *values = room.values.data();
     kernels.forward(model, steps, 0, steps.n, values, room.keep(steps.n * model.stride), room.scratch.data());
@@ -71,14 +71,14 @@ double whole_path(const PathKernels &kernels, const HmmLogs &logs, const PathMod
 template <class State>
 bool viterbi(const HmmLogs &logs, const HmmObservations &observations, int n_threads, State *paths, double *scores,
              const Poll &poll) {
-    const PathKernels &kernels = *selected_path_kernels();
-    const PathModel model(logs);
+    const BestPathKernels &kernels = *selected_best_path_kernels();
+    const ViterbiModel model(logs);
     std::vector<Room> rooms;
     for (int t = 0; t < n_threads; ++t) rooms.emplace_back(model);
     auto decode = [&](int thread, int64_t j) {
         const int64_t begin = observations.offsets[j], n = observations.offsets[j + 1] - begin;
-        const PathSteps steps{observations.codes ? observations.codes + begin : nullptr,
-                              observations.frames ? observations.frames + begin * logs.n_states : nullptr, n};
+        const ViterbiSteps steps{observations.codes ? observations.codes + begin : nullptr,
+                                 observations.frames ? observations.frames + begin * logs.n_states : nullptr, n};
         scores[j] = whole_path(kernels, logs, model, steps, rooms[thread], paths + begin);
     };
     return parallel(n_threads, observations.n_sequences, 1, decode, poll);

@@ -1,4 +1,4 @@
-#include "path_model.hpp"
+#include "viterbi_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 namespace tropalign {
 
-PathModel::PathModel(const HmmLogs &logs) : n_states(logs.n_states) {
+ViterbiModel::ViterbiModel(const HmmLogs &logs) : n_states(logs.n_states) {
     constexpr double kNever = -std::numeric_limits<double>::infinity();
     const int64_t l = n_states, n_symbols = logs.n_symbols;
     stride = (n_states + kStatePadding - 1) / kStatePadding * kStatePadding;

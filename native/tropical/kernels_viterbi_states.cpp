@@ -1,8 +1,8 @@
 // Best paths (viterbi.hpp), lanes are states: compiled per instruction set.
 //
-// A step forms A[s] for 64 states s at once, in up to eight vectors that stay in registers: each state r before adds its
-// value to its row of transitions. For many states most rows cannot matter. With the highest transition h[r] from r into
-// the block, A[s] of no s in the block is raised by r where
+// A step forms A[s] for 64 states s at once, in up to eight vectors that stay in registers: each state r before adds
+// its value to its row of transitions. For many states most rows cannot matter. With the highest transition h[r] from r
+// into the block, A[s] of no s in the block is raised by r where
 //
 //     V[r] + h[r] <= the lowest A[s] so far                 (sums of doubles are monotone: this holds after rounding)
 //
@@ -14,7 +14,7 @@
 #include <limits>
 
 #include "../simd/real.hpp"
-#include "path_kernels.hpp"
+#include "viterbi_kernels.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -30,7 +30,7 @@ constexpr int32_t kBoundedFrom = 40;
 [[gnu::always_inline]] inline V at(const double *p) { return load<double, kVectorBytes>(p); }
 [[gnu::always_inline]] inline void put(double *p, V v) { store<double, kVectorBytes>(p, v); }
 
-/// rounded_log of path_model.hpp.
+/// rounded_log of viterbi_model.hpp.
 [[gnu::always_inline]] inline V rounded(V x) {
     const V near = (x + kRounder) - kRounder;
     return (x < kMostRounded) & (x > -kMostRounded) ? near : x;
@@ -39,7 +39,7 @@ constexpr int32_t kBoundedFrom = 40;
 /// What the states say of step k, padded to whole vectors.
 class Emissions {
   public:
-    Emissions(const PathModel &model, const PathSteps &steps, double *room)
+    Emissions(const ViterbiModel &model, const ViterbiSteps &steps, double *room)
         : model_(model), steps_(steps), room_(room) {
         std::fill(room_, room_ + model.stride, kNever);
     }
@@ -52,8 +52,8 @@ class Emissions {
     }
 
   private:
-    const PathModel &model_;
-    const PathSteps &steps_;
+    const ViterbiModel &model_;
+    const ViterbiSteps &steps_;
     double *room_;
 };
 
@@ -127,7 +127,7 @@ struct Maxima {
 /// Steps of a model whose states fill N vectors. A step waits for the one before, so that chains of maxima are short:
 /// few vectors are kept four times over, for rows r, r + 1, ...
 template <int N>
-bool forward_few(const PathModel &model, const PathSteps &steps, int64_t first, int64_t end, double *values,
+bool forward_few(const ViterbiModel &model, const ViterbiSteps &steps, int64_t first, int64_t end, double *values,
                  double *kept, double *scratch) {
     constexpr int32_t kStride = N * kLanes;
     const Emissions emissions(model, steps, scratch);
@@ -240,7 +240,7 @@ double lowest_of(const double *sums, int32_t n) {
 }
 
 /// Steps of a model with many states. scratch: emissions, keys.
-bool forward_many(const PathModel &model, const PathSteps &steps, int64_t first, int64_t end, double *values,
+bool forward_many(const ViterbiModel &model, const ViterbiSteps &steps, int64_t first, int64_t end, double *values,
                   double *kept, double *scratch) {
     const int32_t stride = model.stride;
     const Emissions emissions(model, steps, scratch);
@@ -284,9 +284,10 @@ bool forward_many(const PathModel &model, const PathSteps &steps, int64_t first,
     return is_exact;
 }
 
-bool forward(const PathModel &model, const PathSteps &steps, int64_t first, int64_t end, double *values, double *kept,
-             double *scratch) {
-    using Forward = bool (*)(const PathModel &, const PathSteps &, int64_t, int64_t, double *, double *, double *);
+bool forward(const ViterbiModel &model, const ViterbiSteps &steps, int64_t first, int64_t end, double *values,
+             double *kept, double *scratch) {
+    using Forward =
+        bool (*)(const ViterbiModel &, const ViterbiSteps &, int64_t, int64_t, double *, double *, double *);
     constexpr Forward kForward[] = {forward_few<1>, forward_few<2>, forward_few<3>, forward_few<4>,
                                     forward_few<5>, forward_few<6>, forward_few<7>, forward_few<8>};
     const int32_t n_vectors = model.stride / kLanes;
@@ -296,8 +297,8 @@ bool forward(const PathModel &model, const PathSteps &steps, int64_t first, int6
 
 /// The lowest state r with V[r] + transition[r, s] = A[s], V as forward had it.
 template <class State>
-void trace(const PathModel &model, const PathSteps &steps, int64_t first, int64_t end, const double *kept, State *path,
-           double *scratch) {
+void trace(const ViterbiModel &model, const ViterbiSteps &steps, int64_t first, int64_t end, const double *kept,
+           State *path, double *scratch) {
     const int32_t stride = model.stride;
     const Emissions emissions(model, steps, scratch);
     double *values = scratch + stride;
@@ -331,6 +332,7 @@ void trace(const PathModel &model, const PathSteps &steps, int64_t first, int64_
 
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
-extern const PathKernels path_kernels = {TROPALIGN_STRING(TROPALIGN_ISA), forward, trace<uint8_t>, trace<uint16_t>};
+extern const BestPathKernels best_path_kernels = {TROPALIGN_STRING(TROPALIGN_ISA), forward, trace<uint8_t>,
+                                                  trace<uint16_t>};
 
 }  // namespace tropalign::TROPALIGN_ISA

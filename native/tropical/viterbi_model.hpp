@@ -17,8 +17,8 @@ inline constexpr int32_t kStatePadding = 8;
 ///        1        x x x x x x ...          x x x x x x ...
 inline constexpr int32_t kStateBlock = 64;
 
-/// Smaller logarithms than this are rounded to multiples of 2^-36. A double that is added to kRounder and taken off again
-/// is: the last bit of what lies in [2^16, 2^17) is 2^-36.
+/// Smaller logarithms than this are rounded to multiples of 2^-36. A double that is added to kRounder and taken off
+/// again is: the last bit of what lies in [2^16, 2^17) is 2^-36.
 inline constexpr double kMostRounded = 0x1p15, kRounder = 0x1.8p16;
 inline double rounded_log(double x) { return x < kMostRounded && x > -kMostRounded ? (x + kRounder) - kRounder : x; }
 
@@ -29,9 +29,9 @@ inline constexpr int64_t kStepsPerShift = 32;
 /// reaches 2^17 before the next shift, so that none is rounded: 2^15 + 32 * 2 * 2^10 and one logarithm more.
 inline constexpr double kMostExact = 0x1p10, kLowestExact = -0x1p15;
 
-class PathModel {
+class ViterbiModel {
   public:
-    explicit PathModel(const HmmLogs &logs);
+    explicit ViterbiModel(const HmmLogs &logs);
 
     int32_t n_states, stride;  ///< stride: n_states, padded
     const double *start;       ///< [stride]
@@ -48,13 +48,13 @@ class PathModel {
 };
 
 /// The steps of one sequence: codes, or frames [n, n_states].
-struct PathSteps {
+struct ViterbiSteps {
     const uint8_t *codes;
     const double *frames;
     int64_t n;
 
     /// Without the first `k` steps.
-    PathSteps from(int64_t k, int32_t n_states) const {
+    ViterbiSteps from(int64_t k, int32_t n_states) const {
         return {codes ? codes + k : nullptr, frames ? frames + k * n_states : nullptr, n - k};
     }
 };
