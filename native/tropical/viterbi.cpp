@@ -1,80 +1,69 @@
 #include "viterbi.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "../compute/parallel.hpp"
+#include "viterbi_kernels.hpp"
+#include "viterbi_model.hpp"
 
 namespace tropalign {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kQuantum = 0x1p-36;
-constexpr double kMostRounded = 0x1p16;
-constexpr int64_t kStepsPerRescale = 32;
+constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-double rounded(double x) { return std::abs(x) < kMostRounded ? std::nearbyint(x / kQuantum) * kQuantum : x; }
+/// All that a thread needs beside the model.
+struct Room {
+    Buffer<double> kept, values, scratch;
 
-/// The steps of one sequence.
-struct Steps {
-    const HmmLogs &logs;
-    const uint8_t *codes;
-    const double *frames;
-    int64_t n;
+    explicit Room(const ViterbiModel &model) : values(model.stride), scratch(viterbi_scratch(model)) {}
 
-    double emission(int64_t k, int32_t state) const {
-        return frames ? frames[k * logs.n_states + state] : logs.emission[int64_t{state} * logs.n_symbols + codes[k]];
+    double *keep(int64_t n) {
+        if (static_cast<int64_t>(kept.size()) < n) kept = Buffer<double>(n);
+        return kept.data();
     }
 };
 
 template <class State>
-double path_score(const Steps &steps, const State *path) {
+double path_score(const HmmLogs &logs, const ViterbiSteps &steps, const State *path) {
+    const int64_t l = logs.n_states;
+    auto emission = [&](int64_t k) {
+        return steps.frames ? steps.frames[k * l + path[k]]
+                            : logs.emission[int64_t{path[k]} * logs.n_symbols + steps.codes[k]];
+    };
     if (steps.n == 0) return 0;
-    double sum = steps.logs.start[path[0]] + steps.emission(0, path[0]);
-    for (int64_t k = 1; k < steps.n; ++k) {
-        sum += steps.logs.transition[int64_t{path[k - 1]} * steps.logs.n_states + path[k]];
-        sum += steps.emission(k, path[k]);
-    }
+    double sum = logs.start[path[0]] + emission(0);
+    for (int64_t k = 1; k < steps.n; ++k) sum = (sum + logs.transition[path[k - 1] * l + path[k]]) + emission(k);
     return sum;
 }
 
+void trace(const BestPathKernels &kernels, const ViterbiModel &model, const ViterbiSteps &steps, int64_t first,
+           int64_t end, Room &room, uint8_t *path) {
+    kernels.trace_bytes(model, steps, first, end, room.kept.data(), path, room.scratch.data());
+}
+void trace(const BestPathKernels &kernels, const ViterbiModel &model, const ViterbiSteps &steps, int64_t first,
+           int64_t end, Room &room, uint16_t *path) {
+    kernels.trace_words(model, steps, first, end, room.kept.data(), path, room.scratch.data());
+}
+
+/// The path of a sequence whose values are all kept.
 template <class State>
-double best_path(const Steps &steps, State *path) {
-    const int32_t l = steps.logs.n_states;
+double whole_path(const BestPathKernels &kernels, const HmmLogs &logs, const ViterbiModel &model,
+                  const ViterbiSteps &steps, Room &room, State *path) {
     if (steps.n == 0) return 0;
-    std::vector<double> values(steps.n * l);  // V
-    for (int64_t k = 0; k < steps.n; ++k) {
-        double *v = values.data() + k * l;
-        for (int32_t s = 0; s < l; ++s) {
-            double best = -kInfinity;
-            if (k == 0) best = rounded(steps.logs.start[s]);
-            else
-                for (int32_t r = 0; r < l; ++r)
-                    best = std::max(best, v[r - l] + rounded(steps.logs.transition[int64_t{r} * l + s]));
-            v[s] = best + rounded(steps.emission(k, s));
-        }
-        const double highest = *std::max_element(v, v + l);
-        if (k % kStepsPerRescale == 0 && highest > -kInfinity)
-            for (int32_t s = 0; s < l; ++s) v[s] -= highest;
-    }
-    const double *v = values.data() + (steps.n - 1) * l;
-    State state = static_cast<State>(std::max_element(v, v + l) - v);
-    if (v[state] == -kInfinity) {
+    double *values = room.values.data();
+    kernels.forward(model, steps, 0, steps.n, values, room.keep(steps.n * model.stride), room.scratch.data());
+    const auto best = std::max_element(values, values + model.n_states);
+    if (*best == kNever) {
         std::fill(path, path + steps.n, State{0});
-        return -kInfinity;
+        return kNever;
     }
-    path[steps.n - 1] = state;
-    for (int64_t k = steps.n - 1; k > 0; --k) {
-        v -= l;
-        State best = 0;
-        auto sum = [&](int32_t r) { return v[r] + rounded(steps.logs.transition[int64_t{r} * l + path[k]]); };
-        for (int32_t r = 1; r < l; ++r)
-            if (sum(r) > sum(best)) best = static_cast<State>(r);
-        path[k - 1] = best;
-    }
-    return path_score(steps, path);
+    path[steps.n - 1] = static_cast<State>(best - values);
+    trace(kernels, model, steps, 0, steps.n, room, path);
+    return path_score(logs, steps, path);
 }
 
 }  // namespace
@@ -82,11 +71,15 @@ double best_path(const Steps &steps, State *path) {
 template <class State>
 bool viterbi(const HmmLogs &logs, const HmmObservations &observations, int n_threads, State *paths, double *scores,
              const Poll &poll) {
-    auto decode = [&](int, int64_t j) {
+    const BestPathKernels &kernels = *selected_best_path_kernels();
+    const ViterbiModel model(logs);
+    std::vector<Room> rooms;
+    for (int t = 0; t < n_threads; ++t) rooms.emplace_back(model);
+    auto decode = [&](int thread, int64_t j) {
         const int64_t begin = observations.offsets[j], n = observations.offsets[j + 1] - begin;
-        const Steps steps{logs, observations.codes ? observations.codes + begin : nullptr,
-                          observations.frames ? observations.frames + begin * logs.n_states : nullptr, n};
-        scores[j] = best_path(steps, paths + begin);
+        const ViterbiSteps steps{observations.codes ? observations.codes + begin : nullptr,
+                                 observations.frames ? observations.frames + begin * logs.n_states : nullptr, n};
+        scores[j] = whole_path(kernels, logs, model, steps, rooms[thread], paths + begin);
     };
     return parallel(n_threads, observations.n_sequences, 1, decode, poll);
 }

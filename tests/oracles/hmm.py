@@ -9,7 +9,7 @@ import math
 #: Logarithms are rounded to multiples of 2^-36, so that sums are exact.
 QUANTA_PER_UNIT = 2**36
 #: Larger logarithms than this are not rounded.
-MOST_ROUNDED = 2.0**16
+MOST_ROUNDED = 2.0**15
 
 
 def frames_of(emission, codes):
