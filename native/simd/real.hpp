@@ -84,6 +84,25 @@ template <class V>
     return a > b ? a : b;
 }
 
+/// The smaller one; b where either is no number.
+template <class V>
+[[gnu::always_inline]] inline V smaller(V a, V b) {
+    using T [[maybe_unused]] = typename Real<V>::T;
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 4) return (V)_mm512_min_ps((__m512)a, (__m512)b);
+    if constexpr (sizeof(V) == 64 && sizeof(T) == 8) return (V)_mm512_min_pd((__m512d)a, (__m512d)b);
+#endif
+#if defined(__AVX__)
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 4) return (V)_mm256_min_ps((__m256)a, (__m256)b);
+    if constexpr (sizeof(V) == 32 && sizeof(T) == 8) return (V)_mm256_min_pd((__m256d)a, (__m256d)b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return (V)_mm_min_ps((__m128)a, (__m128)b);
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 8) return (V)_mm_min_pd((__m128d)a, (__m128d)b);
+#endif
+    return a < b ? a : b;
+}
+
 template <class V>
 [[gnu::always_inline]] inline V root(V a) {
     using T [[maybe_unused]] = typename Real<V>::T;

@@ -213,6 +213,7 @@ void reals() {
     std::memcpy(&va, a, sizeof va), std::memcpy(&vb, b, sizeof vb), std::memcpy(&vc, c, sizeof vc);
     real_lanes("every", every<V>(a[0]), [&](int) { return a[0]; });
     real_lanes("larger", larger(va, vb), [&](int l) { return a[l] > b[l] ? a[l] : b[l]; });
+    real_lanes("smaller", smaller(va, vb), [&](int l) { return a[l] < b[l] ? a[l] : b[l]; });
     const V none = every<V>(std::numeric_limits<T>::quiet_NaN());
     real_lanes("larger of no number", larger(none, vb), [&](int l) { return b[l]; });
     // Squares, since roots are of what is not negative; processors round both as the standard library does.
