@@ -1,4 +1,308 @@
-// Bindings: sums over the paths of hidden Markov models.
+// Bindings: sums over the paths of hidden Markov models. What the arrays mean is said in native/tropical/hmm_sums.hpp.
+#include "../tropical/hmm_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "../compute/buffer.hpp"
+#include "../compute/parallel.hpp"
 #include "check.hpp"
 
-void bind_hmm_sums(nanobind::module_ &) {}
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+/// Logarithms of emissions at most, so that powers of two can be counted.
+constexpr double kMostLog = 1e8;
+constexpr int64_t kMostStates = 1 << 14;
+/// Counts are added up in this many groups of neighbouring sequences, whatever the number of threads.
+constexpr int64_t kMostGroups = 32;
+
+using Numbers = Column<double>;
+using Table = Array<double, 2>;
+using Codes = Column<uint8_t>;
+using Offsets = Column<int64_t>;
+
+void require_probabilities(const double *values, size_t count, const char *name) {
+    const bool good = std::all_of(values, values + count, [](double p) { return p >= 0 && p <= 1.001; });
+    if (!good) refuse(std::string(name) + ": a number outside of 0 to 1");
+}
+
+/// The arguments of a call, checked.
+struct Call {
+    Call(const Numbers &start, const Table &transition, const Offsets &offsets_of, int n_threads_of,
+         const nb::object &progress)
+        : n_states(static_cast<int32_t>(start.size())), offsets(offsets_of.data()),
+          n_sequences(static_cast<int64_t>(offsets_of.size()) - 1), n_threads(n_threads_of) {
+        require(start.size() >= 1 && start.size() <= kMostStates, "start: none, or more than 16384 states");
+        require(transition.shape(0) == start.size() && transition.shape(1) == start.size(),
+                "transition: not one number per pair of states");
+        require_probabilities(start.data(), start.size(), "start");
+        require_probabilities(transition.data(), transition.size(), "transition");
+        require_threads(n_threads);
+        require_progress(progress);
+    }
+
+    HmmModel with_codes(const Numbers &start, const Table &transition, const Table &emission, const Codes &codes) {
+        require(emission.shape(0) == start.size(), "emission: not one row per state");
+        require(emission.shape(1) >= 1 && emission.shape(1) <= 256, "emission: none, or more than 256 symbols");
+        require_probabilities(emission.data(), emission.size(), "emission");
+        require_offsets(offsets, n_sequences + 1, static_cast<int64_t>(codes.size()), "offsets");
+        longest_of(offsets, n_sequences + 1, "offsets");
+        require_codes(codes.data(), codes.size(), static_cast<int>(emission.shape(1)), "codes");
+        seen = {codes.data(), nullptr};
+        return {start.data(), transition.data(), emission.data(), n_states, static_cast<int32_t>(emission.shape(1))};
+    }
+
+    HmmModel with_frames(const Numbers &start, const Table &transition, const Table &frames) {
+        require(frames.shape(1) == start.size(), "frames: not one column per state");
+        require_offsets(offsets, n_sequences + 1, static_cast<int64_t>(frames.shape(0)), "offsets");
+        longest_of(offsets, n_sequences + 1, "offsets");
+        const bool good = std::all_of(frames.data(), frames.data() + frames.size(),
+                                      [](double x) { return x == -INFINITY || (x >= -kMostLog && x <= kMostLog); });
+        require(good, "frames: a number that is neither -infinity nor from -1e8 to 1e8");
+        seen = {nullptr, frames.data()};
+        return {start.data(), transition.data(), nullptr, n_states, 0};
+    }
+
+    int32_t n_states;
+    const int64_t *offsets;
+    int64_t n_sequences;
+    int n_threads;
+    Observations seen{};
+};
+
+/// Calls work(item) for all items without the interpreter's lock, and throws what ended it.
+template <class Work>
+void run(const Call &call, int64_t n_items, nb::object progress, Work work) {
+    PythonPoll poll(std::move(progress));
+    {
+        nb::gil_scoped_release released;
+        parallel(call.n_threads, n_items, 1, [&](int, int64_t item) { work(item); }, std::ref(poll));
+    }
+    poll.rethrow();
+}
+
+nb::object forward(const Call &call, const HmmModel &model, nb::object progress) {
+    std::vector<double> found(static_cast<size_t>(call.n_sequences));
+    run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
+        found[static_cast<size_t>(k)] = log_likelihood(model, call.seen, call.offsets[k], call.offsets[k + 1]);
+    });
+    return to_numpy(std::move(found));
+}
+
+nb::tuple all_posteriors(const Call &call, const HmmModel &model, nb::object progress) {
+    const int64_t first = call.offsets[0], n = call.offsets[call.n_sequences] - first;
+    const auto states = static_cast<size_t>(call.n_states);
+    std::vector<double> found(static_cast<size_t>(call.n_sequences));
+    Buffer<double> rows(static_cast<size_t>(n) * states);
+    run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
+        const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *posteriors) {
+            for (int64_t t = 0; t < n_rows; ++t)
+                std::copy_n(posteriors + t * model.padded, states, rows.data() + (from - first + t) * call.n_states);
+        };
+        const int64_t begin = call.offsets[k], end = call.offsets[k + 1];
+        found[static_cast<size_t>(k)] = posteriors(model, call.seen, begin, end, &sink, nullptr);
+        if (found[static_cast<size_t>(k)] == -INFINITY)
+            std::fill_n(rows.data() + (begin - first) * call.n_states, (end - begin) * call.n_states, 0.0);
+    });
+    const std::array<size_t, 2> shape{static_cast<size_t>(n), states};
+    return nb::make_tuple(to_numpy(std::move(rows), shape), to_numpy(std::move(found)));
+}
+
+/// The groups of neighbouring sequences, by their lengths.
+std::vector<int64_t> groups_of(const Call &call) {
+    const int64_t total = call.offsets[call.n_sequences] - call.offsets[0];
+    std::vector<int64_t> begins{0};
+    for (int64_t k = 1; k < call.n_sequences; ++k)
+        if ((call.offsets[k] - call.offsets[0]) * kMostGroups >= static_cast<int64_t>(begins.size()) * total)
+            begins.push_back(k);
+    begins.push_back(call.n_sequences);
+    return begins;
+}
+
+nb::object without_padding(const std::vector<double> &padded, int64_t n_rows, int64_t stride, int64_t n_columns) {
+    std::vector<double> made;
+    for (int64_t i = 0; i < n_rows; ++i)
+        made.insert(made.end(), padded.begin() + i * stride, padded.begin() + i * stride + n_columns);
+    const std::array<size_t, 2> shape{static_cast<size_t>(n_rows), static_cast<size_t>(n_columns)};
+    return to_numpy(std::move(made), shape);
+}
+
+nb::tuple counts(const Call &call, const HmmModel &model, nb::object progress) {
+    std::vector<double> found(static_cast<size_t>(call.n_sequences));
+    const std::vector<int64_t> begins = groups_of(call);
+    std::vector<HmmCounts> parts(begins.size() - 1, HmmCounts(model));
+    run(call, static_cast<int64_t>(parts.size()), std::move(progress), [&](int64_t g) {
+        const auto group = static_cast<size_t>(g);
+        for (int64_t k = begins[group]; k < begins[group + 1]; ++k)
+            found[static_cast<size_t>(k)] =
+                posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], nullptr, &parts[group]);
+    });
+    HmmCounts all(model);
+    for (const HmmCounts &part : parts) all.add(part);
+    all.start.resize(static_cast<size_t>(model.n_states));
+    const int64_t n = model.n_states;
+    return nb::make_tuple(to_numpy(std::move(found)), to_numpy(std::move(all.start)),
+                          without_padding(all.transition, n, model.padded, n),
+                          without_padding(all.emission, model.n_symbols, model.padded, n));
+}
+
+/// The label of each position whose states' posteriors have the highest sum, the lowest label of equal ones.
+nb::tuple labels(const Call &call, const HmmModel &model, const Codes &labels_of, nb::object progress) {
+    require(labels_of.size() == static_cast<size_t>(call.n_states), "labels: not one per state");
+    const int64_t first = call.offsets[0];
+    std::vector<double> found(static_cast<size_t>(call.n_sequences));
+    Buffer<uint8_t> best(static_cast<size_t>(call.offsets[call.n_sequences] - first));
+    run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
+        const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *posteriors) {
+            for (int64_t t = 0; t < n_rows; ++t) {
+                std::array<double, 256> sums{};
+                for (int32_t s = 0; s < call.n_states; ++s)
+                    sums[labels_of.data()[s]] += posteriors[t * model.padded + s];
+                best[static_cast<size_t>(from - first + t)] =
+                    static_cast<uint8_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+            }
+        };
+        found[static_cast<size_t>(k)] =
+            posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], &sink, nullptr);
+    });
+    return nb::make_tuple(to_numpy(std::move(best)), to_numpy(std::move(found)));
+}
+
+/// The label of each state, and segments of positions with their labels.
+struct Segments {
+    const uint8_t *state_labels;
+    const int64_t *begins, *ends;
+    const uint8_t *labels;
+    int64_t count;
+};
+
+Segments segments_of(const Call &call, const Codes &state_labels, const Offsets &begins, const Offsets &ends,
+                     const Codes &labels) {
+    const auto count = static_cast<int64_t>(begins.size());
+    require(state_labels.size() == static_cast<size_t>(call.n_states), "state_labels: not one per state");
+    require(ends.size() == begins.size() && labels.size() == begins.size(), "segments: not as many of each");
+    int64_t last = call.offsets[0], k = 0;
+    for (int64_t at = 0; at < count; ++at) {
+        const int64_t begin = begins.data()[at], end = ends.data()[at];
+        require(begin >= last && end > begin, "segments: empty, overlapping or not in order");
+        while (k < call.n_sequences && call.offsets[k + 1] <= begin) ++k;
+        require(k < call.n_sequences && end <= call.offsets[k + 1], "segments: one is not within a sequence");
+        last = end;
+    }
+    return {state_labels.data(), begins.data(), ends.data(), labels.data(), count};
+}
+
+/// Adds posteriors of each segment's label to its sum.
+void add_support(const Segments &segments, const HmmModel &model, int64_t from, int64_t n_rows,
+                 const double *posteriors, double *sums) {
+    int64_t at = std::upper_bound(segments.ends, segments.ends + segments.count, from) - segments.ends;
+    for (; at < segments.count && segments.begins[at] < from + n_rows; ++at) {
+        const int64_t begin = std::max(segments.begins[at], from), end = std::min(segments.ends[at], from + n_rows);
+        for (int64_t t = begin; t < end; ++t)
+            for (int32_t s = 0; s < model.n_states; ++s)
+                if (segments.state_labels[s] == segments.labels[at])
+                    sums[at] += posteriors[(t - from) * model.padded + s];
+    }
+}
+
+nb::tuple support(const Call &call, const HmmModel &model, const Segments &segments, nb::object progress) {
+    std::vector<double> found(static_cast<size_t>(call.n_sequences));
+    std::vector<double> sums(static_cast<size_t>(segments.count));
+    run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
+        const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *rows) {
+            add_support(segments, model, from, n_rows, rows, sums.data());
+        };
+        found[static_cast<size_t>(k)] =
+            posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], &sink, nullptr);
+    });
+    return nb::make_tuple(to_numpy(std::move(sums)), to_numpy(std::move(found)));
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_hmm_sums(nb::module_ &m) {
+    using namespace tropalign;
+    m.def(
+        "hmm_forward_codes",
+        [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, int n_threads,
+           nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_codes(start, transition, emission, codes);
+            return forward(call, model, progress);
+        },
+        array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), "n_threads"_a,
+        "progress"_a = nb::none());
+    m.def(
+        "hmm_forward_frames",
+        [](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_frames(start, transition, frames);
+            return forward(call, model, progress);
+        },
+        array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
+        "progress"_a = nb::none());
+    m.def(
+        "hmm_posteriors_codes",
+        [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, int n_threads,
+           nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_codes(start, transition, emission, codes);
+            return all_posteriors(call, model, progress);
+        },
+        array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), "n_threads"_a,
+        "progress"_a = nb::none());
+    m.def(
+        "hmm_posteriors_frames",
+        [](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_frames(start, transition, frames);
+            return all_posteriors(call, model, progress);
+        },
+        array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
+        "progress"_a = nb::none());
+    m.def(
+        "hmm_counts_codes",
+        [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, int n_threads,
+           nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_codes(start, transition, emission, codes);
+            return counts(call, model, progress);
+        },
+        array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), "n_threads"_a,
+        "progress"_a = nb::none());
+    m.def(
+        "hmm_counts_frames",
+        [](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_frames(start, transition, frames);
+            return counts(call, model, progress);
+        },
+        array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
+        "progress"_a = nb::none());
+    m.def(
+        "hmm_labels",
+        [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, Codes state_labels,
+           int n_threads, nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_codes(start, transition, emission, codes);
+            return labels(call, model, state_labels, progress);
+        },
+        array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), array("state_labels"),
+        "n_threads"_a, "progress"_a = nb::none());
+    m.def(
+        "hmm_support",
+        [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, Codes state_labels,
+           Offsets begins, Offsets ends, Codes labels_of, int n_threads, nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_codes(start, transition, emission, codes);
+            const Segments segments = segments_of(call, state_labels, begins, ends, labels_of);
+            return support(call, model, segments, progress);
+        },
+        array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), array("state_labels"),
+        array("begins"), array("ends"), array("labels"), "n_threads"_a, "progress"_a = nb::none());
+}

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tropalign.results.thresholds import Thresholds
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
+    from tropalign.tropical.hmm import HMM
 
 __version__ = "0.1.0"
 
@@ -68,6 +69,7 @@ _HOMES = {
     "search": "profile.api",
     "write_hits": "profile.files",
     "scan": "profile.api",
+    "HMM": "tropical.hmm",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",
     "NUCLEOTIDE": "sequences",
@@ -111,6 +113,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "search",
     "write_hits",
     "scan",
+    "HMM",
     "Gap",
     "SubstitutionMatrix",
     "NUCLEOTIDE",

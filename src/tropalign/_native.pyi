@@ -21,6 +21,80 @@ _F64: TypeAlias = NDArray[np.float64]
 
 def supported_isas() -> list[str]: ...
 def selected_isa() -> str: ...
+def hmm_forward_codes(
+    start: _F64,
+    transition: _F64,
+    emission: _F64,
+    codes: _U8,
+    offsets: _I64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _F64: ...
+def hmm_forward_frames(
+    start: _F64,
+    transition: _F64,
+    frames: _F64,
+    offsets: _I64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _F64: ...
+def hmm_posteriors_codes(
+    start: _F64,
+    transition: _F64,
+    emission: _F64,
+    codes: _U8,
+    offsets: _I64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_F64, _F64]: ...
+def hmm_posteriors_frames(
+    start: _F64,
+    transition: _F64,
+    frames: _F64,
+    offsets: _I64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_F64, _F64]: ...
+def hmm_counts_codes(
+    start: _F64,
+    transition: _F64,
+    emission: _F64,
+    codes: _U8,
+    offsets: _I64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_F64, _F64, _F64, _F64]: ...
+def hmm_counts_frames(
+    start: _F64,
+    transition: _F64,
+    frames: _F64,
+    offsets: _I64,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_F64, _F64, _F64, _F64]: ...
+def hmm_labels(
+    start: _F64,
+    transition: _F64,
+    emission: _F64,
+    codes: _U8,
+    offsets: _I64,
+    state_labels: _U8,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_U8, _F64]: ...
+def hmm_support(
+    start: _F64,
+    transition: _F64,
+    emission: _F64,
+    codes: _U8,
+    offsets: _I64,
+    state_labels: _U8,
+    begins: _I64,
+    ends: _I64,
+    labels: _U8,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_F64, _F64]: ...
 def align_pairs(
     query_codes: _U8,
     query_offsets: _I64,

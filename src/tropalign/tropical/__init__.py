@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tropalign.tropical.closures import closure
+    from tropalign.tropical.hmm import HMM
     from tropalign.tropical.products import chain, matmul, power, scan
     from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, zero_of
 
 #: The public names, and the modules that they are loaded from on first use.
 _HOMES: dict[str, str] = {
     "BOOL": "semirings",
+    "HMM": "hmm",
     "LOG": "semirings",
     "MAX_PLUS": "semirings",
     "MIN_PLUS": "semirings",
@@ -28,6 +30,7 @@ _HOMES: dict[str, str] = {
 
 __all__ = [
     "BOOL",
+    "HMM",
     "LOG",
     "MAX_PLUS",
     "MIN_PLUS",

@@ -1,0 +1,62 @@
+// The kernels of sums over the paths of a hidden Markov model (hmm_sums.hpp), and their table per instruction set.
+//
+// Vectors of states are padded with zeros to a multiple of eight, and matrices are packed in tiles of 32 columns:
+//
+//     tile 0: row 0, columns 0..31; row 1, columns 0..31; ...      tile 1: row 0, columns 32..63; ...
+//
+// The last tile may have 8, 16 or 24 columns. A sum over rows is made of `partial_sums` sums, row i in sum i modulo
+// that number: what it is follows from the number of states alone, so that every instruction set rounds alike.
+#pragma once
+#include <cstdint>
+
+namespace tropalign {
+
+inline constexpr int kStateBlock = 8;
+inline constexpr int kTileColumns = 32;
+
+inline int padded_states(int n_states) { return (n_states + kStateBlock - 1) / kStateBlock * kStateBlock; }
+
+/// Few columns leave the adders idle between dependent additions: then more sums run side by side.
+inline int partial_sums(int padded) { return padded <= 16 ? 4 : 2; }
+
+/// Below this a number that is not 0 has lost, or may soon lose, digits. Products of it with a probability of 2^-122
+/// or more are normal numbers still.
+inline constexpr double kTiny = 0x1p-900;
+
+/// A stretch of neighbouring positions.
+struct SumSteps {
+    int32_t n_states, padded;
+    /// Whether what falls below kTiny matters; it does not where every state reaches every other one (hmm_sums.hpp).
+    bool is_checked;
+    /// Packed: of forward steps, row i has the probabilities of the steps from state i; of backward steps, to state i.
+    const double *matrix;
+    /// Row index[t] has the probabilities of what is observed at position t, per state.
+    const double *emissions;
+    const int32_t *index;
+    int64_t n_steps;
+};
+
+struct HmmSumKernels {
+    const char *isa;
+    /// Goes on from the position before the stretch: x (padded) are its sums, times 2^exponent, and become those of the
+    /// last position. `rows`, unless null, gets the sums of each position. Returns false where a number fell below
+    /// kTiny that may matter.
+    bool (*forward)(const SumSteps &steps, double *x, int64_t &exponent, double *rows);
+    /// From the last position to the first. `beta` (padded) are the sums of the last position, and become those of the
+    /// position before the first (unscaled powers of two are lost). `rows` has the forward sums, and becomes
+    /// posteriors. Unless null: `weighted` gets the forward sums divided by the sum of all paths, `arriving` the
+    /// emissions times the backward sums, scaled so that row t - 1 of the one, row t of the other and a transition
+    /// between them make a posterior. Returns false as `forward` does.
+    bool (*backward)(const SumSteps &steps, double *beta, double *rows, double *weighted, double *arriving);
+    /// counts[i, j] += a[t, i] * b[t, j] for all t in ascending order; all rows padded.
+    void (*add_outer)(const double *a, const double *b, int64_t n_rows, int32_t padded, double *counts);
+    /// rows[t, s] = exp(logs[t, s] - highest[t]), 0 in the padding. Returns false where one that is not -infinity is
+    /// below exp(-600).
+    bool (*emission_rows)(const double *logs, int64_t n_rows, int32_t n_states, int32_t padded, double *rows,
+                          double *highest);
+};
+
+/// The table of the chosen instruction set.
+const HmmSumKernels *selected_hmm_sum_kernels();
+
+}  // namespace tropalign

@@ -1,0 +1,246 @@
+#include "hmm_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hmm_wide_sums.hpp"
+
+namespace tropalign {
+namespace {
+
+/// Forward sums of a stretch take about this many numbers.
+constexpr int64_t kStretchNumbers = 1 << 20;
+constexpr double kLog2 = 0.693147180559945309417232121458;
+/// Below this a probability makes products too small (kTiny).
+constexpr double kSmallestStep = 0x1p-122;
+
+int64_t stretch_of(int32_t padded) { return kStretchNumbers / padded; }
+
+/// In tiles of columns (hmm_sum_kernels.hpp). `from(i, j)` is what stands in row i and column j.
+template <class From>
+std::vector<double> packed(int32_t n_states, int32_t padded, From from) {
+    std::vector<double> made;
+    made.reserve(static_cast<size_t>(n_states) * static_cast<size_t>(padded));
+    for (int32_t begin = 0; begin < padded; begin += kTileColumns)
+        for (int32_t i = 0; i < n_states; ++i)
+            for (int32_t j = begin; j < std::min(begin + kTileColumns, padded); ++j)
+                made.push_back(j < n_states ? from(i, j) : 0.0);
+    return made;
+}
+
+/// One sequence on its way through the kernels.
+class Sums {
+  public:
+    Sums(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end)
+        : model_(model), seen_(seen), begin_(begin), end_(end),
+          stretch_(std::min(stretch_of(model.padded), end - begin)), x_(3 * static_cast<size_t>(model.padded)) {
+        index_.resize(static_cast<size_t>(stretch_));
+        if (seen_.frames) {
+            emission_rows_.resize(static_cast<size_t>(stretch_ * model.padded));
+            highest_.resize(static_cast<size_t>(stretch_));
+        }
+    }
+
+    /// Forward through all positions, keeping the sums at the begin of each stretch where `keeps`. False: not to be had
+    /// with one power of two per position.
+    bool forward(bool keeps) {
+        for (int64_t first = begin_; first < end_; first += stretch_) {
+            const int64_t last = std::min(first + stretch_, end_);
+            if (!prepare(first, last, true)) return false;
+            if (first == begin_ && !begin()) return false;
+            if (keeps) kept_.insert(kept_.end(), x_.begin(), x_.begin() + model_.padded);
+            if (!kernels().forward(steps(first, last), x_.data(), exponent_, nullptr)) return false;
+        }
+        return true;
+    }
+
+    double log_likelihood() const {
+        double total = 0;
+        for (int32_t s = 0; s < model_.n_states; ++s) total += x_[static_cast<size_t>(s)];
+        return std::log(total) + static_cast<double>(exponent_) * kLog2 + highest_sum_;
+    }
+
+    /// Backward, once `forward` has been through; false as there.
+    template <class Take>
+    bool backward(bool counts, Take take) {
+        const auto padded = static_cast<size_t>(model_.padded), room = static_cast<size_t>(stretch_) * padded;
+        std::vector<double> rows(room), weighted(counts ? room : 0), arriving(counts ? room + padded : 0);
+        std::vector<double> beta(3 * padded);
+        std::fill_n(beta.begin(), model_.n_states, 1.0);
+        for (int64_t stretch = (end_ - begin_ - 1) / stretch_; stretch >= 0; --stretch) {
+            const int64_t first = begin_ + stretch * stretch_, last = std::min(first + stretch_, end_);
+            if (!prepare(first, last, false)) return false;
+            std::copy_n(kept_.begin() + stretch * model_.padded, padded, x_.begin());
+            again(first, last, rows.data());
+            if (counts)  // the first row of the stretch behind
+                std::copy_n(arriving.begin(), padded, arriving.begin() + (last - first) * model_.padded);
+            if (!kernels().backward(all_steps(first, last), beta.data(), rows.data(),
+                                    counts ? weighted.data() : nullptr, counts ? arriving.data() : nullptr))
+                return false;
+            take(first, last - first, rows.data(), weighted.data(), arriving.data() + padded);
+        }
+        return true;
+    }
+
+  private:
+    const HmmSumKernels &kernels() const { return *model_.kernels; }
+
+    /// Where emissions of the positions [first, last) stand.
+    bool prepare(int64_t first, int64_t last, bool adds) {
+        const int64_t n = last - first;
+        if (seen_.codes) {
+            for (int64_t t = 0; t < n; ++t) {
+                index_[static_cast<size_t>(t)] = seen_.codes[first + t];
+                if (adds) exponent_ += model_.powers[seen_.codes[first + t]];
+            }
+            return true;
+        }
+        for (int64_t t = 0; t < n; ++t) index_[static_cast<size_t>(t)] = static_cast<int32_t>(t);
+        const bool is_near = kernels().emission_rows(seen_.frames + first * model_.n_states, n, model_.n_states,
+                                                     model_.padded, emission_rows_.data(), highest_.data());
+        if (adds)
+            for (int64_t t = 0; t < n; ++t) highest_sum_ += highest_[static_cast<size_t>(t)];
+        return is_near || !model_.is_checked;
+    }
+
+    const double *emissions() const { return seen_.codes ? model_.emissions.data() : emission_rows_.data(); }
+
+    /// The first position: start and emission.
+    bool begin() {
+        const double *emission = emissions() + int64_t{index_[0]} * model_.padded;
+        double most = 0;
+        for (int32_t s = 0; s < model_.padded; ++s) {
+            const auto k = static_cast<size_t>(s);
+            x_[k] = model_.start[k] * emission[s];
+            if (x_[k] < kTiny && model_.start[k] != 0 && emission[s] != 0 && model_.is_checked) return false;
+            most = std::max(most, x_[k]);
+        }
+        return most > kTiny;
+    }
+
+    SumSteps all_steps(int64_t first, int64_t last) const {
+        return {model_.n_states, model_.padded, model_.is_checked, model_.backward.data(),
+                emissions(),     index_.data(), last - first};
+    }
+    /// Forward steps of a stretch; none leads to the first position of all.
+    SumSteps steps(int64_t first, int64_t last) const {
+        SumSteps made = all_steps(first, last);
+        made.matrix = model_.forward.data();
+        if (first == begin_) ++made.index, --made.n_steps;
+        return made;
+    }
+
+    /// Forward sums of a stretch, as they were.
+    void again(int64_t first, int64_t last, double *rows) {
+        int64_t exponent = 0;
+        if (first == begin_) {
+            std::copy_n(x_.begin(), model_.padded, rows);
+            rows += model_.padded;
+        }
+        kernels().forward(steps(first, last), x_.data(), exponent, rows);
+    }
+
+    const HmmModel &model_;
+    const Observations &seen_;
+    const int64_t begin_, end_, stretch_;
+    /// The sums of a position, and room for the kernel.
+    std::vector<double> x_;
+    std::vector<double> kept_, emission_rows_, highest_;
+    std::vector<int32_t> index_;
+    int64_t exponent_ = 0;
+    double highest_sum_ = 0;
+};
+
+void count_emissions(const HmmModel &model, const Observations &seen, int64_t first, int64_t n_rows,
+                     const double *posteriors, bool is_start, HmmCounts &counts) {
+    const int64_t padded = model.padded;
+    for (int64_t t = 0; seen.codes && t < n_rows; ++t) {
+        double *to = counts.emission.data() + seen.codes[first + t] * padded;
+        for (int64_t s = 0; s < padded; ++s) to[s] += posteriors[t * padded + s];
+    }
+    if (is_start)
+        for (size_t s = 0; s < counts.start.size(); ++s) counts.start[s] += posteriors[s];
+}
+
+/// What `steps` (padded, without their probabilities) says of transitions, added to counts.
+void count_transitions(const HmmModel &model, const std::vector<double> &steps, HmmCounts &counts) {
+    for (size_t i = 0; i < static_cast<size_t>(model.n_states); ++i)
+        for (size_t j = 0; j < static_cast<size_t>(model.n_states); ++j)
+            counts.transition[i * static_cast<size_t>(model.padded) + j] +=
+                steps[i * static_cast<size_t>(model.padded) + j] *
+                model.transition[i * static_cast<size_t>(model.n_states) + j];
+}
+
+bool narrow_posteriors(Sums &sums, const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
+                       const PosteriorSink *sink, HmmCounts *counts) {
+    HmmCounts found(model);
+    std::vector<double> steps(counts ? found.transition.size() : 0);
+    const bool is_good = sums.backward(counts != nullptr, [&](int64_t first, int64_t n_rows, const double *rows,
+                                                              const double *weighted, const double *arriving) {
+        if (counts) {
+            const int64_t n_steps = first + n_rows == end ? n_rows - 1 : n_rows;
+            model.kernels->add_outer(weighted, arriving, n_steps, model.padded, steps.data());
+            count_emissions(model, seen, first, n_rows, rows, first == begin, found);
+        }
+        if (sink) (*sink)(first, n_rows, rows);
+    });
+    if (is_good && counts) {
+        count_transitions(model, steps, found);
+        counts->add(found);
+    }
+    return is_good;
+}
+
+}  // namespace
+
+HmmModel::HmmModel(const double *start_of, const double *transition_of, const double *emission_of, int32_t states,
+                   int32_t symbols)
+    : n_states(states), padded(padded_states(states)), n_symbols(symbols), kernels(selected_hmm_sum_kernels()),
+      start(static_cast<size_t>(padded)), transition(transition_of, transition_of + int64_t{states} * states) {
+    const auto at = [&](int32_t i, int32_t j) { return transition_of[int64_t{i} * n_states + j]; };
+    std::copy_n(start_of, n_states, start.begin());
+    is_checked = std::any_of(transition.begin(), transition.end(), [](double p) { return p < kSmallestStep; });
+    forward = packed(n_states, padded, at);
+    backward = packed(n_states, padded, [&](int32_t i, int32_t j) { return at(j, i); });
+    for (int32_t c = 0; emission_of && c < n_symbols; ++c) {
+        double highest = 0;
+        for (int32_t s = 0; s < n_states; ++s) {
+            by_symbol.push_back(emission_of[int64_t{s} * n_symbols + c]);
+            highest = std::max(highest, by_symbol.back());
+        }
+        int power = 0;
+        std::frexp(highest, &power);
+        powers.push_back(power);
+        for (int32_t s = 0; s < padded; ++s)
+            emissions.push_back(s < n_states ? std::ldexp(emission_of[int64_t{s} * n_symbols + c], -power) : 0.0);
+    }
+}
+
+HmmCounts::HmmCounts(const HmmModel &model)
+    : start(static_cast<size_t>(model.padded)),
+      transition(static_cast<size_t>(model.padded) * static_cast<size_t>(model.padded)),
+      emission(static_cast<size_t>(model.n_symbols) * static_cast<size_t>(model.padded)) {}
+
+void HmmCounts::add(const HmmCounts &other) {
+    for (auto member : {&HmmCounts::start, &HmmCounts::transition, &HmmCounts::emission})
+        for (size_t k = 0; k < (this->*member).size(); ++k) (this->*member)[k] += (other.*member)[k];
+}
+
+double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end) {
+    if (begin == end) return 0;
+    Sums sums(model, seen, begin, end);
+    return sums.forward(false) ? sums.log_likelihood() : wide_posteriors(model, seen, begin, end, nullptr, nullptr);
+}
+
+double posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
+                  const PosteriorSink *sink, HmmCounts *counts) {
+    if (begin == end) return 0;
+    Sums sums(model, seen, begin, end);
+    if (sums.forward(true)) {
+        const double found = sums.log_likelihood();
+        if (narrow_posteriors(sums, model, seen, begin, end, sink, counts)) return found;
+    }
+    return wide_posteriors(model, seen, begin, end, sink, counts);
+}
+
+}  // namespace tropalign

@@ -1,0 +1,65 @@
+// Sums over all paths of a hidden Markov model: likelihoods (forward), posteriors of states and expected counts.
+//
+//     forward sums    a(t, s): all paths that end in s at t        a(t + 1, j) = e(t + 1, j) * sum over i of a(t, i)
+//     p(i, j) backward sums   b(t, s): all ways on from s at t             b(t, i) = sum over j of p(i, j) e(t + 1, j)
+//     b(t + 1, j) posteriors      a(t, s) b(t, s) / sum of these over s
+//
+// (Rabiner 1989, A tutorial on hidden Markov models.) Sums are doubles with one power of two for all states of a
+// position. A number below 2^-900 of the highest would lose digits. Where every state reaches every other one with a
+// probability of 2^-122 or more, that does not matter: in the next sum it stands beside one that is 2^778 times as
+// large. Elsewhere the sequence is summed again with a power of two per number (hmm_wide_sums.hpp), which is slower.
+//
+// Positions are taken in stretches. Forward sums are kept for one stretch and for the position before each, and made
+// again, stretch by stretch from the end, on the way backward: memory does not grow with length * states.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "hmm_sum_kernels.hpp"
+
+namespace tropalign {
+
+/// The numbers of a model as the kernels take them. Rows of `transition` and `emission` are per state.
+struct HmmModel {
+    /// `emission` may be null, where emissions are given per position.
+    HmmModel(const double *start, const double *transition, const double *emission, int32_t n_states,
+             int32_t n_symbols);
+
+    int32_t n_states, padded, n_symbols;
+    bool is_checked;
+    const HmmSumKernels *kernels;
+    std::vector<double> start, forward, backward;
+    /// A row per symbol: probabilities times 2^-power, the highest between 1/2 and 1.
+    std::vector<double> emissions;
+    std::vector<int32_t> powers;
+    /// As given: n_states * n_states, and a row per symbol.
+    std::vector<double> transition, by_symbol;
+};
+
+/// What was observed: a code per position, or else the logarithm of an emission per position and state.
+struct Observations {
+    const uint8_t *codes;
+    const double *frames;
+};
+
+/// Posteriors of a stretch of positions, from `first` on, a padded row each.
+using PosteriorSink = std::function<void(int64_t first, int64_t n_rows, const double *posteriors)>;
+
+/// Counts that paths are expected to have; those of transitions and emissions padded, the latter per symbol.
+struct HmmCounts {
+    HmmCounts(const HmmModel &model);
+    void add(const HmmCounts &other);
+
+    std::vector<double> start, transition, emission;
+};
+
+/// The logarithm of the probability of the observations [begin, end); 0 of none, -infinity where no path makes them.
+double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end);
+
+/// The same, with posteriors from the last stretch to the first, and counts, where these are not null. No sink is
+/// called, and nothing counted, where no path makes the observations.
+double posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
+                  const PosteriorSink *sink, HmmCounts *counts);
+
+}  // namespace tropalign

@@ -1,0 +1,338 @@
+"""Hidden Markov models: best paths, likelihoods, posteriors, training and sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError
+from tropalign.machine.numbers import whole_number
+from tropalign.machine.threads import resolve_threads
+from tropalign.tropical.observations import MOST_BYTE_SYMBOLS, Observations, Reader, letter_codes
+from tropalign.tropical.probabilities import MOST_STATES, checked_probabilities, logs_of
+
+Progress = Callable[[int], object]
+
+
+class HMM:
+    """A hidden Markov model: states, steps between them, and what they emit. It does not change once it is made.
+
+    Observations are, wherever a method takes them: a text of symbols (str, bytes, Seq, SeqRecord), whole numbers (codes
+    of symbols, shape (n,), -1 for a missing observation), or float64 frames (n, n_states): the logarithm of the
+    probability (or density) of each observation in each state. A list of these is a batch.
+
+    Parameters
+    ----------
+    start : shape (n_states,)
+        The probability to begin in each state.
+    transition : shape (n_states, n_states)
+        Row i: the probabilities of the states that follow state i.
+    emission : shape (n_states, n_symbols), optional
+        Row i: the probabilities of the symbols that state i emits. Without it, observations are frames.
+    symbols : str or sequence of str, optional
+        A letter per column of `emission`, so that texts can be observed. Small letters are read as capitals if no
+        symbol is a small letter.
+    missing : str
+        Letters that say nothing of the state, such as N among nucleotides.
+    state_names : sequence of str, optional
+        "0", "1" ... by default.
+    labels : sequence of str, optional
+        What each state stands for; several states may share a label. Their names by default.
+    name : str
+        Of the model, in files and outputs.
+
+    Attributes
+    ----------
+    start, transition, emission : float64
+        As given; they cannot be written to.
+    symbols, state_names, labels : tuple of str
+        As given. `symbols` is None where observations are no letters.
+    missing, name : str
+        As given.
+    history : tuple of float
+        The log-likelihood of the training data before each round of `fit`, and after the last one; empty otherwise.
+
+    Raises
+    ------
+    InputError
+        Shapes that do not fit; a number that is negative or none; a row that does not sum to 1 within 1e-6; names or
+        symbols that occur twice.
+
+    Examples
+    --------
+    A fair die and a loaded one, which are changed now and then:
+
+    >>> model = tropalign.HMM(
+    ...     start=[0.5, 0.5], transition=[[0.95, 0.05], [0.1, 0.9]],
+    ...     emission=[[1 / 6] * 6, [0.1] * 5 + [0.5]], symbols="123456", state_names=("fair", "loaded"))
+    >>> path, score = model.viterbi("152343125143266616666266646661")
+    >>> "".join(model.state_names[state][0] for state in path)
+    'ffffffffffffflllllllllllllllll'
+    >>> round(model.forward("152343125143266616666266646661"), 4)
+    -45.8516
+    """
+
+    def __init__(
+        self,
+        start: Any,
+        transition: Any,
+        emission: Any = None,
+        *,
+        symbols: str | Sequence[str] | None = None,
+        missing: str = "",
+        state_names: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        name: str = "",
+    ) -> None:
+        self.start = checked_probabilities("start", start, (None,), None)
+        n_states = len(self.start)
+        if n_states > MOST_STATES:
+            raise InputError(f"{n_states} states are more than {MOST_STATES}: make the model smaller")
+        self.state_names = _words("state_names", state_names, n_states) or tuple(map(str, range(n_states)))
+        if len(set(self.state_names)) < n_states:
+            raise InputError("two states have the same name: give each its own")
+        self.transition = checked_probabilities("transition", transition, (n_states, n_states), self.state_names)
+        self.emission = (
+            None
+            if emission is None
+            else checked_probabilities("emission", emission, (n_states, None), self.state_names)
+        )
+        self.symbols, self.missing = _checked_symbols(symbols, missing, self.n_symbols)
+        self.labels = _words("labels", labels, n_states) or self.state_names
+        self.name = str(name)
+        self.history: tuple[float, ...] = ()
+
+    @property
+    def n_states(self) -> int:
+        """How many states there are."""
+        return len(self.start)
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols can be emitted; 0 where observations are frames."""
+        return 0 if self.emission is None else self.emission.shape[1]
+
+    def __repr__(self) -> str:
+        symbols = f", {self.n_symbols} symbols" if self.n_symbols else ""
+        return f"<HMM{' ' + self.name if self.name else ''}: {self.n_states} states{symbols}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HMM):
+            return NotImplemented
+        words = ("symbols", "missing", "state_names", "labels", "name")
+        return all(getattr(self, name) == getattr(other, name) for name in words) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("start", "transition", "emission")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def viterbi(self, observations: Any, *, n_threads: int = 0) -> Any:
+        """The most probable path of states.
+
+        Parameters
+        ----------
+        observations
+            See the class; a list of them for a batch.
+        n_threads
+            0 for all there are.
+
+        Returns
+        -------
+        path : uint8 or uint16, shape (n,)
+            The state at each position; of several best paths, the one whose last states are lowest.
+        score : float
+            The logarithm of the probability of path and observations together; -inf where none is possible.
+
+        For a batch a list of paths, and float64 scores.
+
+        Raises
+        ------
+        InputError
+            Observations that the model cannot have.
+
+        Examples
+        --------
+        >>> model = tropalign.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]], symbols="HT")
+        >>> path, score = model.viterbi("HHHHTTTT")
+        >>> path.tolist(), round(score, 3)
+        ([0, 0, 0, 0, 1, 1, 1, 1], -5.413)
+        """
+        seen, threads = self._reader.read(observations), resolve_threads(n_threads)
+        start, transition = logs_of(self.start), logs_of(self.transition)
+        if seen.codes is not None:
+            emission = logs_of(self._emission_of_codes)
+            paths, scores = _native.viterbi_codes(start, transition, emission, seen.codes, seen.offsets, threads)
+        else:
+            assert seen.frames is not None
+            paths, scores = _native.viterbi_frames(start, transition, seen.frames, seen.offsets, threads)
+        return _divided(seen, paths, scores)
+
+    def forward(self, observations: Any, *, n_threads: int = 0) -> Any:
+        """The log-likelihood: the logarithm of the probability of the observations, summed over all paths.
+
+        Parameters
+        ----------
+        observations
+            See the class; a list of them for a batch.
+        n_threads
+            0 for all there are.
+
+        Returns
+        -------
+        float
+            -inf where the model cannot make the observations. For a batch float64, shape (n_sequences,).
+
+        Raises
+        ------
+        InputError
+            Observations that the model cannot have.
+
+        Examples
+        --------
+        >>> model = tropalign.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]], symbols="HT")
+        >>> model.forward(["HHHH", "HTHT"]).round(4).tolist()
+        [-1.8201, -3.4749]
+        """
+        seen = self._reader.read(observations)
+        found = self._native("hmm_forward", seen, resolve_threads(n_threads), None)
+        return float(found[0]) if seen.is_single else found
+
+    def posterior(self, observations: Any, *, n_threads: int = 0) -> Any:
+        """The probability of each state at each position, given all observations.
+
+        Parameters
+        ----------
+        observations
+            See the class; a list of them for a batch.
+        n_threads
+            0 for all there are.
+
+        Returns
+        -------
+        float64, shape (n, n_states)
+            Rows sum to 1, but to 0 where the model cannot make the observations. For a batch a list of these.
+
+        Raises
+        ------
+        InputError
+            Observations that the model cannot have.
+
+        Examples
+        --------
+        >>> model = tropalign.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]], symbols="HT")
+        >>> model.posterior("HHHT")[:, 0].round(3).tolist()
+        [0.931, 0.937, 0.877, 0.611]
+        """
+        seen = self._reader.read(observations)
+        rows, _ = self._native("hmm_posteriors", seen, resolve_threads(n_threads), None)
+        parts = [rows[a:b] for a, b in zip(seen.offsets[:-1], seen.offsets[1:], strict=True)]
+        return parts[0] if seen.is_single else parts
+
+    def sample(self, n: int, seed: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """A random sequence that the model makes.
+
+        Parameters
+        ----------
+        n
+            Its length.
+        seed
+            The same seed gives the same sequence; None another one every time.
+
+        Returns
+        -------
+        codes : int64, shape (n,)
+            What is observed; `text` makes letters of it.
+        states : int64, shape (n,)
+            The path.
+
+        Raises
+        ------
+        InputError
+            A model without emissions.
+
+        Examples
+        --------
+        >>> model = tropalign.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[1, 0], [0, 1]], symbols="HT")
+        >>> codes, states = model.sample(20, seed=1)
+        >>> bool((codes == states).all())
+        True
+        """
+        if self.emission is None:
+            raise InputError("the model has no emissions of symbols, so that there is nothing to sample")
+        whole_number("n", n, 0)
+        random = np.random.default_rng(None if seed is None else whole_number("seed", seed, 0))
+        draws = random.random((2, n))
+        steps, emissions = np.cumsum(self.transition, axis=1), np.cumsum(self.emission, axis=1)
+        states, codes = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        before = np.cumsum(self.start)
+        for t in range(n):
+            states[t] = _drawn(before, draws[0, t])
+            before = steps[states[t]]
+            codes[t] = _drawn(emissions[states[t]], draws[1, t])
+        return codes, states
+
+    def _native(self, name: str, seen: Observations, n_threads: int, progress: Progress | None) -> Any:
+        if seen.codes is not None:
+            call = getattr(_native, f"{name}_codes")
+            numbers = (self.start, self.transition, self._emission_of_codes, seen.codes)
+            return call(*numbers, seen.offsets, n_threads, progress)
+        call = getattr(_native, f"{name}_frames")
+        return call(self.start, self.transition, seen.frames, seen.offsets, n_threads, progress)
+
+    @cached_property
+    def _emission_of_codes(self) -> NDArray[np.float64]:
+        """Emissions, and a last column of ones for missing observations."""
+        assert self.emission is not None
+        return np.hstack([self.emission, np.ones((self.n_states, 1))])
+
+    @cached_property
+    def _reader(self) -> Reader:
+        table = None if self.symbols is None else letter_codes(self.symbols, self.missing)
+        is_wide = self.n_symbols > MOST_BYTE_SYMBOLS
+        logs = logs_of(self._emission_of_codes) if is_wide else None
+        return Reader(self.n_states, self.n_symbols, table, logs)
+
+
+def _drawn(cumulative: NDArray[np.float64], draw: float) -> int:
+    """The first whose cumulative probability is above the draw, a number from 0 to 1."""
+    return int(np.searchsorted(cumulative, draw * cumulative[-1], side="right"))
+
+
+def _divided(seen: Observations, paths: NDArray[Any], scores: NDArray[np.float64]) -> tuple[Any, Any]:
+    if seen.is_single:
+        return paths, float(scores[0])
+    return [paths[a:b] for a, b in zip(seen.offsets[:-1], seen.offsets[1:], strict=True)], scores
+
+
+def _words(name: str, given: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
+    """A text per state."""
+    if given is None:
+        return None
+    words = tuple(given)
+    if len(words) != count or not all(isinstance(word, str) and word for word in words):
+        raise InputError(f"{name} are {len(words)} for {count} states: give a text per state")
+    return words
+
+
+def _checked_symbols(
+    symbols: str | Sequence[str] | None, missing: str, n_symbols: int
+) -> tuple[tuple[str, ...] | None, str]:
+    if symbols is None:
+        if missing:
+            raise InputError("letters are missing observations only where symbols are letters: give symbols, too")
+        return None, ""
+    letters = tuple(symbols)
+    if len(letters) != n_symbols:
+        raise InputError(
+            f"there are {len(letters)} symbols and {n_symbols} columns of emission: give a symbol per column"
+        )
+    if not all(isinstance(a, str) and len(a) == 1 and a.isascii() and a.isprintable() for a in (*letters, *missing)):
+        raise InputError("a symbol is no printable ASCII letter: give one letter per column, or observe codes")
+    if len({*letters, *missing}) < len(letters) + len(missing):
+        raise InputError("a symbol occurs twice among symbols and missing ones: name each once")
+    return letters, missing

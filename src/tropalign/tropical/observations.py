@@ -1,0 +1,183 @@
+"""What hidden Markov models observe: texts, codes of symbols, or scores of emissions, as native code takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError, shown
+from tropalign.sequences.inputs import letters_of
+
+#: The code that a letter of a text has which is neither a symbol nor missing.
+STRANGE = 255
+#: Symbols at most that have codes of a byte, beside the code of a missing observation.
+MOST_BYTE_SYMBOLS = 254
+#: Scores beyond this are no logarithms of probabilities or densities.
+MOST_SCORE = 1e8
+
+
+@dataclass(frozen=True)
+class Observations:
+    """One sequence of observations, or several.
+
+    Attributes
+    ----------
+    codes : uint8, shape (n,), or None
+        Of symbols; the number of symbols is the code of a missing observation.
+    frames : float64, shape (n, n_states), or None
+        Logarithms of the probability of each observation per state, where there are no codes.
+    offsets : int64, shape (n_sequences + 1,)
+        Sequence k is at ``offsets[k]:offsets[k + 1]``.
+    is_single
+        Whether one sequence was given, and not a list.
+    """
+
+    codes: NDArray[np.uint8] | None
+    frames: NDArray[np.float64] | None
+    offsets: NDArray[np.int64]
+    is_single: bool
+
+
+def letter_codes(symbols: tuple[str, ...], missing: str) -> NDArray[np.uint8]:
+    """The code per byte of a text. Small letters are read as capitals where no symbol is a small letter."""
+    table = np.full(256, STRANGE, np.uint8)
+    folds = not any(symbol.islower() for symbol in (*symbols, *missing))
+    for code, letters in [(k, symbol) for k, symbol in enumerate(symbols)] + [(len(symbols), missing)]:
+        for letter in letters if code == len(symbols) else [letters]:
+            table[ord(letter)] = code
+            if folds:
+                table[ord(letter.lower())] = code
+    return table
+
+
+class Reader:
+    """Makes observations for a model.
+
+    Parameters
+    ----------
+    n_states, n_symbols
+        Of the model.
+    table
+        Of `letter_codes`; None where symbols are no letters.
+    logs
+        Logarithms of emissions per state and symbol, for models with more symbols than a byte can hold.
+    """
+
+    def __init__(
+        self, n_states: int, n_symbols: int, table: NDArray[np.uint8] | None, logs: NDArray[np.float64] | None
+    ) -> None:
+        self._n_states, self._n_symbols, self._table, self._logs = n_states, n_symbols, table, logs
+
+    def read(self, given: Any) -> Observations:
+        """One sequence or several. Raises InputError on anything else."""
+        is_single = _is_one(given)
+        if isinstance(given, Mapping):
+            given = given.values()
+        elif not is_single and not isinstance(given, Iterable):
+            raise InputError(f"{_said(given)} holds no observations: give a text, codes, frames, or a list of these")
+        parts = [self._one(given, None)] if is_single else [self._one(x, k) for k, x in enumerate(given)]
+        kinds = {part.ndim for part in parts}
+        if len(kinds) > 1:
+            raise InputError("some sequences are codes and others are frames: give all in one form")
+        offsets = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        if kinds == {2}:
+            return Observations(None, np.concatenate(parts), offsets, is_single)
+        codes = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        if self._n_symbols <= MOST_BYTE_SYMBOLS:
+            return Observations(codes.astype(np.uint8), None, offsets, is_single)
+        assert self._logs is not None
+        return Observations(None, np.ascontiguousarray(self._logs.T[codes]), offsets, is_single)
+
+    def _one(self, given: Any, number: int | None) -> NDArray[Any]:
+        """Codes or frames of one sequence."""
+        record = None if number is None else f"number {number + 1}"
+        if _is_text(given):
+            return self._from_text(letters_of(given, record or "1")[1], record)
+        array = np.asarray(given)
+        if array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0):
+            return self._from_codes(array, record)
+        if array.ndim == 2 and array.dtype.kind == "f":
+            return self._from_frames(array, record)
+        raise InputError(
+            f"{_said(given)} holds no observations: give a text, whole numbers (n,), or emission scores (n, n_states)",
+            record=record,
+        )
+
+    def _from_text(self, text: str, record: str | None) -> NDArray[np.uint8]:
+        if self._table is None:
+            raise InputError("the model has no letters as symbols: give codes, or frames of emission scores")
+        codes = self._table[np.frombuffer(text.encode("latin-1", "replace"), np.uint8)]
+        if (codes == STRANGE).any():
+            at = int(np.argmax(codes == STRANGE))
+            raise InputError(
+                f"{shown(text[at])!r} at position {at + 1} is no symbol of the model: mend it, or name it as missing",
+                record=record,
+            )
+        return codes
+
+    def _from_codes(self, array: NDArray[Any], record: str | None) -> NDArray[np.int64]:
+        if not self._n_symbols:
+            raise InputError("the model has no emissions of symbols: give frames of emission scores", record=record)
+        wrong = (array < -1) | (array >= self._n_symbols)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise InputError(
+                f"code {array[at]} at position {at} is none of 0 to {self._n_symbols - 1}, nor -1 for a missing one",
+                record=record,
+            )
+        return np.where(array == -1, self._n_symbols, array).astype(np.int64)
+
+    def _from_frames(self, array: NDArray[Any], record: str | None) -> NDArray[np.float64]:
+        if array.shape[1] != self._n_states:
+            raise InputError(
+                f"frames have {array.shape[1]} columns and the model {self._n_states} states: give a column per state",
+                record=record,
+            )
+        frames = np.ascontiguousarray(array, np.float64)
+        wrong = ~((np.abs(frames) <= MOST_SCORE) | (frames == -np.inf))
+        if wrong.any():
+            row, state = np.argwhere(wrong)[0].tolist()
+            raise InputError(
+                f"the score {frames[row, state]} of position {row} in state {state} is no logarithm of a probability: "
+                f"give numbers up to {MOST_SCORE:.0e}, or -inf",
+                record=record,
+            )
+        return frames
+
+
+def _is_text(given: Any) -> bool:
+    is_plain = isinstance(given, str | bytes | bytearray)
+    return is_plain or hasattr(given, "seq") or (hasattr(given, "letters") and hasattr(given, "name"))
+
+
+def _is_one(given: Any) -> bool:
+    """Whether this is one sequence: a text, an array, or a list of whole numbers."""
+    if _is_text(given) or isinstance(given, np.ndarray):
+        return True
+    is_list = isinstance(given, list | tuple | range)
+    return is_list and len(given) > 0 and isinstance(given[0], int | np.integer)
+
+
+def _said(given: object) -> str:
+    if isinstance(given, np.ndarray):
+        return f"an array of {given.dtype} of shape {given.shape}"
+    return f"an object of type {type(given).__name__}"
+
+
+def checked_iterations(tolerance: Any, pseudocount: Any) -> tuple[float, float]:
+    """Numbers of 0 and more. Raises UsageError on anything else."""
+    found = []
+    for name, value in ("tolerance", tolerance), ("pseudocount", pseudocount):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = -1.0
+        if not 0 <= number < float("inf"):
+            raise UsageError(f"{name} {value!r} is no number of 0 or more")
+        found.append(number)
+    return found[0], found[1]
