@@ -1,0 +1,26 @@
+// UPGMA: average linkage by numbers of leaves (Sokal and Michener 1958).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "../compute/poll.hpp"
+
+namespace tropalign {
+
+/// A rooted tree of n >= 2 leaves, which are nodes 0 to n - 1. Node n + k joins the nodes children[k], which are
+/// distances[k] apart.
+struct AveragedTree {
+    std::vector<std::array<int32_t, 2>> children;  // [n - 1]
+    std::vector<double> distances;                 // [n - 1]
+};
+
+/// UPGMA of n >= 2 taxa. `distances` are those of (0, 1), (0, 2), ..., (1, 2), ...: finite, 0 or more.
+///
+/// A cluster has the place of the first of its leaves. The pair of places i < j that is joined has the smallest
+/// distance, of these the smallest j, of these the smallest i; i's node is the first child. When poll, called with the
+/// number of joins done, returns false, the tree is of no use.
+template <class T>
+AveragedTree join_averages(const T *distances, int32_t n, const Poll &poll);
+
+}  // namespace tropalign

@@ -1,0 +1,123 @@
+"""Distances as callers give them, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError, shown
+
+#: A distance at most.
+MOST_DISTANCE = 1e30
+
+
+def condensed_distances(
+    distances: Any, names: Sequence[str] | None, least: int = 2
+) -> tuple[NDArray[np.float32] | NDArray[np.float64], tuple[str, ...]]:
+    """Distances of the pairs (0, 1), (0, 2), ..., (1, 2), ... as float32 or float64, and the names of the taxa.
+
+    Parameters
+    ----------
+    distances
+        These, or a square of them, shape (n, n).
+    names
+        Of the taxa; "1", "2", ... when not given.
+    least
+        Taxa at least.
+
+    Raises
+    ------
+    InputError
+        A distance that is no number or negative, a square that is not symmetric, names that do not fit, two of one
+        name, too few taxa.
+    UsageError
+        No array of numbers, or one of another shape.
+
+    Examples
+    --------
+    >>> condensed_distances([[0, 1, 2], [1, 0, 3], [2, 3, 0]], None)
+    (array([1., 2., 3.]), ('1', '2', '3'))
+    """
+    try:
+        array = np.asarray(distances)
+        array = np.ascontiguousarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("the distances are no array of numbers: give n (n - 1) / 2 of them, or a square") from None
+    if array.ndim == 2 and array.shape[0] == array.shape[1]:
+        n = len(array)
+    elif array.ndim == 1:
+        n = (1 + math.isqrt(1 + 8 * len(array))) // 2
+    if array.ndim not in (1, 2) or (array.shape != (n, n) and array.shape != (n * (n - 1) // 2,)):
+        raise UsageError(f"distances of shape {array.shape}: give n (n - 1) / 2 of them, or a square")
+    taxa = _checked_names(names, n, least)
+    condensed = _upper(array, taxa) if array.ndim == 2 else array
+    _check_values(condensed, taxa)
+    return condensed, taxa
+
+
+def _checked_names(names: Sequence[str] | None, n: int, least: int) -> tuple[str, ...]:
+    if n < least:
+        raise InputError(f"distances of {n} {'taxon' if n == 1 else 'taxa'}: a tree has at least {least}")
+    if names is None:
+        return tuple(str(k + 1) for k in range(n))
+    taxa = tuple(names)
+    if len(taxa) != n:
+        raise InputError(f"{len(taxa)} names, but distances of {n} taxa: give each taxon one name")
+    if len(set(taxa)) < n:
+        seen: set[str] = set()
+        twice = next(name for name in taxa if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InputError(f"two taxa are called {twice!r}: give each its own name")
+    return taxa
+
+
+def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
+    """What stands above the diagonal, which is all there is to know."""
+    n = len(square)
+    if n and np.any(np.diagonal(square) != 0):
+        k = int(np.flatnonzero(np.diagonal(square) != 0)[0])
+        raise InputError(f"the distance of {shown(taxa[k])!r} to itself is {square[k, k]:g}: write 0 on the diagonal")
+    for k in range(n):
+        differ = np.flatnonzero(~(square[k, k + 1 :] == square[k + 1 :, k]))
+        for other in (differ[:1] + k + 1).tolist():
+            there, back = square[k, other], square[other, k]
+            if math.isnan(there) or math.isnan(back):
+                raise InputError(f"the distance of {taxa[k]!r} and {taxa[other]!r} is no number: leave one of them out")
+            raise InputError(
+                f"the distance of {taxa[k]!r} and {taxa[other]!r} is {there:g} one way and {back:g} the other: give a "
+                "symmetric square"
+            )
+    return np.concatenate([square[k, k + 1 :] for k in range(n)]) if n else square.ravel()
+
+
+def _check_values(condensed: NDArray[Any], taxa: tuple[str, ...]) -> None:
+    if condensed.size and condensed.min() >= 0 and condensed.max() <= MOST_DISTANCE:
+        return
+    wrong = np.flatnonzero(~((condensed >= 0) & (condensed <= MOST_DISTANCE)))
+    if not len(wrong):
+        return
+    first, second = pair_at(int(wrong[0]), len(taxa))
+    value = float(condensed[wrong[0]])
+    said = "no number" if math.isnan(value) else f"{value:g}"
+    raise InputError(
+        f"the distance of {taxa[first]!r} and {taxa[second]!r} is {said}: "
+        f"distances are numbers from 0 to {MOST_DISTANCE:g}"
+    )
+
+
+def pair_at(place: int, n: int) -> tuple[int, int]:
+    """Which pair of n taxa has this place among (0, 1), (0, 2), ..., (1, 2), ...
+
+    Examples
+    --------
+    >>> [pair_at(place, 4) for place in range(6)]
+    [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    """
+    first = 0
+    while place >= n - 1 - first:
+        place -= n - 1 - first
+        first += 1
+    return first, first + 1 + place

@@ -1,0 +1,177 @@
+"""`Tree`: taxa, how they are joined, and the lengths of branches."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
+from tropalign.sequences.files import file_name, read_text
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree of n taxa.
+
+    Nodes 0 to n - 1 are the taxa; node n + k joins the nodes ``children[k]``, all of which are below n + k. The last
+    node is the root; where it joins three nodes or more, its place means nothing, and the tree is unrooted.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the taxa.
+    children : tuple of tuple of int
+        Of each inner node.
+    lengths : float64, shape (n_nodes,)
+        Of the branch above each node; 0 above the root. Those of neighbour joining may be negative.
+    support : float64, shape (n_nodes,), or None
+        Percent of the bootstrap samples that have the branch above each node; NaN where it is not known.
+
+    Examples
+    --------
+    >>> tree = parse_tree("((A:1,B:2):0.5,C:3,D:4);")
+    >>> tree.names, tree.children, tree.lengths.tolist(), tree.is_rooted
+    (('A', 'B', 'C', 'D'), ((0, 1), (4, 2, 3)), [1.0, 2.0, 3.0, 4.0, 0.5, 0.0], False)
+    """
+
+    names: tuple[str, ...]
+    children: tuple[tuple[int, ...], ...]
+    lengths: NDArray[np.float64]
+    support: NDArray[np.float64] | None = None
+
+    @property
+    def n_taxa(self) -> int:
+        """Number of taxa."""
+        return len(self.names)
+
+    @property
+    def is_rooted(self) -> bool:
+        """Whether the root joins two nodes."""
+        return len(self.children[-1]) == 2
+
+    def newick(self, digits: int | None = None) -> str:
+        """The tree in Newick format, support as labels of inner nodes.
+
+        Parameters
+        ----------
+        digits
+            Of the lengths, behind the point; as many as are needed to read the same numbers again when not given.
+
+        Examples
+        --------
+        >>> parse_tree("((A:1,B:2):0.5,'C c':3,D:4);").newick(digits=2)
+        "((A:1.00,B:2.00):0.50,'C c':3.00,D:4.00);"
+        """
+        n, root = self.n_taxa, len(self.lengths) - 1
+        labels = [quoted(name) for name in self.names] + self._support_labels()
+        lengths = [_length_text(length, digits) for length in self.lengths.tolist()]
+        lengths[root] = ""
+        pieces: list[str] = []
+        stack: list[int | str] = [root]
+        while stack:
+            at = stack.pop()
+            if isinstance(at, str):
+                pieces.append(at)
+            elif at < n:
+                pieces.append(labels[at] + lengths[at])
+            else:
+                stack.append(")" + labels[at] + lengths[at])
+                for k, child in enumerate(reversed(self.children[at - n])):
+                    stack.extend([",", child] if k else [child])
+                stack.append("(")
+        return "".join(pieces) + ";"
+
+    def _support_labels(self) -> list[str]:
+        n_inner = len(self.children)
+        if self.support is None:
+            return [""] * n_inner
+        return ["" if math.isnan(value) else f"{value:.0f}" for value in self.support[self.n_taxa :].tolist()]
+
+
+def _length_text(length: float, digits: int | None) -> str:
+    if digits is None:
+        return f":{length!r}"
+    text = f"{length:.{digits}f}"
+    return ":" + (text[1:] if float(text) == 0 and text.startswith("-") else text)
+
+
+def tree_of_joins(names: Iterable[str], children: Iterable[Iterable[int]], lengths: NDArray[np.float64]) -> Tree:
+    """A tree of what native code found."""
+    return Tree(tuple(names), tuple(tuple(int(child) for child in joined) for joined in children), lengths)
+
+
+def read_tree(path: str | os.PathLike[str]) -> Tree:
+    """A tree from a Newick file, compressed or not.
+
+    Raises
+    ------
+    InputError
+        No such file, no Newick, several trees, two taxa of one name, or fewer than two.
+    """
+    return parse_tree(read_text(path, MOST_BYTES), file_name(path))
+
+
+def parse_tree(text: str, file: str = "the tree") -> Tree:
+    """The same from text. A missing length is 0; labels of inner nodes that are numbers are support.
+
+    Raises
+    ------
+    InputError
+        No Newick, several trees, two taxa of one name, or fewer than two; `file` is named.
+
+    Examples
+    --------
+    >>> parse_tree("((A:1,B:2)97:0.5,C:3,D:4);").support.tolist()
+    [nan, nan, nan, nan, 97.0, nan]
+    """
+    root = parse_newick(text, file)
+    ordered = _nodes(root)
+    leaves = [clade for clade in ordered if not clade.clades]
+    names = [clade.name or "" for clade in leaves]
+    if len(names) < 2:
+        raise InputError("the tree has one taxon: give one with two or more", file=file)
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"two taxa are called {name!r}: give each its own name", file=file)
+        seen.add(name)
+    inner = [clade for clade in reversed(ordered) if clade.clades]
+    number = {id(clade): k for k, clade in enumerate([*leaves, *inner])}
+    children = tuple(tuple(number[id(child)] for child in clade.clades) for clade in inner)
+    lengths = np.array([_length(clade, file) for clade in [*leaves, *inner]])
+    lengths[-1] = 0
+    support = np.array([np.nan] * len(leaves) + [_support(clade) for clade in inner])
+    return Tree(tuple(names), children, lengths, None if np.isnan(support).all() else support)
+
+
+def _nodes(root: Any) -> list[Any]:
+    """All clades, parents first, taxa in the order of the text."""
+    found, stack = [], [root]
+    while stack:
+        clade = stack.pop()
+        found.append(clade)
+        stack.extend(reversed(clade.clades))
+    return found
+
+
+def _length(clade: Any, file: str) -> float:
+    length = clade.branch_length
+    if length is not None and not math.isfinite(length):
+        raise InputError(f"a branch of length {length}: lengths are numbers", file=file)
+    return float(length or 0.0)
+
+
+def _support(clade: Any) -> float:
+    """Support as Biopython or a label gives it."""
+    given = clade.confidence if clade.confidence is not None else clade.name
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        return math.nan
