@@ -5,8 +5,10 @@
 // where a binding works on a copy of its own (the codes and offsets of align_pairs), the copy is what is checked.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "python.hpp"
 
@@ -66,6 +68,24 @@ inline void require_codes(const uint8_t *codes, size_t count, int n_codes, const
     if (count && highest >= n_codes)
         refuse(std::string(name) + ": code " + std::to_string(highest) + " is beyond the alphabet of " +
                std::to_string(n_codes));
+}
+
+using Children = std::array<int32_t, 2>;
+static_assert(sizeof(Children) == 2 * sizeof(int32_t));
+
+/// Of n leaves: each node the child of one node above it.
+inline const Children *require_children(const Array<int32_t, 2> &children, int64_t n) {
+    require(children.shape(1) == 2 && static_cast<int64_t>(children.shape(0)) == n - 1,
+            "children: not two of each inner node, which are one fewer than leaves");
+    const auto *pairs = reinterpret_cast<const Children *>(children.data());
+    std::vector<uint8_t> is_child(2 * static_cast<size_t>(n) - 1, 0);
+    for (int64_t k = 0; k < n - 1; ++k)
+        for (int32_t child : pairs[k]) {
+            require(child >= 0 && child < n + k, "children: a node is not below its parent");
+            require(!is_child[child], "children: a node is the child of two");
+            is_child[child] = 1;
+        }
+    return pairs;
 }
 
 }  // namespace tropalign

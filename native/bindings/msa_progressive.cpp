@@ -17,8 +17,6 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-using Children = std::array<int32_t, 2>;
-static_assert(sizeof(Children) == 2 * sizeof(int32_t));
 /// Columns of an alignment at most, where there are fewer residues.
 constexpr int32_t kMostColumns = 1 << 19;
 
@@ -40,21 +38,6 @@ void require_weights(const Column<double> &values, size_t size, const char *name
     if (values.size() != size) refuse(std::string(name) + ": not one of each");
     const bool good = std::all_of(values.data(), values.data() + size, [](double w) { return w >= 0 && w <= 1e6; });
     if (!good) refuse(std::string(name) + ": a number outside of 0 to 1000000");
-}
-
-/// Of n leaves: each node the child of one node above it.
-const Children *require_children(const Array<int32_t, 2> &children, int64_t n) {
-    require(children.shape(1) == 2 && static_cast<int64_t>(children.shape(0)) == n - 1,
-            "children: not two of each inner node, which are one fewer than leaves");
-    const auto *pairs = reinterpret_cast<const Children *>(children.data());
-    std::vector<uint8_t> is_child(2 * static_cast<size_t>(n) - 1, 0);
-    for (int64_t k = 0; k < n - 1; ++k)
-        for (int32_t child : pairs[k]) {
-            require(child >= 0 && child < n + k, "children: a node is not below its parent");
-            require(!is_child[child], "children: a node is the child of two");
-            is_child[child] = 1;
-        }
-    return pairs;
 }
 
 int32_t require_family(const PosteriorStore &store) {

@@ -439,3 +439,25 @@ def path_predecessors(
 ) -> bool: ...
 def negative_cycle(via: _I32, vertex: int) -> list[int]: ...
 def closure_bits(bits: _U64, n: int, n_threads: int, progress: Callable[[int], object] | None = None) -> None: ...
+def clustalw_identities(
+    codes: _U8,
+    offsets: _I64,
+    matrix: _I32,
+    gap_open: _I32,
+    gap_extend: int,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _I32: ...
+def clustalw_word_scores_compat(
+    codes: _U8,
+    offsets: _I64,
+    n_letters: int,
+    length: int,
+    gap: int,
+    n_top: int,
+    window: int,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _I32: ...
+def clustalw_rooted(children: _I32, lengths: _F64) -> tuple[_I32, _F64]: ...
+def clustalw_rooted_compat(children: _I32, lengths: _F32) -> tuple[_I32, _F32]: ...

@@ -1,0 +1,161 @@
+"""CLUSTALW's guide tree: the root of a tree made by neighbour joining, and what the tree says of the sequences."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.msa.guide_tree import GuideTree
+from tropalign.trees.tree import Tree
+
+#: Distances in a tree are taken for no less and no more.
+LEAST_DISTANCE, MOST_DISTANCE = 0.01, 1.0
+#: What the whole numbers add up to that the original has for weights.
+WEIGHT_SUM = 1000
+
+
+def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
+    """The guide tree that CLUSTALW makes of a tree from neighbour joining.
+
+    The root lies where the leaves of both sides are equally far on average; where several branches allow that, on the
+    one that makes the shallowest tree (Thompson, Higgins and Gibson 1994).
+
+    Parameters
+    ----------
+    tree
+        One that is rooted keeps its root.
+    is_compat
+        Lengths have five decimals, as in the file through which the original hands the tree on, and sums are those of
+        its 32-bit floats. The time grows with the square of the number of leaves.
+
+    Returns
+    -------
+    GuideTree
+        Nodes are numbered in the order in which the original aligns them.
+
+    Raises
+    ------
+    ValueError
+        A node other than an unrooted tree's last one joins more than two.
+
+    Examples
+    --------
+    >>> from tropalign.trees.tree import parse_tree
+    >>> root_tree(parse_tree("(A:1,B:2,C:4);")).newick("ABC")
+    '((A:1.0,B:2.0):1.25,C:2.75);'
+    """
+    children = [list(below) for below in tree.children]
+    lengths = tree.lengths.tolist()
+    if not tree.is_rooted:
+        first, second, third = children.pop()
+        joined = len(lengths) - 1
+        children += [[first, second], [joined, third]]
+        lengths.append(0.0)
+    if any(len(below) != 2 for below in children):
+        raise ValueError("a node joins other than two: give a tree made by neighbour joining")
+    nodes = np.array(children, np.int32).reshape(-1, 2)
+    if is_compat:
+        lengths = [float(f"{length:.5f}") for length in lengths]
+    if tree.is_rooted:
+        return GuideTree(nodes, np.array(lengths))
+    if is_compat:
+        nodes, floats = _native.clustalw_rooted_compat(nodes, np.array(lengths, np.float32))
+        return GuideTree(nodes, floats.astype(np.float64))
+    return GuideTree(*_native.clustalw_rooted(nodes, np.array(lengths)))
+
+
+def tree_identities(tree: GuideTree, *, is_compat: bool = False) -> NDArray[np.float64]:
+    """Percent identity of all pairs by their distance in the tree, which is taken for 0.01 to 1.
+
+    Returns
+    -------
+    float64, shape (n (n - 1) / 2,)
+        100 - 100 times the distance, of (0, 1), (0, 2), ..., (1, 2), ...
+
+    Examples
+    --------
+    >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.2, 0.0]))
+    >>> tree_identities(tree).round(3).tolist()
+    [80.0, 20.0, 20.0]
+    """
+    n = tree.n_leaves
+    lengths = tree.branch_lengths.astype(np.float32 if is_compat else np.float64)
+    order = np.array(tree.leaf_order())
+    place = np.argsort(order)  # leaves below a node stand side by side in this order
+    begin, end, to_node = (
+        np.append(place, np.zeros(n - 1, int)),
+        np.append(place + 1, np.zeros(n - 1, int)),
+        lengths[order],
+    )
+    distances = np.empty(n * (n - 1) // 2, lengths.dtype)
+    row_begins = np.arange(n) * n - np.arange(n) * (np.arange(n) + 1) // 2 - np.arange(n) - 1
+    for k, (first, second) in enumerate(tree.children.tolist()):
+        one, other = slice(begin[first], end[first]), slice(begin[second], end[second])
+        rows, columns = order[one][:, None], order[other][None, :]
+        places = row_begins[np.minimum(rows, columns)] + np.maximum(rows, columns)
+        distances[places] = to_node[one][:, None] + to_node[other][None, :]
+        begin[n + k], end[n + k] = begin[first], end[second]
+        to_node[one.start : other.stop] += lengths[n + k]
+    found = distances.astype(np.float64)
+    return 100.0 - np.clip(found, LEAST_DISTANCE, MOST_DISTANCE) * 100.0
+
+
+def sequence_weights(tree: GuideTree) -> NDArray[np.float64]:
+    """Weights of the sequences: a branch counts for the leaves below it in equal shares.
+
+    Returns
+    -------
+    float64, shape (n,)
+        They add up to 1; all the same where no branch has a length.
+
+    Examples
+    --------
+    >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.2, 0.0]))
+    >>> sequence_weights(tree).round(3).tolist()
+    [0.222, 0.222, 0.556]
+    """
+    weights = np.maximum(_shares(tree, np.float64), 0.0)
+    total = weights.sum()
+    return weights / total if total > 0 else np.full(tree.n_leaves, 1 / tree.n_leaves)
+
+
+def compat_weights(tree: GuideTree) -> NDArray[np.int32]:
+    """The same as CLUSTALW 2.1 has them: whole numbers from 1, which add up to about 1000.
+
+    Returns
+    -------
+    int32, shape (n,)
+
+    Examples
+    --------
+    >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.2, 0.0]))
+    >>> compat_weights(tree).tolist()
+    [222, 222, 555]
+    """
+    shares = (_shares(tree, np.float32).astype(np.float64) * 100.0).astype(np.float32)
+    weights = np.trunc(shares).astype(np.int64)
+    if not weights.sum():
+        weights[:] = 1
+    return np.maximum(_quotients(weights * WEIGHT_SUM, int(weights.sum())), 1).astype(np.int32)
+
+
+def _quotients(values: NDArray[np.int64], divisor: int) -> NDArray[np.int64]:
+    """Whole quotients, rounded towards 0 as in C."""
+    found: NDArray[np.int64] = np.sign(values) * np.sign(divisor) * (np.abs(values) // abs(divisor))
+    return found
+
+
+def _shares(tree: GuideTree, dtype: type[np.floating]) -> NDArray[np.floating]:
+    """Lengths of the branches from each leaf to the root, divided by the leaves below; summed from the leaf up."""
+    n = tree.n_leaves
+    n_below, parent = np.ones(2 * n - 1, np.int32), np.full(2 * n - 1, -1)
+    for k, (first, second) in enumerate(tree.children.tolist()):
+        n_below[n + k] = n_below[first] + n_below[second]
+        parent[[first, second]] = n + k
+    per_leaf = tree.branch_lengths.astype(dtype) / n_below.astype(dtype)
+    shares, at = np.zeros(n, dtype), np.arange(n)
+    while (has_parent := parent[at] >= 0).any():
+        shares[has_parent] += per_leaf[at[has_parent]]
+        at = np.where(has_parent, parent[at], at)
+    return shares
