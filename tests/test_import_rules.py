@@ -21,12 +21,14 @@ ALLOWED = {
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "trees": {"errors", "sequences", "formats"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "msa": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats"},
+    "msa": {
+        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "trees",
+    },
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "tropical": {"errors", "machine", "sequences"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
-        "profile",
+        "profile", "trees", "tropical",
     },
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
