@@ -23,7 +23,7 @@ ALLOWED = {
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats"},
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "tropical": {"errors", "machine", "sequences"},
+    "tropical": {"errors", "machine", "sequences", "results"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
         "profile",
