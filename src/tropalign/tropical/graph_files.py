@@ -55,7 +55,7 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph:
     --------
     >>> import io
     >>> from tropalign.tropical import read_graph
-    >>> graph = read_graph(io.BytesIO(b"from\tto\tweight\nParis\tLyon\t2.5\n"))
+    >>> graph = read_graph(io.BytesIO(b"Paris,Lyon,2.5"))
     >>> graph.names, float(graph.weights[0])
     (('Paris', 'Lyon'), 2.5)
     """
