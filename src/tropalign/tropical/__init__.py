@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tropalign.tropical.closures import closure
+    from tropalign.tropical.graph_files import read_graph
+    from tropalign.tropical.graphs import Graph
     from tropalign.tropical.hmm import HMM
+    from tropalign.tropical.paths import shortest_paths
     from tropalign.tropical.products import chain, matmul, power, scan
     from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, zero_of
 
@@ -16,6 +19,7 @@ _HOMES: dict[str, str] = {
     "BOOL": "semirings",
     "HMM": "hmm",
     "LOG": "semirings",
+    "Graph": "graphs",
     "MAX_PLUS": "semirings",
     "MIN_PLUS": "semirings",
     "REAL": "semirings",
@@ -25,6 +29,8 @@ _HOMES: dict[str, str] = {
     "matmul": "products",
     "power": "products",
     "scan": "products",
+    "read_graph": "graph_files",
+    "shortest_paths": "paths",
     "zero_of": "semirings",
 }
 
@@ -35,12 +41,15 @@ __all__ = [
     "MAX_PLUS",
     "MIN_PLUS",
     "REAL",
+    "Graph",
     "Semiring",
     "chain",
     "closure",
     "matmul",
     "power",
+    "read_graph",
     "scan",
+    "shortest_paths",
     "zero_of",
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -45,10 +45,10 @@ class NegativeCycle(InputError):
     """
 
     def __init__(
-        self, vertices: list[int], weight: float, *, is_max: bool = False, names: tuple[str, ...] | None = None
+        self, vertices: list[int], weight: float, *, is_max: bool = False, names: tuple[Hashable, ...] | None = None
     ) -> None:
         self.vertices, self.weight, self.is_max = vertices, weight, is_max
-        labels = [str(v) if names is None else shown(names[v]) for v in [*vertices, vertices[0]]]
+        labels = [str(v) if names is None else shown(str(names[v])) for v in [*vertices, vertices[0]]]
         if len(labels) > _SHOWN_VERTICES:
             labels = [*labels[: _SHOWN_VERTICES - 2], "...", labels[-1]]
         sign, better = ("positive", "long") if is_max else ("negative", "short")

@@ -1,0 +1,159 @@
+"""``ShortestPaths``: distances between the vertices of a graph, and paths of these lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError, shown
+
+#: Finds the predecessors of all rows.
+FindPredecessors = Callable[[], NDArray[np.int32]]
+
+
+class ShortestPaths:
+    """Distances from some vertices of a graph to all of them, as `tropalign.tropical.shortest_paths` finds them.
+
+    Parameters
+    ----------
+    distances
+        A row per source, a column per vertex.
+    sources
+        The number of the vertex that each row begins at, int64.
+    names
+        Of all vertices, in the order of the columns; None where they have numbers only.
+    method
+        How the distances were found.
+    notes
+        What was done with strange edges, a sentence each.
+    find_predecessors
+        Finds the predecessors when they are first asked for; or these themselves.
+
+    Attributes
+    ----------
+    distances : numpy.ndarray
+        Shape (n_sources, n), of the dtype of the weights; infinity, for integers the highest number of the type, where
+        there is no path.
+    sources : numpy.ndarray
+        int64, shape (n_sources,): the vertex that each row begins at.
+    names : tuple or None
+        Of the n vertices, in the order of the columns.
+    method : str
+        "closure" (Floyd-Warshall of blocks), "bipartite closure", "dijkstra" or "johnson" (SciPy's).
+    notes : tuple of str
+        What was done with loops and double edges.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import shortest_paths
+    >>> inf = float("inf")
+    >>> found = shortest_paths([[0, 3, 8], [inf, 0, 2], [1, inf, 0]], names=["a", "b", "c"])
+    >>> found.distance("a", "c"), found.path("a", "c")
+    (5.0, ['a', 'b', 'c'])
+    """
+
+    def __init__(
+        self,
+        distances: NDArray[Any],
+        sources: NDArray[np.int64],
+        names: tuple[Hashable, ...] | None,
+        method: str,
+        notes: Sequence[str],
+        find_predecessors: FindPredecessors | NDArray[np.int32],
+    ) -> None:
+        self.distances, self.sources, self.names, self.method = distances, sources, names, method
+        self.notes = tuple(notes)
+        self._find_predecessors = find_predecessors
+
+    def __repr__(self) -> str:
+        n_sources, n = self.distances.shape
+        return f"<ShortestPaths from {n_sources} to {n} vertices, by {self.method}, {self.distances.dtype}>"
+
+    @cached_property
+    def predecessors(self) -> NDArray[np.int32]:
+        """The vertex before each on the path from the row's source, int32, shape (n_sources, n); -1 where none is.
+
+        Found when they are first asked for, unless `shortest_paths` was told to: that takes about twice the time of the
+        distances.
+        """
+        found = self._find_predecessors
+        return found() if callable(found) else found
+
+    @property
+    def infinity(self) -> Any:
+        """What stands in `distances` where there is no path."""
+        dtype = self.distances.dtype
+        return dtype.type(np.inf) if dtype.kind == "f" else np.iinfo(dtype).max
+
+    def distance(self, source: Hashable, target: Hashable) -> float:
+        """The length of a shortest path between two vertices, by name or by number where they have none.
+
+        Infinity where there is no path. Raises what `path` raises.
+        """
+        value = self.distances[self._row_of(source), self.vertex(target)]
+        return float("inf") if value == self.infinity else value.item()
+
+    def path(self, source: Hashable, target: Hashable) -> list[Any]:
+        """The vertices of a shortest path, source and target among them; empty where there is no path.
+
+        Parameters
+        ----------
+        source, target
+            Vertices, by name or by number where they have none.
+
+        Returns
+        -------
+        list
+            Names or numbers.
+
+        Raises
+        ------
+        InputError
+            There is no such vertex, or no row begins at the source.
+        """
+        vertices = self.path_vertices(self._row_of(source), self.vertex(target))
+        return vertices if self.names is None else [self.names[v] for v in vertices]
+
+    def path_vertices(self, row: int, target: int) -> list[int]:
+        """The numbers of the vertices of the path from a row's source to a vertex; empty where there is no path."""
+        source = int(self.sources[row])
+        before = self.predecessors[row]
+        vertices = [target]
+        while vertices[-1] != source:
+            vertex = int(before[vertices[-1]])
+            if vertex < 0:
+                return []
+            vertices.append(vertex)
+        return vertices[::-1]
+
+    def vertex(self, name: Hashable) -> int:
+        """The number of a vertex. Raises InputError where there is none of this name or number."""
+        if self.names is not None:
+            try:
+                return self._numbers[name]
+            except (KeyError, TypeError):
+                raise InputError(f"there is no vertex {shown(repr(name))} in the graph") from None
+        n = self.distances.shape[1]
+        if isinstance(name, bool) or not isinstance(name, int | np.integer):
+            raise UsageError(f"{name!r} is no number of a vertex, and the vertices have no names")
+        if not 0 <= name < n:
+            raise InputError(f"there is no vertex {name}: they are numbered from 0 to {n - 1}")
+        return int(name)
+
+    @cached_property
+    def _numbers(self) -> dict[Hashable, int]:
+        return {name: k for k, name in enumerate(self.names or ())}
+
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        return {int(vertex): row for row, vertex in enumerate(self.sources)}
+
+    def _row_of(self, source: Hashable) -> int:
+        vertex = self.vertex(source)
+        if vertex not in self._rows:
+            raise InputError(f"no distances from {shown(str(source))} were asked for: name it among the sources")
+        return self._rows[vertex]

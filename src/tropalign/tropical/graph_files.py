@@ -1,0 +1,237 @@
+"""Graphs from files: edges as text, SciPy's and NumPy's ``.npz``, Matrix Market; decompressed, known by content."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, TropalignError, shown
+from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
+from tropalign.tropical.graphs import Graph
+
+ZIP, MATRIX_MARKET = b"PK\x03\x04", b"%%MatrixMarket"
+#: A longer line holds no edge, and the file is no list of them.
+MOST_LINE_BYTES = 1 << 20
+#: First words of a line that names the columns, where edges have no weights.
+HEADER_WORDS = ("from", "source", "node1", "u")
+#: Bounds below which distances of whole numbers surely stay: they are computed in the smallest type that holds them.
+_MOST = {"int16": 2**14 - 2, "int32": 2**30 - 2}
+
+
+def read_graph(source: Source, *, is_directed: bool = True) -> Graph:
+    """A graph from a file.
+
+    Text has an edge per line: from, to, and a weight (1 where no line has any), separated by tabs, else by commas,
+    else by spaces; ``#`` begins a comment, and a first line whose weight is no number names the columns. ``.npz`` holds
+    a sparse matrix of SciPy, or a matrix ``weights`` (or the only square one) with ``names``. Matrix Market holds
+    coordinates. Vertices without names are called 0, 1, 2 and so on; those of Matrix Market 1, 2, 3.
+
+    Parameters
+    ----------
+    source
+        A file's name, "-" for standard input, or an open file; compressed or not.
+    is_directed
+        Whether an edge leads from its first to its second vertex only.
+
+    Returns
+    -------
+    Graph
+        Weights that are whole numbers are of the smallest integer type that surely holds all distances; others are
+        float64, those of arrays of their own type.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or holds no edge, a bad line with its number, a negative loop.
+
+    Examples
+    --------
+    >>> import io
+    >>> from tropalign.tropical import read_graph
+    >>> graph = read_graph(io.BytesIO(b"Paris,Lyon,2.5"))
+    >>> graph.names, float(graph.weights[0])
+    (('Paris', 'Lyon'), 2.5)
+    """
+    file = file_name(source)
+    with opened(source) as stream:
+        first = stream.peek(16)
+        try:
+            if first.startswith(ZIP):
+                return _from_npz(stream.read(), file, is_directed)
+            if first.startswith(MATRIX_MARKET):
+                return _from_matrix_market(stream.read(), file, is_directed)
+            return _from_text(stream, file, is_directed)
+        except InputError as error:
+            if error.file is not None:
+                raise
+            error.args = (f"{shown(file)}: {error}",)
+            raise
+
+
+def _from_text(stream: io.BufferedReader, file: str, is_directed: bool) -> Graph:
+    numbers: dict[str, int] = {}
+    ends, weights = array("q"), array("d")
+    is_whole = True
+    n_fields = 0
+    for line_number, fields in _edges(stream, file):
+        if not n_fields:
+            n_fields = len(fields)
+        if len(fields) != n_fields:
+            raise InputError(f"the line has {len(fields)} fields instead of {n_fields}", file=file, line=line_number)
+        weight = 1.0
+        if n_fields == 3:
+            weight = _weight(fields[2], file, line_number)
+            is_whole = is_whole and fields[2].lstrip("+-").isdecimal()
+        if fields[0] == fields[1] and weight < 0:
+            raise InputError(
+                f"the loop at {shown(fields[0])} is negative: a path through it can be made as short as one likes",
+                file=file,
+                line=line_number,
+            )
+        for name in fields[:2]:
+            ends.append(numbers.setdefault(name, len(numbers)))
+        weights.append(weight)
+    if not weights:
+        raise InputError("the file holds no edge: give lines of from, to and weight", file=file)
+    pairs = np.frombuffer(ends, np.int64).reshape(-1, 2)
+    values = _smallest(np.frombuffer(weights, np.float64), len(numbers), is_whole)
+    return Graph.from_edges(pairs[:, 0], pairs[:, 1], values, names=tuple(numbers), is_directed=is_directed)
+
+
+def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str]]]:
+    """Lines that hold an edge, as their numbers and fields."""
+    separator: str | None = None
+    is_first = True
+    for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE_BYTES), b""), 1):
+        if number == 1:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        if line.startswith(b"#") or not line.strip():
+            continue
+        try:
+            text = line.decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise InputError("this is no text of edges (from, to, weight)", file=file, line=number) from None
+        if "\0" in text or len(line) >= MOST_LINE_BYTES:
+            raise InputError("this is no text of edges (from, to, weight)", file=file, line=number)
+        if is_first:
+            separator = next((mark for mark in ("\t", ",") if mark in text), None)
+        fields = [field.strip() for field in text.split(separator)]
+        if len(fields) not in (2, 3) or "" in fields:
+            raise InputError(
+                f"the line {shown(text[:40])!r} is no edge: give from, to and weight, separated by "
+                f"{'tabs' if separator == chr(9) else 'commas' if separator else 'spaces or tabs'}",
+                file=file,
+                line=number,
+            )
+        was_first, is_first = is_first, False
+        if not (was_first and _is_header(fields)):
+            yield number, fields
+
+
+def _is_header(fields: list[str]) -> bool:
+    """Whether the first line names the columns: its weight has no digit, and is no infinity or NaN."""
+    if len(fields) == 2:
+        return fields[0].lower() in HEADER_WORDS
+    return not re.search(r"\d|^[+-]?(inf|nan)", fields[2], re.IGNORECASE)
+
+
+def _weight(text: str, file: str, line: int) -> float:
+    try:
+        weight = float(text) if "_" not in text else float("nan")
+    except ValueError:
+        weight = float("nan")
+    if weight != weight or weight == float("-inf"):
+        raise InputError(f"the weight {shown(text[:40])!r} is no number", file=file, line=line)
+    return weight
+
+
+def _smallest(weights: NDArray[np.float64], n: int, is_whole: bool) -> NDArray[Any]:
+    """Whole numbers in the smallest type that surely holds all distances; others as they are."""
+    most = float(np.abs(weights).max(initial=0)) * max(n - 1, 1) * 2
+    if is_whole:
+        for name, bound in _MOST.items():
+            if most <= bound:
+                return weights.astype(name)
+    return weights
+
+
+def _from_npz(data: bytes, file: str, is_directed: bool) -> Graph:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            if "format" in arrays and "shape" in arrays:
+                from scipy.sparse import load_npz
+
+                return _from_sparse(load_npz(io.BytesIO(data)), None, file, is_directed)
+            names = tuple(arrays["names"].astype(str).tolist()) if "names" in arrays else None
+            return _from_dense(_square(arrays, file), names, is_directed)
+    except TropalignError:
+        raise
+    except (OSError, EOFError, KeyError, TypeError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+        raise InputError(f"the .npz file is damaged, or holds no graph ({error})", file=file) from None
+
+
+def _square(arrays: Any, file: str) -> NDArray[Any]:
+    """The matrix of weights."""
+    if "weights" in arrays:
+        matrix: NDArray[Any] = arrays["weights"]
+    else:
+        shaped = {name: arrays[name] for name in arrays.files}
+        square = [name for name, a in shaped.items() if a.ndim == 2 and a.shape[0] == a.shape[1]]
+        if len(square) != 1:
+            raise InputError(
+                f"the file holds {len(square)} square matrices: call that of the weights 'weights'", file=file
+            )
+        matrix = shaped[square[0]]
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"the weights are of shape {matrix.shape}: they have to be square", file=file)
+    if matrix.dtype.kind not in "iufb":
+        raise InputError(f"the weights are of {matrix.dtype}, no numbers", file=file)
+    return matrix
+
+
+def _from_dense(matrix: NDArray[Any], names: tuple[str, ...] | None, is_directed: bool) -> Graph:
+    n = len(matrix)
+    row, column = (index.ravel() for index in np.indices((n, n)))
+    off = (row != column) | (matrix.ravel() < 0)  # loops of 0 or more are the rule
+    labels = names or tuple(map(str, range(n)))
+    return Graph.from_edges(row[off], column[off], matrix.ravel()[off], n=n, names=labels, is_directed=is_directed)
+
+
+def _from_sparse(matrix: Any, first: int | None, file: str, is_directed: bool) -> Graph:
+    entries = matrix.tocoo()
+    if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:
+        raise InputError(f"the matrix is of shape {entries.shape}: it has to be square", file=file)
+    n = entries.shape[0]
+    values = entries.data
+    if values.dtype.kind == "c":
+        raise InputError("the weights are complex numbers", file=file)
+    if values.dtype.kind == "b":
+        values = values.astype(np.int32)
+    if values.dtype.kind in "iu":
+        values = _smallest(values.astype(np.float64), n, True)
+    names = tuple(str(k + (first or 0)) for k in range(n))
+    row, column = (np.asarray(index, np.int64) for index in (entries.row, entries.col))
+    return Graph.from_edges(row, column, values, n=n, names=names, is_directed=is_directed)
+
+
+def _from_matrix_market(data: bytes, file: str, is_directed: bool) -> Graph:
+    from scipy.io import mmread
+
+    head = data[:100].split(b"\n", 1)[0].lower().split()
+    if b"array" in head:
+        raise InputError(
+            "the Matrix Market file holds an array, which does not say where there is no edge: write coordinates",
+            file=file,
+        )
+    try:
+        matrix = mmread(io.BytesIO(data))
+    except (ValueError, TypeError, OverflowError, IndexError, EOFError) as error:
+        raise InputError(f"the Matrix Market file is damaged ({error})", file=file) from None
+    return _from_sparse(matrix, 1, file, is_directed)
