@@ -1,4 +1,6 @@
 // Bindings: the best paths of hidden Markov models; names and validation for users live in tropalign.tropical.
+#include <nanobind/stl/string.h>
+
 #include <cmath>
 
 #include "../compute/buffer.hpp"
@@ -39,25 +41,36 @@ void checked_offsets(const Array<int64_t, 1> &offsets, size_t n_steps) {
 }
 
 template <class State>
-nb::tuple decoded(const HmmLogs &logs, const HmmObservations &observations, int n_threads, PythonPoll &poll) {
+nb::tuple decoded(const HmmLogs &logs, const HmmObservations &observations, ViterbiMethod method, int n_threads,
+                  PythonPoll &poll) {
     Buffer<State> paths(observations.offsets[observations.n_sequences]);
     std::vector<double> scores(observations.n_sequences);
     {
         nb::gil_scoped_release released;
-        viterbi(logs, observations, n_threads, paths.data(), scores.data(), std::ref(poll));
+        viterbi(logs, observations, method, n_threads, paths.data(), scores.data(), std::ref(poll));
     }
     poll.rethrow();
     return nb::make_tuple(to_numpy(std::move(paths)), to_numpy(std::move(scores)));
 }
 
-nb::tuple decode(const HmmLogs &logs, const HmmObservations &observations, int n_threads, nb::object progress) {
+ViterbiMethod method_of(const std::string &name) {
+    if (name == "auto") return ViterbiMethod::automatic;
+    if (name == "sweep") return ViterbiMethod::sweep;
+    if (name == "early") return ViterbiMethod::early;
+    require(name == "products", "method: none of auto, sweep, early, products");
+    return ViterbiMethod::products;
+}
+
+nb::tuple decode(const HmmLogs &logs, const HmmObservations &observations, const std::string &method, int n_threads,
+                 nb::object progress) {
     PythonPoll poll(progress);
-    if (logs.n_states <= 256) return decoded<uint8_t>(logs, observations, n_threads, poll);
-    return decoded<uint16_t>(logs, observations, n_threads, poll);
+    const ViterbiMethod chosen = method_of(method);
+    if (logs.n_states <= 256) return decoded<uint8_t>(logs, observations, chosen, n_threads, poll);
+    return decoded<uint16_t>(logs, observations, chosen, n_threads, poll);
 }
 
 nb::tuple codes(Array<double, 1> start, Array<double, 2> transition, Array<double, 2> emission, Array<uint8_t, 1> codes,
-                Array<int64_t, 1> offsets, int n_threads, nb::object progress) {
+                Array<int64_t, 1> offsets, int n_threads, nb::object progress, const std::string &method) {
     require_threads(n_threads);
     require_progress(progress);
     HmmLogs logs = checked_logs(start, transition);
@@ -67,20 +80,20 @@ nb::tuple codes(Array<double, 1> start, Array<double, 2> transition, Array<doubl
     logs.n_symbols = static_cast<int32_t>(emission.shape(1)), logs.emission = emission.data();
     checked_offsets(offsets, codes.size());
     require_codes(codes.data(), codes.size(), logs.n_symbols, "codes");
-    return decode(logs, {codes.data(), nullptr, offsets.data(), static_cast<int64_t>(offsets.size()) - 1}, n_threads,
-                  progress);
+    return decode(logs, {codes.data(), nullptr, offsets.data(), static_cast<int64_t>(offsets.size()) - 1}, method,
+                  n_threads, progress);
 }
 
 nb::tuple frames(Array<double, 1> start, Array<double, 2> transition, Array<double, 2> frames,
-                 Array<int64_t, 1> offsets, int n_threads, nb::object progress) {
+                 Array<int64_t, 1> offsets, int n_threads, nb::object progress, const std::string &method) {
     require_threads(n_threads);
     require_progress(progress);
     const HmmLogs logs = checked_logs(start, transition);
     require(frames.shape(1) == start.size(), "frames: not a column per state");
     require_logs(frames.data(), frames.size(), "frames");
     checked_offsets(offsets, frames.shape(0));
-    return decode(logs, {nullptr, frames.data(), offsets.data(), static_cast<int64_t>(offsets.size()) - 1}, n_threads,
-                  progress);
+    return decode(logs, {nullptr, frames.data(), offsets.data(), static_cast<int64_t>(offsets.size()) - 1}, method,
+                  n_threads, progress);
 }
 
 }  // namespace
@@ -89,9 +102,9 @@ nb::tuple frames(Array<double, 1> start, Array<double, 2> transition, Array<doub
 void bind_hmm_viterbi(nb::module_ &m) {
     using namespace tropalign;
     m.def("viterbi_codes", &codes, array("start"), array("transition"), array("emission"), array("codes"),
-          array("offsets"), "n_threads"_a = 1, "progress"_a = nb::none(),
+          array("offsets"), "n_threads"_a = 1, "progress"_a = nb::none(), "method"_a = "auto",
           "The best path of each sequence of codes, and its score, from logarithms.");
     m.def("viterbi_frames", &frames, array("start"), array("transition"), array("frames"), array("offsets"),
-          "n_threads"_a = 1, "progress"_a = nb::none(),
+          "n_threads"_a = 1, "progress"_a = nb::none(), "method"_a = "auto",
           "The same where `frames` [n, l] says how well each state explains each step.");
 }

@@ -2,30 +2,23 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
+#include <deque>
+#include <numeric>
 #include <vector>
 
 #include "../compute/parallel.hpp"
-#include "viterbi_kernels.hpp"
-#include "viterbi_model.hpp"
+#include "viterbi_blocks.hpp"
+#include "viterbi_room.hpp"
 
 namespace tropalign {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-/// All that a thread needs beside the model.
-struct Room {
-    Buffer<double> kept, values, scratch;
-
-    explicit Room(const ViterbiModel &model) : values(model.stride), scratch(viterbi_scratch(model)) {}
-
-    double *keep(int64_t n) {
-        if (static_cast<int64_t>(kept.size()) < n) kept = Buffer<double>(n);
-        return kept.data();
-    }
-};
+/// Bytes of A that a thread keeps of whole sequences; longer ones go in blocks.
+constexpr int64_t kMostKept = 32 << 20;
+/// A sequence of more work than this (steps times states squared) goes in blocks where threads would be idle.
+constexpr int64_t kWorthThreads = 1 << 22;
+/// Less work than this needs no threads: starting one takes about 20 microseconds.
+constexpr int64_t kQuick = 1 << 20;
 
 template <class State>
 double path_score(const HmmLogs &logs, const ViterbiSteps &steps, const State *path) {
@@ -40,51 +33,145 @@ double path_score(const HmmLogs &logs, const ViterbiSteps &steps, const State *p
     return sum;
 }
 
-void trace(const BestPathKernels &kernels, const ViterbiModel &model, const ViterbiSteps &steps, int64_t first,
-           int64_t end, Room &room, uint8_t *path) {
-    kernels.trace_bytes(model, steps, first, end, room.kept.data(), path, room.scratch.data());
-}
-void trace(const BestPathKernels &kernels, const ViterbiModel &model, const ViterbiSteps &steps, int64_t first,
-           int64_t end, Room &room, uint16_t *path) {
-    kernels.trace_words(model, steps, first, end, room.kept.data(), path, room.scratch.data());
-}
-
-/// The path of a sequence whose values are all kept.
 template <class State>
-double whole_path(const BestPathKernels &kernels, const HmmLogs &logs, const ViterbiModel &model,
-                  const ViterbiSteps &steps, Room &room, State *path) {
-    if (steps.n == 0) return 0;
-    double *values = room.values.data();
-    kernels.forward(model, steps, 0, steps.n, values, room.keep(steps.n * model.stride), room.scratch.data());
-    const auto best = std::max_element(values, values + model.n_states);
-    if (*best == kNever) {
-        std::fill(path, path + steps.n, State{0});
-        return kNever;
+class Batch {
+  public:
+    Batch(const HmmLogs &logs, const HmmObservations &observations, ViterbiMethod method, int n_threads, State *paths,
+          double *scores, const Poll &poll)
+        : kernels_(*selected_best_path_kernels()), logs_(logs), model_(logs), observations_(observations),
+          method_(method), n_threads_(n_threads), paths_(paths), scores_(scores), poll_(poll) {
+        divide();
     }
-    path[steps.n - 1] = static_cast<State>(best - values);
-    trace(kernels, model, steps, 0, steps.n, room, path);
-    return path_score(logs, steps, path);
-}
+
+    bool find() {
+        for (const int64_t j : long_ones_)
+            if (!take_long(j)) return false;
+        const auto n_groups = static_cast<int64_t>(groups_.size()) - 1;
+        std::deque<ViterbiRoom> rooms;
+        for (int t = 0; t < useful_threads(n_threads_, n_groups, 1); ++t) rooms.emplace_back(model_);
+        auto take = [&](int thread, int64_t g) {
+            take_whole(short_ones_.data() + groups_[g], groups_[g + 1] - groups_[g], rooms[thread]);
+        };
+        if (steps_of_short_ * square() <= kQuick) {
+            for (int64_t g = 0; g < n_groups; ++g) take(0, g);
+            return poll_(done_);
+        }
+        return parallel(n_threads_, n_groups, 1, take, [&](int64_t) { return poll_(done_); });
+    }
+
+  private:
+    const BestPathKernels &kernels_;
+    const HmmLogs &logs_;
+    const ViterbiModel model_;
+    const HmmObservations &observations_;
+    const ViterbiMethod method_;
+    const int n_threads_;
+    State *const paths_;
+    double *const scores_;
+    const Poll &poll_;
+    std::vector<int64_t> long_ones_;   // sequences that go in blocks, one after the other on all threads
+    std::vector<int64_t> short_ones_;  // the others, the longest first
+    std::vector<int64_t> groups_{0};   // what goes side by side: short_ones_[groups_[g]] up to groups_[g + 1]
+    int64_t steps_of_short_ = 0;
+    std::atomic<int64_t> done_{0};
+
+    int64_t square() const { return int64_t{model_.stride} * model_.stride; }
+    int64_t length(int64_t j) const { return observations_.offsets[j + 1] - observations_.offsets[j]; }
+    ViterbiSteps steps(int64_t j) const {
+        const int64_t begin = observations_.offsets[j];
+        return {observations_.codes ? observations_.codes + begin : nullptr,
+                observations_.frames ? observations_.frames + begin * logs_.n_states : nullptr, length(j)};
+    }
+
+    void divide() {
+        const int64_t n_steps = observations_.offsets[observations_.n_sequences] - observations_.offsets[0];
+        const int64_t row = int64_t{model_.stride} * 8;
+        for (int64_t j = 0; j < observations_.n_sequences; ++j) {
+            const bool is_large = length(j) * row > kMostKept;
+            const bool is_most =
+                n_threads_ > 1 && length(j) * square() > kWorthThreads && length(j) > n_steps / (2 * n_threads_);
+            const bool is_asked_for = method_ != ViterbiMethod::automatic && length(j) > 0;
+            (is_large || is_most || is_asked_for ? long_ones_ : short_ones_).push_back(j);
+        }
+        std::stable_sort(short_ones_.begin(), short_ones_.end(),
+                         [&](int64_t a, int64_t b) { return length(a) > length(b); });
+        int64_t bytes = 0;
+        const auto n = static_cast<int64_t>(short_ones_.size());
+        for (int64_t k = 0; k < n; ++k) {
+            const int64_t needed = length(short_ones_[k]) * row;
+            steps_of_short_ += length(short_ones_[k]);
+            if (k > groups_.back() && (k - groups_.back() == kMostStreams || bytes + needed > kMostKept)) {
+                groups_.push_back(k);
+                bytes = 0;
+            }
+            bytes += needed;
+        }
+        if (n) groups_.push_back(n);
+    }
+
+    /// No path is possible.
+    void give_up(int64_t j) {
+        State *path = paths_ + observations_.offsets[j];
+        std::fill(path, path + length(j), State{0});
+        scores_[j] = kImpossible;
+    }
+
+    bool take_long(int64_t j) {
+        const ViterbiSteps all = steps(j);
+        State *path = paths_ + observations_.offsets[j];
+        const int64_t begun = done_;
+        bool goes_on = true;
+        const auto poll = [&](int64_t done) { return goes_on = poll_(begun + std::min(done, all.n)); };
+        const ViterbiMethod method =
+            method_ == ViterbiMethod::automatic && n_threads_ == 1 && model_.stride > kMostTurning
+                ? ViterbiMethod::sweep
+                : method_;
+        const bool is_found = path_in_blocks(model_, all, viterbi_block(model_, all.n), method, n_threads_, path, poll);
+        if (is_found) scores_[j] = path_score(logs_, all, path);
+        else give_up(j);
+        done_ += all.n;
+        return goes_on;
+    }
+
+    void take_whole(const int64_t *sequences, int64_t n, ViterbiRoom &room) {
+        while (n > 0 && length(sequences[n - 1]) == 0) scores_[sequences[--n]] = 0;
+        ForwardStream forward[kMostStreams];
+        int64_t n_steps = 0;
+        for (int64_t k = 0; k < n; ++k) n_steps += length(sequences[k]);
+        double *kept = room.kept(n_steps);
+        for (int64_t k = 0; k < n; ++k) {
+            forward[k] = {steps(sequences[k]), 0, length(sequences[k]), room.values(k), kept};
+            kept += length(sequences[k]) * model_.stride;
+        }
+        kernels_.forward(model_, forward, n, room.scratch());
+        TraceStream<State> back[kMostStreams];
+        int64_t n_back = 0, possible[kMostStreams];
+        for (int64_t k = 0; k < n; ++k) {
+            const int64_t j = sequences[k], state = best_state(model_, room.values(k));
+            if (state < 0) {
+                give_up(j);
+                continue;
+            }
+            State *path = paths_ + observations_.offsets[j];
+            path[length(j) - 1] = static_cast<State>(state);
+            possible[n_back] = j;
+            back[n_back++] = {steps(j), 0, length(j), forward[k].kept - length(j) * model_.stride, path};
+        }
+        trace_streams(kernels_, model_, back, n_back, room.scratch());
+        for (int64_t k = 0; k < n_back; ++k) scores_[possible[k]] = path_score(logs_, steps(possible[k]), back[k].path);
+        done_ += n_steps;
+    }
+};
 
 }  // namespace
 
 template <class State>
-bool viterbi(const HmmLogs &logs, const HmmObservations &observations, int n_threads, State *paths, double *scores,
-             const Poll &poll) {
-    const BestPathKernels &kernels = *selected_best_path_kernels();
-    const ViterbiModel model(logs);
-    std::vector<Room> rooms;
-    for (int t = 0; t < n_threads; ++t) rooms.emplace_back(model);
-    auto decode = [&](int thread, int64_t j) {
-        const int64_t begin = observations.offsets[j], n = observations.offsets[j + 1] - begin;
-        const ViterbiSteps steps{observations.codes ? observations.codes + begin : nullptr,
-                                 observations.frames ? observations.frames + begin * logs.n_states : nullptr, n};
-        scores[j] = whole_path(kernels, logs, model, steps, rooms[thread], paths + begin);
-    };
-    return parallel(n_threads, observations.n_sequences, 1, decode, poll);
+bool viterbi(const HmmLogs &logs, const HmmObservations &observations, ViterbiMethod method, int n_threads,
+             State *paths, double *scores, const Poll &poll) {
+    return Batch<State>(logs, observations, method, n_threads, paths, scores, poll).find();
 }
 
-template bool viterbi(const HmmLogs &, const HmmObservations &, int, uint8_t *, double *, const Poll &);
-template bool viterbi(const HmmLogs &, const HmmObservations &, int, uint16_t *, double *, const Poll &);
+template bool viterbi(const HmmLogs &, const HmmObservations &, ViterbiMethod, int, uint8_t *, double *, const Poll &);
+template bool viterbi(const HmmLogs &, const HmmObservations &, ViterbiMethod, int, uint16_t *, double *, const Poll &);
 
 }  // namespace tropalign

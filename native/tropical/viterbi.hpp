@@ -30,10 +30,19 @@ struct HmmObservations {
     int64_t n_sequences;
 };
 
+/// How a sequence is decoded; the path is the same. All but `automatic` cut every sequence into blocks
+/// (viterbi_blocks.hpp), whose beginnings are found
+enum class ViterbiMethod {
+    automatic,  ///< Blocks where a sequence is long, or threads would be idle otherwise.
+    sweep,      ///< one after the other,
+    early,      ///< from early starts,
+    products,   ///< from products of all matrices of a block: TROPMATPRODVITERBI of Hanif 2014.
+};
+
 /// Paths, a state per step, and their scores: sums of the unrounded logarithms, from left to right. A sequence without
 /// a possible path has state 0 throughout and -inf; one without steps 0. False when `poll` stopped it.
 template <class State>
-bool viterbi(const HmmLogs &logs, const HmmObservations &observations, int n_threads, State *paths, double *scores,
-             const Poll &poll);
+bool viterbi(const HmmLogs &logs, const HmmObservations &observations, ViterbiMethod method, int n_threads,
+             State *paths, double *scores, const Poll &poll);
 
 }  // namespace tropalign

@@ -6,22 +6,41 @@
 
 namespace tropalign {
 
-struct BestPathKernels {
-    const char *isa;
-    /// Steps [first, end) of viterbi.hpp, lanes are states. values [stride] are V of the step before, if there is one,
-    /// and become V of the last. kept [end - first][stride] gets A, unless it is null. scratch: [viterbi_scratch].
-    /// False where a value of a shifted step was below kLowestExact.
-    bool (*forward)(const ViterbiModel &model, const ViterbiSteps &steps, int64_t first, int64_t end, double *values,
-                    double *kept, double *scratch);
-    /// The way back from the state path[end - 1]: states of [first, end - 1), from what forward kept of [first, end).
-    void (*trace_bytes)(const ViterbiModel &model, const ViterbiSteps &steps, int64_t first, int64_t end,
-                        const double *kept, uint8_t *path, double *scratch);
-    void (*trace_words)(const ViterbiModel &model, const ViterbiSteps &steps, int64_t first, int64_t end,
-                        const double *kept, uint16_t *path, double *scratch);
+/// Steps [next, end) of a sequence on their way through the recurrence. A step waits for the one before, so that
+/// kernels take several streams in turns.
+struct ForwardStream {
+    ViterbiSteps steps;
+    int64_t next, end;
+    double *values;        ///< [stride] V of the step before `next`, if there is one; becomes V of the last.
+    double *kept;          ///< [end - next][stride] gets A, unless it is null.
+    bool is_exact = true;  ///< False where a value of a shifted step was below kLowestExact.
+    double shifted = 0;    ///< What all shifts have taken off the values.
 };
 
-/// Doubles of a kernel's scratch: emissions, keys, sums, guesses, numbers of rows.
-inline int64_t viterbi_scratch(const ViterbiModel &model) { return 5 * int64_t{model.stride} + 8; }
+/// The way back from the state of step end - 1: gets the states of [first, end - 1), from what was kept of [first,
+/// end).
+template <class State>
+struct TraceStream {
+    ViterbiSteps steps;
+    int64_t first, end;
+    const double *kept;  ///< [end - first][stride]
+    State *path;         ///< [end - first]
+};
+
+struct BestPathKernels {
+    const char *isa;
+    /// Streams may have any lengths; they are the fastest side by side where these are about the same.
+    /// scratch: [viterbi_scratch].
+    void (*forward)(const ViterbiModel &model, ForwardStream *streams, int64_t n_streams, double *scratch);
+    void (*trace_bytes)(const ViterbiModel &model, TraceStream<uint8_t> *streams, int64_t n_streams, double *scratch);
+    void (*trace_words)(const ViterbiModel &model, TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch);
+};
+
+/// As many streams go in turns at most.
+inline constexpr int kMostStreams = 4;
+
+/// Doubles of a kernel's scratch: emissions of each stream; keys, sums, guesses and numbers of rows.
+inline int64_t viterbi_scratch(const ViterbiModel &model) { return (kMostStreams + 4) * int64_t{model.stride} + 8; }
 
 /// The table of the chosen instruction set.
 const BestPathKernels *selected_best_path_kernels();

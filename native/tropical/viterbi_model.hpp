@@ -52,11 +52,6 @@ struct ViterbiSteps {
     const uint8_t *codes;
     const double *frames;
     int64_t n;
-
-    /// Without the first `k` steps.
-    ViterbiSteps from(int64_t k, int32_t n_states) const {
-        return {codes ? codes + k : nullptr, frames ? frames + k * n_states : nullptr, n - k};
-    }
 };
 
 }  // namespace tropalign

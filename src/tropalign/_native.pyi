@@ -411,6 +411,7 @@ def viterbi_codes(
     offsets: _I64,
     n_threads: int = 1,
     progress: Callable[[int], object] | None = None,
+    method: str = "auto",
 ) -> tuple[_U8 | _U16, _F64]: ...
 def viterbi_frames(
     start: _F64,
@@ -419,6 +420,7 @@ def viterbi_frames(
     offsets: _I64,
     n_threads: int = 1,
     progress: Callable[[int], object] | None = None,
+    method: str = "auto",
 ) -> tuple[_U8 | _U16, _F64]: ...
 def closure(
     values: NDArray[Any],

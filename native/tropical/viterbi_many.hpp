@@ -1,0 +1,134 @@
+// Values of a model with many states (viterbi.hpp): lanes are states.
+//
+// A step forms A[s] for 64 states s at once, in up to eight vectors that stay in registers: each state r before adds
+// its value to its row of transitions. For many states most rows cannot matter. With the highest transition h[r] from r
+// into the block, A[s] of no s in the block is raised by r where
+//
+//     V[r] + h[r] <= the lowest A[s] so far                 (sums of doubles are monotone: this holds after rounding)
+//
+// so the rows with the highest V[r] + h[r] come first, and then those which the bound does not exclude: of 256 states
+// with random transitions a fifth. How many come first is guessed from the step before; the result is the same.
+#pragma once
+#include <bit>
+
+#include "viterbi_vectors.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+namespace {
+
+/// The rows of [0, stride) that may raise a block's A, chosen by their keys V[r] + h[r].
+class Rows {
+  public:
+    /// Those with keys of at least `bound`; `keys` are formed on the way.
+    [[gnu::always_inline]] int32_t first(const double *values, const double *highest, int32_t stride, double bound,
+                                         double *keys, uint32_t *rows) {
+        const V least = every<V>(bound);
+        int32_t n = 0;
+        for (int32_t r = 0; r < stride; r += kLanes) {
+            const V key = at(values + r) + at(highest + r);
+            put(keys + r, key);
+            n = append(lanes_at_least(key, least), r, n, rows);
+        }
+        return n;
+    }
+    /// Those with keys above `low` and below `bound`.
+    [[gnu::always_inline]] int32_t further(const double *keys, int32_t stride, double low, double bound,
+                                           uint32_t *rows) {
+        const V least = every<V>(bound), most = every<V>(low);
+        int32_t n = 0;
+        for (int32_t r = 0; r < stride; r += kLanes) {
+            const V key = at(keys + r);
+            n = append(~(lanes_at_least(key, least) | lanes_at_least(most, key)) & kAllLanes, r, n, rows);
+        }
+        return n;
+    }
+
+  private:
+    static constexpr uint32_t kAllLanes = (1u << kLanes) - 1;
+
+    [[gnu::always_inline]] static int32_t append(uint32_t lanes, int32_t r, int32_t n, uint32_t *rows) {
+#if defined(__AVX512F__)
+        const __m256i numbers = _mm256_add_epi32(_mm256_set1_epi32(r), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        _mm256_storeu_si256((__m256i *)(rows + n), _mm256_maskz_compress_epi32(static_cast<__mmask8>(lanes), numbers));
+        return n + std::popcount(lanes);
+#else
+        for (; lanes; lanes &= lanes - 1) rows[n++] = static_cast<uint32_t>(r + std::countr_zero(lanes));
+        return n;
+#endif
+    }
+};
+
+/// A of a part of a block, N vectors wide, from the chosen rows.
+template <int N>
+[[gnu::noinline]] void raise(const double *from, int32_t width, const double *values, const uint32_t *rows, int32_t n,
+                             double *sums) {
+    Maxima<N> best;
+    for (int32_t k = 0; k < n; ++k) best.take(values[rows[k]], from + int64_t{rows[k]} * width);
+    best.each([&](int j, V a) { put(sums + j * kLanes, larger(at(sums + j * kLanes), a)); });
+}
+
+using Raise = void (*)(const double *, int32_t, const double *, const uint32_t *, int32_t, double *);
+constexpr Raise kRaise[] = {raise<1>, raise<2>, raise<3>, raise<4>, raise<5>, raise<6>, raise<7>, raise<8>};
+
+void raise_block(const double *from, int32_t width, const double *values, const uint32_t *rows, int32_t n,
+                 double *sums) {
+    constexpr int32_t kMost = kMostVectors * kLanes;
+    for (int32_t s = 0; s < width; s += kMost)
+        kRaise[std::min(kMost, width - s) / kLanes - 1](from + s, width, values, rows, n, sums + s);
+}
+
+double lowest_of(const double *sums, int32_t n) {
+    V low = every<V>(-kNever);
+    int32_t s = 0;
+    for (; s + kLanes <= n; s += kLanes) low = -larger(-low, -at(sums + s));
+    double lowest = low[0];
+    for (int l = 1; l < kLanes; ++l) lowest = std::min(lowest, low[l]);
+    for (; s < n; ++s) lowest = std::min(lowest, sums[s]);
+    return lowest;
+}
+
+/// Steps of a model with many states.
+inline void forward_many(const ViterbiModel &model, ForwardStream &stream, double *scratch) {
+    const int32_t stride = model.stride;
+    const Emissions emissions(model, stream.steps, scratch);
+    double *keys = scratch + stride, *sums = scratch + 2 * stride, *guesses = scratch + 3 * stride;
+    auto *rows = reinterpret_cast<uint32_t *>(scratch + 4 * stride);
+    double *values = stream.values;
+    std::fill(guesses, guesses + model.n_blocks(), 2.0);
+    Rows choice;
+    double highest = stream.next ? highest_of(values, stride) : 0;
+    for (int64_t &k = stream.next; k < stream.end; ++k) {
+        if (k == 0) {
+            std::copy(model.start, model.start + stride, sums);
+        } else {
+            std::fill(sums, sums + stride, kNever);
+            for (int32_t b = 0; b < model.n_blocks(); ++b) {
+                const int32_t s = b * kStateBlock, width = std::min(kStateBlock, stride - s);
+                const double *from = model.from + int64_t{s} * stride;
+                const double bound = highest - guesses[b];
+                int32_t n = choice.first(values, model.highest + int64_t{b} * stride, stride, bound, keys, rows);
+                raise_block(from, width, values, rows, n, sums + s);
+                const int32_t n_states = std::min(width, model.n_states - s);  // without those of the padding
+                double low = lowest_of(sums + s, n_states);
+                n = choice.further(keys, stride, low, bound, rows);
+                if (n) {
+                    raise_block(from, width, values, rows, n, sums + s);
+                    low = lowest_of(sums + s, n_states);
+                }
+                guesses[b] = highest - low;
+            }
+        }
+        const double *emission = emissions.row(k);
+        for (int32_t s = 0; s < stride; s += kLanes) {
+            const V a = at(sums + s);
+            if (stream.kept) put(stream.kept + s, a);
+            put(values + s, a + at(emission + s));
+        }
+        if (stream.kept) stream.kept += stride;
+        if (k % kStepsPerShift == 0) shift(values, stride, stream);
+        highest = highest_of(values, stride);
+    }
+}
+
+}  // namespace
+}  // namespace tropalign::TROPALIGN_ISA
