@@ -70,6 +70,24 @@ NUCLEOTIDE_SERIES: dict[str, tuple[SeriesEntry, ...]] = {
     "iub": _rows((_ANY, "IUB", 1.0)),
     "clustalw": _rows((_ANY, "DNA_IDENTITY", 0.66)),
 }
+#: Where negative scores are kept, a single matrix serves all profiles.
+NEGATIVE_SERIES = {"gonnet": "GONNET250", "blosum": "BLOSUM40", "pam": "PAM120", "id": "IDENTITY"}
+
+
+def series_of(options: ClustalwOptions, is_nucleotide: bool) -> tuple[SeriesEntry, ...]:
+    """The matrices that profiles get, of which the first that fits is taken.
+
+    Examples
+    --------
+    >>> [entry.name for entry in series_of(ClustalwOptions(series="pam"), is_nucleotide=False)]
+    ['PAM20', 'PAM60', 'PAM120', 'PAM350']
+    """
+    if is_nucleotide:
+        return NUCLEOTIDE_SERIES[options.nucleotide_matrix]
+    if options.negative_matrix:
+        scale = 0.75 / 2 if options.series == "gonnet" else 0.75
+        return _rows((_ANY, NEGATIVE_SERIES[options.series], scale))
+    return SERIES[options.series]
 
 
 @dataclass(frozen=True)
