@@ -13,7 +13,7 @@ from tropalign.msa.clustalw.letters import LETTERS
 from tropalign.msa.clustalw.options import ClustalwOptions
 
 #: Transitions between purines, and between pyrimidines (U is T of RNA).
-TRANSITIONS = ("AG", "CT", "CU")
+TRANSITIONS = (("A", "G"), ("C", "T"), ("C", "U"))
 
 
 @dataclass(frozen=True)
