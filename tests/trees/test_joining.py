@@ -32,6 +32,44 @@ def test_joins_are_those_of_a_full_search(condensed, dtype, rules):
         np.testing.assert_allclose(tree.lengths[:-1], [float(x) for x in lengths], atol=1e-5)
 
 
+def full_search(square):
+    """Children of all joins but the last, in doubles: each time all pairs are looked at."""
+    d, left, node, children = square.copy(), np.arange(len(square)), list(range(len(square))), []
+    while len(left) > 3:
+        now = d[np.ix_(left, left)]
+        sums = now.sum(0)
+        q = (len(left) - 2) * now - sums[:, None] - sums
+        q[np.triu_indices(len(left))] = np.inf
+        j, i = left[list(np.unravel_index(q.argmin(), q.shape))]  # the first j, then the first i
+        d[i, left] = d[left, i] = (d[i, left] + d[j, left] - d[i, j]) / 2
+        d[i, i] = 0
+        left = left[left != j]
+        children.append((node[i], node[j]))
+        node[i] = len(square) + len(children) - 1
+    return children
+
+
+@pytest.mark.parametrize("kind", ["tree", "uniform", "plane"])
+def test_bounds_leave_out_no_pair(isa, kind):
+    """Of more taxa than a block of bounds has, so that places are taken out and bounds made anew."""
+    n, random = 600, np.random.default_rng(7)
+    if kind == "tree":
+        depth = np.cumsum(random.exponential(size=(n, 40)), 1)
+        shared = (random.integers(0, 2, (n, 40)).cumprod(1)).astype(int)  # how long taxa go the same way
+        same = (shared[:, None] & shared[None]).sum(2)
+        square = depth[:, -1][:, None] + depth[:, -1] - same + random.random((n, n)) / 10
+    elif kind == "uniform":
+        square = random.random((n, n))
+    else:
+        points = random.random((n, 2))
+        square = np.abs(points[:, None] - points).sum(2)
+    square = np.triu(square, 1)
+    square += square.T
+    for rules in ("tropalign", "clustalw"):
+        # Of four clusters either two may be joined: roundings decide.
+        assert list(neighbour_joining(square, rules=rules).children[:-2]) == full_search(square)[:-1]
+
+
 @given(DISTANCES)
 @settings(max_examples=40)
 def test_averages_are_those_of_the_definition(condensed):
