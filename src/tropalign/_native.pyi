@@ -491,3 +491,14 @@ def clustalw_word_scores_compat(
 ) -> _I32: ...
 def clustalw_rooted(children: _I32, lengths: _F64) -> tuple[_I32, _F64]: ...
 def clustalw_rooted_compat(children: _I32, lengths: _F32) -> tuple[_I32, _F32]: ...
+def fill_triangle(
+    values: NDArray[Any],
+    is_max: bool,
+    is_weighted: bool,
+    sizes: NDArray[Any] | None,
+    closing: NDArray[Any] | None,
+    letters: _U8 | None,
+    least_distance: int,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> None: ...

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tropalign.tropical.closures import closure
+    from tropalign.tropical.folding import Structure, nussinov
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.graphs import Graph
     from tropalign.tropical.hmm import HMM
+    from tropalign.tropical.intervals import (
+        MatrixChain,
+        SearchTree,
+        best_cuts,
+        matrix_chain,
+        search_tree,
+        triangular,
+    )
     from tropalign.tropical.paths import shortest_paths
     from tropalign.tropical.products import chain, matmul, power, scan
     from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, zero_of
@@ -19,18 +28,26 @@ _HOMES: dict[str, str] = {
     "BOOL": "semirings",
     "HMM": "hmm",
     "LOG": "semirings",
-    "Graph": "graphs",
     "MAX_PLUS": "semirings",
     "MIN_PLUS": "semirings",
     "REAL": "semirings",
+    "Graph": "graphs",
+    "MatrixChain": "intervals",
+    "SearchTree": "intervals",
     "Semiring": "semirings",
+    "Structure": "folding",
+    "best_cuts": "intervals",
     "chain": "products",
     "closure": "closures",
     "matmul": "products",
+    "matrix_chain": "intervals",
+    "nussinov": "folding",
     "power": "products",
-    "scan": "products",
     "read_graph": "graph_files",
+    "scan": "products",
+    "search_tree": "intervals",
     "shortest_paths": "paths",
+    "triangular": "intervals",
     "zero_of": "semirings",
 }
 
@@ -42,14 +59,22 @@ __all__ = [
     "MIN_PLUS",
     "REAL",
     "Graph",
+    "MatrixChain",
+    "SearchTree",
     "Semiring",
+    "Structure",
+    "best_cuts",
     "chain",
     "closure",
     "matmul",
+    "matrix_chain",
+    "nussinov",
     "power",
     "read_graph",
     "scan",
+    "search_tree",
     "shortest_paths",
+    "triangular",
     "zero_of",
 ]
 
