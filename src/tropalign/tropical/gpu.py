@@ -1,4 +1,4 @@
-"""Products and closures of min-plus and max-plus algebra on a GPU (product.k, closure.k), with the processor's numbers."""
+"""Products and closures of min-plus algebra on a GPU (product.k, closure.k), with the processor's numbers."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Panel:
 class ProductsOnGpu:
     """Min-plus products of matrices on one device.
 
-    The numbers are those that `tropical.matmul` works with inside: finite ones and infinity, of 0 and more for integers.
+    The numbers are as the kernels take them: a layout's infinity, and finite ones below it; integers are 0 or more.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def source() -> str:
 
 
 @dataclass(frozen=True)
-class Observations:
+class Steps:
     """What models are to explain.
 
     Attributes
@@ -106,7 +106,7 @@ class ModelsOnGpu:
         start: Floats,
         transition: Floats,
         emission: Floats | None,
-        observations: Observations,
+        observed: Steps,
         alive: Callable[[], None] | None = None,
     ) -> tuple[NDArray[Any], Floats]:
         """What native ``viterbi_codes`` or ``viterbi_frames`` returns.
@@ -117,8 +117,8 @@ class ModelsOnGpu:
             Logarithms, as all of these.
         transition : float64, shape (n_states, n_states)
         emission : float64, shape (n_states, n_symbols), or None
-            Where the observations are frames, None.
-        observations
+            None where the steps are frames.
+        observed
         alive
             Called again and again; what it raises ends the work.
 
@@ -134,10 +134,9 @@ class ModelsOnGpu:
         DeviceError
             Too many states, or the device has no doubles.
         """
-        begins, lengths = observations.offsets[:-1], np.diff(observations.offsets)
         tables = [rounded(start), rounded(transition)]
-        given = rounded(observations.steps if emission is None else emission.T)
-        states = np.zeros(len(observations.steps), np.uint16)
+        given = rounded(observed.steps if emission is None else emission.T)
+        states = np.zeros(len(observed.steps), np.uint16)
 
         def walked(batch: _Batch) -> None:
             memory, n = batch.memory, int(batch.lengths.sum())
@@ -147,8 +146,8 @@ class ModelsOnGpu:
             batch.program.launch("hmm_walk", groups, GROUP, *given)
             states[batch.steps] = memory.download(path, np.uint16, n)
 
-        self._swept([*tables, given], observations, VITERBI_PERIOD, False, walked, alive)
-        scores = path_scores(start, transition, emission, observations, states)
+        self._swept([*tables, given], observed, VITERBI_PERIOD, False, walked, alive)
+        scores = path_scores(start, transition, emission, observed, states)
         return states.astype(np.uint8) if len(start) <= 256 else states, scores
 
     def forward(
@@ -156,7 +155,7 @@ class ModelsOnGpu:
         start: Floats,
         transition: Floats,
         emission: Floats | None,
-        observations: Observations,
+        observed: Steps,
         alive: Callable[[], None] | None = None,
     ) -> Floats:
         """Natural logarithms of the probabilities of sequences, within 1e-12 of their size of the processor's.
@@ -164,8 +163,8 @@ class ModelsOnGpu:
         The arguments are probabilities: as those of `paths`, of which they are no logarithms. A sequence whose sum is
         below what doubles hold has -inf, as an impossible one has.
         """
-        given = observations.steps if emission is None else emission.T
-        sums = np.zeros(len(observations.offsets) - 1)
+        given = observed.steps if emission is None else emission.T
+        sums = np.zeros(len(observed.offsets) - 1)
 
         period = forward_period(start, transition, given)
 
@@ -179,35 +178,35 @@ class ModelsOnGpu:
                 above = np.bincount(own[factors], np.log(kept[n + factors]), n)
                 sums[batch.some] = np.log(kept[:n]) + above
 
-        self._swept([start, transition, given], observations, period, True, summed, alive)
+        self._swept([start, transition, given], observed, period, True, summed, alive)
         return sums
 
     def _swept(
         self,
         tables: list[Floats],
-        observations: Observations,
+        observed: Steps,
         period: int,
         sums: bool,
         done: Callable[[_Batch], None],
         alive: Callable[[], None] | None,
     ) -> None:
         """Sequences of like lengths side by side, as many as fit the device's memory and take it a short time."""
-        lengths, n_states = np.diff(observations.offsets), len(tables[0])
+        lengths, n_states = np.diff(observed.offsets), len(tables[0])
         if n_states > MOST_STATES:
             raise DeviceError(f"{self.device.name}: models of {n_states:,} states are computed on the CPU only")
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
-        constants = self.shape.constants(n_states, sums=sums, frames=observations.are_frames)
+        constants = self.shape.constants(n_states, sums=sums, frames=observed.are_frames)
         program = self._programs.get(constants, alive)
         at = 0
         with self.device.scope() as outer:
-            upload = [outer.upload(np.ascontiguousarray(table)) for table in tables[: 3 - observations.are_frames]]
+            upload = [outer.upload(np.ascontiguousarray(table)) for table in tables[: 3 - observed.are_frames]]
             while at < len(order):
                 if alive:
                     alive()
-                some = order[at : at + self._count(lengths[order[at:]], n_states, sums, observations.are_frames)]
+                some = order[at : at + self._count(lengths[order[at:]], n_states, sums, observed.are_frames)]
                 with self.device.scope() as memory, self.pace.measured(int(lengths[some].sum()) * n_states**2):
-                    done(_launch(memory, program, upload, observations, some, period, constants))
+                    done(_launch(memory, program, upload, observed, some, period, constants))
                 at += len(some)
 
     def _count(self, lengths: Ints, n_states: int, sums: bool, are_frames: bool) -> int:
@@ -237,16 +236,16 @@ def _launch(
     memory: Memory,
     program: Program,
     model: list[Buffer],
-    observations: Observations,
+    observed: Steps,
     some: Ints,
     period: int,
     constants: dict[str, int],
 ) -> _Batch:
-    lengths = np.diff(observations.offsets)[some]
+    lengths = np.diff(observed.offsets)[some]
     begins = np.cumsum(lengths) - lengths
-    steps = np.arange(lengths.sum()) + np.repeat(observations.offsets[some] - begins, lengths)
-    chosen = memory.upload(observations.steps[steps])
-    emission, codes = (chosen, chosen) if observations.are_frames else (model[2], chosen)
+    steps = np.arange(lengths.sum()) + np.repeat(observed.offsets[some] - begins, lengths)
+    chosen = memory.upload(observed.steps[steps])
+    emission, codes = (chosen, chosen) if observed.are_frames else (model[2], chosen)
     n_states, sums = constants["HMM_STATES"], constants["HMM_SUMS"]
     kept = memory.allocate(8 * (len(some) + len(steps) if sums else len(steps) * n_states))
     at, sizes = memory.upload(begins), memory.upload(lengths.astype(np.int32))
@@ -269,15 +268,15 @@ def forward_period(start: Floats, transition: Floats, emission: Floats) -> int:
 
 
 def path_scores(
-    start: Floats, transition: Floats, emission: Floats | None, observations: Observations, states: NDArray[np.uint16]
+    start: Floats, transition: Floats, emission: Floats | None, observed: Steps, states: NDArray[np.uint16]
 ) -> Floats:
     """Sums along paths from left to right: a start, and in turn what is observed and a transition."""
     n = len(states)
-    explained = observations.steps[np.arange(n), states] if emission is None else emission[states, observations.steps]
+    explained = observed.steps[np.arange(n), states] if emission is None else emission[states, observed.steps]
     addends = np.empty((n, 2))
     addends[:, 1] = explained
     addends[1:, 0] = transition[states[:-1], states[1:]]
-    begins, ends = observations.offsets[:-1], observations.offsets[1:]
+    begins, ends = observed.offsets[:-1], observed.offsets[1:]
     filled = begins < ends
     addends[begins[filled], 0] = start[states[begins[filled]]]
     scores = np.zeros(len(begins))
