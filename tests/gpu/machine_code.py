@@ -41,7 +41,17 @@ SEARCH = {
     "MSV": ("filter_msv", "MNMX"),
     "P7Viterbi": ("filter_viterbi", "MNMX"),
 }
-EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA, *SEARCH]
+#: Tropical algebra -> (kernel, its arithmetic). Products are counted per word of C and k; of models, what a state of 4
+#: sequences costs per state before (forward), or all loops of a step, once each (Viterbi).
+TROPICAL = {
+    "product of integers": ("product", "MNMX"),
+    "product of floats": ("product", "MNMX"),
+    "product of floats, 0 or more": ("product", "MNMX"),
+    "closure of a block": ("closure_block", "MNMX"),
+    "Viterbi, a step of 64 states": ("hmm_sweep", "DADD"),
+    "forward, 64 states": ("hmm_sweep", "DFMA"),
+}
+EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA, *SEARCH, *TROPICAL]
 #: Instructions that go elsewhere than to the integer pipe: memory, control, the uniform and the multiply-add pipes.
 ELSEWHERE = re.compile(
     r"LD|ST|CCTL|ERRBAR|MEMBAR|BRA|BSSY|BSYNC|BAR|BREAK|CALL|RET|EXIT|NOP|WARPSYNC|DEPBAR|IMAD|U[A-Z]|R2UR|S2|CS2R"
@@ -93,6 +103,21 @@ def compile_search(name, capability):
     return compile_for(source("byte_filters.k"), chosen, f"sm_{capability}"), chosen["FILTER_WORDS"]
 
 
+def compile_tropical(name, capability):
+    from tropalign.devices.cuda import DPX_CAPABILITY
+    from tropalign.devices.nvrtc import compile_for
+    from tropalign.tropical import gpu, gpu_hmm
+
+    if TROPICAL[name][0] == "hmm_sweep":
+        is_forward = name.startswith("forward")
+        chosen = gpu_hmm.Shape().constants(64, sums=is_forward, frames=False)
+        return compile_for(gpu_hmm.source(), chosen, f"sm_{capability}"), 80 if is_forward else 1
+    kinds = {"product of floats": gpu.Kind.FLOATS, "product of floats, 0 or more": gpu.Kind.POSITIVE}
+    chosen = gpu.constants(kinds.get(name, gpu.Kind.WORDS), 16 if capability >= DPX_CAPABILITY else 32)
+    cells = 1 if TROPICAL[name][0] == "closure_block" else gpu.SIDE * gpu.DEPTH
+    return compile_for(gpu.source(), chosen, f"sm_{capability}"), cells
+
+
 def compile_variant(name, capability):
     """Machine code, and words of cells in its inner loop."""
     if name == PLACEMENT:
@@ -101,6 +126,8 @@ def compile_variant(name, capability):
         return compile_msa(name, capability)
     if name in SEARCH:
         return compile_search(name, capability)
+    if name in TROPICAL:
+        return compile_tropical(name, capability)
 
     from gpu.cases import blosum62
 
@@ -178,7 +205,7 @@ def measure(name, capability):
     Branches that are rarely taken count, too.
     """
     cubin, cells = compile_variant(name, capability)
-    kernel, arithmetic = (MSA | SEARCH).get(name, ("place" if name == PLACEMENT else "sweep", "MNMX"))
+    kernel, arithmetic = (MSA | SEARCH | TROPICAL).get(name, ("place" if name == PLACEMENT else "sweep", "MNMX"))
     found = instructions(cubin, kernel)
     body = Counter(name.split(".")[0] for name in inner_loop(found, arithmetic))
     registers, stack = register_counts(cubin)[kernel]
@@ -194,7 +221,7 @@ def measure(name, capability):
 def cases():
     return [
         (name, arch)
-        for name in [*VARIANTS, PLACEMENT, *MSA, *SEARCH]
+        for name in [*VARIANTS, PLACEMENT, *MSA, *SEARCH, *TROPICAL]
         for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))
     ]
 

@@ -87,6 +87,9 @@ inline void simt_launch(int groups, int group_size, std::function<void()> body) 
 struct simt_pair {
     float x, y;
 };
+struct alignas(16) simt_quad {
+    uint x, y, z, w;
+};
 #define SIMT_FMA(a, b, c) ((a) * (b) + (c))
 SIMT_FN float simt_root(float a) { return std::sqrt(a); }
 SIMT_FN float simt_larger(float a, float b) { return std::max(a, b); }
@@ -102,6 +105,7 @@ SIMT_FN float simt_float(uint bits) {
     return a;
 }
 SIMT_FN int simt_count(uint a) { return __builtin_popcount(a); }
+SIMT_FN int simt_min3(int a, int b, int c) { return std::min({a, b, c}); }
 #define SIMT_LOW_BYTE(a, b, k) (((a) & 0xffffff00u) | ((b) >> 8 * (k) & 255u))
 SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return a << 24 | (b & 255u) << 16 | (c & 255u) << 8; }
 
@@ -119,6 +123,14 @@ SIMT_FN word_t w_add(word_t a, word_t b) { return w_set(a.lo + b.lo, a.hi + b.hi
 SIMT_FN word_t w_max(word_t a, word_t b) { return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)}; }
 SIMT_FN word_t w_max3(word_t a, word_t b, word_t c) { return w_max(w_max(a, b), c); }
 SIMT_FN word_t w_addmax(word_t a, word_t b, word_t c) { return w_max(w_add(a, b), c); }
+SIMT_FN word_t w_addmin(word_t a, word_t b, word_t c) {
+    const word_t sum = w_add(a, b);
+    return {std::min(sum.lo, c.lo), std::min(sum.hi, c.hi)};
+}
+SIMT_FN word_t w_min3(word_t a, word_t b, word_t c) {
+    return {std::min({a.lo, b.lo, c.lo}), std::min({a.hi, b.hi, c.hi})};
+}
+SIMT_FN word_t w_sum(word_t a, word_t b) { return w_from_bits(w_bits(a) + w_bits(b)); }
 SIMT_FN word_t w_odd(word_t a) { return w_set(a.lo | 1, a.hi | 1); }
 SIMT_FN word_t w_join(word_t a, word_t b) { return {a.lo, b.lo}; }
 SIMT_FN uint w_pack_bytes(word_t a, word_t b) {

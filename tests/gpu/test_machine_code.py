@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from gpu.machine_code import TABLE, cases, measure
+from gpu.machine_code import TABLE, cases, compile_tropical, inner_loop, instructions, measure
 
 #: Compilers differ a little; what is more than this share worse is a change of ours.
 TOLERANCE = 1.05
@@ -20,6 +20,10 @@ DESIGNED = {
     "SSV": 4,
     "MSV": 6.5,
     "P7Viterbi": 27,
+    "product of integers": 0.8,
+    "product of floats": 2.1,
+    "product of floats, 0 or more": 1.6,
+    "forward, 64 states": 1.1,
 }
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -34,3 +38,11 @@ def test_no_kernel_is_worse_than_recorded(name, architecture):
         assert measured[quantity] <= TOLERANCE * recorded[quantity], quantity
     if architecture == 90 and name in DESIGNED:
         assert measured["alu_a_cell"] <= DESIGNED[name]
+
+
+def test_products_of_int16_take_half_an_instruction_per_sum():
+    """Of those that compare, most of which add as well (DPX): a word is two numbers of C."""
+    cubin, words = compile_tropical("product of integers", 90)
+    body = inner_loop(instructions(cubin, "product"))
+    assert sum("MNMX" in name for name in body) <= 0.5 * 2 * words
+    assert sum("VIADDMNMX.S16x2" in name for name in body) > 0.3 * words

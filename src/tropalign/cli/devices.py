@@ -11,8 +11,8 @@ from typing import Any
 
 from tropalign.errors import InputError
 
-#: The folder of each verb whose job has kernels, and in it a module self_test.
-JOBS = {"pairs": "pairwise", "place": "phylo", "msa": "msa", "search": "profile"}
+#: The folder of the verbs whose job has kernels, and in it a module self_test.
+JOBS = {"pairs": "pairwise", "place": "phylo", "msa": "msa", "search": "profile", "paths, decode": "tropical"}
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:

@@ -8,6 +8,7 @@
    memory:      SIMT_GLOBAL, SIMT_SHARED (a pointer to local memory), SIMT_SHARED_ARRAY (its declaration)
    float:       SIMT_FMA(a, b, c), simt_root (the square root, a few units in the last place off), simt_larger, simt_smaller,
                 simt_bits and simt_float (its 32 bits, and back); simt_pair is two floats side by side (.x, .y)
+   int:         simt_min3(a, b, c); simt_quad is four words side by side (.x, .y, .z, .w), loaded and stored at once
    bits:        simt_count(a) is how many of them are set
    bytes:       SIMT_LOW_BYTE(a, b, k) is a with byte k of b in its lowest byte, simt_low_bytes(a, b, c) the lowest bytes
                 of three words as the highest of one
@@ -38,6 +39,7 @@ typedef long long simt_long;
 #define SIMT_BARRIER() __syncthreads()
 #define SIMT_UNROLL _Pragma("unroll")
 typedef float2 simt_pair;
+typedef uint4 simt_quad;
 #define SIMT_FMA(a, b, c) fmaf(a, b, c)
 SIMT_FN float simt_root(float a) { float root; asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(a)); return root; }
 SIMT_FN float simt_larger(float a, float b) { return fmaxf(a, b); }
@@ -45,6 +47,14 @@ SIMT_FN float simt_smaller(float a, float b) { return fminf(a, b); }
 SIMT_FN uint simt_bits(float a) { return __float_as_uint(a); }
 SIMT_FN float simt_float(uint bits) { return __uint_as_float(bits); }
 SIMT_FN int simt_count(uint a) { return __popc(a); }
+SIMT_FN int simt_min3(int a, int b, int c)
+{
+#if __CUDA_ARCH__ >= 900
+  return __vimin3_s32(a, b, c);
+#else
+  return min(min(a, b), c);
+#endif
+}
 #define SIMT_LOW_BYTE(a, b, k) __byte_perm(a, b, 0x3214 + (k))
 SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return __byte_perm(__byte_perm(b, a, 0x4000), c, 0x3244); }
 
@@ -59,6 +69,9 @@ SIMT_FN word_t w_add(word_t a, word_t b) { return __vadd2(a, b); }
 SIMT_FN word_t w_max(word_t a, word_t b) { return __vmaxs2(a, b); }
 SIMT_FN word_t w_max3(word_t a, word_t b, word_t c) { return __vimax3_s16x2(a, b, c); }
 SIMT_FN word_t w_addmax(word_t a, word_t b, word_t c) { return __viaddmax_s16x2(a, b, c); } /* max(a + b, c) */
+SIMT_FN word_t w_addmin(word_t a, word_t b, word_t c) { return __viaddmin_s16x2(a, b, c); } /* min(a + b, c) */
+SIMT_FN word_t w_min3(word_t a, word_t b, word_t c) { return __vimin3_s16x2(a, b, c); }
+SIMT_FN word_t w_sum(word_t a, word_t b) { return a + b; } /* of halves that are not negative, below 2^15 in all */
 SIMT_FN word_t w_odd(word_t a) { return a | 0x00010001u; }
 SIMT_FN word_t w_join(word_t a, word_t b) { return __byte_perm(a, b, 0x5410); } /* low halves of both */
 SIMT_FN uint w_pack_bytes(word_t a, word_t b) { return __byte_perm(a, b, 0x6240); } /* a.lo b.lo a.hi b.hi */
@@ -79,6 +92,7 @@ typedef long simt_long;
 #define SIMT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define SIMT_UNROLL _Pragma("unroll")
 typedef float2 simt_pair;
+typedef uint4 simt_quad;
 #define SIMT_FMA(a, b, c) fma(a, b, c)
 SIMT_FN float simt_root(float a) { return native_sqrt(a); }
 SIMT_FN float simt_larger(float a, float b) { return fmax(a, b); }
@@ -86,6 +100,7 @@ SIMT_FN float simt_smaller(float a, float b) { return fmin(a, b); }
 SIMT_FN uint simt_bits(float a) { return as_uint(a); }
 SIMT_FN float simt_float(uint bits) { return as_float(bits); }
 SIMT_FN int simt_count(uint a) { return (int)popcount(a); }
+SIMT_FN int simt_min3(int a, int b, int c) { return min(min(a, b), c); }
 #define SIMT_LOW_BYTE(a, b, k) (((a) & 0xffffff00u) | ((b) >> 8 * (k) & 255u))
 SIMT_FN uint simt_low_bytes(uint a, uint b, uint c) { return a << 24 | (b & 255u) << 16 | (c & 255u) << 8; }
 
@@ -100,6 +115,9 @@ SIMT_FN word_t w_add(word_t a, word_t b) { return a + b; }
 SIMT_FN word_t w_max(word_t a, word_t b) { return max(a, b); }
 SIMT_FN word_t w_max3(word_t a, word_t b, word_t c) { return max(max(a, b), c); }
 SIMT_FN word_t w_addmax(word_t a, word_t b, word_t c) { return max(a + b, c); }
+SIMT_FN word_t w_addmin(word_t a, word_t b, word_t c) { return min(a + b, c); }
+SIMT_FN word_t w_min3(word_t a, word_t b, word_t c) { return min(min(a, b), c); }
+SIMT_FN word_t w_sum(word_t a, word_t b) { return a + b; }
 SIMT_FN word_t w_odd(word_t a) { return a | (short2)(1); }
 SIMT_FN word_t w_join(word_t a, word_t b) { return (short2)(a.x, b.x); }
 SIMT_FN uint w_pack_bytes(word_t a, word_t b) { return as_uint((uchar4)((uchar)a.x, (uchar)b.x, (uchar)a.y, (uchar)b.y)); }
@@ -126,10 +144,14 @@ SIMT_FN uint w_pack_bytes(word_t a, word_t b) { return ((uint)a & 255u) | (((uin
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
 SIMT_FN word_t w_max3(word_t a, word_t b, word_t c) { return __vimax3_s32(a, b, c); }
 SIMT_FN word_t w_addmax(word_t a, word_t b, word_t c) { return __viaddmax_s32(a, b, c); }
+SIMT_FN word_t w_addmin(word_t a, word_t b, word_t c) { return __viaddmin_s32(a, b, c); }
 #else
 SIMT_FN word_t w_max3(word_t a, word_t b, word_t c) { return w_max_(w_max_(a, b), c); }
 SIMT_FN word_t w_addmax(word_t a, word_t b, word_t c) { return w_max_(a + b, c); }
+SIMT_FN word_t w_addmin(word_t a, word_t b, word_t c) { return a + b < c ? a + b : c; }
 #endif
+SIMT_FN word_t w_min3(word_t a, word_t b, word_t c) { return simt_min3(a, b, c); }
+SIMT_FN word_t w_sum(word_t a, word_t b) { return a + b; }
 #endif
 
 SIMT_FN word_t w_splat(int a) { return w_set(a, a); }

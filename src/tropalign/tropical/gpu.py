@@ -1,0 +1,375 @@
+"""Products and closures of min-plus algebra on a GPU (product.k, closure.k), with the processor's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
+from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.errors import DeviceError
+
+#: Words of a tile's side, and how much of A and B passes through local memory at a time.
+SIDE, DEPTH = 64, 16
+#: Lanes of a group, and those of a group that closes a block.
+GROUP, CLOSURE_GROUP = 64, 256
+#: Infinity of integers: twice of it does not wrap.
+INFINITY = {16: (1 << 14) - 1, 32: (1 << 30) - 1}
+#: Sums (rows times columns times depth) that a device is given at once before its rate is known.
+FIRST_SUMS = 1_000_000_000_000
+#: Blocks of the diagonal that are closed together, so that a matrix passes through memory less often.
+BLOCKS_TOGETHER = 4
+QUAD_BYTES = 16
+#: Quads that numbers of 32 bits count.
+MOST_QUADS = (1 << 31) - 1
+
+
+class Kind(IntEnum):
+    """What a word of the kernels is."""
+
+    #: Integers of 0 and more.
+    WORDS = 0
+    FLOATS = 1
+    #: Floats of 0 and more.
+    POSITIVE = 2
+
+
+#: What the kernels and this file agree on, by the names that they know (less their prefix PRODUCT).
+NUMBERS = {
+    "SIDE": SIDE,
+    "DEPTH": DEPTH,
+    **{f"INFINITY_{bits}": number for bits, number in INFINITY.items()},
+    **{kind.name: kind.value for kind in Kind},
+}
+
+
+@cache
+def source() -> str:
+    """The kernels as one text, with the numbers that they share with this file."""
+    return with_constants(kernel_source(Path(__file__).parent, "product.k", "closure.k"), "PRODUCT", NUMBERS)
+
+
+def constants(kind: Kind, word_bits: int) -> dict[str, int]:
+    """What the kernels are compiled with, beside NUMBERS."""
+    return {"PRODUCT_KIND": int(kind), "SIMT_WORD": word_bits if kind == Kind.WORDS else 32}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How numbers of a kind lie on a device.
+
+    Attributes
+    ----------
+    kind
+    bits
+        Of a number: 16 where a word has two, else 32.
+    """
+
+    kind: Kind
+    bits: int
+
+    @property
+    def dtype(self) -> type[np.generic]:
+        """What numbers are on the device."""
+        return np.float32 if self.kind != Kind.WORDS else (np.int16 if self.bits == 16 else np.int32)
+
+    @property
+    def width(self) -> int:
+        """Numbers of a row of a tile."""
+        return SIDE * 32 // self.bits
+
+    @property
+    def infinity(self) -> float:
+        """What stands for no path."""
+        return INFINITY[self.bits] if self.kind == Kind.WORDS else np.inf
+
+    def identity(self, n: int) -> NDArray[Any]:
+        """0 on the diagonal, else infinity: shape (1, n, n)."""
+        one = np.full((1, n, n), self.infinity, self.dtype)
+        np.fill_diagonal(one[0], 0)
+        return one
+
+    def quads(self, n: int) -> int:
+        """Quads of so many numbers."""
+        return n * self.bits // 8 // QUAD_BYTES
+
+    def padded(self, matrices: NDArray[Any], rows_of: int, columns_of: int) -> NDArray[Any]:
+        """Matrices with rows and columns that are multiples of these, at least one; infinity pads them."""
+        *batch, m, n = matrices.shape
+        padded = np.full((*batch, padded_to(m, rows_of), padded_to(n, columns_of)), self.infinity, self.dtype)
+        padded[..., :m, :n] = matrices
+        return padded
+
+
+def padded_to(n: int, multiple: int) -> int:
+    """The least multiple, 0 excluded, that is not below n."""
+    return max(-(-n // multiple), 1) * multiple
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of matrices on a device.
+
+    Attributes
+    ----------
+    buffer
+    at
+        The quad with which it begins.
+    row
+        Quads from a row to the next one.
+    step
+        Quads from a matrix to the next one.
+    """
+
+    buffer: Buffer
+    at: int
+    row: int
+    step: int = 0
+
+    def beginning(self, quads: int, step: int = 0) -> Panel:
+        """The part that begins so many quads later."""
+        return Panel(self.buffer, self.at + quads, self.row, step)
+
+
+class ProductsOnGpu:
+    """Min-plus products of matrices on one device.
+
+    The numbers are as the kernels take them: a layout's infinity, and finite ones below it; integers are 0 or more.
+
+    Parameters
+    ----------
+    device
+    blocks_together
+        How many blocks of the diagonal a closure closes together.
+    """
+
+    def __init__(self, device: Gpu, blocks_together: int = BLOCKS_TOGETHER) -> None:
+        self.device, self._together = device, blocks_together
+        self._programs = Programs(device, source())
+        self.pace = Pace(FIRST_SUMS)
+
+    def product(
+        self, a: NDArray[Any], b: NDArray[Any], layout: Layout, alive: Callable[[], None] | None = None
+    ) -> NDArray[Any]:
+        """min over k of a[., i, k] + b[., k, j].
+
+        Parameters
+        ----------
+        a : shape (n_matrices, m, k)
+        b : shape (n_matrices, k, n)
+            Of either there may be one for all of the other's.
+        layout
+            What the numbers are.
+        alive
+            Called again and again; what it raises ends the work.
+
+        Returns
+        -------
+        c : layout's dtype, shape (n_matrices, m, n)
+
+        Raises
+        ------
+        ResourceError
+            A row of tiles and the other matrix do not fit the device's memory.
+        DeviceError
+            The kernels do not compile.
+        """
+        n_matrices, m, n = max(len(a), len(b)), a.shape[1], b.shape[2]
+        found = np.empty((n_matrices, m, n), layout.dtype)
+        if not found.size:
+            return found
+        depth, width = padded_to(a.shape[2], DEPTH), padded_to(n, layout.width)
+        at = 0
+        while at < n_matrices:
+            count = min(self._matrices(padded_to(m, SIDE), depth, width, layout), n_matrices - at)
+            with self.device.scope() as outer:
+                right = self._upload(outer, _some(b, at, count), layout, DEPTH, layout.width)
+                row = 0
+                while row < m:
+                    rows = m if count > 1 else self._rows(m - row, depth, width, layout)
+                    some = _some(a, at, count)[:, row : row + rows]
+                    found[at : at + count, row : row + rows] = self._piece(some, right, count, n, depth, layout, alive)
+                    row += rows
+            at += count
+        return found
+
+    def _piece(
+        self,
+        a: NDArray[Any],
+        b: Panel,
+        count: int,
+        n: int,
+        depth: int,
+        layout: Layout,
+        alive: Callable[[], None] | None,
+    ) -> NDArray[Any]:
+        """Some rows of some products, in one launch."""
+        rows, width = padded_to(a.shape[1], SIDE), padded_to(n, layout.width)
+        launch = self._launcher(layout, alive)
+        with self.device.scope() as memory, self.pace.measured(count * rows * width * depth):
+            left = self._upload(memory, a, layout, SIDE, DEPTH)
+            c = self._room(memory, layout, rows, width, count)
+            launch(left, b, c, rows, width, depth, count)
+            found = memory.download(c.buffer, layout.dtype, count * rows * width)
+        return found.reshape(count, rows, width)[:, : a.shape[1], :n]
+
+    def _matrices(self, rows: int, depth: int, width: int, layout: Layout) -> int:
+        """Products that fit the device's memory side by side and take it a short time; 1 where not even one does."""
+        n_bytes = (rows * depth + depth * width + rows * width) * layout.bits // 8
+        fits = min(self.device.budget_bytes() // n_bytes, self.pace.cells // (rows * depth * width))
+        return max(1, fits)
+
+    def _rows(self, m: int, depth: int, width: int, layout: Layout) -> int:
+        """Rows of a product of which the same is true; at least a row of tiles."""
+        left = 8 * self.device.budget_bytes() // layout.bits - depth * width
+        tiles = min(left // (SIDE * (depth + width)), self.pace.cells // (SIDE * depth * width))
+        if left < SIDE * (depth + width):
+            needed = (depth * width + SIDE * (depth + width)) * layout.bits // 8
+            require_room(self.device, needed, self.device.budget_bytes(), "a matrix and the rows of another one")
+        return min(m, SIDE * max(1, tiles))
+
+    def chain(self, matrices: NDArray[Any], layout: Layout, alive: Callable[[], None] | None = None) -> NDArray[Any]:
+        """The product of all, as a tree: neighbours are multiplied side by side.
+
+        Parameters
+        ----------
+        matrices : shape (n_matrices, n, n)
+            At least one.
+
+        Raises
+        ------
+        ResourceError
+            They do not fit the device's memory.
+        """
+        n, side = matrices.shape[1], padded_to(matrices.shape[1], layout.width)
+        needed = 2 * len(matrices) * side * side * layout.bits // 8
+        require_room(self.device, needed, self.device.budget_bytes(), "the matrices of a chain")
+        launch = self._launcher(layout, alive)
+        with self.device.scope() as memory:
+            now = self._upload(memory, matrices, layout, layout.width, layout.width)
+            one = self._upload(memory, layout.identity(n), layout, layout.width, layout.width)
+            count = len(matrices)
+            while count > 1:
+                pairs, after = count // 2, self._room(memory, layout, side, side, -(-count // 2))
+                left, right = (now.beginning(quads, 2 * now.step) for quads in (0, now.step))
+                launch(left, right, after, side, side, side, pairs)
+                if count % 2:
+                    last = now.beginning(now.step * (count - 1))
+                    launch(last, one, after.beginning(after.step * pairs), side, side, side, 1)
+                now, count = after, -(-count // 2)
+            found = memory.download(now.buffer, layout.dtype, side * side)
+        return found.reshape(side, side)[:n, :n]
+
+    def closure(self, matrix: NDArray[Any], layout: Layout, alive: Callable[[], None] | None = None) -> NDArray[Any]:
+        """The weights of the best paths between all vertices, by Floyd and Warshall in blocks.
+
+        Parameters
+        ----------
+        matrix : shape (n, n)
+            Weights of edges; what is on the diagonal and above 0 becomes 0.
+
+        Raises
+        ------
+        ResourceError
+            The matrix does not fit the device's memory.
+        """
+        n, side = len(matrix), padded_to(len(matrix), layout.width)
+        together = min(side, layout.width * self._together)
+        needed = side * (side + 2 * together) * layout.bits // 8
+        require_room(self.device, needed, self.device.budget_bytes(), "the rows of a matrix")
+        if layout.quads(side) * side > MOST_QUADS:
+            raise DeviceError(f"{self.device.name}: the closure of {n:,} vertices is computed on the CPU only")
+        padded = layout.padded(matrix, layout.width, layout.width)
+        np.fill_diagonal(padded, np.minimum(np.diagonal(padded), 0))
+        launch = self._launcher(layout, alive)
+        with self.device.scope() as memory:
+            whole = Panel(memory.upload(padded), 0, layout.quads(side))
+            above, beside = self._room(memory, layout, together, side), self._room(memory, layout, side, together)
+            closing = _Closing(layout, launch, whole, above, beside)
+            for begin in range(0, side, together):
+                end = min(begin + together, side)
+                closing.through(begin, end, begin, end, layout.width)
+                closing.step(0, side, begin, end)
+                memory.wait()
+                if alive:
+                    alive()
+            found = memory.download(whole.buffer, layout.dtype, side * side)
+        return found.reshape(side, side)[:n, :n]
+
+    def _upload(self, memory: Memory, matrices: NDArray[Any], layout: Layout, rows_of: int, columns_of: int) -> Panel:
+        padded = layout.padded(matrices, rows_of, columns_of)
+        row, step = layout.quads(padded.shape[2]), layout.quads(padded[0].size)
+        return Panel(memory.upload(padded), 0, row, step if len(matrices) > 1 else 0)
+
+    @staticmethod
+    def _room(memory: Memory, layout: Layout, rows: int, columns: int, count: int = 1) -> Panel:
+        quads = layout.quads(rows * columns)
+        return Panel(memory.allocate(count * quads * QUAD_BYTES), 0, layout.quads(columns), quads)
+
+    def _launcher(self, layout: Layout, alive: Callable[[], None] | None) -> _Launcher:
+        if layout.bits == 16 and self.device.word_bits == 32:
+            raise ValueError("layout: this device's words are of 32 bits")
+        return _Launcher(self._programs.get(constants(layout.kind, layout.bits), alive), layout)
+
+
+def _some(matrices: NDArray[Any], at: int, count: int) -> NDArray[Any]:
+    """So many of the matrices; the one of all others."""
+    return matrices if len(matrices) == 1 else matrices[at : at + count]
+
+
+class _Launcher:
+    """Launches of the kernels of a layout."""
+
+    def __init__(self, program: Program, layout: Layout) -> None:
+        self._program, self._layout = program, layout
+
+    def __call__(
+        self, a: Panel, b: Panel, c: Panel, rows: int, width: int, depth: int, count: int = 1, keeps: bool = False
+    ) -> None:
+        """Queues products; rows, width and depth are multiples of the tiles'."""
+        tiles = rows // SIDE, width // self._layout.width
+        places = (a.at, b.at, c.at, a.row, b.row, c.row, a.step, b.step, c.step)
+        groups = count * tiles[0] * tiles[1]
+        self._program.launch("product", groups, GROUP, a.buffer, b.buffer, c.buffer, *tiles, depth, *places, int(keeps))
+
+    def close(self, block: Panel) -> None:
+        """Queues the closure of a block of the layout's width."""
+        self._program.launch("closure_block", 1, CLOSURE_GROUP, block.buffer, block.at, block.row)
+
+
+@dataclass(frozen=True)
+class _Closing:
+    """The closure of a matrix, out of closures of blocks on the diagonal and products."""
+
+    layout: Layout
+    launch: _Launcher
+    whole: Panel
+    above: Panel
+    beside: Panel
+
+    def through(self, low: int, high: int, begin: int, end: int, size: int) -> None:
+        """Paths between vertices `low` to `high` may now lead through `begin` to `end`, by blocks of this size."""
+        for at in range(begin, end, size):
+            self.launch.close(self._part(at, at))
+            self.step(low, high, at, at + size)
+
+    def step(self, low: int, high: int, begin: int, end: int) -> None:
+        """The same, where the block of these is closed already.
+
+        Rows and columns of the block are copied on the way, so that no product writes what another group reads.
+        """
+        n, size = high - low, end - begin
+        closed = self._part(begin, begin)
+        self.launch(closed, self._part(begin, low), self.above, size, n, size)
+        self.launch(self._part(low, begin), closed, self.beside, n, size, size)
+        self.launch(self.beside, self.above, self._part(low, low), n, n, size, keeps=True)
+
+    def _part(self, row: int, column: int) -> Panel:
+        return self.whole.beginning(row * self.whole.row + self.layout.quads(column))

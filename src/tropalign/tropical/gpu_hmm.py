@@ -1,0 +1,285 @@
+"""Best paths and forward sums of hidden Markov models on a GPU (hmm.k), with the processor's paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
+from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room
+from tropalign.errors import DeviceError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: States whose values of several sequences local memory holds.
+MOST_STATES = 1024
+#: Lanes of a group.
+GROUP = 64
+#: Sums that a device is given at once before its rate is known.
+FIRST_SUMS = 20_000_000_000
+#: As native/tropical/viterbi.cpp has them: logarithms are rounded to multiples of QUANTUM, where they are below
+#: MOST_ROUNDED; V is brought down every VITERBI_PERIOD steps.
+QUANTUM, MOST_ROUNDED, VITERBI_PERIOD = 2.0**-36, 2.0**16, 32
+#: A forward sum is brought up to 1 before it may be as small as 2 to the power of this, less what doubles lose.
+LEAST_EXPONENT = -900
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How states and sequences are shared out.
+
+    Attributes
+    ----------
+    abreast
+        Sequences of a lane.
+    """
+
+    abreast: int = 4
+
+    def lanes(self, n_states: int) -> int:
+        """Lanes of a sequence: a power of two."""
+        return int(min(1 << (n_states - 1).bit_length(), GROUP))
+
+    def constants(self, n_states: int, *, sums: bool, frames: bool) -> dict[str, int]:
+        """What the kernels are compiled with."""
+        lanes = self.lanes(n_states)
+        return {
+            "SIMT_WORD": 32,
+            "HMM_STATES": n_states,
+            "HMM_LANES": lanes,
+            "HMM_ABREAST": self.abreast if n_states <= MOST_STATES // 2 else min(self.abreast, 2),
+            "HMM_SUMS": int(sums),
+            "HMM_FRAMES": int(frames),
+        }
+
+
+@cache
+def source() -> str:
+    """The kernels as one text."""
+    return kernel_source(Path(__file__).parent, "hmm.k")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What models are to explain.
+
+    Attributes
+    ----------
+    steps
+        uint8 codes, shape (n_steps,), or float64 numbers of each state, shape (n_steps, n_states).
+    offsets : int64, shape (n_sequences + 1,)
+        Sequence j is steps `offsets[j]` to `offsets[j + 1]`.
+    """
+
+    steps: NDArray[Any]
+    offsets: Ints
+
+    @property
+    def are_frames(self) -> bool:
+        """Whether each step says how well each state explains it."""
+        return self.steps.ndim == 2
+
+
+class ModelsOnGpu:
+    """Viterbi and forward on one device.
+
+    Parameters
+    ----------
+    device
+    shape
+    """
+
+    def __init__(self, device: Gpu, shape: Shape | None = None) -> None:
+        self.device, self.shape = device, shape or Shape()
+        self._programs = Programs(device, source())
+        self.pace = Pace(FIRST_SUMS)
+
+    def paths(
+        self,
+        start: Floats,
+        transition: Floats,
+        emission: Floats | None,
+        observed: Steps,
+        alive: Callable[[], None] | None = None,
+    ) -> tuple[NDArray[Any], Floats]:
+        """What native ``viterbi_codes`` or ``viterbi_frames`` returns.
+
+        Parameters
+        ----------
+        start : float64, shape (n_states,)
+            Logarithms, as all of these.
+        transition : float64, shape (n_states, n_states)
+        emission : float64, shape (n_states, n_symbols), or None
+            None where the steps are frames.
+        observed
+        alive
+            Called again and again; what it raises ends the work.
+
+        Returns
+        -------
+        paths : uint8, uint16 with more than 256 states; shape (n_steps,)
+        scores : float64, shape (n_sequences,)
+
+        Raises
+        ------
+        ResourceError
+            The values of a sequence do not fit the device's memory.
+        DeviceError
+            Too many states, or the device has no doubles.
+        """
+        tables = [rounded(start), rounded(transition)]
+        given = rounded(observed.steps if emission is None else emission.T)
+        states = np.zeros(len(observed.steps), np.uint16)
+
+        def walked(batch: _Batch) -> None:
+            memory, n = batch.memory, int(batch.lengths.sum())
+            path, backward = memory.allocate(2 * n), memory.upload(np.ascontiguousarray(tables[1].T))
+            groups = -(-len(batch.some) // GROUP)
+            given = (batch.kept, backward, batch.begins, batch.sizes, len(batch.some), path)
+            batch.program.launch("hmm_walk", groups, GROUP, *given)
+            states[batch.steps] = memory.download(path, np.uint16, n)
+
+        self._swept([*tables, given], observed, VITERBI_PERIOD, False, walked, alive)
+        scores = path_scores(start, transition, emission, observed, states)
+        return states.astype(np.uint8) if len(start) <= 256 else states, scores
+
+    def forward(
+        self,
+        start: Floats,
+        transition: Floats,
+        emission: Floats | None,
+        observed: Steps,
+        alive: Callable[[], None] | None = None,
+    ) -> Floats:
+        """Natural logarithms of the probabilities of sequences, within 1e-12 of their size of the processor's.
+
+        The arguments are probabilities: as those of `paths`, of which they are no logarithms. A sequence whose sum is
+        below what doubles hold has -inf, as an impossible one has.
+        """
+        given = observed.steps if emission is None else emission.T
+        sums = np.zeros(len(observed.offsets) - 1)
+
+        period = forward_period(start, transition, given)
+
+        def summed(batch: _Batch) -> None:
+            n, m = len(batch.some), len(batch.steps)
+            kept = batch.memory.download(batch.kept, np.float64, n + m)
+            own = np.repeat(np.arange(n), batch.lengths)
+            since = np.arange(m) - np.repeat(np.cumsum(batch.lengths) - batch.lengths, batch.lengths)
+            factors = np.flatnonzero(since % period == 0)
+            with np.errstate(divide="ignore"):
+                above = np.bincount(own[factors], np.log(kept[n + factors]), n)
+                sums[batch.some] = np.log(kept[:n]) + above
+
+        self._swept([start, transition, given], observed, period, True, summed, alive)
+        return sums
+
+    def _swept(
+        self,
+        tables: list[Floats],
+        observed: Steps,
+        period: int,
+        sums: bool,
+        done: Callable[[_Batch], None],
+        alive: Callable[[], None] | None,
+    ) -> None:
+        """Sequences of like lengths side by side, as many as fit the device's memory and take it a short time."""
+        lengths, n_states = np.diff(observed.offsets), len(tables[0])
+        if n_states > MOST_STATES:
+            raise DeviceError(f"{self.device.name}: models of {n_states:,} states are computed on the CPU only")
+        order = np.argsort(-lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        constants = self.shape.constants(n_states, sums=sums, frames=observed.are_frames)
+        program = self._programs.get(constants, alive)
+        at = 0
+        with self.device.scope() as outer:
+            upload = [outer.upload(np.ascontiguousarray(table)) for table in tables[: 3 - observed.are_frames]]
+            while at < len(order):
+                if alive:
+                    alive()
+                some = order[at : at + self._count(lengths[order[at:]], n_states, sums, observed.are_frames)]
+                with self.device.scope() as memory, self.pace.measured(int(lengths[some].sum()) * n_states**2):
+                    done(_launch(memory, program, upload, observed, some, period, constants))
+                at += len(some)
+
+    def _count(self, lengths: Ints, n_states: int, sums: bool, are_frames: bool) -> int:
+        """How many sequences are next."""
+        per_step = 8 * (n_states * (are_frames + (not sums)) + sums) + 3
+        steps = np.cumsum(lengths)
+        needed, budget = steps * per_step + 32 * np.arange(1, len(steps) + 1), self.device.budget_bytes()
+        require_room(self.device, int(needed[0]), budget, f"the values of a sequence of {int(lengths[0]):,} steps")
+        return max(int(((needed <= budget) & (steps * n_states**2 <= self.pace.cells)).sum()), 1)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Sequences that a launch swept: which, their steps one after the other, and what lies on the device."""
+
+    memory: Memory
+    program: Program
+    some: Ints
+    steps: Ints
+    lengths: Ints
+    begins: Buffer
+    sizes: Buffer
+    kept: Buffer
+
+
+def _launch(
+    memory: Memory,
+    program: Program,
+    model: list[Buffer],
+    observed: Steps,
+    some: Ints,
+    period: int,
+    constants: dict[str, int],
+) -> _Batch:
+    lengths = np.diff(observed.offsets)[some]
+    begins = np.cumsum(lengths) - lengths
+    steps = np.arange(lengths.sum()) + np.repeat(observed.offsets[some] - begins, lengths)
+    chosen = memory.upload(observed.steps[steps])
+    emission, codes = (chosen, chosen) if observed.are_frames else (model[2], chosen)
+    n_states, sums = constants["HMM_STATES"], constants["HMM_SUMS"]
+    kept = memory.allocate(8 * (len(some) + len(steps) if sums else len(steps) * n_states))
+    at, sizes = memory.upload(begins), memory.upload(lengths.astype(np.int32))
+    abreast = GROUP // constants["HMM_LANES"] * constants["HMM_ABREAST"]
+    given = (*model[:2], emission, codes, at, sizes, len(some), period, kept)
+    program.launch("hmm_sweep", -(-len(some) // abreast), GROUP, *given)
+    return _Batch(memory, program, some, steps, lengths, at, sizes, kept)
+
+
+def rounded(logs: Floats) -> Floats:
+    """Logarithms as native Viterbi adds them."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(logs) < MOST_ROUNDED, np.rint(logs / QUANTUM) * QUANTUM, logs)
+
+
+def forward_period(start: Floats, transition: Floats, emission: Floats) -> int:
+    """Steps in which the largest forward sum does not fall by more than 2 to the LEAST_EXPONENT."""
+    least = [float(np.log2(table[table > 0].min(initial=1.0))) for table in (start, transition, emission)]
+    return max(1, int(LEAST_EXPONENT / min(least[1] + least[2], -1.0) + min(least[0], 0) / 1024))
+
+
+def path_scores(
+    start: Floats, transition: Floats, emission: Floats | None, observed: Steps, states: NDArray[np.uint16]
+) -> Floats:
+    """Sums along paths from left to right: a start, and in turn what is observed and a transition."""
+    n = len(states)
+    explained = observed.steps[np.arange(n), states] if emission is None else emission[states, observed.steps]
+    addends = np.empty((n, 2))
+    addends[:, 1] = explained
+    addends[1:, 0] = transition[states[:-1], states[1:]]
+    begins, ends = observed.offsets[:-1], observed.offsets[1:]
+    filled = begins < ends
+    addends[begins[filled], 0] = start[states[begins[filled]]]
+    scores = np.zeros(len(begins))
+    for j in np.flatnonzero(filled):
+        scores[j] = np.cumsum(addends[begins[j] : ends[j]])[-1]
+    return scores
