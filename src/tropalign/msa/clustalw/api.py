@@ -1,0 +1,120 @@
+"""CLUSTALW's alignment of a family: distances, guide tree, weights, columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.execution.task import Device
+from tropalign.msa.clustalw.distances import pair_distances
+from tropalign.msa.clustalw.options import ClustalwOptions
+from tropalign.msa.clustalw.progressive import align_along_tree
+from tropalign.msa.clustalw.rooting import compat_weights, root_tree, sequence_weights
+from tropalign.msa.guide_tree import GuideTree
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.batch import SequenceBatch
+from tropalign.trees.averaging import upgma
+from tropalign.trees.joining import neighbour_joining
+
+#: The share of the work that each stage takes, about: full and quick distances, then the tree.
+SHARE_OF_DISTANCES, SHARE_OF_QUICK_DISTANCES, SHARE_OF_TREE = 0.8, 0.4, 0.05
+
+Progress = Callable[[str, float], object]
+
+
+def align_clustalw(
+    batch: SequenceBatch,
+    options: ClustalwOptions | None = None,
+    tree: GuideTree | None = None,
+    *,
+    n_threads: int = 1,
+    memory_bytes: int | None = None,
+    devices: Sequence[Device] = (),
+    progress: Progress | None = None,
+) -> MultipleAlignment:
+    """Aligns a family as CLUSTALW does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
+
+    Parameters
+    ----------
+    batch
+        The family; none of its sequences is empty.
+    options
+        CLUSTALW's defaults when not given.
+    tree
+        The guide tree; made of the distances of all pairs when not given.
+    n_threads
+        The alignment does not depend on it.
+    memory_bytes
+        What may be taken.
+    devices
+        What else may compute distances.
+    progress
+        Receives the name of the stage and the share of all work that is done, 0 to 1; what it raises ends the work.
+
+    Returns
+    -------
+    MultipleAlignment
+        Rows in input order, with the guide tree and without confidence.
+
+    Raises
+    ------
+    ResourceError
+        Memory that does not suffice, or profiles of more than 65,536 columns.
+
+    Examples
+    --------
+    >>> batch = tropalign.SequenceBatch.from_strings(["MKVLAWMKT", "MKILAWMT", "MKVAWMKT"], ["a", "b", "c"])
+    >>> align_clustalw(batch)
+    MultipleAlignment: 3 protein sequences, 9 columns
+    a  MKVLAWMKT
+    b  MKILAW-MT
+    c  MKV-AWMKT
+    """
+    options = ClustalwOptions() if options is None else options
+    if len(batch) < 2:
+        return MultipleAlignment(batch, np.arange(len(batch.codes), dtype=np.int32), int(batch.offsets[-1]))
+    share = (SHARE_OF_QUICK_DISTANCES if options.quicktree else SHARE_OF_DISTANCES) if tree is None else 0.0
+    distances = None
+    if tree is None:
+        distances = pair_distances(
+            batch,
+            options,
+            n_threads=n_threads,
+            memory_bytes=memory_bytes,
+            devices=devices,
+            progress=_stage(progress, "distances", 0.0, share),
+        )
+        tree = guide_tree(distances, batch.names, options)
+        share += SHARE_OF_TREE
+    placed = align_along_tree(
+        batch,
+        options,
+        tree,
+        family_weights(tree, options),
+        distances if options.clustering == "upgma" else None,
+        n_threads=n_threads,
+        progress=_stage(progress, "alignment", share, 1.0),
+    )
+    return MultipleAlignment(batch, placed.columns, placed.n_columns, tree=tree.newick(batch.names))
+
+
+def guide_tree(distances: NDArray[np.float64], names: Sequence[str], options: ClustalwOptions) -> GuideTree:
+    """The rooted tree of the distances of all pairs."""
+    if options.clustering == "upgma":
+        return root_tree(upgma(distances, names))
+    rules = "clustalw" if options.is_compat else "tropalign"
+    return root_tree(neighbour_joining(distances, names, rules=rules), is_compat=options.is_compat)
+
+
+def family_weights(tree: GuideTree, options: ClustalwOptions) -> NDArray[np.float64] | NDArray[np.int32]:
+    """Weights of the sequences by the tree; all the same where the options want none."""
+    if not options.has_weights:
+        return np.ones(tree.n_leaves, np.int32)
+    return compat_weights(tree) if options.is_compat else sequence_weights(tree)
+
+
+def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Callable[[float], object] | None:
+    """What a stage tells of its own share, as a share of the whole from `begin` to `end`."""
+    return None if progress is None else lambda done: progress(name, begin + done * (end - begin))
