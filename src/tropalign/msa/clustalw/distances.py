@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.devices.registry import CpuDevice
-from tropalign.execution.task import Device
+from tropalign.execution.task import Device, Progress
 from tropalign.machine.memory import require
 from tropalign.msa.clustalw.letters import LETTERS, clustalw_codes
 from tropalign.msa.clustalw.options import ClustalwOptions
@@ -75,7 +75,7 @@ def pair_distances(
     if memory_bytes is not None:
         remedy = "allow more with --memory, or align clusters of the sequences apart"
         require(PAIR_BYTES * n_pairs, memory_bytes, f"a table of distances of {n:,} sequences", remedy)
-    told = None if progress is None else lambda done: progress(done / n_pairs)
+    told = None if progress is None else _share_of(progress, n_pairs)
     if options.quicktree:
         return _by_words(batch, options, n_threads, told)
     if options.is_compat:
@@ -88,6 +88,15 @@ def pair_distances(
     devices = devices or [CpuDevice(n_threads)]
     identities = aligned_identities(batch, scoring, name, devices, memory_bytes=memory_bytes, progress=told)
     return 1.0 - _per_residue(identities.astype(np.float64), batch.lengths)
+
+
+def _share_of(progress: Callable[[float], object], n_items: int) -> Progress:
+    """Tells the share of the work that so many items are."""
+
+    def told(n_begun: int) -> None:
+        progress(n_begun / n_items)
+
+    return told
 
 
 def _is_nucleotide(batch: SequenceBatch) -> bool:
@@ -111,7 +120,7 @@ def _rounded(identities: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArr
 
 
 def _by_words(
-    batch: SequenceBatch, options: ClustalwOptions, n_threads: int, told: Callable[[int], object] | None
+    batch: SequenceBatch, options: ClustalwOptions, n_threads: int, told: Progress | None
 ) -> NDArray[np.float64]:
     """1 - residues of the best chain of words per residue of the shorter sequence."""
     codes, rules = clustalw_codes(batch), PROTEIN_WORDS

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.task import Device
+from tropalign.execution.task import Device, Progress
 from tropalign.msa.clustalw.pair_scoring import PairScoring
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
@@ -32,7 +32,7 @@ def aligned_identities(
     devices: Sequence[Device],
     *,
     memory_bytes: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[np.int32]:
     """Identical columns of the best local alignment of each pair.
 
