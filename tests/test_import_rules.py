@@ -22,7 +22,7 @@ ALLOWED = {
     "trees": {"errors", "sequences", "formats"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {
-        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "trees",
+        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise", "trees",
     },
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "tropical": {"errors", "machine", "sequences", "results", "devices"},

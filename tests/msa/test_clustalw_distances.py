@@ -64,5 +64,5 @@ def test_compat_tree_is_that_of_clustalw(name, speed):
 
 
 def test_distances_that_do_not_fit_the_memory_are_refused():
-    with pytest.raises(ResourceError, match="a table of distances of 12 sequences needs 792 B "):
+    with pytest.raises(ResourceError, match="a table of distances of 12 sequences needs 1.3 KiB"):
         pair_distances(family("proteins"), ClustalwOptions(), memory_bytes=100)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.execution.task import Device
+from tropalign.devices.registry import CpuDevice
+from tropalign.execution.task import Device, Progress
 from tropalign.machine.memory import require
 from tropalign.msa.clustalw.letters import LETTERS, clustalw_codes
 from tropalign.msa.clustalw.options import ClustalwOptions
-from tropalign.msa.clustalw.pair_scoring import compat_scoring
+from tropalign.msa.clustalw.pair_identities import aligned_identities
+from tropalign.msa.clustalw.pair_scoring import compat_scoring, pair_scoring
 from tropalign.sequences.batch import SequenceBatch
 
 #: Of nucleotides only A, C, G, T and U (as T) are in words; of proteins all letters.
@@ -21,7 +24,7 @@ WORD_CODES[[LETTERS.index(letter) for letter in "ACGTU"]] = 0, 1, 2, 3, 3
 #: Letters in words; a word's length, what a change of the diagonal costs, diagonals that are taken, neighbours of each.
 PROTEIN_WORDS, NUCLEOTIDE_WORDS = (25, 1, 3, 5, 5), (4, 2, 5, 4, 4)
 #: What a pair takes: the distance, and what it is made of.
-PAIR_BYTES = 12
+PAIR_BYTES = 20
 
 
 def pair_distances(
@@ -72,45 +75,56 @@ def pair_distances(
     if memory_bytes is not None:
         remedy = "allow more with --memory, or align clusters of the sequences apart"
         require(PAIR_BYTES * n_pairs, memory_bytes, f"a table of distances of {n:,} sequences", remedy)
-    told = None if progress is None else lambda done: progress(done / max(n_pairs, 1))
-    is_nucleotide = batch.alphabet.name == "nucleotide"
-    lengths = batch.lengths
+    told = None if progress is None else _share_of(progress, n_pairs)
     if options.quicktree:
-        return _by_words(batch, options, is_nucleotide, n_threads, told)
-    scoring = compat_scoring(options, is_nucleotide, int(lengths.max(initial=0)))
-    identities = _native.clustalw_identities(
-        clustalw_codes(batch), batch.offsets, scoring.scores, scoring.gap_open, scoring.gap_extend, n_threads, told
-    )
-    return _distances(identities, lengths)
+        return _by_words(batch, options, n_threads, told)
+    if options.is_compat:
+        scoring = compat_scoring(options, _is_nucleotide(batch), int(batch.lengths.max()))
+        codes = clustalw_codes(batch)
+        costs = scoring.gap_open, scoring.gap_extend
+        identities = _native.clustalw_identities(codes, batch.offsets, scoring.scores, *costs, n_threads, told)
+        return _rounded(identities, batch.lengths)
+    name, scoring = pair_scoring(options, batch.alphabet, int(batch.lengths.max()))
+    devices = devices or [CpuDevice(n_threads)]
+    identities = aligned_identities(batch, scoring, name, devices, memory_bytes=memory_bytes, progress=told)
+    return 1.0 - _per_residue(identities.astype(np.float64), batch.lengths)
 
 
-def _distances(identities: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-    """1 - identities / residues of the shorter sequence, rounded as CLUSTALW does: percent, in float32."""
-    percent = np.float32(100) * identities.astype(np.float32)
+def _share_of(progress: Callable[[float], object], n_items: int) -> Progress:
+    """Tells the share of the work that so many items are."""
+
+    def told(n_begun: int) -> None:
+        progress(n_begun / n_items)
+
+    return told
+
+
+def _is_nucleotide(batch: SequenceBatch) -> bool:
+    return batch.alphabet.name == "nucleotide"
+
+
+def _per_residue(values: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[Any]:
+    """Values of all pairs, divided in place by the residues of the shorter sequence."""
     begin = 0
     for i in range(len(lengths) - 1):
-        row = percent[begin : begin + len(lengths) - 1 - i]
-        row /= np.minimum(lengths[i], lengths[i + 1 :]).astype(np.float32)
+        row = values[begin : begin + len(lengths) - 1 - i]
+        row /= np.minimum(lengths[i], lengths[i + 1 :]).astype(values.dtype)
         begin += len(row)
+    return values
+
+
+def _rounded(identities: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """1 - identities per residue as CLUSTALW has it: in percent, and float32."""
+    percent = _per_residue(np.float32(100) * identities.astype(np.float32), lengths)
     return ((np.float32(100) - percent) / np.float32(100)).astype(np.float64)
 
 
 def _by_words(
-    batch: SequenceBatch,
-    options: ClustalwOptions,
-    is_nucleotide: bool,
-    n_threads: int,
-    told: Callable[[int], object] | None,
+    batch: SequenceBatch, options: ClustalwOptions, n_threads: int, told: Progress | None
 ) -> NDArray[np.float64]:
-    """1 - residues of the best chain of words / residues of the shorter sequence."""
-    rules = NUCLEOTIDE_WORDS if is_nucleotide else PROTEIN_WORDS
-    codes = clustalw_codes(batch)
-    if is_nucleotide:
-        codes = WORD_CODES[codes]
+    """1 - residues of the best chain of words per residue of the shorter sequence."""
+    codes, rules = clustalw_codes(batch), PROTEIN_WORDS
+    if _is_nucleotide(batch):
+        codes, rules = WORD_CODES[codes], NUCLEOTIDE_WORDS
     scores = _native.clustalw_word_scores_compat(codes, batch.offsets, *rules, n_threads, told)
-    lengths, shares, begin = batch.lengths, scores.astype(np.float64), 0
-    for i in range(len(lengths) - 1):
-        row = shares[begin : begin + len(lengths) - 1 - i]
-        row /= np.minimum(lengths[i], lengths[i + 1 :])
-        begin += len(row)
-    return (100.0 - shares * 100.0) / 100.0
+    return (100.0 - _per_residue(scores.astype(np.float64), batch.lengths) * 100.0) / 100.0

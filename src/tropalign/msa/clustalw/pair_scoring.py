@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.msa.clustalw.letters import LETTERS
-from tropalign.msa.clustalw.matrices import matrix_table, mismatch_of
+from tropalign.msa.clustalw.matrices import TRANSITIONS, matrix_table, mismatch_of
 from tropalign.msa.clustalw.options import ClustalwOptions
+from tropalign.sequences.alphabet import Alphabet
 
 #: Matrices for pairs of proteins, by the name of the series.
 PAIR_MATRICES = {"gonnet": "GONNET250", "blosum": "BLOSUM30", "pam": "PAM350", "id": "IDENTITY"}
@@ -22,6 +23,11 @@ PROTEIN_LETTERS, N_CODES = 23, 32
 #: The original takes places in its list of nucleotides for codes, so that A with E, C with M and C with N get the score
 #: of a transition, and A with G, C with T and C with U do not.
 MISPLACED = ((0, 4), (2, 11), (2, 12))
+
+
+#: Units of a score of 1 where pairs are not aligned just as by the original: gap costs that grow with the logarithm of
+#: the length become a few whole numbers, and lanes of 16 bits hold the scores of most families.
+UNITS = 4
 
 
 @dataclass(frozen=True)
@@ -74,3 +80,37 @@ def _protein_opens(cost: float, mismatch: int, unit: int, longest: int) -> NDArr
     logs = np.array([math.log(max(length, 1)) for length in range(longest + 1)])
     opens = 2 * np.trunc((cost + logs) * unit) if mismatch <= 0 else np.trunc(2 * mismatch * (cost + logs))
     return opens.astype(np.int32)
+
+
+def pair_scoring(options: ClustalwOptions, alphabet: Alphabet, longest: int) -> tuple[str, PairScoring]:
+    """The scoring of the same alignments in UNITS, and the name of its matrix.
+
+    Transitions score as such, which they do not in the original (`MISPLACED`).
+
+    Parameters
+    ----------
+    alphabet
+        By whose codes the scores are.
+    longest
+        Residues of the longest sequence.
+    """
+    is_nucleotide = alphabet.name == "nucleotide"
+    cost, extend = (options.cost(name, is_nucleotide) for name in ("pw_gap_open", "pw_gap_extend"))
+    name = NUCLEOTIDE_PAIR_MATRICES[options.nucleotide_matrix] if is_nucleotide else PAIR_MATRICES[options.series]
+    tenth = 0.1 if name.startswith("GONNET") else 1.0
+    table = matrix_table(name) * tenth
+    lengths = np.maximum(np.arange(longest + 1), 1)
+    if is_nucleotide:
+        for one, other in TRANSITIONS:
+            i, j = LETTERS.index(one), LETTERS.index(other)
+            table[i, j] = table[j, i] = options.transition_weight * table[0, 0]
+        opening, extending = NUCLEOTIDE_SCALES[options.nucleotide_matrix]
+        opens = np.full(longest + 1, 2 * cost * opening)
+    else:
+        mismatch = mismatch_of(matrix_table(name) * (10 if tenth < 1 else 100), PROTEIN_LETTERS) / 100
+        opens = 2 * (mismatch if mismatch > 0 else tenth) * (cost + np.log(lengths))
+        extending = tenth
+    codes = [LETTERS.index(letter) if letter in LETTERS else LETTERS.index("X") for letter in alphabet.letters]
+    scores = np.zeros((N_CODES, N_CODES), np.int32)
+    scores[: len(codes), : len(codes)] = np.rint(UNITS * table[np.ix_(codes, codes)])
+    return name, PairScoring(scores, np.rint(UNITS * opens).astype(np.int32), round(UNITS * extend * extending))
