@@ -95,7 +95,7 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
     from tropalign.machine.threads import resolve_threads
     from tropalign.msa.clustalw.api import align_clustalw, pair_cells
     from tropalign.msa.family import read_family
-    from tropalign.msa.guide_tree import read_guide_tree
+    from tropalign.msa.guide_tree import parse_guide_tree, read_guide_tree
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
 
@@ -110,11 +110,12 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
             batch,
             method,
             tree,
-            order=options.order,
             n_threads=resolve_threads(options.threads),
             memory_bytes=memory_bytes,
             devices=devices,
             progress=progress,
         )
+    if options.order == "tree" and alignment.tree is not None:
+        alignment = alignment[parse_guide_tree(alignment.tree, batch.names).leaf_order()]
     sections = {id(output): [output.writer.encode(alignment)] for output in outputs}
     write_outputs(outputs, lambda output: sections[id(output)])
