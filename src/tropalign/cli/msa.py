@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from tropalign.cli.clustalw_options import add_clustalw_options, clustalw_options, names_given, run_clustalw
 from tropalign.cli.options import Choices, add_run_options, checked, command_line, started, whole
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
+    from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.options import MsaOptions
     from tropalign.msa.pipeline import Job
 
@@ -17,11 +19,13 @@ EXAMPLE = """example:
   tropalign msa family.fa -o family.aln
   tropalign msa family.fa --mode accurate -o family.sto --tree-out family.nwk --confidence family.tsv
   cat a.fa b.fa | tropalign msa - > both.afa
+  tropalign msa family.fa --method clustalw -o family.aln --tree-out family.dnd
   tropalign msa old.sto --add new.fa -o all.sto
 
 Clustal, Stockholm, PHYLIP, MSF, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any number
 of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
 OPTIONS = "tropalign.msa.options"
+METHODS = ("consistency", "clustalw")
 #: The options of the command line that are fields of MsaOptions.
 FIELDS = ("rules", "consistency", "through", "refine", "cutoff", "keep", "seed")
 
@@ -32,7 +36,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         "msa",
         help="align a family of sequences (multiple alignment)",
         description="Aligns a family by the consistency of its pairs: posteriors of all pairs, a guide tree, "
-        "consistency, progressive alignment and refinement (MSAProbs, QuickProbs).",
+        "consistency, progressive alignment and refinement (MSAProbs, QuickProbs); or by CLUSTALW's method.",
         epilog=EXAMPLE,
         formatter_class=formatter,
         allow_abbrev=False,
@@ -41,6 +45,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         "family", nargs="+", metavar="FASTA", help="one family in one file or several, compressed or not; - is stdin"
     )
     _add_method_options(parser.add_argument_group("method"))
+    add_clustalw_options(parser.add_argument_group("method clustalw"))
     _add_input_options(parser.add_argument_group("input"))
     _add_extension_options(parser.add_argument_group("into an alignment"))
     _add_result_options(parser.add_argument_group("results"))
@@ -49,6 +54,9 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 
 def _add_method_options(group: Any) -> None:
+    group.add_argument(
+        "--method", choices=METHODS, default="consistency", help="how families are aligned (default: consistency)"
+    )
     group.add_argument(
         "--mode",
         choices=Choices(OPTIONS, "MODES"),
@@ -124,6 +132,10 @@ def run(options: argparse.Namespace) -> None:
     paths = [path for path in (options.output, options.tree_out, options.confidence) if path is not None]
     started(options, paths, [*options.family, options.tree_in, options.add, options.merge])
     chosen = {name: getattr(options, name) for name in FIELDS}
+    if options.method == "clustalw":
+        by_clustalw = clustalw_options(options)
+        run_clustalw(options, by_clustalw, _outputs(options, by_clustalw)[0])
+        return
     method = options_of(options.mode, **chosen)  # before anything is read
     if options.add is not None or options.merge is not None:
         _extend(options, method)
@@ -186,6 +198,7 @@ def _check_usage(options: argparse.Namespace) -> None:
         refuse("a family is aligned as a whole: leave --shard out")
     if [*options.family, options.tree_in, options.add, options.merge].count("-") > 1:
         refuse("standard input can be read once: name - once")
+    _check_method(options)
     extension = "--add" if options.add is not None else "--merge" if options.merge is not None else None
     if options.keep_length and options.add is None:
         refuse("--keep-length belongs to --add")
@@ -200,7 +213,18 @@ def _check_usage(options: argparse.Namespace) -> None:
         refuse(f"--order has no meaning with {extension}: leave it out")
 
 
-def _outputs(options: argparse.Namespace, method: MsaOptions) -> tuple[list[Output], bool]:
+def _check_method(options: argparse.Namespace) -> None:
+    """Refuses options of the other method."""
+    if options.method == "consistency":
+        if given := names_given(options):
+            options.parser.error(f"{given[0]} belongs to --method clustalw")
+        return
+    others = [name for name in ("mode", *FIELDS, "confidence", "add", "merge") if getattr(options, name) is not None]
+    if others:
+        options.parser.error(f"--{others[0]} has no meaning with --method clustalw: leave it out")
+
+
+def _outputs(options: argparse.Namespace, method: MsaOptions | ClustalwOptions) -> tuple[list[Output], bool]:
     """The files with their writers, and whether one of them shows confidence."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal

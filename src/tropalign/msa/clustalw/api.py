@@ -118,3 +118,11 @@ def family_weights(tree: GuideTree, options: ClustalwOptions) -> NDArray[np.floa
 def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Callable[[float], object] | None:
     """What a stage tells of its own share, as a share of the whole from `begin` to `end`."""
     return None if progress is None else lambda done: progress(name, begin + done * (end - begin))
+
+
+def pair_cells(batch: SequenceBatch, options: ClustalwOptions) -> int:
+    """What the distances cost, in cells of a local score: 0 where only the processor computes them."""
+    if options.is_compat or options.quicktree:
+        return 0
+    lengths = batch.lengths.astype(float)
+    return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2)

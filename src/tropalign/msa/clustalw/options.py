@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tropalign.errors import UsageError
@@ -114,6 +114,10 @@ class ClustalwOptions:
         """Cost of a gap: "gap_open", "gap_extend", "pw_gap_open" or "pw_gap_extend"."""
         given = getattr(self, name)
         return DEFAULTS[name][is_nucleotide] if given is None else float(given)
+
+    def parameters(self) -> dict[str, str]:
+        """For headers, by name."""
+        return {"method": "clustalw"} | {name: str(value) for name, value in asdict(self).items()}
 
 
 def _check_number(name: str, value: Any, most: float) -> None:
