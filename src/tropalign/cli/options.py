@@ -178,6 +178,9 @@ def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace, *
             continue
         if not action.option_strings:
             files += map(str, value) if isinstance(value, list) else [str(value)]
+        elif action.nargs == 0:
+            words.append(action.option_strings[-1])
         else:
-            words += [action.option_strings[-1], *([] if action.nargs == 0 else [str(value)])]
+            for one in value if isinstance(value, list) else [value]:
+                words += [action.option_strings[-1], str(one)]
     return shlex.join([*parser.prog.split(), *files, *words])

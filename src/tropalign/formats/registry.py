@@ -2,8 +2,8 @@
 
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
 (the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments), ``confidence`` (their
-table) and ``trees`` (their guide trees); ``hits``. Adding a format is adding a module. Names are read from the
-files, so that a command line can list them before anything is imported.
+table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances). Adding a format is adding a module. Names are
+read from the files, so that a command line can list them before anything is imported.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from tropalign.formats.aligned import AlignedContext
     from tropalign.formats.hits import HitsContext
     from tropalign.formats.pairs import PairsContext
+    from tropalign.formats.paths import PathsContext
     from tropalign.formats.placed import PlacedContext
 
-    Context = AlignedContext | HitsContext | PairsContext | PlacedContext
+    Context = AlignedContext | HitsContext | PairsContext | PathsContext | PlacedContext
 
 #: The format of each kind where no suffix chooses one.
 DEFAULTS = {
@@ -38,6 +39,7 @@ DEFAULTS = {
     "confidence": "tsv",
     "trees": "newick",
     "hits": "text",
+    "paths": "tsv",
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -157,6 +159,12 @@ def hits_writer(name: str, header: Header, context: HitsContext) -> Writer:
     """A writer of hits: tables, text, alignments. Raises what `pairs_writer` does."""
     check_format("hits", name)
     return _bound("hits", name, header, context)
+
+
+def paths_writer(name: str, header: Header, context: PathsContext) -> Writer:
+    """A writer of distances and paths. Raises what `pairs_writer` does."""
+    check_format("paths", name)
+    return _bound("paths", name, header, context)
 
 
 def shows_confidence(kind: str, name: str) -> bool:

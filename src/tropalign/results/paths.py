@@ -15,6 +15,43 @@ from tropalign.errors import InputError, UsageError, shown
 FindPredecessors = Callable[[], NDArray[np.int32]]
 
 
+class Vertices:
+    """The vertices of a graph, which callers name.
+
+    Parameters
+    ----------
+    n
+        How many there are.
+    names
+        Of each; None where they have numbers only.
+    """
+
+    def __init__(self, n: int, names: Sequence[Hashable] | None) -> None:
+        self.n = n
+        self._numbers = None if names is None else {name: k for k, name in enumerate(names)}
+
+    def number(self, name: Hashable) -> int:
+        """The number of a vertex by its name, or by itself where it has none.
+
+        Raises
+        ------
+        InputError
+            There is no such vertex.
+        UsageError
+            What is given is no number, and vertices have no names.
+        """
+        if self._numbers is not None:
+            try:
+                return self._numbers[name]
+            except (KeyError, TypeError):
+                raise InputError(f"there is no vertex {shown(repr(name))} in the graph") from None
+        if isinstance(name, bool) or not isinstance(name, int | np.integer):
+            raise UsageError(f"{name!r} is no number of a vertex, and the vertices have no names")
+        if not 0 <= name < self.n:
+            raise InputError(f"there is no vertex {name}: they are numbered from 0 to {self.n - 1}")
+        return int(name)
+
+
 class ShortestPaths:
     """Distances from some vertices of a graph to all of them, as `tropalign.tropical.shortest_paths` finds them.
 
@@ -132,21 +169,11 @@ class ShortestPaths:
 
     def vertex(self, name: Hashable) -> int:
         """The number of a vertex. Raises InputError where there is none of this name or number."""
-        if self.names is not None:
-            try:
-                return self._numbers[name]
-            except (KeyError, TypeError):
-                raise InputError(f"there is no vertex {shown(repr(name))} in the graph") from None
-        n = self.distances.shape[1]
-        if isinstance(name, bool) or not isinstance(name, int | np.integer):
-            raise UsageError(f"{name!r} is no number of a vertex, and the vertices have no names")
-        if not 0 <= name < n:
-            raise InputError(f"there is no vertex {name}: they are numbered from 0 to {n - 1}")
-        return int(name)
+        return self._vertices.number(name)
 
     @cached_property
-    def _numbers(self) -> dict[Hashable, int]:
-        return {name: k for k, name in enumerate(self.names or ())}
+    def _vertices(self) -> Vertices:
+        return Vertices(self.distances.shape[1], self.names)
 
     @cached_property
     def _rows(self) -> dict[int, int]:

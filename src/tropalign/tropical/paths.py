@@ -13,7 +13,7 @@ from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
-from tropalign.results.paths import ShortestPaths
+from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.tropical.arrays import checked_matrix
 from tropalign.tropical.closures import NegativeCycle, Progress, tropical_closure
 from tropalign.tropical.graphs import Graph, checked_names, graph_of
@@ -147,8 +147,8 @@ def _rows(sources: Sequence[Hashable] | None, names: tuple[Hashable, ...] | None
         return np.arange(n)
     if isinstance(sources, str):
         raise UsageError("sources is one text: give a list of vertices")
-    known = ShortestPaths(np.zeros((0, n)), np.zeros(0, np.int64), names, "", (), np.zeros((0, n), np.int32))
-    return np.array([known.vertex(source) for source in sources], np.int64)
+    vertices = Vertices(n, names)
+    return np.array([vertices.number(source) for source in sources], np.int64)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,168 @@
+"""``tropalign paths``: shortest paths between all vertices of a graph."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tropalign.cli.options import add_output_options, checked, command_line, started, whole
+from tropalign.formats.registry import format_names
+from tropalign.machine.memory import parse_bytes
+from tropalign.machine.numbers import MOST_THREADS
+
+if TYPE_CHECKING:
+    from tropalign.formats.writer import Writer
+    from tropalign.results.paths import ShortestPaths
+    from tropalign.tropical.graphs import Graph
+
+EXAMPLES = """example:
+  tropalign paths edges.tsv -o distances.tsv
+  tropalign paths roads.tsv.gz --undirected --paths --from Ulm -o from_ulm.tsv
+  tropalign paths graph.mtx -o distances.npz
+  cut -f 1,2,5 table.tsv | tropalign paths - -f matrix > matrix.tsv
+
+edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .tsv (a row per pair of vertices), .npz,
+.parquet; -f matrix for a matrix as text. Distances are the same for any number of threads. Exit codes: 0 done, 2 usage,
+3 bad input, 4 memory or disk, 130 interrupted."""
+#: Distances that are written at a time.
+_AT_ONCE = 1 << 18
+#: What a vertex and an edge of the graph take in memory, names and numbers, as it is read.
+_VERTEX_BYTES, _EDGE_BYTES = 300, 100
+
+
+def add_parser(verbs: Any, formatter: Any) -> None:
+    """Registers the verb."""
+    parser = verbs.add_parser(
+        "paths",
+        help="shortest paths between all vertices of a graph",
+        description="Computes the distances between all vertices of a graph, and the paths: by a Floyd-Warshall of "
+        "blocks, or by Dijkstra's method where the graph has few edges.",
+        epilog=EXAMPLES,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "graph",
+        metavar="GRAPH",
+        help="edges as text (from, to, weight; separated by tabs, commas or spaces), .npz, Matrix Market; compressed or "
+        "not; - is stdin",
+    )
+    parser.add_argument("--undirected", action="store_true", help="edges lead both ways")
+    choice = parser.add_argument_group("what is written")
+    choice.add_argument(
+        "--from", dest="sources", action="append", metavar="VERTEX",
+        help="distances from this vertex only; several times for several; @FILE for those of a file, one per line",
+    )  # fmt: skip
+    choice.add_argument(
+        "--to", dest="targets", action="append", metavar="VERTEX", help="distances to this vertex only, likewise"
+    )
+    choice.add_argument("--paths", action="store_true", help="the vertices of each path, too")
+    choice.add_argument(
+        "-f", "--format", choices=format_names("paths"), help="(default: by the suffix of -o, else tsv)"
+    )
+    resources = parser.add_argument_group("output and resources")
+    add_output_options(resources)
+    resources.add_argument(
+        "-t", "--threads", type=whole(0, MOST_THREADS), default=0, metavar="N",
+        help="threads; 0 (default) for all there are",
+    )  # fmt: skip
+    resources.add_argument(
+        "--memory",
+        type=checked(parse_bytes),
+        metavar="SIZE",
+        help="memory to take at most, like 8G (default: 60%% of the free)",
+    )
+    parser.set_defaults(run=run, parser=parser, shard=None)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads the graph, finds the paths and writes them."""
+    import warnings
+
+    from tropalign.execution.run import Output, memory_allowed, write_outputs
+    from tropalign.formats.paths import check_names
+    from tropalign.formats.registry import check_format, format_for_path
+    from tropalign.machine.memory import left_for_job
+    from tropalign.results.paths import Vertices
+    from tropalign.tropical.graph_files import read_graph
+    from tropalign.tropical.paths import shortest_paths
+
+    name = options.format or format_for_path("paths", options.output)
+    check_format("paths", name)
+    if name == "matrix" and options.paths:
+        options.parser.error("a matrix has no room for paths: choose -f tsv, npz or parquet, or leave --paths out")
+    lists = [word[1:] for word in [*(options.sources or ()), *(options.targets or ())] if word.startswith("@")]
+    if [options.graph, *lists].count("-") > 1:
+        options.parser.error("standard input can be read once: name - once")
+    show = started(options, [options.output], [options.graph, *lists])
+    allowed = memory_allowed(options.memory, options.output)
+    sources, targets = _listed(options.sources), _listed(options.targets)
+    graph = read_graph(options.graph, is_directed=not options.undirected)
+    for note in graph.notes:
+        warnings.warn(note, UserWarning, stacklevel=2)
+    if name in ("tsv", "matrix"):
+        check_names(graph.names or (), options.paths)
+    vertices = Vertices(graph.n, graph.names)
+    columns = range(graph.n) if targets is None else [vertices.number(name) for name in targets]
+    held = _VERTEX_BYTES * graph.n + _EDGE_BYTES * len(graph.weights)
+    with show("vertices", graph.n) as progress:
+        found = shortest_paths(
+            graph,
+            sources=sources,
+            predecessors=options.paths,
+            n_threads=options.threads,
+            memory_bytes=left_for_job(allowed, held),
+            progress=progress,
+        )
+    writer = _writer(options, name, graph, found, columns)
+    step = max(1, _AT_ONCE // max(1, len(columns)))
+    n = len(found.sources)
+    parts = (writer.encode(range(row, min(row + step, n))) for row in range(0, n, step))
+    write_outputs([Output("paths", options.output, writer)], lambda output: parts)
+
+
+def _listed(words: list[str] | None) -> list[str] | None:
+    """The vertices that an option names, those of files among them."""
+    from tropalign.errors import InputError
+    from tropalign.sequences import read_text
+
+    if words is None:
+        return None
+    found: list[str] = []
+    for word in words:
+        if not word.startswith("@"):
+            found.append(word)
+            continue
+        lines = [line.strip() for line in read_text(word[1:]).splitlines()]
+        named = [line for line in lines if line and not line.startswith("#")]
+        if not named:
+            raise InputError("the list holds no vertex", file=word[1:])
+        found += named
+    return list(dict.fromkeys(found))
+
+
+def _writer(
+    options: argparse.Namespace, name: str, graph: Graph, found: ShortestPaths, columns: Sequence[int]
+) -> Writer:
+    """What writes the distances to some vertices."""
+    import numpy as np
+
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.formats.header import Header
+    from tropalign.formats.paths import PathsContext
+    from tropalign.formats.registry import paths_writer
+
+    parameters = {
+        "vertices": str(graph.n),
+        "edges": str(len(graph.weights)),
+        "method": found.method,
+        "weights": str(graph.weights.dtype),
+    }
+    command = command_line(options.parser, options, format=None if name == "tsv" else name)
+    context = PathsContext(found, np.array(columns, np.int64), options.paths)
+    writer = paths_writer(name, Header(__version__, command, parameters), context)
+    if writer.is_binary:
+        check_terminal(name, options.output)
+    return writer

@@ -1,0 +1,72 @@
+"""Parquet tables of distances, a row group per part."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import IO, Any
+
+import numpy as np
+
+from tropalign.errors import InputError
+from tropalign.formats.header import Header
+from tropalign.formats.paths import PathsContext
+from tropalign.formats.writer import Format
+
+#: What importing pyarrow takes.
+PYARROW_BYTES = 72 << 20
+
+
+def require_pyarrow() -> None:
+    """Raises InputError with the remedy when pyarrow is absent."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise InputError(
+            "Parquet needs pyarrow: pip install 'tropalign[parquet]', or choose another --format"
+        ) from None
+
+
+def encode(part: range, context: PathsContext) -> bytes:
+    """The rows of some sources as Arrow's IPC stream: infinity is null, a path the list of its vertices."""
+    import pyarrow as pa
+
+    names = pa.array(context.names, pa.string())
+    distances = context.distances(part).ravel()
+    sources = np.repeat(context.paths.sources[part.start : part.stop], len(context.targets))
+    columns: dict[str, Any] = {
+        "from": names.take(pa.array(sources)),
+        "to": names.take(pa.array(np.tile(context.targets, len(part)))),
+        "distance": pa.array(distances, mask=distances == context.paths.infinity),
+    }
+    if context.with_paths:
+        paths = [context.paths.path_vertices(row, target) for row in part for target in context.targets.tolist()]
+        offsets = np.cumsum([0, *map(len, paths)])
+        vertices = np.concatenate([np.zeros(0, np.int64), *paths]).astype(np.int64)
+        columns["path"] = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names.take(pa.array(vertices)))
+    table = pa.table(columns)
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue()
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PathsContext) -> None:
+    """A row group per part; the schema's metadata says how it was made."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.ipc.open_stream(encode(range(0), context)).schema.with_metadata(header.notes())
+    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        for part in parts:
+            writer.write_table(pa.ipc.open_stream(part).read_all().replace_schema_metadata(schema.metadata))
+
+
+FORMAT = Format(
+    (".parquet",),
+    encode,
+    assemble,
+    is_binary=lambda context: True,
+    package_bytes=PYARROW_BYTES,
+    require=require_pyarrow,
+)
