@@ -276,10 +276,9 @@ class LastEdges {
     bool fill(int64_t first, int64_t count, int32_t *predecessors, IsReached is_reached) const {
         for (int64_t i = 0; i < n_; ++i)
             for (int64_t j = first; j < first + count; ++j) {
-                const bool is_edge = via_[i * n_ + j] < 0;
-                predecessors[i * n_ + j] = !is_edge                     ? kUnknown
-                                           : i != j && is_reached(i, j) ? static_cast<int32_t>(i)
-                                                                        : -1;
+                // Integers that are infinite may have become less so, through negative weights.
+                const bool is_path = i != j && is_reached(i, j), is_edge = via_[i * n_ + j] < 0;
+                predecessors[i * n_ + j] = !is_path ? -1 : is_edge ? static_cast<int32_t>(i) : kUnknown;
             }
         std::vector<int64_t> waiting;
         for (int64_t i = 0; i < n_; ++i)

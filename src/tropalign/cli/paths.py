@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_output_options, checked, command_line, started, whole
@@ -12,8 +11,8 @@ from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS
 
 if TYPE_CHECKING:
+    from tropalign.formats.paths import PathsContext
     from tropalign.formats.writer import Writer
-    from tropalign.results.paths import ShortestPaths
     from tropalign.tropical.graphs import Graph
 
 EXAMPLES = """example:
@@ -45,8 +44,8 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     parser.add_argument(
         "graph",
         metavar="GRAPH",
-        help="edges as text (from, to, weight; separated by tabs, commas or spaces), .npz, Matrix Market; compressed or "
-        "not; - is stdin",
+        help="edges as text (from, to, weight; separated by tabs, commas or spaces), .npz, Matrix Market; compressed "
+        "or not; - is stdin",
     )
     parser.add_argument("--undirected", action="store_true", help="edges lead both ways")
     choice = parser.add_argument_group("what is written")
@@ -80,11 +79,12 @@ def run(options: argparse.Namespace) -> None:
     """Reads the graph, finds the paths and writes them."""
     import warnings
 
+    import numpy as np
+
     from tropalign.execution.run import Output, memory_allowed, write_outputs
-    from tropalign.formats.paths import check_names
+    from tropalign.formats.paths import PathsContext, check_names
     from tropalign.formats.registry import check_format, format_for_path
     from tropalign.machine.memory import left_for_job
-    from tropalign.results.paths import Vertices
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.paths import shortest_paths
 
@@ -103,8 +103,7 @@ def run(options: argparse.Namespace) -> None:
         warnings.warn(note, UserWarning, stacklevel=2)
     if name in ("tsv", "matrix"):
         check_names(graph.names or (), options.paths)
-    vertices = Vertices(graph.n, graph.names)
-    columns = range(graph.n) if targets is None else [vertices.number(name) for name in targets]
+    columns = graph.numbers(targets)
     held = _VERTEX_BYTES * graph.n + _EDGE_BYTES * len(graph.weights)
     with show("vertices", graph.n) as progress:
         found = shortest_paths(
@@ -115,7 +114,7 @@ def run(options: argparse.Namespace) -> None:
             memory_bytes=left_for_job(allowed, held),
             progress=progress,
         )
-    writer = _writer(options, name, graph, found, columns)
+    writer = _writer(options, name, graph, PathsContext(found, np.array(columns, np.int64), options.paths))
     step = max(1, _AT_ONCE // max(1, len(columns)))
     n = len(found.sources)
     parts = (writer.encode(range(row, min(row + step, n))) for row in range(0, n, step))
@@ -142,26 +141,20 @@ def _listed(words: list[str] | None) -> list[str] | None:
     return list(dict.fromkeys(found))
 
 
-def _writer(
-    options: argparse.Namespace, name: str, graph: Graph, found: ShortestPaths, columns: Sequence[int]
-) -> Writer:
-    """What writes the distances to some vertices."""
-    import numpy as np
-
+def _writer(options: argparse.Namespace, name: str, graph: Graph, context: PathsContext) -> Writer:
+    """What writes the distances."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.formats.header import Header
-    from tropalign.formats.paths import PathsContext
     from tropalign.formats.registry import paths_writer
 
     parameters = {
         "vertices": str(graph.n),
         "edges": str(len(graph.weights)),
-        "method": found.method,
+        "method": context.paths.method,
         "weights": str(graph.weights.dtype),
     }
     command = command_line(options.parser, options, format=None if name == "tsv" else name)
-    context = PathsContext(found, np.array(columns, np.int64), options.paths)
     writer = paths_writer(name, Header(__version__, command, parameters), context)
     if writer.is_binary:
         check_terminal(name, options.output)

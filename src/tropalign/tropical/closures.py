@@ -15,6 +15,7 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.tropical.arrays import Survey, checked_matrix, surveyed
+from tropalign.tropical.potentials import closed_by_potentials
 from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, checked_semiring
 
 #: Called now and then with the number of vertices that are done.
@@ -130,8 +131,9 @@ def closure(
     Notes
     -----
     Sums of integers are never wrong: where a type might not hold them they are computed in a wider one. A cycle of
-    negative floats counts as negative where its weight is below what rounding explains: n times the type's epsilon
-    times the highest weight.
+    floats counts as negative where its weight is below what rounding explains: n times the type's epsilon times the
+    highest weight. Cycles of weight 0 that rounding makes negative are computed with weights that potentials have made
+    positive (Johnson 1977).
 
     References
     ----------
@@ -233,18 +235,110 @@ def tropical_closure(
     for dtype in _WIDER[matrix.dtype.name]:
         if not reach.fits(dtype):
             continue
-        values = _converted(matrix, semiring, dtype)
-        via = np.empty((n, n), np.int32) if wants_predecessors else None
+        job = _Job(matrix, semiring, dtype, n_left, wants_predecessors, n_threads, progress)
         tolerance = n * float(np.finfo(dtype).eps) * reach.edge if dtype[0] == "f" and reach.has_negative else 0.0
-        vertex, any_infinite = _native.closure(values, via, semiring.is_max, n_left, tolerance, n_threads, progress)
-        if vertex >= 0:
-            raise _negative_cycle(matrix, semiring, dtype, via, vertex, n_left, tolerance, n_threads)
+        try:
+            values, before, any_infinite = job.closed(tolerance)
+        except _Rounded:
+            values, before = job.closed_by_potentials(tolerance)
+            return _narrowed(values, matrix.dtype, semiring), before
         if not any_infinite or reach.proves(dtype):
-            before = None if via is None else _predecessors(values, via, semiring, n_threads, progress)
             return _narrowed(values, matrix.dtype, semiring), before
     raise InputError(
         f"weights as large as {reach.edge:g} make paths of {n} vertices that no type holds: divide all by a number"
     )
+
+
+class _Rounded(Exception):
+    """Rounding made a cycle of weight 0 negative."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A closure in a type of numbers.
+
+    Attributes
+    ----------
+    matrix, semiring, n_left, wants_predecessors, n_threads, progress
+        As `tropical_closure`'s.
+    dtype
+        In which it is computed.
+    """
+
+    matrix: NDArray[Any]
+    semiring: Semiring
+    dtype: str
+    n_left: int
+    wants_predecessors: bool
+    n_threads: int
+    progress: Progress | None
+
+    def closed(self, tolerance: float) -> tuple[NDArray[Any], NDArray[np.int32] | None, bool]:
+        """Distances, predecessors, and whether a distance is infinite.
+
+        Raises
+        ------
+        NegativeCycle
+            There is one, below -tolerance.
+        _Rounded
+            Rounding made one.
+        """
+        values, via, vertex, any_infinite = self._run(self.wants_predecessors, tolerance, self.progress)
+        if vertex >= 0:
+            if via is None:  # once more up to there, with paths
+                _, via, vertex, _ = self._run(True, tolerance, None)
+            assert via is not None
+            raise self._cycle([int(v) for v in _native.negative_cycle(via, vertex)], tolerance)
+        return values, None if via is None else self._predecessors(values, via), any_infinite
+
+    def closed_by_potentials(self, tolerance: float) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
+        """The same where rounding made a cycle negative. Raises InputError where the weights are beyond that, too."""
+        weights = _converted(self.matrix, self.semiring, "float64")
+        if self.semiring.is_max:
+            np.negative(weights, out=weights)
+        found = closed_by_potentials(
+            weights,
+            tolerance,
+            n_left=self.n_left,
+            wants_predecessors=self.wants_predecessors,
+            n_threads=self.n_threads,
+            progress=self.progress,
+        )
+        if found is None:
+            raise InputError(
+                "cycles are negative by no more than rounding explains, or by little more: give the weights as whole "
+                "numbers of a type of integers"
+            )
+        distances, via, reduced = found
+        before = None if via is None or reduced is None else self._predecessors(reduced, via, MIN_PLUS)
+        return 0.0 - distances if self.semiring.is_max else distances, before
+
+    def _run(
+        self, wants_via: bool, tolerance: float, progress: Progress | None
+    ) -> tuple[NDArray[Any], NDArray[np.int32] | None, int, bool]:
+        values = _converted(self.matrix, self.semiring, self.dtype)
+        via = np.empty(values.shape, np.int32) if wants_via else None
+        vertex, any_infinite = _native.closure(
+            values, via, self.semiring.is_max, self.n_left, tolerance, self.n_threads, progress
+        )
+        return values, via, vertex, any_infinite
+
+    def _predecessors(
+        self, values: NDArray[Any], via: NDArray[np.int32], semiring: Semiring | None = None
+    ) -> NDArray[np.int32]:
+        found = np.empty_like(via)
+        is_max = (semiring or self.semiring).is_max
+        if not _native.path_predecessors(values, via, is_max, found, self.n_threads, self.progress):
+            raise _Rounded
+        return found
+
+    def _cycle(self, vertices: list[int], tolerance: float) -> Exception:
+        """The error that names a cycle."""
+        following = [*vertices[1:], vertices[0]]
+        weight = math.fsum(float(self.matrix[i, j]) for i, j in zip(vertices, following, strict=True))
+        if self.dtype[0] == "f" and (-weight if self.semiring.is_max else weight) >= -tolerance:
+            return _Rounded()
+        return NegativeCycle(vertices, weight, is_max=self.semiring.is_max)
 
 
 def _converted(matrix: NDArray[Any], semiring: Semiring, dtype: str) -> NDArray[Any]:
@@ -285,39 +379,6 @@ def _narrowed(values: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) ->
     if dtype.kind == "i":
         narrow[infinite] = limits.min if semiring.is_max else limits.max
     return narrow
-
-
-def _predecessors(
-    values: NDArray[Any], via: NDArray[np.int32], semiring: Semiring, n_threads: int, progress: Progress | None
-) -> NDArray[np.int32]:
-    found = np.empty_like(via)
-    if not _native.path_predecessors(values, via, semiring.is_max, found, n_threads, progress):
-        raise InputError(
-            "rounding makes a cycle of weight 0 look negative, so that paths cannot be told: give the weights as "
-            "float64, or as whole numbers"
-        )
-    return found
-
-
-def _negative_cycle(
-    matrix: NDArray[Any],
-    semiring: Semiring,
-    dtype: str,
-    via: NDArray[np.int32] | None,
-    vertex: int,
-    n_left: int,
-    tolerance: float,
-    n_threads: int,
-) -> NegativeCycle:
-    """The error that names a cycle; the computation is repeated up to it where paths were not kept."""
-    if via is None:
-        via = np.empty(matrix.shape, np.int32)
-        values = _converted(matrix, semiring, dtype)
-        vertex, _ = _native.closure(values, via, semiring.is_max, n_left, tolerance, n_threads, None)
-    vertices = [int(v) for v in _native.negative_cycle(via, vertex)]
-    following = [*vertices[1:], vertices[0]]
-    weight = math.fsum(float(matrix[i, j]) for i, j in zip(vertices, following, strict=True))
-    return NegativeCycle(vertices, weight, is_max=semiring.is_max)
 
 
 def _reached(matrix: NDArray[np.bool_], n_threads: int, progress: Progress | None) -> NDArray[np.bool_]:

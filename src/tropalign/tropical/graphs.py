@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.results.paths import Vertices
 from tropalign.tropical.closures import NegativeCycle
 
 #: Types that weights may have.
@@ -106,6 +107,19 @@ class Graph:
         found[self.sources, self.targets] = self.weights
         np.fill_diagonal(found, 0)
         return found
+
+    def numbers(self, vertices: Sequence[Hashable] | None) -> Sequence[int]:
+        """The numbers of vertices that are given by name, or by number where they have none; None for all of them.
+
+        Raises
+        ------
+        InputError
+            There is no such vertex.
+        """
+        if vertices is None:
+            return range(self.n)
+        known = Vertices(self.n, self.names)
+        return [known.number(vertex) for vertex in vertices]
 
 
 def _vertices(numbers: Any, name: str) -> NDArray[np.int64]:
