@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tropalign.tropical.closures import closure
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.graphs import Graph
+    from tropalign.tropical.decode import decode
     from tropalign.tropical.hmm import HMM
     from tropalign.tropical.paths import shortest_paths
     from tropalign.tropical.products import chain, matmul, power, scan
@@ -25,6 +26,7 @@ _HOMES: dict[str, str] = {
     "REAL": "semirings",
     "Semiring": "semirings",
     "chain": "products",
+    "decode": "decode",
     "closure": "closures",
     "matmul": "products",
     "power": "products",
@@ -45,6 +47,7 @@ __all__ = [
     "Semiring",
     "chain",
     "closure",
+    "decode",
     "matmul",
     "power",
     "read_graph",
