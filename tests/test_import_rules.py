@@ -25,7 +25,7 @@ ALLOWED = {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "trees",
     },
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "tropical": {"errors", "machine", "sequences", "results"},
+    "tropical": {"errors", "machine", "sequences", "results", "execution", "formats"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
         "profile", "trees", "tropical",

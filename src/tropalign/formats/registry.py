@@ -2,8 +2,8 @@
 
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
 (the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments), ``confidence`` (their
-table) and ``trees`` (their guide trees); ``hits``. Adding a format is adding a module. Names are read from the
-files, so that a command line can list them before anything is imported.
+table) and ``trees`` (their guide trees); ``hits``; ``segments``, and ``tracks`` (their pictures). Adding a format is
+adding a module. Names are read from the files, so that a command line can list them before anything is imported.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from tropalign.formats.hits import HitsContext
     from tropalign.formats.pairs import PairsContext
     from tropalign.formats.placed import PlacedContext
+    from tropalign.formats.segments import SegmentsContext
 
-    Context = AlignedContext | HitsContext | PairsContext | PlacedContext
+    Context = AlignedContext | HitsContext | PairsContext | PlacedContext | SegmentsContext
 
 #: The format of each kind where no suffix chooses one.
 DEFAULTS = {
@@ -38,6 +39,8 @@ DEFAULTS = {
     "confidence": "tsv",
     "trees": "newick",
     "hits": "text",
+    "segments": "tsv",
+    "tracks": "svg",
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -157,6 +160,12 @@ def hits_writer(name: str, header: Header, context: HitsContext) -> Writer:
     """A writer of hits: tables, text, alignments. Raises what `pairs_writer` does."""
     check_format("hits", name)
     return _bound("hits", name, header, context)
+
+
+def segments_writer(kind: str, name: str, header: Header, context: SegmentsContext) -> Writer:
+    """A writer of segments (kind "segments"), or of pictures of them ("tracks"). Raises what `pairs_writer` does."""
+    check_format(kind, name)
+    return _bound(kind, name, header, context)
 
 
 def shows_confidence(kind: str, name: str) -> bool:

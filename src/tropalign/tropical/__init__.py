@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tropalign.tropical.closures import closure
+    from tropalign.tropical.decode import decode
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.graphs import Graph
-    from tropalign.tropical.decode import decode
     from tropalign.tropical.hmm import HMM
     from tropalign.tropical.paths import shortest_paths
     from tropalign.tropical.products import chain, matmul, power, scan

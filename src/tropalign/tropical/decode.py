@@ -68,6 +68,13 @@ class Decoder:
     n_threads
         0 for all there are.
 
+    Attributes
+    ----------
+    labels : tuple of str
+        All that the model knows.
+    shown_label : int
+        The number of the first that is kept.
+
     Raises
     ------
     InputError
@@ -86,6 +93,7 @@ class Decoder:
             if label not in self.labels:
                 raise InputError(f"no state has the label {shown(label)!r}: the model knows {', '.join(self.labels)}")
         self._wanted = np.array([label in wanted for label in self.labels])
+        self.shown_label = int(np.argmax(self._wanted))
         numbers = {label: number for number, label in enumerate(self.labels)}
         self._letter_codes = letter_codes(model.symbols, model.missing)
         missing = np.ones((model.n_states, 1))
