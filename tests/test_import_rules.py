@@ -25,7 +25,7 @@ ALLOWED = {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise", "trees",
     },
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "tropical": {"errors", "machine", "sequences", "results", "devices"},
+    "tropical": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
         "profile", "trees", "tropical",

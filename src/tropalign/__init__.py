@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from tropalign.results.hits import Hits
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.results.placements import Placements
+    from tropalign.results.segments import Segments
     from tropalign.results.thresholds import Thresholds
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
+    from tropalign.tropical.decode import decode
     from tropalign.tropical.hmm import HMM
 
 __version__ = "0.1.0"
@@ -70,6 +72,8 @@ _HOMES = {
     "write_hits": "profile.files",
     "scan": "profile.api",
     "HMM": "tropical.hmm",
+    "decode": "tropical.decode",
+    "Segments": "results.segments",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",
     "NUCLEOTIDE": "sequences",
@@ -114,6 +118,8 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "write_hits",
     "scan",
     "HMM",
+    "decode",
+    "Segments",
     "Gap",
     "SubstitutionMatrix",
     "NUCLEOTIDE",

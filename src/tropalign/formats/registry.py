@@ -2,8 +2,9 @@
 
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
 (the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments), ``confidence`` (their
-table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances). Adding a format is adding a module. Names are
-read from the files, so that a command line can list them before anything is imported.
+table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances); ``segments``, and ``tracks`` (their pictures).
+Adding a format is adding a module. Names are read from the files, so that a command line can list them before anything
+is imported.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsContext
     from tropalign.formats.paths import PathsContext
     from tropalign.formats.placed import PlacedContext
+    from tropalign.formats.segments import SegmentsContext
 
-    Context = AlignedContext | HitsContext | PairsContext | PathsContext | PlacedContext
+    Context = AlignedContext | HitsContext | PairsContext | PathsContext | PlacedContext | SegmentsContext
 
 #: The format of each kind where no suffix chooses one.
 DEFAULTS = {
@@ -40,6 +42,8 @@ DEFAULTS = {
     "trees": "newick",
     "hits": "text",
     "paths": "tsv",
+    "segments": "tsv",
+    "tracks": "svg",
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -165,6 +169,12 @@ def paths_writer(name: str, header: Header, context: PathsContext) -> Writer:
     """A writer of distances and paths. Raises what `pairs_writer` does."""
     check_format("paths", name)
     return _bound("paths", name, header, context)
+
+
+def segments_writer(kind: str, name: str, header: Header, context: SegmentsContext) -> Writer:
+    """A writer of segments (kind "segments"), or of pictures of them ("tracks"). Raises what `pairs_writer` does."""
+    check_format(kind, name)
+    return _bound(kind, name, header, context)
 
 
 def shows_confidence(kind: str, name: str) -> bool:

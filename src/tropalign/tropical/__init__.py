@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tropalign.tropical.closures import closure
     from tropalign.tropical.folding import Structure, nussinov
+    from tropalign.tropical.decode import decode
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.graphs import Graph
     from tropalign.tropical.hmm import HMM
@@ -38,6 +39,7 @@ _HOMES: dict[str, str] = {
     "Structure": "folding",
     "best_cuts": "intervals",
     "chain": "products",
+    "decode": "decode",
     "closure": "closures",
     "matmul": "products",
     "matrix_chain": "intervals",
@@ -66,6 +68,7 @@ __all__ = [
     "best_cuts",
     "chain",
     "closure",
+    "decode",
     "matmul",
     "matrix_chain",
     "nussinov",

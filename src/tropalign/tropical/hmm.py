@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,13 @@ from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
+from tropalign.sequences.files import Source
+from tropalign.tropical.fitting import PARTS, Counts, FitOptions, fitted
 from tropalign.tropical.observations import MOST_BYTE_SYMBOLS, Observations, Reader, letter_codes
 from tropalign.tropical.probabilities import MOST_STATES, checked_probabilities, logs_of
 
 Progress = Callable[[int], object]
+TEXTS = ("name", "description", "report")
 
 
 class HMM:
@@ -43,16 +47,18 @@ class HMM:
         "0", "1" ... by default.
     labels : sequence of str, optional
         What each state stands for; several states may share a label. Their names by default.
-    name : str
+    name, description : str
         Of the model, in files and outputs.
+    report : sequence of str
+        The labels that matter, which `tropalign decode` writes; all of them by default.
 
     Attributes
     ----------
     start, transition, emission : float64
         As given; they cannot be written to.
-    symbols, state_names, labels : tuple of str
+    symbols, state_names, labels, report : tuple of str
         As given. `symbols` is None where observations are no letters.
-    missing, name : str
+    missing, name, description : str
         As given.
     history : tuple of float
         The log-likelihood of the training data before each round of `fit`, and after the last one; empty otherwise.
@@ -88,6 +94,8 @@ class HMM:
         state_names: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
         name: str = "",
+        description: str = "",
+        report: Sequence[str] = (),
     ) -> None:
         self.start = checked_probabilities("start", start, (None,), None)
         n_states = len(self.start)
@@ -104,8 +112,10 @@ class HMM:
         )
         self.symbols, self.missing = _checked_symbols(symbols, missing, self.n_symbols)
         self.labels = _words("labels", labels, n_states) or self.state_names
-        self.name = str(name)
+        self.name, self.description = str(name), str(description)
+        self.report = _checked_report(report, self.all_labels)
         self.history: tuple[float, ...] = ()
+        self._frames: Callable[[Any], NDArray[np.float64]] | None = None
 
     @property
     def n_states(self) -> int:
@@ -117,6 +127,11 @@ class HMM:
         """How many symbols can be emitted; 0 where observations are frames."""
         return 0 if self.emission is None else self.emission.shape[1]
 
+    @property
+    def all_labels(self) -> tuple[str, ...]:
+        """Each label once, in the order of the states."""
+        return tuple(dict.fromkeys(self.labels))
+
     def __repr__(self) -> str:
         symbols = f", {self.n_symbols} symbols" if self.n_symbols else ""
         return f"<HMM{' ' + self.name if self.name else ''}: {self.n_states} states{symbols}>"
@@ -124,7 +139,7 @@ class HMM:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HMM):
             return NotImplemented
-        words = ("symbols", "missing", "state_names", "labels", "name")
+        words = ("symbols", "missing", "state_names", "labels", *TEXTS)
         return all(getattr(self, name) == getattr(other, name) for name in words) and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in ("start", "transition", "emission")
         )
@@ -233,6 +248,199 @@ class HMM:
         parts = [rows[a:b] for a, b in zip(seen.offsets[:-1], seen.offsets[1:], strict=True)]
         return parts[0] if seen.is_single else parts
 
+    def fit(
+        self,
+        observations: Any,
+        *,
+        n_rounds: int = 100,
+        tolerance: float = 0.01,
+        pseudocount: float = 0.0,
+        fixed: Collection[str] = (),
+        n_threads: int = 0,
+        progress: Progress | None = None,
+    ) -> HMM:
+        """A new model, trained on observations from this one (Baum and Welch).
+
+        A probability of 0 stays 0. Of frames start and transition are trained, since emissions are given.
+
+        Parameters
+        ----------
+        observations
+            See the class; a list of sequences.
+        n_rounds
+            At most.
+        tolerance
+            Training ends when a round makes the log-likelihood less than this much better.
+        pseudocount
+            Added to the expected count of all that has a probability above 0.
+        fixed
+            What stays as it is: of "start", "transition", "emission".
+        n_threads
+            0 for all there are.
+        progress
+            Called with the number of rounds done.
+
+        Returns
+        -------
+        HMM
+            Its `history` has the log-likelihood before each round and after the last one.
+
+        Raises
+        ------
+        InputError
+            Observations that the model cannot have or make.
+        UsageError
+            An option out of its range.
+
+        Examples
+        --------
+        >>> model = tropalign.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]], symbols="HT")
+        >>> trained = model.fit(["HHHHHHTTTTTTTT", "TTTTTTHHHHH"])
+        >>> trained.emission.round(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        >>> trained.history[-1] > trained.history[0]
+        True
+        """
+        options = FitOptions(n_rounds, tolerance, pseudocount, fixed)
+        seen, threads = self._reader.read(observations), resolve_threads(n_threads)
+        if not len(seen.offsets) > 1:
+            raise InputError("there are no sequences to train on: give one or more")
+
+        def count(parts: dict[str, NDArray[np.float64]]) -> Counts:
+            found = self._native("hmm_counts", seen, threads, None, parts)
+            return (*found[:3], found[3][: self.n_symbols].T)
+
+        names = ("start", "transition") if self.emission is None or seen.codes is None else PARTS
+        parts, history = fitted({name: getattr(self, name) for name in names}, count, options, progress)
+        return self._with(parts, history)
+
+    def _with(self, parts: dict[str, NDArray[np.float64]], history: tuple[float, ...]) -> HMM:
+        """The same model with other numbers."""
+        words: dict[str, Any] = {
+            name: getattr(self, name) for name in ("symbols", "missing", "state_names", "labels", *TEXTS)
+        }
+        made = HMM(parts["start"], parts["transition"], parts.get("emission", self.emission), **words)
+        made.history, made._frames = history, self._frames
+        return made
+
+    def save(self, path: str | os.PathLike[str] | IO[bytes]) -> None:
+        """Writes a file that people can read, and `load`.
+
+        Parameters
+        ----------
+        path
+            A name, by convention ending in .toml, or a file that is open for writing bytes.
+
+        Raises
+        ------
+        InputError
+            A model whose symbols are no letters; a file that cannot be written.
+
+        Examples
+        --------
+        >>> model = tropalign.HMM([1, 0], [[0.9, 0.1], [0, 1]], [[0.5, 0.5], [0.1, 0.9]], symbols="HT")
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/coin.toml")
+        ...     tropalign.HMM.load(f"{folder}/coin.toml") == model
+        True
+        """
+        from tropalign.tropical.model_files import save_model
+
+        save_model(self, path)
+
+    @staticmethod
+    def load(source: Source) -> HMM:
+        """A model from a file, or one that comes with tropalign by its name: "cpg".
+
+        Parameters
+        ----------
+        source
+            A name, or an open file.
+
+        Returns
+        -------
+        HMM
+
+        Raises
+        ------
+        InputError
+            There is none; a file that is no model, or has something wrong in it.
+
+        Examples
+        --------
+        >>> tropalign.HMM.load("cpg")
+        <HMM cpg: 8 states, 4 symbols>
+        """
+        from tropalign.tropical.model_files import load_model
+
+        return load_model(source)
+
+    @staticmethod
+    def from_hmmlearn(model: Any) -> HMM:
+        """A model of hmmlearn: a CategoricalHMM, or any other with `frames` for its observations.
+
+        Parameters
+        ----------
+        model
+            Fitted, or with its numbers set by hand.
+
+        Returns
+        -------
+        HMM
+
+        Raises
+        ------
+        InputError
+            Something else than a model of hmmlearn, or one that has no numbers yet.
+
+        Examples
+        --------
+        >>> from hmmlearn.hmm import GaussianHMM
+        >>> theirs = GaussianHMM(2, "spherical", init_params="")
+        >>> theirs.startprob_, theirs.transmat_ = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]]
+        >>> theirs.n_features, theirs.means_, theirs.covars_ = 1, np.array([[0.0], [3.0]]), [1.0, 1.0]
+        >>> model = tropalign.HMM.from_hmmlearn(theirs)
+        >>> model.viterbi(model.frames([0.1, -0.5, 3.2, 2.7]))[0].tolist()
+        [0, 0, 1, 1]
+        """
+        from tropalign.tropical.hmmlearn_models import parts_of
+
+        parts, frames = parts_of(model)
+        made = HMM(**parts)
+        made._frames = frames
+        return made
+
+    def frames(self, observations: Any) -> NDArray[np.float64]:
+        """Emission scores of what a model from hmmlearn observes, for the other methods.
+
+        Parameters
+        ----------
+        observations : shape (n,) or (n, n_features)
+            As the model of hmmlearn takes them.
+
+        Returns
+        -------
+        float64, shape (n, n_states)
+
+        Raises
+        ------
+        InputError
+            The model observes symbols, or was made without a function for this.
+
+        Examples
+        --------
+        See `from_hmmlearn`. Scores can also be computed outside, here those of normal distributions:
+
+        >>> model = tropalign.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
+        >>> seen, means = np.array([0.1, -0.5, 3.2, 2.7]), np.array([0.0, 3.0])
+        >>> model.viterbi(-((seen[:, None] - means) ** 2) / 2)[0].tolist()
+        [0, 0, 1, 1]
+        """
+        if self._frames is None:
+            raise InputError("the model has no function for frames: give symbols, or scores of your own")
+        return self._frames(observations)
+
     def sample(self, n: int, seed: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """A random sequence that the model makes.
 
@@ -276,19 +484,28 @@ class HMM:
             codes[t] = _drawn(emissions[states[t]], draws[1, t])
         return codes, states
 
-    def _native(self, name: str, seen: Observations, n_threads: int, progress: Progress | None) -> Any:
+    def _native(
+        self,
+        name: str,
+        seen: Observations,
+        n_threads: int,
+        progress: Progress | None,
+        parts: dict[str, NDArray[np.float64]] | None = None,
+    ) -> Any:
+        """Calls the native function of that name for codes or frames, with the model's numbers or others."""
+        start, transition = (parts[part] if parts else getattr(self, part) for part in ("start", "transition"))
         if seen.codes is not None:
+            emission = _with_missing(parts["emission"]) if parts else self._emission_of_codes
             call = getattr(_native, f"{name}_codes")
-            numbers = (self.start, self.transition, self._emission_of_codes, seen.codes)
-            return call(*numbers, seen.offsets, n_threads, progress)
+            return call(start, transition, emission, seen.codes, seen.offsets, n_threads, progress)
         call = getattr(_native, f"{name}_frames")
-        return call(self.start, self.transition, seen.frames, seen.offsets, n_threads, progress)
+        return call(start, transition, seen.frames, seen.offsets, n_threads, progress)
 
     @cached_property
     def _emission_of_codes(self) -> NDArray[np.float64]:
         """Emissions, and a last column of ones for missing observations."""
         assert self.emission is not None
-        return np.hstack([self.emission, np.ones((self.n_states, 1))])
+        return _with_missing(self.emission)
 
     @cached_property
     def _reader(self) -> Reader:
@@ -296,6 +513,11 @@ class HMM:
         is_wide = self.n_symbols > MOST_BYTE_SYMBOLS
         logs = logs_of(self._emission_of_codes) if is_wide else None
         return Reader(self.n_states, self.n_symbols, table, logs)
+
+
+def _with_missing(emission: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Emissions, and a last column of ones for missing observations."""
+    return np.hstack([emission, np.ones((len(emission), 1))])
 
 
 def _drawn(cumulative: NDArray[np.float64], draw: float) -> int:
@@ -317,6 +539,15 @@ def _words(name: str, given: Sequence[str] | None, count: int) -> tuple[str, ...
     if len(words) != count or not all(isinstance(word, str) and word for word in words):
         raise InputError(f"{name} are {len(words)} for {count} states: give a text per state")
     return words
+
+
+def _checked_report(report: Sequence[str], labels: tuple[str, ...]) -> tuple[str, ...]:
+    for label in report:
+        if label not in labels:
+            raise InputError(
+                f"report names {label!r}, which is the label of no state: name some of {', '.join(labels)}"
+            )
+    return tuple(label for label in labels if label in report) if report else labels
 
 
 def _checked_symbols(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError, shown
+from tropalign.errors import InputError, shown
 from tropalign.sequences.inputs import letters_of
 
 #: The code that a letter of a text has which is neither a symbol nor missing.
@@ -167,17 +167,3 @@ def _said(given: object) -> str:
     if isinstance(given, np.ndarray):
         return f"an array of {given.dtype} of shape {given.shape}"
     return f"an object of type {type(given).__name__}"
-
-
-def checked_iterations(tolerance: Any, pseudocount: Any) -> tuple[float, float]:
-    """Numbers of 0 and more. Raises UsageError on anything else."""
-    found = []
-    for name, value in ("tolerance", tolerance), ("pseudocount", pseudocount):
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = -1.0
-        if not 0 <= number < float("inf"):
-            raise UsageError(f"{name} {value!r} is no number of 0 or more")
-        found.append(number)
-    return found[0], found[1]

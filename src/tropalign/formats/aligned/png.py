@@ -7,7 +7,7 @@ from typing import Any
 
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.aligned_picture import picture
+from tropalign.formats.aligned_picture import Picture, picture
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
@@ -30,9 +30,13 @@ def require() -> None:
 
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     """The picture."""
+    return drawn(picture(alignment, context.title))
+
+
+def drawn(made: Picture) -> bytes:
+    """A picture as PNG."""
     from PIL import Image, ImageDraw, ImageFont
 
-    made = picture(alignment, context.title)
     image = Image.new("RGB", (round(SCALE * made.width), round(SCALE * made.height)), "white")
     brush = ImageDraw.Draw(image)
     for x, y, width, height, colour in made.boxes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.aligned_picture import picture
+from tropalign.formats.aligned_picture import Picture, picture
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
@@ -17,12 +17,16 @@ STYLE = (
 
 
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The picture: a path per colour, below the texts."""
-    made = picture(alignment, context.title)
+    """The picture."""
+    return drawn(picture(alignment, context.title), context.title)
+
+
+def drawn(made: Picture, title: str) -> bytes:
+    """A picture as SVG: a path per colour, below the texts."""
     size = f'width="{made.width:.0f}" height="{made.height:.0f}" viewBox="0 0 {made.width:.0f} {made.height:.0f}"'
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
-        f"<title>{html.escape(context.title)}</title><style>{STYLE}</style>",
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style>",
         '<rect width="100%" height="100%" fill="#fff"/>',
     ]
     paths: dict[str, list[str]] = {}

@@ -1,0 +1,249 @@
+"""``tropalign decode``: segments of sequences by a hidden Markov model."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from tropalign.cli.options import Choices, add_output_options, checked, command_line, fraction, started, whole
+from tropalign.formats.registry import format_names
+from tropalign.machine.memory import parse_bytes
+from tropalign.machine.numbers import MOST_THREADS
+
+if TYPE_CHECKING:
+    from tropalign.execution.run import Output
+    from tropalign.execution.task import Progress
+    from tropalign.formats.track_picture import Track
+    from tropalign.sequences.blocks import SequenceBlock
+    from tropalign.tropical.decode import Decoder
+    from tropalign.tropical.hmm import HMM
+
+EXAMPLE = """example:
+  tropalign decode --model cpg examples/cpgislands.fa
+  tropalign decode --model cpg chr21.fa.gz -o islands.bed --min-length 200 --plot islands.svg
+  tropalign decode --model cpg genes.fa --fit --model-out mine.toml -o islands.tsv
+
+Models are small files that people can read (docs/decode.md); cpg, the CpG islands of Durbin et al. 1998, comes with
+tropalign. Coordinates are 0-based, half-open. A run that was stopped begins anew. Exit codes: 0 done, 2 usage, 3 bad
+input, 4 memory or disk, 130 interrupted."""
+#: Options that belong to --fit, with their defaults.
+FITTING = {"rounds": 100, "tolerance": 0.01, "pseudocount": 0.0, "fix": None, "model_out": None}
+#: Records that a picture shows at most.
+MOST_TRACKS = 20
+
+
+def add_parser(verbs: Any, formatter: Any) -> None:
+    """Registers the verb."""
+    parser = verbs.add_parser(
+        "decode",
+        help="cut sequences into segments by a hidden Markov model (CpG islands)",
+        description="Finds the segments of sequences that a hidden Markov model gives one label, such as CpG islands, "
+        "with the posterior probability of each.",
+        epilog=EXAMPLE,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("sequences", nargs="+", metavar="FASTA", help="sequences, compressed or not; - is stdin")
+    parser.add_argument("--model", required=True, metavar="MODEL", help="cpg, or the file of a model")
+    _add_segment_options(parser.add_argument_group("segments"))
+    _add_fit_options(parser.add_argument_group("training"))
+    group = parser.add_argument_group("output and resources")
+    add_output_options(group)
+    group.add_argument(
+        "-f", "--format", choices=format_names("segments"), help="(default: by the suffix of -o, else tsv)"
+    )
+    group.add_argument(
+        "--plot", metavar="FILE", help=f"a picture, SVG or PNG by the suffix, of the first {MOST_TRACKS} sequences"
+    )
+    group.add_argument(
+        "-t", "--threads", type=whole(0, MOST_THREADS), default=0, metavar="N", help="0 (default) for all there are"
+    )
+    group.add_argument(
+        "--memory",
+        type=checked(parse_bytes),
+        metavar="SIZE",
+        help="memory to take at most, like 8G (default: 60%% of the free)",
+    )
+    parser.set_defaults(run=run, parser=parser, shard=None, device=None)
+
+
+def _add_segment_options(group: Any) -> None:
+    group.add_argument(
+        "--by",
+        choices=Choices("tropalign.tropical.decode", "WAYS"),
+        default="viterbi",
+        help="labels of the most probable path (default), or the most probable label of each position",
+    )
+    group.add_argument(
+        "--label", action="append", metavar="LABEL", help="write segments of it; may be repeated (default: the model's)"
+    )
+    group.add_argument("--min-length", type=whole(0), default=1, metavar="N", help="leave shorter segments out")
+    group.add_argument(
+        "--min-support", type=fraction, default=0.0, metavar="P", help="leave segments of lower mean posterior out"
+    )
+
+
+def _add_fit_options(group: Any) -> None:
+    group.add_argument("--fit", action="store_true", help="train the model on the sequences first (Baum-Welch)")
+    group.add_argument("--model-out", metavar="FILE", help="where to write the trained model")
+    group.add_argument("--rounds", type=whole(0), default=100, metavar="N", help="at most (default: 100)")
+    group.add_argument(
+        "--tolerance",
+        type=_amount,
+        default=0.01,
+        metavar="X",
+        help="gain in log-likelihood that ends it (default: .01)",
+    )
+    group.add_argument(
+        "--pseudocount", type=_amount, default=0.0, metavar="X", help="added to every count that is possible"
+    )
+    group.add_argument(
+        "--fix",
+        action="append",
+        choices=Choices("tropalign.tropical.fitting", "PARTS"),
+        help="leave this part as it is; may be repeated",
+    )
+
+
+def _amount(text: str) -> float:
+    """A number of 0 or more."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
+    return value
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, decodes and writes."""
+    from tropalign.execution.run import memory_allowed, write_outputs
+    from tropalign.sequences.blocks import BlockReader
+    from tropalign.tropical.decode import DecodeOptions, Decoder
+    from tropalign.tropical.model_files import load_model, save_model
+
+    _check_usage(options)
+    paths = [path for path in (options.output, options.plot, options.model_out) if path is not None]
+    show = started(options, paths, [*options.sequences, options.model])
+    model = load_model(options.model)
+    choice = DecodeOptions(options.by, tuple(options.label or ()), options.min_length, options.min_support)
+    decoder = Decoder(model, choice, options.threads)  # which finds what does not fit before anything is read
+    outputs = _outputs(options, model)
+    blocks: Iterable[SequenceBlock] = _fitting(
+        BlockReader(options.sequences), memory_allowed(options.memory, options.output)
+    )
+    if options.fit:
+        blocks = list(blocks)
+        with show("rounds of training", options.rounds) as progress:
+            model = _trained(options, model, blocks, progress)
+        if options.model_out is not None:
+            save_model(model, options.model_out)
+        decoder = Decoder(model, choice, options.threads)
+    tracks: list[Track] | None = [] if options.plot is not None else None
+    with show("sequences", None) as progress:
+        parts = _parts(decoder, blocks, outputs[0], tracks, progress)
+        first = next(parts)  # so that nothing is written where the first sequences cannot be decoded
+        write_outputs(outputs[:1], lambda output: chain([first], parts))
+    if tracks is not None:
+        _write_plot(options, decoder, outputs[1], tracks)
+
+
+def _check_usage(options: argparse.Namespace) -> None:
+    refuse = options.parser.error
+    if [*options.sequences, options.model].count("-") > 1:
+        refuse("standard input can be read once: name - once")
+    if not options.fit:
+        for name, default in FITTING.items():
+            if getattr(options, name) != default:
+                refuse(f"--{name.replace('_', '-')} belongs to --fit: add that, or leave it out")
+
+
+def _outputs(options: argparse.Namespace, model: HMM) -> list[Output]:
+    """The files with their writers."""
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.execution.run import Output
+    from tropalign.formats.header import Header
+    from tropalign.formats.registry import format_for_path, segments_writer
+    from tropalign.formats.segments import SegmentsContext
+
+    name = options.format or format_for_path("segments", options.output)
+    words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}
+    header = Header(__version__, command_line(options.parser, options), words)
+    wanted = [("segments", "segments", options.output, name)]
+    if options.plot is not None:
+        wanted.append(("plot", "tracks", options.plot, format_for_path("tracks", options.plot)))
+    outputs = []
+    for role, kind, path, chosen in wanted:
+        writer = segments_writer(kind, chosen, header, SegmentsContext(model.name or "segments"))
+        if writer.is_binary:
+            check_terminal(chosen, path)
+        outputs.append(Output(role, path, writer))
+    return outputs
+
+
+def _fitting(blocks: Iterable[SequenceBlock], allowed: int) -> Iterator[SequenceBlock]:
+    """The blocks, as long as memory suffices for each."""
+    from tropalign.errors import shown
+    from tropalign.machine.memory import PROCESS_BYTES, require
+    from tropalign.tropical.decode import POSITION_BYTES
+
+    for block in blocks:
+        what = f"{shown(block.file)}, record {block.names[0]!r} with {len(block.letters):,} letters,"
+        remedy = "allow more with --memory, or cut the sequence"
+        require(PROCESS_BYTES + POSITION_BYTES * len(block.letters), allowed, what, remedy)
+        yield block
+
+
+def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock], progress: Progress | None) -> HMM:
+    from tropalign.errors import InputError
+    from tropalign.sequences.files import file_name
+    from tropalign.tropical.decode import DecodeOptions, Decoder
+
+    decoder = Decoder(model, DecodeOptions())
+    codes = []
+    for block in blocks:
+        found = decoder.codes(tuple(block.names), block.letters, block.offsets, block.file).astype("int64")
+        found[found == model.n_symbols] = -1
+        codes += [found[a:b] for a, b in zip(block.offsets[:-1], block.offsets[1:], strict=True)]
+    words = {"n_rounds": options.rounds, "tolerance": options.tolerance, "pseudocount": options.pseudocount}
+    try:
+        return model.fit(codes, fixed=options.fix or (), n_threads=options.threads, progress=progress, **words)
+    except InputError as error:
+        raise InputError(str(error), file=file_name(options.sequences[0])) from None
+
+
+def _parts(
+    decoder: Decoder,
+    blocks: Iterable[SequenceBlock],
+    output: Output,
+    tracks: list[Track] | None,
+    progress: Progress | None,
+) -> Iterator[bytes]:
+    """What the writer makes of the segments of each block."""
+    from tropalign.tropical.tracks import tracks_of
+
+    done = 0
+    for block in blocks:
+        names = tuple(block.names)
+        found = decoder.decode(names, block.letters, block.offsets, file=block.file)
+        if tracks is not None:
+            tracks += tracks_of(decoder, block, found, MOST_TRACKS - len(tracks))
+        done += len(names)
+        if progress:
+            progress(done)
+        yield output.writer.encode(found)
+
+
+def _write_plot(options: argparse.Namespace, decoder: Decoder, output: Output, tracks: list[Track]) -> None:
+    from tropalign.execution.run import write_outputs
+    from tropalign.formats.aligned import title_of
+    from tropalign.formats.track_picture import Tracks
+
+    label = decoder.labels[decoder.shown_label]
+    title = title_of(options.sequences[0]) if options.sequences[0] != "-" else "standard input"
+    drawn = [output.writer.encode(Tracks(label, tuple(tracks), title))]
+    write_outputs([output], lambda output: drawn)

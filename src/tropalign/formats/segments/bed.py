@@ -1,0 +1,27 @@
+"""Segments as BED: name, start, end, label, support in thousandths."""
+
+from __future__ import annotations
+
+import re
+
+from tropalign.formats.segments import SegmentsContext
+from tropalign.formats.text import concatenated
+from tropalign.formats.writer import Format
+from tropalign.results.segments import Segments
+
+
+def encode(segments: Segments, context: SegmentsContext) -> bytes:
+    """A line per segment. Blanks, which end a field in BED, become underscores."""
+    rows = [
+        f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{_word(found.label)}\t"
+        f"{min(1000, round(1000 * found.support))}\n"
+        for found in segments
+    ]
+    return "".join(rows).encode("utf-8", "backslashreplace")
+
+
+def _word(text: str) -> str:
+    return re.sub(r"[\s\x00-\x1f\x7f]", "_", text)
+
+
+FORMAT = Format((".bed",), encode, concatenated())

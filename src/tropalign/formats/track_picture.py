@@ -1,0 +1,97 @@
+"""Segments along sequences as a picture: a bar with the segments above the curve of their label's posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import shown
+from tropalign.formats.aligned_picture import BAR, FAINT, INK, LETTER, MARGIN, QUIET, TEXT, Box, Picture, Text
+
+#: In pixels: the width of a track, the heights of the bar and of the curve, and what is left free below.
+WIDTH, BAR_HEIGHT, CURVE_HEIGHT, SPACE = 800, 10, 48, 34
+GROUND, SEGMENT = "#eceef2", "#2f6f9f"
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """One sequence.
+
+    Attributes
+    ----------
+    name
+        Of the sequence.
+    length
+        Positions.
+    spans : int64, shape (n, 2)
+        Begin and end of its segments of the label.
+    curve : float64, shape (n_bins,)
+        The mean posterior of the label in bins of equal width.
+    """
+
+    name: str
+    length: int
+    spans: NDArray[np.int64]
+    curve: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """Several sequences, and the label that is shown of them."""
+
+    label: str
+    tracks: tuple[Track, ...]
+    title: str
+
+
+def bounds_of(length: int) -> NDArray[np.int64]:
+    """The bounds of the bins of a curve: one per pixel, or one per position where there are fewer."""
+    return np.unique(np.linspace(0, length, min(length, WIDTH) + 1).round().astype(np.int64))
+
+
+def track_picture(shown_tracks: Tracks) -> Picture:
+    """What stands where."""
+    made = Picture(width=2 * MARGIN + 36 + WIDTH, height=MARGIN + 30)
+    title = shown(f"{shown_tracks.title}: {shown_tracks.label}")
+    made.texts.append(Text((MARGIN,), MARGIN + 4, title, "start", TEXT + 3, INK))
+    for track in shown_tracks.tracks:
+        _draw(made, track)
+    made.width = max(made.width, 2 * MARGIN + LETTER * (TEXT + 3) * len(title))
+    made.height += MARGIN
+    return made
+
+
+def _draw(made: Picture, track: Track) -> None:
+    left, scale = MARGIN + 36, WIDTH / max(track.length, 1)
+    words = (
+        f"{shown(track.name)}   {track.length:,} letters, {len(track.spans):,} segment{'s' * (len(track.spans) != 1)}"
+    )
+    made.texts.append(Text((left,), made.height + 6, words, "start", TEXT, INK))
+    top = made.height + 18
+    made.boxes.append(Box(left, top, WIDTH, BAR_HEIGHT, GROUND))
+    for begin, end in track.spans.tolist():
+        made.boxes.append(Box(left + scale * begin, top, max(1.0, scale * (end - begin)), BAR_HEIGHT, SEGMENT))
+    bottom = top + BAR_HEIGHT + 4 + CURVE_HEIGHT
+    made.boxes.append(Box(left, bottom, WIDTH, 1, FAINT))
+    width = WIDTH / max(len(track.curve), 1)
+    for k, value in enumerate(track.curve.tolist()):
+        height = round(CURVE_HEIGHT * min(max(value, 0.0), 1.0), 1)
+        if height > 0:
+            made.boxes.append(Box(left + width * k, bottom - height, width, height, BAR))
+    for value, text in (0, "0"), (1, "1"):
+        made.texts.append(Text((left - 6,), bottom - CURVE_HEIGHT * value, text, "end", TEXT - 2, QUIET))
+    for position in _ticks(track.length):
+        x = left + scale * position
+        made.boxes.append(Box(x, bottom, 1, 4, FAINT))
+        made.texts.append(Text((x,), bottom + 11, f"{position:,}", "middle", TEXT - 2, QUIET))
+    made.height = bottom + SPACE
+
+
+def _ticks(length: int) -> list[int]:
+    """Round positions, eight at the most."""
+    step = 1
+    while length / step > 8:
+        step *= 5 if str(step)[0] == "1" else 2
+    return list(range(0, length + 1, step))

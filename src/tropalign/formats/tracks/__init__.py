@@ -1,0 +1,1 @@
+"""Formats of pictures of segments along sequences, a module each."""

@@ -1,0 +1,105 @@
+"""Segments of sequences: runs of positions that a hidden Markov model gives one label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Segment(NamedTuple):
+    """One segment.
+
+    Attributes
+    ----------
+    sequence, label : str
+        Whose, and what it is.
+    start, end : int
+        0-based and half-open.
+    support : float
+        The mean posterior probability of the label, over its positions.
+    """
+
+    sequence: str
+    start: int
+    end: int
+    label: str
+    support: float
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Segments of several sequences, in their order. Iterate for a `Segment` each.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the sequences.
+    lengths : int64, shape (n_sequences,)
+        Of the sequences.
+    log_likelihoods : float64, shape (n_sequences,)
+        The logarithm of the probability of each sequence.
+    labels : tuple of str
+        What numbers of `label` mean.
+    sequence : int64, shape (n,)
+        Number of the sequence of each segment.
+    start, end : int64, shape (n,)
+        Positions, 0-based and half-open.
+    label : uint8, shape (n,)
+        What the segment is.
+    support : float64, shape (n,)
+        The mean posterior probability of the label, over the segment's positions.
+
+    Examples
+    --------
+    >>> found = tropalign.decode("cpg", {"chr": "ATTGCAATCATG" * 20 + "CGCGGCGCCGACG" * 20})
+    >>> found
+    <Segments: 1 of 1 sequences>
+    >>> [(segment.label, segment.start, segment.end) for segment in found]
+    [('island', 239, 500)]
+    """
+
+    names: tuple[str, ...]
+    lengths: NDArray[np.int64]
+    log_likelihoods: NDArray[np.float64]
+    labels: tuple[str, ...]
+    sequence: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    label: NDArray[np.uint8]
+    support: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __iter__(self) -> Iterator[Segment]:
+        columns = (self.sequence, self.start, self.end, self.label, self.support)
+        for sequence, start, end, label, support in zip(*(column.tolist() for column in columns), strict=True):
+            yield Segment(self.names[sequence], start, end, self.labels[label], support)
+
+    def __repr__(self) -> str:
+        return f"<Segments: {len(self):,} of {len(self.names):,} sequences>"
+
+    def where(self, keeps: NDArray[np.bool_]) -> Segments:
+        """Some of the segments.
+
+        Parameters
+        ----------
+        keeps : bool, shape (n,)
+            Whether each stays.
+
+        Returns
+        -------
+        Segments
+
+        Examples
+        --------
+        >>> found = tropalign.decode("cpg", ["CGCGGCGCCGACG" * 20], labels=("island", "background"))
+        >>> len(found.where(found.support > 0.9))
+        1
+        """
+        columns = {name: getattr(self, name)[keeps] for name in ("sequence", "start", "end", "label", "support")}
+        return Segments(self.names, self.lengths, self.log_likelihoods, self.labels, **columns)

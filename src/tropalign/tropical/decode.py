@@ -1,0 +1,267 @@
+"""Sequences cut into segments of one label by a hidden Markov model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, UsageError, shown
+from tropalign.machine.numbers import whole_number
+from tropalign.machine.threads import resolve_threads
+from tropalign.results.segments import Segments
+from tropalign.sequences.inputs import named_texts
+from tropalign.tropical.hmm import HMM
+from tropalign.tropical.observations import STRANGE, letter_codes
+from tropalign.tropical.probabilities import logs_of
+
+#: How the label of a position is chosen: that of the best path's state, or the one with the highest posterior.
+WAYS = ("viterbi", "posterior")
+#: Labels at most, so that numbers of labels are bytes.
+MOST_LABELS = 255
+#: Bytes per position, at the most, that letters, codes, paths and labels take at once.
+POSITION_BYTES = 8
+
+
+@dataclass(frozen=True)
+class DecodeOptions:
+    """How sequences are cut, and which segments are kept.
+
+    Attributes
+    ----------
+    by : {"viterbi", "posterior"}
+        A position's label is that of the best path's state, or the one whose states' posteriors have the highest sum.
+    labels
+        Those that are kept; empty for those that the model reports.
+    min_length
+        Shorter segments are left out.
+    min_support
+        Segments with less support are left out, from 0 to 1.
+    """
+
+    by: str = "viterbi"
+    labels: Collection[str] = ()
+    min_length: int = 1
+    min_support: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.by not in WAYS:
+            raise UsageError(f"by {self.by!r} is none of {', '.join(WAYS)}")
+        whole_number("min_length", self.min_length, 0)
+        if not isinstance(self.min_support, int | float) or not 0 <= self.min_support <= 1:
+            raise UsageError(f"min_support {self.min_support!r} is no number from 0 to 1")
+
+
+class Decoder:
+    """Cuts sequences by one model.
+
+    Parameters
+    ----------
+    model
+        Of letters.
+    options
+        How.
+    n_threads
+        0 for all there are.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        All that the model knows.
+    shown_label : int
+        The number of the first that is kept.
+
+    Raises
+    ------
+    InputError
+        A model that does not observe letters, or lacks a label.
+    """
+
+    def __init__(self, model: HMM, options: DecodeOptions, n_threads: int = 0) -> None:
+        if model.symbols is None or model.emission is None:
+            raise InputError("the model has no letters as symbols, so that it cannot read sequences: give it symbols")
+        self.model, self.options, self._n_threads = model, options, resolve_threads(n_threads)
+        self.labels = model.all_labels
+        if len(self.labels) > MOST_LABELS:
+            raise InputError(f"the model has {len(self.labels)} labels, more than {MOST_LABELS}: let states share some")
+        wanted = [options.labels] if isinstance(options.labels, str) else (options.labels or model.report)
+        for label in wanted:
+            if label not in self.labels:
+                raise InputError(f"no state has the label {shown(label)!r}: the model knows {', '.join(self.labels)}")
+        self._wanted = np.array([label in wanted for label in self.labels])
+        self.shown_label = int(np.argmax(self._wanted))
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        self._letter_codes = letter_codes(model.symbols, model.missing)
+        missing = np.ones((model.n_states, 1))
+        self._numbers = (model.start, model.transition, np.hstack([model.emission, missing]))
+        self._state_labels = np.array([numbers[label] for label in model.labels], np.uint8)
+
+    def decode(
+        self,
+        names: tuple[str, ...],
+        letters: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        *,
+        file: str | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Segments:
+        """The segments of some sequences.
+
+        Parameters
+        ----------
+        names
+            Of the sequences.
+        letters : uint8, shape (n_letters,)
+            Of all of them.
+        offsets : int64, shape (n_sequences + 1,)
+            Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
+        file
+            As messages call it.
+        progress
+            Called during native work.
+
+        Returns
+        -------
+        Segments
+            Those that the options keep.
+
+        Raises
+        ------
+        InputError
+            A letter that the model does not know; a sequence that it cannot make.
+        """
+        codes = self.codes(names, letters, offsets, file)
+        labels, likelihoods = self._labels(codes, offsets, progress)
+        starts, ends, numbers = _runs(labels, offsets)
+        kept = self._wanted[numbers] & (ends - starts >= self.options.min_length)
+        starts, ends, numbers = starts[kept], ends[kept], numbers[kept]
+        sums, again = _native.hmm_support(
+            *self._numbers, codes, offsets, self._state_labels, starts, ends, numbers, self._n_threads, progress
+        )
+        likelihoods = again if likelihoods is None else likelihoods
+        if np.isneginf(likelihoods).any():
+            number = int(np.argmax(np.isneginf(likelihoods)))
+            raise InputError(
+                "the model cannot make this sequence: no path has a probability above 0",
+                file=file,
+                record=names[number],
+            )
+        sequence = np.searchsorted(offsets, starts, side="right") - 1
+        support = sums / (ends - starts)
+        begin = offsets[sequence]
+        found = Segments(
+            names, np.diff(offsets), likelihoods, self.labels, sequence, starts - begin, ends - begin, numbers, support
+        )
+        return found.where(support >= self.options.min_support)
+
+    def codes(
+        self, names: tuple[str, ...], letters: NDArray[np.uint8], offsets: NDArray[np.int64], file: str | None
+    ) -> NDArray[np.uint8]:
+        """Codes of letters. Raises InputError on one that the model does not know."""
+        codes = self._letter_codes[letters]
+        if codes.size and codes.max() == STRANGE:
+            at = int(np.argmax(codes == STRANGE))
+            number = int(np.searchsorted(offsets, at, side="right")) - 1
+            raise InputError(
+                f"{shown(chr(letters[at]))!r} at position {at - int(offsets[number]) + 1} is no symbol of the model "
+                f"({''.join(self.model.symbols or ())}) and not among its missing ones: mend it, or name it there",
+                file=file,
+                record=names[number],
+            )
+        return codes
+
+    def curve(self, codes: NDArray[np.uint8], bounds: NDArray[np.int64], label: int) -> NDArray[np.float64]:
+        """The mean posterior of a label of one sequence between neighbouring bounds, which ascend."""
+        numbers = np.full(len(bounds) - 1, label, np.uint8)
+        offsets = np.array([0, len(codes)])
+        sums, _ = _native.hmm_support(
+            *self._numbers, codes, offsets, self._state_labels, bounds[:-1], bounds[1:], numbers, self._n_threads
+        )
+        return sums / np.diff(bounds)
+
+    def _labels(
+        self, codes: NDArray[np.uint8], offsets: NDArray[np.int64], progress: Callable[[int], object] | None
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64] | None]:
+        """The number of the label of each position, and log-likelihoods if these were found on the way."""
+        if self.options.by == "posterior":
+            return _native.hmm_labels(*self._numbers, codes, offsets, self._state_labels, self._n_threads, progress)
+        start, transition, emission = (logs_of(numbers) for numbers in self._numbers)
+        paths, _ = _native.viterbi_codes(start, transition, emission, codes, offsets, self._n_threads, progress)
+        return self._state_labels[paths], None
+
+
+def _runs(
+    labels: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+    """Begin, end and label of the runs of one label, none of which reaches into two sequences."""
+    changes = np.flatnonzero(labels[1:] != labels[:-1]) + 1
+    bounds = np.unique(np.concatenate([changes, offsets]))
+    starts, ends = bounds[:-1], bounds[1:]
+    return starts, ends, labels[starts]
+
+
+def decode(
+    model: HMM | str,
+    sequences: Any,
+    *,
+    by: str = "viterbi",
+    labels: Collection[str] = (),
+    min_length: int = 1,
+    min_support: float = 0.0,
+    n_threads: int = 0,
+) -> Segments:
+    """Cuts sequences into segments of one label, such as CpG islands.
+
+    Parameters
+    ----------
+    model
+        Or its name ("cpg"), or that of a file.
+    sequences
+        Texts, Biopython's or tropalign's objects, or pairs of name and text, in any iterable; or a mapping.
+    by : {"viterbi", "posterior"}
+        A position's label is that of the best path's state, or the one whose states' posteriors have the highest sum.
+    labels
+        Those that are kept; those that the model reports by default.
+    min_length
+        Shorter segments are left out.
+    min_support
+        Segments with less support are left out, from 0 to 1.
+    n_threads
+        0 for all there are.
+
+    Returns
+    -------
+    Segments
+
+    Raises
+    ------
+    InputError
+        A model that does not observe letters or lacks a label; a letter that the model does not know; a sequence that
+        it cannot make.
+    UsageError
+        An option out of its range.
+
+    Examples
+    --------
+    >>> islands = tropalign.decode("cpg", {"chr": "ATTGCAATCATG" * 20 + "CGCGGCGCCGACG" * 20 + "ATTGCAATCATG" * 20})
+    >>> [(found.sequence, found.label, found.start, found.end) for found in islands]
+    [('chr', 'island', 239, 500)]
+    """
+    decoder = Decoder(
+        HMM.load(model) if isinstance(model, str) else model,
+        DecodeOptions(by, labels, min_length, min_support),
+        n_threads,
+    )
+    pairs = [
+        (f"sequence_{number}" if name is None else name, text)
+        for number, (name, text) in enumerate(named_texts(sequences), 1)
+    ]
+    texts = [text.encode("latin-1", "replace") for _, text in pairs]
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    letters = np.frombuffer(b"".join(texts), np.uint8)
+    return decoder.decode(tuple(name for name, _ in pairs), letters, offsets)

@@ -1,0 +1,105 @@
+"""Training of hidden Markov models from observations alone (Baum and Welch; Rabiner 1989, III.C)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError
+from tropalign.machine.numbers import whole_number
+
+PARTS = ("start", "transition", "emission")
+#: Log-likelihoods of sequences, and the counts of starts, steps and symbols (a row per symbol) that are expected.
+Counts = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a model is trained.
+
+    Attributes
+    ----------
+    n_rounds
+        At most.
+    tolerance
+        Training ends when a round makes the log-likelihood less than this much better.
+    pseudocount
+        Added to the expected count of everything that is possible in the model given.
+    fixed
+        What stays as it is: of "start", "transition", "emission".
+    """
+
+    n_rounds: int = 100
+    tolerance: float = 0.01
+    pseudocount: float = 0.0
+    fixed: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        whole_number("n_rounds", self.n_rounds, 0)
+        for name in ("tolerance", "pseudocount"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise UsageError(f"{name} {value!r} is no number of 0 or more")
+        for word in [self.fixed] if isinstance(self.fixed, str) else self.fixed:
+            if word not in PARTS:
+                raise UsageError(f"{word!r} is no part of a model: fix one or more of {', '.join(PARTS)}")
+
+
+def fitted(
+    parts: dict[str, NDArray[np.float64]],
+    count: Callable[[dict[str, NDArray[np.float64]]], Counts],
+    options: FitOptions,
+    progress: Callable[[int], object] | None,
+) -> tuple[dict[str, NDArray[np.float64]], tuple[float, ...]]:
+    """The parts of a model, trained.
+
+    Parameters
+    ----------
+    parts
+        By the names of PARTS; "emission" may be missing.
+    count
+        Counts under the parts given.
+    progress
+        Called with the number of rounds done.
+
+    Returns
+    -------
+    dict, tuple of float
+        The parts, and the log-likelihood before each round and after the last one.
+
+    Raises
+    ------
+    InputError
+        A sequence that the model cannot make, by its number.
+    """
+    history: list[float] = []
+    fixed = [options.fixed] if isinstance(options.fixed, str) else options.fixed
+    while True:
+        likelihoods, *counts = count(parts)
+        if np.isneginf(likelihoods).any():
+            number = int(np.argmax(np.isneginf(likelihoods))) + 1
+            raise InputError(
+                "the model cannot make these observations: leave them out, or give all that occurs a probability",
+                record=f"number {number}",
+            )
+        history.append(float(likelihoods.sum()))
+        gain = history[-1] - history[-2] if len(history) > 1 else float("inf")
+        if len(history) > options.n_rounds or gain < options.tolerance:
+            return parts, tuple(history)
+        found = dict(zip(PARTS, counts, strict=True))
+        parts = {
+            name: part if name in fixed else _shares(part, found[name], options.pseudocount)
+            for name, part in parts.items()
+        }
+        if progress:
+            progress(len(history))
+
+
+def _shares(part: NDArray[np.float64], counts: NDArray[np.float64], pseudocount: float) -> NDArray[np.float64]:
+    """Counts as shares of their rows; a row without any stays as it was."""
+    counts = np.where(part > 0, counts + pseudocount, 0)
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), part)

@@ -1,0 +1,153 @@
+"""tropalign decode: segments, training, pictures, and what cannot be decoded."""
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tropalign as ta
+from tropalign.cli.main import main
+
+BACK, ISLAND = "ATTGCAATCATG" * 20, "CGCGGCGCCGACG" * 20
+
+
+@pytest.fixture
+def islands(request):
+    """Six human CpG islands with what is around them."""
+    return str(request.config.rootpath / "examples" / "cpgislands.fa")
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Sequences with an island each at a known place, but for the second."""
+    path = tmp_path / "made.fa"
+    path.write_text(f">a x\n{BACK + ISLAND + BACK}\n>b\n{BACK.lower()}\n>c\n{BACK + 'NNNNN' + ISLAND}\n")
+    return str(path)
+
+
+def decode(*arguments):
+    return main(["decode", *map(str, arguments)])
+
+
+def rows(text):
+    lines = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    assert lines[0] == ["sequence", "start", "end", "label", "length", "support", "log_likelihood"]
+    return lines[1:]
+
+
+def test_a_table_of_islands(made, capsys):
+    assert decode("--model", "cpg", made) == 0
+    found = rows(capsys.readouterr().out)
+    assert [row[:5] for row in found] == [["a", "239", "500", "island", "261"], ["c", "239", "505", "island", "266"]]
+    model = ta.HMM.load("cpg")
+    text = BACK + ISLAND + BACK
+    support = model.posterior(text)[239:500, :4].sum(axis=1).mean()
+    assert found[0][5:] == [f"{support:.4f}", f"{model.forward(text):.6f}"]
+
+
+@pytest.mark.parametrize("by", ["viterbi", "posterior"])
+def test_every_position_has_a_label(islands, by, capsys):
+    arguments = ["--model", "cpg", islands, "--by", by, "--label", "island", "--label", "background"]
+    assert decode(*arguments) == 0
+    found = rows(capsys.readouterr().out)
+    batch = ta.read_sequences(islands)
+    ends = {}
+    for name, start, end, label, length, support, _ in found:
+        assert int(start) == ends.get(name, 0) and int(end) - int(start) == int(length)
+        assert label in ("island", "background") and 0 <= float(support) <= 1
+        ends[name] = int(end)
+    assert [ends[name] for name in batch.names] == np.diff(batch.offsets).tolist()
+    if by == "posterior":
+        assert all(float(row[5]) >= 0.5 for row in found)
+
+
+def test_bed_by_suffix_and_compressed(made, tmp_path, monkeypatch):
+    assert decode("--model", "cpg", made, "-o", tmp_path / "x.bed.gz") == 0
+    with gzip.open(tmp_path / "x.bed.gz", "rt") as lines:
+        assert [line.split("\t")[:4] for line in lines] == [
+            ["a", "239", "500", "island"],
+            ["c", "239", "505", "island"],
+        ]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(Path(made).read_bytes()))))
+    assert decode("--model", "cpg", "-", "-o", tmp_path / "y.bed") == 0
+    assert (tmp_path / "y.bed").read_text() == gzip.open(tmp_path / "x.bed.gz", "rt").read()
+
+
+def test_filters(made, capsys):
+    assert decode("--model", "cpg", made, "--min-length", 262) == 0
+    assert [row[0] for row in rows(capsys.readouterr().out)] == ["c"]
+    assert decode("--model", "cpg", made, "--min-support", 1) == 0
+    assert rows(capsys.readouterr().out) == []
+
+
+def test_threads_change_nothing(islands, tmp_path):
+    for n_threads in (1, 3):
+        assert decode("--model", "cpg", islands, "-t", n_threads, "-o", tmp_path / f"{n_threads}.bed") == 0
+    assert (tmp_path / "1.bed").read_bytes() == (tmp_path / "3.bed").read_bytes()
+
+
+def test_training(islands, tmp_path, capsys):
+    path = tmp_path / "mine.toml"
+    arguments = ["--fit", "--rounds", 3, "--model-out", path, "--fix", "emission", "--pseudocount", 1]
+    assert decode("--model", "cpg", islands, *arguments) == 0
+    found = capsys.readouterr().out
+    want = ta.HMM.load("cpg").fit(ta.read_sequences(islands), n_rounds=3, pseudocount=1, fixed=("emission",))
+    assert ta.HMM.load(path) == want
+    assert decode("--model", path, islands) == 0
+    assert rows(capsys.readouterr().out) == rows(found)
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_pictures(islands, tmp_path, suffix, capsys):
+    pytest.importorskip("PIL")
+    path = tmp_path / f"x.{suffix}"
+    assert decode("--model", "cpg", islands, "--plot", path) == 0
+    data = path.read_bytes()
+    assert data.startswith(b"<svg" if suffix == "svg" else b"\x89PNG")
+    if suffix == "svg":
+        assert data.count(b" segment") == 6 and b"cpgislands: island" in data
+
+
+REFUSED = [
+    (["--model", "none", "a.fa"], 3, "none: no model has this name and no file: name one of cpg"),
+    (["--model", "cpg", "missing.fa"], 3, "missing.fa: there is no such file"),
+    (["--model", "cpg", "a.fa", "--label", "x"], 3, "no state has the label 'x': the model knows island, background"),
+    (["--model", "cpg", "a.fa", "--rounds", "5"], 2, "--rounds belongs to --fit"),
+    (["--model", "cpg", "a.fa", "--model-out", "x"], 2, "--model-out belongs to --fit"),
+    (["--model", "-", "-"], 2, "standard input can be read once"),
+    (["--model", "cpg", "a.fa", "-o", "x.sam"], 2, "no format has the suffix '.sam'"),
+    (["--model", "cpg", "a.fa", "--plot", "x.gif"], 2, "no format has the suffix '.gif'"),
+    (["--model", "cpg", "a.fa", "-o", "a.fa"], 2, "a.fa is an input"),
+    (["--model", "cpg", "a.fa", "--min-support", "2"], 2, "'2' is no fraction"),
+    (["--model", "cpg", "a.fa", "--by", "x"], 2, "invalid choice"),
+    (["--model", "cpg", "bad.fa"], 3, "bad.fa, record 'b': '-' at position 3 is no symbol of the model (ACGT)"),
+    (["--model", "cpg", "a.fa", "--memory", "1M"], 4, "of memory and 1.0 MiB are allowed"),
+    (["--model", "frames.toml", "a.fa"], 3, "the model has no letters as symbols"),
+    (["--model", "strict.toml", "a.fa"], 3, "a.fa, record 'a': the model cannot make this sequence"),
+    (["--model", "strict.toml", "a.fa", "--fit"], 3, "a.fa: record 'number 1': the model cannot make"),
+    (["--model", "a.fa", "bad.fa"], 3, "a.fa: this is no TOML"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "text"), REFUSED)
+def test_what_is_refused(arguments, code, text, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("a.fa").write_text(">a\nACGT\n")
+    Path("bad.fa").write_text(">a\nACGT\n>b\nAC-T\n")
+    ta.HMM([1], [[1]]).save("frames.toml")
+    ta.HMM([1], [[1]], [[0.5, 0.5, 0]], symbols="ACG", missing="T").save("strict.toml")
+    assert decode(*arguments) == code
+    captured = capsys.readouterr()
+    assert text in captured.err and captured.err.count("\n") == 1 and captured.out == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.fa", "bad.fa", "frames.toml", "strict.toml"]
+
+
+def test_python_finds_the_same(made):
+    found = ta.decode("cpg", ta.read_sequences(made), min_length=262)
+    assert [tuple(segment)[:4] for segment in found] == [("c", 239, 505, "island")]
+    assert found.lengths.tolist() == [740, 240, 505] and repr(found) == "<Segments: 1 of 3 sequences>"
+    with pytest.raises(ta.TropalignError, match="by 'x' is none of viterbi, posterior"):
+        ta.decode("cpg", ["ACGT"], by="x")
+    assert len(ta.decode("cpg", [])) == 0
