@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tropalign.msa.clustalw.options import ClustalwOptions
 
 import tropalign
 from tropalign.errors import ResourceError
 from tropalign.msa.clustalw.distances import pair_distances
+from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.msa.clustalw.rooting import compat_weights, root_tree, tree_identities
 from tropalign.trees.joining import neighbour_joining
 

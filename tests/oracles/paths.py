@@ -1,5 +1,6 @@
 """Shortest paths from the textbook: Floyd 1962, Warshall 1962, in plain Python."""
 
+import itertools
 import math
 
 
@@ -24,4 +25,4 @@ def reached(edges):
 
 def weight_of(weights, path):
     """The sum of the edges of a path."""
-    return sum(weights[i][j] for i, j in zip(path, path[1:], strict=False))
+    return sum(weights[i][j] for i, j in itertools.pairwise(path))

@@ -2,9 +2,9 @@
 
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
 (the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments), ``confidence`` (their
-table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances); ``segments``, and ``tracks`` (their pictures).
-Adding a format is adding a module. Names are read from the files, so that a command line can list them before anything
-is imported.
+table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances); ``segments``, and ``tracks`` (their
+pictures). Adding a format is adding a module. Names are read from the files, so that a command line can list them
+before anything is imported.
 """
 
 from __future__ import annotations

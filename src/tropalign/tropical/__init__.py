@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tropalign.tropical.closures import closure
-    from tropalign.tropical.folding import Structure, nussinov
     from tropalign.tropical.decode import decode
+    from tropalign.tropical.folding import Structure, nussinov
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.graphs import Graph
     from tropalign.tropical.hmm import HMM
