@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tropalign.results.thresholds import Thresholds
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
-    from tropalign.tropical.decode import decode
+    from tropalign.tropical.decoding import decode
     from tropalign.tropical.hmm import HMM
 
 __version__ = "0.1.0"
@@ -72,7 +72,7 @@ _HOMES = {
     "write_hits": "profile.files",
     "scan": "profile.api",
     "HMM": "tropical.hmm",
-    "decode": "tropical.decode",
+    "decode": "tropical.decoding",
     "Segments": "results.segments",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",

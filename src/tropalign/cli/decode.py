@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tropalign.execution.task import Progress
     from tropalign.formats.track_picture import Track
     from tropalign.sequences.blocks import SequenceBlock
-    from tropalign.tropical.decode import Decoder
+    from tropalign.tropical.decoding import Decoder
     from tropalign.tropical.hmm import HMM
 
 EXAMPLE = """example:
@@ -72,7 +72,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 def _add_segment_options(group: Any) -> None:
     group.add_argument(
         "--by",
-        choices=Choices("tropalign.tropical.decode", "WAYS"),
+        choices=Choices("tropalign.tropical.decoding", "WAYS"),
         default="viterbi",
         help="labels of the most probable path (default), or the most probable label of each position",
     )
@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> None:
     """Reads, decodes and writes."""
     from tropalign.execution.run import memory_allowed, write_outputs
     from tropalign.sequences.blocks import BlockReader
-    from tropalign.tropical.decode import DecodeOptions, Decoder
+    from tropalign.tropical.decoding import DecodeOptions, Decoder
     from tropalign.tropical.model_files import load_model, save_model
 
     _check_usage(options)
@@ -189,7 +189,7 @@ def _fitting(blocks: Iterable[SequenceBlock], allowed: int) -> Iterator[Sequence
     """The blocks, as long as memory suffices for each."""
     from tropalign.errors import shown
     from tropalign.machine.memory import PROCESS_BYTES, require
-    from tropalign.tropical.decode import POSITION_BYTES
+    from tropalign.tropical.decoding import POSITION_BYTES
 
     for block in blocks:
         what = f"{shown(block.file)}, record {block.names[0]!r} with {len(block.letters):,} letters,"
@@ -201,7 +201,7 @@ def _fitting(blocks: Iterable[SequenceBlock], allowed: int) -> Iterator[Sequence
 def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock], progress: Progress | None) -> HMM:
     from tropalign.errors import InputError
     from tropalign.sequences.files import file_name
-    from tropalign.tropical.decode import DecodeOptions, Decoder
+    from tropalign.tropical.decoding import DecodeOptions, Decoder
 
     decoder = Decoder(model, DecodeOptions())
     codes = []

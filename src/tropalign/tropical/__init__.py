@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tropalign.tropical.closures import closure
-    from tropalign.tropical.decode import decode
+    from tropalign.tropical.decoding import decode
     from tropalign.tropical.folding import Structure, nussinov
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.graphs import Graph
@@ -39,7 +39,7 @@ _HOMES: dict[str, str] = {
     "Structure": "folding",
     "best_cuts": "intervals",
     "chain": "products",
-    "decode": "decode",
+    "decode": "decoding",
     "closure": "closures",
     "matmul": "products",
     "matrix_chain": "intervals",

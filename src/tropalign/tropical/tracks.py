@@ -7,7 +7,7 @@ import numpy as np
 from tropalign.formats.track_picture import Track, bounds_of
 from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock
-from tropalign.tropical.decode import Decoder
+from tropalign.tropical.decoding import Decoder
 
 
 def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int) -> list[Track]:
