@@ -43,8 +43,8 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph | DenseGrap
     Returns
     -------
     Graph or DenseGraph
-        The latter of a matrix in ``.npz``. Weights that are whole numbers are of the smallest integer type that surely holds all distances; others are
-        float64, those of arrays of their own type.
+        The latter of a matrix in ``.npz``. Weights that are whole numbers are of the smallest integer type that surely
+        holds all distances; others are float64, those of arrays of their own type.
 
     Raises
     ------

@@ -37,7 +37,13 @@ def closing():
         ("n_threads", 0, ValueError, "below 1"),
         ("progress", 3, TypeError, "not callable"),
     ]:
-        yield f"{name} {np.asarray(wrong).ravel()[:1]}", _native.closure, changed(good(numbers), **{name: wrong}), error, text
+        yield (
+            f"{name} {np.asarray(wrong).ravel()[:1]}",
+            _native.closure,
+            changed(good(numbers), **{name: wrong}),
+            error,
+            text,
+        )
     frozen = numbers.copy()
     frozen.flags.writeable = False
     yield "values read-only", _native.closure, good(frozen), TypeError, ""
