@@ -13,7 +13,7 @@ from tropalign.machine.numbers import MOST_THREADS
 if TYPE_CHECKING:
     from tropalign.formats.paths import PathsContext
     from tropalign.formats.writer import Writer
-    from tropalign.tropical.graphs import Graph
+    from tropalign.tropical.graphs import DenseGraph, Graph
 
 EXAMPLES = """example:
   tropalign paths edges.tsv -o distances.tsv
@@ -104,7 +104,8 @@ def run(options: argparse.Namespace) -> None:
     if name in ("tsv", "matrix"):
         check_names(graph.names or (), options.paths)
     columns = graph.numbers(targets)
-    held = _VERTEX_BYTES * graph.n + _EDGE_BYTES * len(graph.weights)
+    is_dense = graph.weights.ndim == 2
+    held = _VERTEX_BYTES * graph.n + (graph.weights.nbytes if is_dense else _EDGE_BYTES * graph.n_edges)
     with show("vertices", graph.n) as progress:
         found = shortest_paths(
             graph,
@@ -141,7 +142,7 @@ def _listed(words: list[str] | None) -> list[str] | None:
     return list(dict.fromkeys(found))
 
 
-def _writer(options: argparse.Namespace, name: str, graph: Graph, context: PathsContext) -> Writer:
+def _writer(options: argparse.Namespace, name: str, graph: Graph | DenseGraph, context: PathsContext) -> Writer:
     """What writes the distances."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
@@ -150,7 +151,7 @@ def _writer(options: argparse.Namespace, name: str, graph: Graph, context: Paths
 
     parameters = {
         "vertices": str(graph.n),
-        "edges": str(len(graph.weights)),
+        "edges": str(graph.n_edges),
         "method": context.paths.method,
         "weights": str(graph.weights.dtype),
     }

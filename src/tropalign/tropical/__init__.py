@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tropalign.tropical.decoding import decode
     from tropalign.tropical.folding import Structure, nussinov
     from tropalign.tropical.graph_files import read_graph
-    from tropalign.tropical.graphs import Graph
+    from tropalign.tropical.graphs import DenseGraph, Graph
     from tropalign.tropical.hmm import HMM
     from tropalign.tropical.intervals import (
         MatrixChain,
@@ -32,6 +32,7 @@ _HOMES: dict[str, str] = {
     "MAX_PLUS": "semirings",
     "MIN_PLUS": "semirings",
     "REAL": "semirings",
+    "DenseGraph": "graphs",
     "Graph": "graphs",
     "MatrixChain": "intervals",
     "SearchTree": "intervals",
@@ -60,6 +61,7 @@ __all__ = [
     "MAX_PLUS",
     "MIN_PLUS",
     "REAL",
+    "DenseGraph",
     "Graph",
     "MatrixChain",
     "SearchTree",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignError, shown
 from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
-from tropalign.tropical.graphs import Graph
+from tropalign.tropical.graphs import DenseGraph, Graph
 
 ZIP, MATRIX_MARKET = b"PK\x03\x04", b"%%MatrixMarket"
 #: A longer line holds no edge, and the file is no list of them.
@@ -25,7 +25,7 @@ HEADER_WORDS = ("from", "source", "node1", "u")
 _MOST = {"int16": 2**14 - 2, "int32": 2**30 - 2}
 
 
-def read_graph(source: Source, *, is_directed: bool = True) -> Graph:
+def read_graph(source: Source, *, is_directed: bool = True) -> Graph | DenseGraph:
     """A graph from a file.
 
     Text has an edge per line: from, to, and a weight (1 where no line has any), separated by tabs, else by commas,
@@ -42,9 +42,9 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph:
 
     Returns
     -------
-    Graph
-        Weights that are whole numbers are of the smallest integer type that surely holds all distances; others are
-        float64, those of arrays of their own type.
+    Graph or DenseGraph
+        The latter of a matrix in ``.npz``. Weights that are whole numbers are of the smallest integer type that surely
+        holds all distances; others are float64, those of arrays of their own type.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph:
     >>> import io
     >>> from tropalign.tropical import read_graph
     >>> graph = read_graph(io.BytesIO(b"Paris,Lyon,2.5"))
-    >>> graph.names, float(graph.weights[0])
+    >>> graph.names, float(graph.matrix()[0, 1])
     (('Paris', 'Lyon'), 2.5)
     """
     file = file_name(source)
@@ -125,7 +125,7 @@ def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str
         fields = [field.strip() for field in text.split(separator)]
         if len(fields) not in (2, 3) or "" in fields:
             raise InputError(
-                f"the line {shown(text[:40])!r} is no edge: give from, to and weight, separated by "
+                f"the line {text[:40]!r} is no edge: give from, to and weight, separated by "
                 f"{'tabs' if separator == chr(9) else 'commas' if separator else 'spaces or tabs'}",
                 file=file,
                 line=number,
@@ -148,7 +148,7 @@ def _weight(text: str, file: str, line: int) -> float:
     except ValueError:
         weight = float("nan")
     if weight != weight or weight == float("-inf"):
-        raise InputError(f"the weight {shown(text[:40])!r} is no number", file=file, line=line)
+        raise InputError(f"the weight {text[:40]!r} is no number", file=file, line=line)
     return weight
 
 
@@ -162,7 +162,7 @@ def _smallest(weights: NDArray[np.float64], n: int, is_whole: bool) -> NDArray[A
     return weights
 
 
-def _from_npz(data: bytes, file: str, is_directed: bool) -> Graph:
+def _from_npz(data: bytes, file: str, is_directed: bool) -> Graph | DenseGraph:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if "format" in arrays and "shape" in arrays:
@@ -170,7 +170,7 @@ def _from_npz(data: bytes, file: str, is_directed: bool) -> Graph:
 
                 return _from_sparse(load_npz(io.BytesIO(data)), None, file, is_directed)
             names = tuple(arrays["names"].astype(str).tolist()) if "names" in arrays else None
-            return _from_dense(_square(arrays, file), names, is_directed)
+            return DenseGraph.from_matrix(_square(arrays, file), names=names, is_directed=is_directed)
     except TropalignError:
         raise
     except (OSError, EOFError, KeyError, TypeError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
@@ -194,14 +194,6 @@ def _square(arrays: Any, file: str) -> NDArray[Any]:
     if matrix.dtype.kind not in "iufb":
         raise InputError(f"the weights are of {matrix.dtype}, no numbers", file=file)
     return matrix
-
-
-def _from_dense(matrix: NDArray[Any], names: tuple[str, ...] | None, is_directed: bool) -> Graph:
-    n = len(matrix)
-    row, column = (index.ravel() for index in np.indices((n, n)))
-    off = (row != column) | (matrix.ravel() < 0)  # loops of 0 or more are the rule
-    labels = names or tuple(map(str, range(n)))
-    return Graph.from_edges(row[off], column[off], matrix.ravel()[off], n=n, names=labels, is_directed=is_directed)
 
 
 def _from_sparse(matrix: Any, first: int | None, file: str, is_directed: bool) -> Graph:

@@ -1,4 +1,4 @@
-"""``Graph``: edges with weights, from arrays and from the graphs of other libraries."""
+"""``Graph``, edges with weights, and ``DenseGraph``, a matrix of them; from the graphs of other libraries, too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.results.paths import Vertices
+from tropalign.tropical.arrays import checked_matrix, surveyed
 from tropalign.tropical.closures import NegativeCycle
+from tropalign.tropical.semirings import MIN_PLUS, zero_of
 
 #: Types that weights may have.
 DTYPES = ("float32", "float64", "int16", "int32")
@@ -108,6 +110,11 @@ class Graph:
         np.fill_diagonal(found, 0)
         return found
 
+    @property
+    def n_edges(self) -> int:
+        """How many edges there are."""
+        return len(self.weights)
+
     def numbers(self, vertices: Sequence[Hashable] | None) -> Sequence[int]:
         """The numbers of vertices that are given by name, or by number where they have none; None for all of them.
 
@@ -116,10 +123,100 @@ class Graph:
         InputError
             There is no such vertex.
         """
-        if vertices is None:
-            return range(self.n)
-        known = Vertices(self.n, self.names)
-        return [known.number(vertex) for vertex in vertices]
+        return _numbers(vertices, self.n, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseGraph:
+    """A directed graph as a matrix of weights.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray
+        n x n, float32, float64, int16 or int32: infinity (of integers the highest number) where there is no edge.
+    names : tuple or None
+        Of the vertices.
+    notes : tuple of str
+        What was done with loops, a sentence each.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import DenseGraph
+    >>> graph = DenseGraph.from_matrix([[0.0, 2.0], [float("inf"), 0.0]], is_directed=False)
+    >>> graph.n, graph.matrix().tolist()
+    (2, [[0.0, 2.0], [2.0, 0.0]])
+    """
+
+    weights: NDArray[Any]
+    names: tuple[Hashable, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_matrix(
+        cls, weights: Any, *, names: Sequence[Hashable] | None = None, is_directed: bool = True
+    ) -> DenseGraph:
+        """A graph of a matrix, of which loops are left out.
+
+        Parameters
+        ----------
+        weights
+            n x n: infinity, of an integer type its highest number, where there is no edge.
+        names
+            Of the vertices; without them they are called 0, 1, 2 and so on.
+        is_directed
+            Whether an edge leads one way only. Else the lighter one of two between the same vertices counts.
+
+        Raises
+        ------
+        InputError
+            No square matrix, NaN, a negative loop; an undirected edge of negative weight, a negative cycle.
+        UsageError
+            A type of weights that no distances are computed in.
+        """
+        values = np.asarray(weights)
+        if values.dtype.kind in "iub" and values.dtype.name not in DTYPES:
+            values = _shortest_integers(values)
+        matrix = checked_matrix(values, MIN_PLUS, "the matrix of weights", is_square=True)
+        n = len(matrix)
+        labels = tuple(map(str, range(n))) if names is None else checked_names(names)
+        if labels is not None and len(labels) != n:
+            raise InputError(f"{len(labels)} names are given for {n} vertices")
+        survey = surveyed(matrix, MIN_PLUS, "the matrix of weights")
+        infinity = zero_of(MIN_PLUS, matrix.dtype)
+        loops = np.diagonal(matrix)
+        bad = np.argwhere(matrix < 0)[:1] if not is_directed and survey.lowest < 0 else np.argwhere(loops < 0)[:1]
+        if len(bad):
+            ends = sorted({int(v) for v in bad[0]})
+            raise NegativeCycle(ends, float(matrix[ends[0], ends[-1]]) * len(ends), names=labels)
+        n_loops = int(((loops > 0) & (loops != infinity)).sum())
+        notes = (f"{_count(n_loops, 'loop')} left out",) if n_loops else ()
+        return cls(matrix if is_directed else np.minimum(matrix, matrix.T), labels, notes)
+
+    @property
+    def n(self) -> int:
+        """Vertices, numbered from 0."""
+        return len(self.weights)
+
+    @property
+    def n_edges(self) -> int:
+        """How many edges there are, loops aside."""
+        is_edge = self.weights != zero_of(MIN_PLUS, self.weights.dtype)
+        return int(np.count_nonzero(is_edge) - np.count_nonzero(np.diagonal(is_edge)))
+
+    def matrix(self) -> NDArray[Any]:
+        """The weights."""
+        return self.weights
+
+    def numbers(self, vertices: Sequence[Hashable] | None) -> Sequence[int]:
+        """As `Graph.numbers`."""
+        return _numbers(vertices, self.n, self.names)
+
+
+def _numbers(vertices: Sequence[Hashable] | None, n: int, names: tuple[Hashable, ...] | None) -> Sequence[int]:
+    if vertices is None:
+        return range(n)
+    known = Vertices(n, names)
+    return [known.number(vertex) for vertex in vertices]
 
 
 def _vertices(numbers: Any, name: str) -> NDArray[np.int64]:

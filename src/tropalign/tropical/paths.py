@@ -16,7 +16,7 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.tropical.arrays import checked_matrix
 from tropalign.tropical.closures import NegativeCycle, Progress, tropical_closure
-from tropalign.tropical.graphs import Graph, checked_names, graph_of
+from tropalign.tropical.graphs import DenseGraph, Graph, checked_names, graph_of
 from tropalign.tropical.searches import search_seconds, searched
 from tropalign.tropical.semirings import MIN_PLUS, zero_of
 
@@ -98,6 +98,11 @@ def shortest_paths(
     work = _Work(predecessors, resolve_threads(checked_threads(n_threads)), allowed, progress)
     if bipartite is not None:
         return _from_bipartite(bipartite, names, sources, work)
+    if isinstance(graph, DenseGraph):
+        closing = _Closing(
+            graph.matrix, graph.n, graph.weights.dtype, _labels(names, graph.n) or graph.names, graph.notes
+        )
+        return closing.paths(_rows(sources, closing.names, graph.n), work)
     edges = graph_of(graph, names)
     if edges is None:
         matrix = checked_matrix(graph, MIN_PLUS, "the graph", is_square=True)
@@ -248,12 +253,13 @@ def _from_bipartite(
         raise UsageError(f"M1 is of {there.dtype} and M2 of {back.dtype}: convert one of them")
     p, q = there.shape
     n, labels = p + q, _labels(names, p + q)
-    is_turned = p > q > 0  # the smaller part comes first
-    first, second, n_left = (back, there, q) if is_turned else (there, back, p if q else 0)
+    is_turned = p > q  # the smaller part comes first
+    first, second, n_left = (back, there, q) if is_turned else (there, back, p)
 
     def matrix() -> NDArray[Any]:
         found = np.full((n, n), zero_of(MIN_PLUS, there.dtype), there.dtype)
-        found[:n_left, n_left:], found[n_left:, :n_left] = first, second
+        if n_left:
+            found[:n_left, n_left:], found[n_left:, :n_left] = first, second
         return found
 
     closing = _Closing(matrix, n, there.dtype, labels, n_left=n_left, turn=p if is_turned else 0)

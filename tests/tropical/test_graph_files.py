@@ -1,0 +1,161 @@
+"""Graphs from text, .npz and Matrix Market; every bad file in one sentence."""
+
+import bz2
+import gzip
+import io
+
+import numpy as np
+import pytest
+from scipy.io import mmwrite
+from scipy.sparse import coo_array, coo_matrix, save_npz
+
+from tropalign.errors import InputError
+from tropalign.tropical import DenseGraph, read_graph, shortest_paths
+
+TSV = "# roads\nfrom\tto\tweight\nUlm\tBonn\t4.5\n\nBonn\tNew York\t6\n"
+
+
+def edges(graph):
+    """Edges by name."""
+    if isinstance(graph, DenseGraph):
+        is_edge = (graph.weights != graph.weights.max()) & ~np.eye(graph.n, dtype=bool)
+        return {(graph.names[a], graph.names[b]): graph.weights[a, b].item() for a, b in np.argwhere(is_edge)}
+    return {
+        (graph.names[a], graph.names[b]): weight.item()
+        for a, b, weight in zip(graph.sources, graph.targets, graph.weights, strict=True)
+    }
+
+
+def read(text, **options):
+    return read_graph(io.BytesIO(text if isinstance(text, bytes) else text.encode()), **options)
+
+
+@pytest.mark.parametrize("text", [TSV, TSV.replace("\n", "\r\n"), "\ufeff" + TSV, TSV.removesuffix("\n"),
+                                  TSV.replace("\t", ","), TSV.replace("from\tto\tweight\n", "")])  # fmt: skip
+def test_edges_as_text(text):
+    graph = read(text)
+    assert graph.names == ("Ulm", "Bonn", "New York") and graph.notes == ()
+    assert edges(graph) == {("Ulm", "Bonn"): 4.5, ("Bonn", "New York"): 6}
+
+
+def test_spaces_and_no_weights():
+    assert edges(read("a b\nb  c\n")) == {("a", "b"): 1, ("b", "c"): 1}
+    assert edges(read("source target\na b")) == {("a", "b"): 1}
+    assert edges(read(" a b 3 \n", is_directed=False)) == {("a", "b"): 3, ("b", "a"): 3}
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+def test_compressed(tmp_path, pack):
+    path = tmp_path / "edges.tsv"
+    path.write_bytes(pack(TSV.encode()))
+    assert edges(read_graph(path)) == edges(read(TSV))
+
+
+@pytest.mark.parametrize(
+    ("weight", "dtype"),
+    [("3", np.int16), ("-3", np.int16), ("20000", np.int32), ("2000000000", np.float64), ("3.5", np.float64)],
+)
+def test_whole_numbers_get_the_type_that_holds_all_distances(weight, dtype):
+    graph = read(f"a b {weight}\n")
+    assert graph.weights.dtype == dtype and edges(graph) == {("a", "b"): float(weight)}
+    assert shortest_paths(graph).distances.dtype == dtype
+
+
+def test_loops_and_double_edges_are_noted():
+    graph = read("a b 3\na b 2\na a 0\nb c inf\n")
+    assert edges(graph) == {("a", "b"): 2} and graph.n == 3
+    assert graph.notes == (
+        "1 edge of infinite weight left out",
+        "1 loop left out",
+        "1 edge left out beside a lighter or equal one between the same vertices",
+    )
+    assert read("a b 3\nb a 2\n", is_directed=False).notes == (
+        "1 edge left out beside a lighter or equal one between the same vertices",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "the file holds no edge: give lines of from, to and weight"),
+        ("# only\n\n", "the file holds no edge: give lines of from, to and weight"),
+        ("a b 1\nb c x\n", "line 2: the weight 'x' is no number"),
+        ("a b 1\nb c nan\n", "line 2: the weight 'nan' is no number"),
+        ("a b 1\nb c -inf\n", "line 2: the weight '-inf' is no number"),
+        ("a b 1\nb c 1_0\n", "line 2: the weight '1_0' is no number"),
+        ("a b nan\n", "line 1: the weight 'nan' is no number"),
+        ("# x\na b 1\nb\n", "line 3: the line 'b' is no edge: give from, to and weight, separated by spaces or tabs"),
+        ("a\tb\t1\tx\n", "line 1: the line 'a\\tb\\t1\\tx' is no edge: give from, to and weight, separated by tabs"),
+        ("a,b,1\na,,2\n", "line 2: the line 'a,,2' is no edge: give from, to and weight, separated by commas"),
+        ("a b 1\nb c\n", "line 2: the line has 2 fields instead of 3"),
+        ("a b 1\nb b -1\n", "line 2: the loop at b is negative: a path through it can be made as short as one likes"),
+        (b"a b 1\n\xff\xfe b\n", "line 2: this is no text of edges (from, to, weight)"),
+        (b"a b\0 1\n", "line 1: this is no text of edges (from, to, weight)"),
+        (b"%%MatrixMarket matrix array real general\n1 1\n1\n", "the Matrix Market file holds an array"),
+        (b"%%MatrixMarket matrix coordinate real general\n2 2 9\n1 2 3\n", "the Matrix Market file is damaged ("),
+        (b"%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 3\n", "the matrix is of shape (2, 3): it has"),
+        (b"%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 3 1\n", "the weights are complex numbers"),
+        (b"PK\x03\x04nothing", "the .npz file is damaged, or holds no graph ("),
+    ],
+)  # fmt: skip
+def test_bad_files(text, sentence):
+    with pytest.raises(InputError) as error:
+        read(text)
+    assert str(error.value).startswith(f"the open stream{',' if sentence.startswith('line') else ':'} {sentence}")
+
+
+def test_undirected_negative_edges_name_the_file():
+    with pytest.raises(InputError, match="the open stream: the cycle a -> b -> a is negative"):
+        read("a b -1\n", is_directed=False)
+
+
+def test_files_that_are_not_there(tmp_path):
+    for path in (tmp_path / "none.tsv", tmp_path):
+        with pytest.raises(InputError):
+            read_graph(path)
+
+
+def saved(save, *arguments, **named):
+    out = io.BytesIO()
+    save(out, *arguments, **named)
+    return out.getvalue()
+
+
+def test_npz():
+    sparse = coo_matrix(([2.5, 0.0], ([0, 1], [1, 2])), shape=(3, 3)).tocsr()
+    assert edges(read(saved(save_npz, sparse))) == {("0", "1"): 2.5, ("1", "2"): 0.0}
+    dense = np.array([[0, 3], [32767, 0]], np.int16)
+    assert edges(read(saved(np.savez, weights=dense))) == {("0", "1"): 3}
+    loop = read(saved(np.savez, weights=np.array([[2, 3], [5, 0]], np.int64)), is_directed=False)
+    assert loop.notes == ("1 loop left out",) and loop.weights.tolist() == [[2, 3], [3, 0]]
+    assert loop.n_edges == 2 and shortest_paths(loop).distances.tolist() == [[0, 3], [3, 0]]
+    named = read(saved(np.savez, anything=dense, names=np.array(["x", "y"])))
+    assert edges(named) == {("x", "y"): 3} and named.weights.dtype == np.int16
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({"a": np.zeros((2, 2)), "b": np.zeros((2, 2))}, "holds 2 square matrices: call that of the weights 'weights'"),
+        ({"weights": np.zeros((2, 3))}, "the weights are of shape (2, 3): they have to be square"),
+        ({"weights": np.array([["a"]])}, "no numbers"),
+        ({"weights": np.array([[None]])}, "is damaged, or holds no graph"),
+        ({"weights": np.zeros((2, 2)), "names": np.array(["a"])}, "1 names are given for 2 vertices"),
+        ({"weights": np.full((2, 2), np.nan)}, "is NaN"),
+        ({"weights": np.array([[-2, 0], [1, 0]])}, "the cycle 0 -> 0 is negative (its weight is -2)"),
+    ],
+)
+def test_bad_arrays(arrays, sentence):
+    with pytest.raises(InputError) as error:
+        read(saved(np.savez, **arrays))
+    assert sentence in str(error.value) and str(error.value).startswith("the open stream: ")
+
+
+def test_matrix_market():
+    general = saved(mmwrite, coo_array(([2.5, 4.0], ([0, 1], [1, 2])), shape=(3, 3)))
+    assert edges(read(general)) == {("1", "2"): 2.5, ("2", "3"): 4.0}
+    symmetric = b"%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 7\n"
+    graph = read(symmetric)
+    assert edges(graph) == {("2", "1"): 7, ("1", "2"): 7} and graph.weights.dtype == np.int16
+    pattern = b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n2 1\n"
+    assert edges(read(pattern)) == {("2", "1"): 1}
