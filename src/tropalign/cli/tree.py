@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tropalign.execution.progress import Show
-    from tropalign.results.multiple import MultipleAlignment
     from tropalign.trees import Tree
 
 EXAMPLES = """example:
@@ -140,9 +139,7 @@ def _check_usage(options: argparse.Namespace) -> None:
         refuse("the tree and its distances cannot both go to standard output: name a file for one of them")
 
 
-def _distances(
-    options: argparse.Namespace, show: Show
-) -> tuple[tuple[str, ...], NDArray[np.float64], MultipleAlignment | None]:
+def _distances(options: argparse.Namespace, show: Show) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
     """Names and distances of the taxa, and the alignment that they are of, where there is one."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
     from tropalign.sequences.files import file_name, read_lines
@@ -169,18 +166,16 @@ class _Standard(io.BytesIO):
 
 def _alignment_distances(
     options: argparse.Namespace, source: Any, show: Show
-) -> tuple[tuple[str, ...], NDArray[np.float64], MultipleAlignment]:
-    from tropalign.formats.msa import read_alignment
-    from tropalign.results.multiple import MultipleAlignment
+) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import alignment_distances
+    from tropalign.trees.distances import alignment_in
 
-    names, letters = read_alignment(source)
-    alignment = MultipleAlignment.from_rows(names, letters, ALPHABETS.get(options.alphabet))
+    alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
     means = {"gaps": options.gaps or "pairwise", "n_threads": options.threads, "memory_bytes": options.memory}
     with show("blocks of pairs", None) as progress:
         found = alignment_distances(alignment, options.distances, progress=progress, **means)
-    return names, found, alignment
+    return alignment.names, found, alignment
 
 
 def _pair_distances(options: argparse.Namespace, show: Show) -> tuple[tuple[str, ...], NDArray[np.float64]]:
@@ -200,7 +195,7 @@ def _tree(
     options: argparse.Namespace,
     names: tuple[str, ...],
     distances: NDArray[np.float64],
-    alignment: MultipleAlignment | None,
+    alignment: Any,
     show: Show,
 ) -> Tree:
     from tropalign.trees import neighbour_joining, upgma, with_support

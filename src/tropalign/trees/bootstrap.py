@@ -35,9 +35,9 @@ def with_support(
 ) -> Tree:
     """The tree with the support of its branches: percent of the trees of resampled columns that have them, too.
 
-    Each sample has as many columns as the alignment, drawn from it with replacement. The result depends on the seed, and
-    not on the number of threads. Branches are compared by the split of the taxa that they make; those of UPGMA, which
-    have a root, by the taxa below them.
+    Each sample has as many columns as the alignment, drawn from it with replacement. The result depends on the seed,
+    and not on the number of threads. Branches are compared by the split of the taxa that they make; those of UPGMA,
+    which have a root, by the taxa below them.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from tropalign.pairwise.api import align_all
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.sequences.files import file_name
+from tropalign.sequences.files import Source, file_name
 from tropalign.trees.matrix import pair_at
 
 #: How a distance follows from the letters that differ.
@@ -53,8 +53,8 @@ def alignment_distances(
         The alignment, or the Path of its file.
     model : {"identity", "kimura", "jc69", "k2p"}
         "identity": p. "kimura": of proteins, -ln(1 - p - p² / 5), and for p of 0.75 and more Dayhoff's model, as
-        CLUSTAL W has it. Of nucleotides, "jc69" (Jukes and Cantor 1969) and "k2p" (Kimura 1980). When not given, "kimura"
-        for proteins and "k2p" for nucleotides.
+        CLUSTAL W has it. Of nucleotides, "jc69" (Jukes and Cantor 1969) and "k2p" (Kimura 1980). When not given,
+        "kimura" for proteins and "k2p" for nucleotides.
     gaps : {"pairwise", "complete"}
         "complete": columns in which any row has no such letter are left out for all.
     n_threads
@@ -165,12 +165,17 @@ def pair_distances(
 def alignment_of(given: Any) -> MultipleAlignment:
     """An alignment as it is, or that of a file. Raises InputError and UsageError on anything else."""
     if isinstance(given, os.PathLike):
-        names, letters = read_alignment(given)
-        return MultipleAlignment.from_rows(names, letters)
+        return alignment_in(given)
     if not isinstance(given, MultipleAlignment):
         what = f"an object of type {type(given).__name__} is no MultipleAlignment"
         raise UsageError(f"{what}: make one with align_multiple or MultipleAlignment.from_rows")
     return given
+
+
+def alignment_in(source: Source, alphabet: Alphabet | None = None) -> MultipleAlignment:
+    """The alignment in a file; its alphabet is judged by the letters when not given."""
+    names, letters = read_alignment(source)
+    return MultipleAlignment.from_rows(names, letters, alphabet)
 
 
 def checked_model(model: Any, alphabet: Alphabet | str) -> str:
@@ -230,8 +235,8 @@ def without_saturation(
         first, second = (names[k] for k in pair_at(int(far[0]), n))
         place = "" if file is None else f"{shown(file)}: "
         warnings.warn(
-            f"{place}{len(far)} of {len(distances)} pairs are too different for {model} distances (the first: {first!r} "
-            f"and {second!r}): {SATURATED:g} is taken",
+            f"{place}{len(far)} of {len(distances)} pairs are too different for {model} distances (the first: "
+            f"{first!r} and {second!r}): {SATURATED:g} is taken",
             TropalignWarning,
             stacklevel=3,
         )

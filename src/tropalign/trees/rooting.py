@@ -79,7 +79,7 @@ def rooted_at_midpoint(tree: Tree) -> Tree:
     Examples
     --------
     >>> rooted_at_midpoint(tropalign.trees.parse_tree("((A:1,B:2):0.5,C:3,D:4);")).newick()
-    '(D:3.5,((A:1.0,B:2.0):0.5,C:3.0):0.5);'
+    '(((A:1.0,B:2.0):0.5,C:3.0):0.5,D:3.5);'
     """
     around = _branches(tree)
     start, _, _ = _farthest(around, 0, tree.n_taxa)
