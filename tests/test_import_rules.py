@@ -19,7 +19,7 @@ ALLOWED = {
     "devices": {"errors", "machine", "execution"},
     "formats": {"errors", "sequences", "results"},
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
-    "trees": {"errors", "sequences", "formats"},
+    "trees": {"errors", "machine", "sequences", "results", "formats", "pairwise"},
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise", "trees",

@@ -1,6 +1,11 @@
 // Bindings: trees from distances; names and validation live in tropalign.trees.
-#include <cmath>
+#include <nanobind/stl/string.h>
 
+#include <cmath>
+#include <string>
+
+#include "../trees/aligned_distances.hpp"
+#include "../trees/bootstrap.hpp"
 #include "../trees/joining.hpp"
 #include "../trees/upgma.hpp"
 #include "check.hpp"
@@ -69,6 +74,84 @@ nb::tuple averaging(Reals distances, int64_t n, nb::object progress) {
     return nb::make_tuple(pairs_of(std::move(tree.children)), to_numpy(std::move(tree.distances)));
 }
 
+constexpr int64_t kMostColumns = 1 << 30;
+
+CodedRows coded_rows(const Array<uint8_t, 2> &codes) {
+    const auto n = static_cast<int64_t>(codes.shape(0)), n_columns = static_cast<int64_t>(codes.shape(1));
+    require(n >= 2 && n <= kMostTaxa, "codes: fewer rows than a tree has, or more than 1048576");
+    require(n_columns >= 1 && n_columns <= kMostColumns, "codes: no columns, or more than 2^30");
+    bool is_good = true;
+    for (size_t k = 0; k < codes.size(); ++k) is_good &= codes.data()[k] < 64 || codes.data()[k] == kNotCompared;
+    require(is_good, "codes: one is neither below 64 nor 128");
+    return CodedRows::copied(codes.data(), n, n_columns);
+}
+
+DistanceModel model_named(const std::string &name) {
+    if (name == "identity") return DistanceModel::identity;
+    if (name == "kimura") return DistanceModel::kimura;
+    if (name == "jc69") return DistanceModel::jc69;
+    require(name == "k2p", "model: none of identity, kimura, jc69, k2p");
+    return DistanceModel::k2p;
+}
+
+nb::object distances_of_rows(Array<uint8_t, 2> codes, const std::string &model, int n_threads, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    const DistanceModel chosen = model_named(model);
+    const CodedRows rows = coded_rows(codes);
+    std::vector<double> distances(rows.n_rows() * (rows.n_rows() - 1) / 2);
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        aligned_distances(rows, chosen, n_threads, distances.data(), std::ref(poll));
+    }
+    poll.rethrow();
+    return to_numpy(std::move(distances));
+}
+
+nb::object distances_of_counts(Array<int32_t, 1> compared, Array<int32_t, 1> equal, const std::string &model) {
+    const DistanceModel chosen = model_named(model);
+    require(chosen != DistanceModel::k2p, "model: k2p needs transitions");
+    require(compared.size() == equal.size(), "compared, equal: unequal lengths");
+    bool is_good = true;
+    for (size_t k = 0; k < equal.size(); ++k) is_good &= equal(k) >= 0 && equal(k) <= compared(k);
+    require(is_good, "equal: a number is outside of 0 to what is compared");
+    std::vector<double> distances(equal.size());
+    for (size_t k = 0; k < equal.size(); ++k) distances[k] = distance_of({compared(k), equal(k), 0}, chosen);
+    return to_numpy(std::move(distances));
+}
+
+void require_parents(const Array<int32_t, 1> &parents, int64_t n_leaves) {
+    const auto n_nodes = static_cast<int64_t>(parents.size());
+    require(n_nodes > n_leaves && n_nodes < 2 * n_leaves, "parents: not one per node of a tree of the rows");
+    bool is_good = parents(n_nodes - 1) == -1;
+    for (int64_t k = 0; k < n_nodes - 1; ++k)
+        is_good &= parents(k) > k && parents(k) >= n_leaves && parents(k) < n_nodes;
+    require(is_good, "parents: a node is not below its parent, or the last one is not -1");
+}
+
+nb::object support(Array<uint8_t, 2> codes, const std::string &model, bool is_joining, Array<int32_t, 1> parents,
+                   int64_t n_samples, uint64_t seed, double greatest, int n_threads, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    Bootstrap bootstrap{
+        static_cast<int64_t>(codes.shape(1)), model_named(model), is_joining, n_samples, seed, greatest};
+    require(codes.shape(0) >= 3, "codes: fewer than three rows");
+    const CodedRows rows = coded_rows(codes);
+    require_parents(parents, rows.n_rows());
+    require(n_samples >= 1 && n_samples <= INT32_MAX, "n_samples: below 1, or above 2147483647");
+    require(greatest >= 0 && greatest <= 1e30, "greatest: no number from 0 to 1e30");
+    std::vector<int32_t> counts;
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        counts = bootstrap_counts(rows, parents.data(), static_cast<int64_t>(parents.size()), bootstrap, n_threads,
+                                  std::ref(poll));
+    }
+    poll.rethrow();
+    return to_numpy(std::move(counts));
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -78,4 +161,12 @@ void bind_trees(nb::module_ &m) {
           "Children, the last three nodes and branch lengths; see native/trees/joining.hpp.");
     m.def("average_linkage", &averaging, array("distances"), "n"_a, "progress"_a.none() = nb::none(),
           "Children and their distances; see native/trees/upgma.hpp.");
+    m.def("aligned_distances", &distances_of_rows, array("codes"), "model"_a, "n_threads"_a,
+          "progress"_a.none() = nb::none(),
+          "Distances of an alignment's rows; see native/trees/aligned_distances.hpp.");
+    m.def("counted_distances", &distances_of_counts, array("compared"), array("equal"), "model"_a,
+          "Distances of what was counted; see distance_of in native/trees/aligned_distances.hpp.");
+    m.def("bootstrap_counts", &support, array("codes"), "model"_a, "is_joining"_a, array("parents"), "n_samples"_a,
+          "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          "Samples that have the split above each node; see native/trees/bootstrap.hpp.");
 }

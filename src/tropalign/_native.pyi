@@ -267,6 +267,21 @@ def neighbour_joining(
 def average_linkage(
     distances: _F32 | _F64, n: int, progress: Callable[[int], object] | None = None
 ) -> tuple[_I32, _F64]: ...
+def aligned_distances(
+    codes: _U8, model: str, n_threads: int, progress: Callable[[int], object] | None = None
+) -> _F64: ...
+def counted_distances(compared: _I32, equal: _I32, model: str) -> _F64: ...
+def bootstrap_counts(
+    codes: _U8,
+    model: str,
+    is_joining: bool,
+    parents: _I32,
+    n_samples: int,
+    seed: int,
+    greatest: float,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _I32: ...
 def guide_tree(distances: _F32, progress: Callable[[int], object] | None = None) -> tuple[_I32, _F64]: ...
 def sequence_weights(children: _I32, branch_lengths: _F64) -> _F64: ...
 def progressive(

@@ -1,0 +1,111 @@
+#include "bootstrap.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../compute/parallel.hpp"
+#include "joining.hpp"
+#include "upgma.hpp"
+
+namespace tropalign {
+namespace {
+
+/// Steele, Lea and Flood 2014: a number that looks random, of any number.
+uint64_t mixed(uint64_t x) {
+    x += 0x9E3779B97F4A7C15;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    return x ^ (x >> 31);
+}
+
+/// A number per split: the exclusive or of a random number per leaf on one side. Without a root both sides mean the
+/// same, of which the smaller number counts. That two of a million splits share a number of 64 bits is as likely as one
+/// in 40 million.
+class Splits {
+  public:
+    Splits(int64_t n_leaves, bool is_rooted) : n_leaves_(n_leaves), is_rooted_(is_rooted) {
+        for (int64_t k = 0; k < n_leaves; ++k) all_ ^= mixed(k);
+    }
+
+    /// Of each node but the root.
+    std::vector<uint64_t> of(const int32_t *parents, int64_t n_nodes) const {
+        std::vector<uint64_t> sides(n_nodes, 0);
+        for (int64_t k = 0; k < n_leaves_; ++k) sides[k] = mixed(k);
+        for (int64_t k = 0; k < n_nodes - 1; ++k) sides[parents[k]] ^= sides[k];
+        sides.pop_back();
+        if (!is_rooted_)
+            for (uint64_t &side : sides) side = std::min(side, side ^ all_);
+        return sides;
+    }
+
+  private:
+    const int64_t n_leaves_;
+    const bool is_rooted_;
+    uint64_t all_ = 0;
+};
+
+template <class Pairs>
+void set_parents(const Pairs &children, int64_t n_leaves, std::vector<int32_t> &parents) {
+    for (size_t k = 0; k < children.size(); ++k)
+        for (int32_t child : children[k]) parents[child] = static_cast<int32_t>(n_leaves + k);
+}
+
+/// The nodes above the nodes of a sample's tree.
+std::vector<int32_t> parents_of(const double *distances, int32_t n, bool is_joining) {
+    const Poll go_on = [](int64_t) { return true; };
+    std::vector<int32_t> parents(2 * static_cast<size_t>(n) - (is_joining ? 2 : 1), -1);
+    if (is_joining) {
+        const JoinedTree tree = join_neighbours(distances, n, false, go_on);
+        set_parents(tree.children, n, parents);
+        for (int32_t child : tree.last) parents[child] = 2 * n - 3;
+    } else {
+        set_parents(join_averages(distances, n, go_on).children, n, parents);
+    }
+    return parents;
+}
+
+/// What a thread needs for a sample.
+struct Sample {
+    CodedRows rows;
+    std::vector<double> distances;
+    std::vector<int32_t> columns, counts;
+};
+
+}  // namespace
+
+std::vector<int32_t> bootstrap_counts(const CodedRows &rows, const int32_t *parents, int64_t n_nodes,
+                                      const Bootstrap &bootstrap, int n_threads, const Poll &poll) {
+    const int64_t n = rows.n_rows(), n_pairs = n * (n - 1) / 2;
+    const Splits splits(n, !bootstrap.is_joining);
+    const std::vector<uint64_t> wanted = splits.of(parents, n_nodes);
+    n_threads = useful_threads(n_threads, bootstrap.n_samples, 1);
+    std::vector<Sample> samples;
+    for (int thread = 0; thread < n_threads; ++thread)
+        samples.push_back({CodedRows(n, bootstrap.n_columns), std::vector<double>(n_pairs),
+                           std::vector<int32_t>(bootstrap.n_columns), std::vector<int32_t>(n_nodes, 0)});
+    const auto work = [&](int thread, int64_t item) {
+        Sample &sample = samples[thread];
+        uint64_t state = mixed(bootstrap.seed ^ mixed(static_cast<uint64_t>(item)));
+        for (int32_t &column : sample.columns) {
+            state = mixed(state);
+            column = static_cast<int32_t>((static_cast<unsigned __int128>(state) * bootstrap.n_columns) >> 64);
+        }
+        sample.rows.take_columns(rows, sample.columns.data(), bootstrap.n_columns);
+        aligned_distances(sample.rows, bootstrap.model, sample.distances.data());
+        for (double &distance : sample.distances)
+            if (!std::isfinite(distance)) distance = bootstrap.greatest;
+        const std::vector<int32_t> found =
+            parents_of(sample.distances.data(), static_cast<int32_t>(n), bootstrap.is_joining);
+        std::vector<uint64_t> there = splits.of(found.data(), static_cast<int64_t>(found.size()));
+        std::sort(there.begin(), there.end());
+        for (size_t k = n; k < wanted.size(); ++k)
+            sample.counts[k] += std::binary_search(there.begin(), there.end(), wanted[k]);
+    };
+    std::vector<int32_t> counts(n_nodes, 0);
+    if (!parallel(n_threads, bootstrap.n_samples, 1, work, poll)) return counts;
+    for (const Sample &sample : samples)
+        for (int64_t k = 0; k < n_nodes; ++k) counts[k] += sample.counts[k];
+    return counts;
+}
+
+}  // namespace tropalign

@@ -1,0 +1,234 @@
+"""``tropalign tree``: a tree of aligned sequences or of distances."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from tropalign.cli.options import Choices, add_run_options, started, whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tropalign.execution.progress import Show
+    from tropalign.trees import Tree
+
+EXAMPLES = """example:
+  tropalign tree family.aln -o family.nwk
+  tropalign tree family.aln --bootstrap 100 --seed 1 --outgroup mouse -o family.nwk
+  tropalign tree distances.phy --method upgma > tree.nwk
+  tropalign msa family.fa | tropalign tree - --distances-out family.tsv
+
+The tree is in Newick format, support in percent as labels of inner nodes. Exit codes: 0 done, 2 usage, 3 bad input,
+4 memory, disk or device, 130 interrupted."""
+#: Digits of branch lengths behind the point.
+DIGITS = 8
+#: Negative lengths nearer to 0 than this share of the longest branch are roundings, and not worth a word.
+ROUNDING = 1e-6
+
+
+def add_parser(verbs: Any, formatter: Any) -> None:
+    """Registers the verb."""
+    parser = verbs.add_parser(
+        "tree",
+        help="a tree of aligned sequences or of distances",
+        description="Makes a tree by neighbour joining or UPGMA, from an alignment, from unaligned sequences, whose "
+        "pairs are aligned first, or from a matrix of distances.",
+        epilog=EXAMPLES,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "taxa",
+        metavar="FILE",
+        help="an alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), or distances (PHYLIP, or TSV as from tropalign "
+        "pairs -f matrix), compressed or not; - is stdin",
+    )
+    _add_distance_options(parser.add_argument_group("distances"))
+    _add_tree_options(parser.add_argument_group("tree"))
+    add_run_options(parser)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def _add_distance_options(group: Any) -> None:
+    group.add_argument("--unaligned", action="store_true", help="FILE holds sequences: align every pair of them")
+    group.add_argument(
+        "--distances",
+        choices=Choices("tropalign.trees.distances", "MODELS"),
+        help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
+        "with --unaligned)",
+    )
+    group.add_argument(
+        "--gaps",
+        choices=Choices("tropalign.trees.distances", "GAPS"),
+        help="leave out columns with a gap in one of the two rows (pairwise, default), or in any row (complete)",
+    )
+    group.add_argument(
+        "--alphabet",
+        choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
+        default="auto",
+        help="(default: judged by the letters)",
+    )
+    group.add_argument("--distances-out", metavar="FILE", help="the distances: PHYLIP, or TSV by the suffix")
+
+
+def _add_tree_options(group: Any) -> None:
+    group.add_argument(
+        "--method",
+        choices=Choices("tropalign.trees.bootstrap", "METHODS"),
+        default="nj",
+        help="neighbour joining (default), which gives a tree without a root, or UPGMA",
+    )
+    group.add_argument(
+        "--bootstrap", type=whole(1, 1_000_000), metavar="N", help="support of the branches, from N samples"
+    )
+    group.add_argument("--seed", type=whole(0), metavar="N", help="of the samples (default: 0)")
+    group.add_argument(
+        "--negative",
+        choices=Choices("tropalign.trees.joining", "NEGATIVE"),
+        help="what becomes of negative branch lengths (default: keep)",
+    )
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--outgroup",
+        action="append",
+        metavar="NAME",
+        help="root the tree at this taxon (or several)",
+    )
+    either.add_argument("--midpoint", action="store_true", help="root the tree in the middle of its longest path")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, makes the tree, and writes it."""
+    from tropalign.execution.files import write_to
+    from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
+
+    _check_usage(options)
+    outputs = [path for path in (options.output, options.distances_out) if path is not None]
+    show = started(options, outputs, [options.taxa])
+    form = None if options.distances_out is None else distance_format(options.distances_out)
+    names, distances, alignment = _distances(options, show)
+    tree = _tree(options, names, distances, alignment, show)
+    if form is not None:
+        write_to(options.distances_out, lambda out: write_distance_matrix(names, distances, form, out))
+    text = f"{tree.newick(DIGITS)}\n".encode()
+    write_to(options.output, lambda out: _write(text, out))
+
+
+def _write(text: bytes, out: BinaryIO) -> None:
+    out.write(text)
+
+
+def _check_usage(options: argparse.Namespace) -> None:
+    refuse = options.parser.error
+    if options.shard is not None:
+        refuse("a tree is made as a whole: leave --shard out")
+    if options.device is not None and not options.unaligned:
+        refuse("--device belongs to --unaligned: leave it out")
+    if options.seed is not None and options.bootstrap is None:
+        refuse("--seed belongs to --bootstrap")
+    if options.unaligned and options.bootstrap is not None:
+        refuse("--bootstrap needs an alignment: make one with tropalign msa")
+    if options.unaligned and options.gaps is not None:
+        refuse("--gaps has no meaning with --unaligned: leave it out")
+    if options.method == "upgma" and options.negative is not None:
+        refuse("--negative belongs to neighbour joining: UPGMA has no negative lengths")
+    if options.distances_out == "-" and options.output == "-":
+        refuse("the tree and its distances cannot both go to standard output: name a file for one of them")
+
+
+def _distances(options: argparse.Namespace, show: Show) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
+    """Names and distances of the taxa, and the alignment that they are of, where there is one."""
+    from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
+    from tropalign.sequences.files import file_name, read_lines
+
+    if options.unaligned:
+        return (*_pair_distances(options, show), None)
+    lines = list(read_lines(options.taxa)) if options.taxa == "-" else read_lines(options.taxa)
+    first = next(line for line in lines if line.strip())
+    if not is_distance_matrix(first):
+        source = _Standard(b"\n".join(lines)) if options.taxa == "-" else options.taxa
+        return _alignment_distances(options, source, show)
+    for name in ("distances", "gaps", "bootstrap"):
+        if getattr(options, name) is not None:
+            options.parser.error(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
+    lines = lines if options.taxa == "-" else read_lines(options.taxa)
+    return (*parse_distance_matrix(lines, file_name(options.taxa)), None)
+
+
+class _Standard(io.BytesIO):
+    """What was read from standard input, to be read again."""
+
+    name = "standard input"
+
+
+def _alignment_distances(
+    options: argparse.Namespace, source: Any, show: Show
+) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
+    from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.trees import alignment_distances
+    from tropalign.trees.distances import alignment_in
+
+    alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
+    means = {"gaps": options.gaps or "pairwise", "n_threads": options.threads, "memory_bytes": options.memory}
+    with show("blocks of pairs", None) as progress:
+        found = alignment_distances(alignment, options.distances, progress=progress, **means)
+    return alignment.names, found, alignment
+
+
+def _pair_distances(options: argparse.Namespace, show: Show) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    from tropalign.msa.family import read_family
+    from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.trees import pair_distances
+
+    batch = read_family(
+        [options.taxa], ALPHABETS.get(options.alphabet), is_realigned=False, skip_empty=False, strict=False
+    )
+    means = {"n_threads": options.threads, "memory_bytes": options.memory, "device": options.device or "auto"}
+    with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
+        return batch.names, pair_distances(batch, options.distances, progress=progress, **means)
+
+
+def _tree(
+    options: argparse.Namespace,
+    names: tuple[str, ...],
+    distances: NDArray[np.float64],
+    alignment: Any,
+    show: Show,
+) -> Tree:
+    from tropalign.trees import neighbour_joining, upgma, with_support
+    from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
+
+    with show("joins", len(names)) as progress:
+        if options.method == "nj":
+            tree = neighbour_joining(distances, names, negative=options.negative or "keep", progress=progress)
+        else:
+            tree = upgma(distances, names, progress=progress)
+    _tell_negative(tree)
+    if options.bootstrap is not None and alignment is not None:
+        means = {"n_threads": options.threads, "memory_bytes": options.memory}
+        made = {"method": options.method, "model": options.distances, "gaps": options.gaps or "pairwise"}
+        with show("samples", options.bootstrap) as progress:
+            seed = options.seed or 0
+            tree = with_support(tree, alignment, options.bootstrap, seed=seed, progress=progress, **made, **means)
+    if options.outgroup is not None:
+        tree = rooted_at_outgroup(tree, options.outgroup)
+    return rooted_at_midpoint(tree) if options.midpoint else tree
+
+
+def _tell_negative(tree: Tree) -> None:
+    """A word on negative lengths."""
+    import warnings
+
+    from tropalign.errors import TropalignWarning
+
+    count = int((tree.lengths < -ROUNDING * abs(tree.lengths).max()).sum())
+    if count:
+        branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
+        warnings.warn(
+            f"{branches}, the least {tree.lengths.min():.{DIGITS}f}: --negative zero makes them 0",
+            TropalignWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,222 @@
+"""Matrices of distances in files: PHYLIP (square, or a half of it), and the TSV of ``tropalign pairs -f matrix``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError, shown
+from tropalign.formats.registry import suffix_of
+from tropalign.sequences.files import Source, file_name, read_lines
+
+#: The format that a suffix chooses.
+SUFFIXES = {".phy": "phylip", ".phylip": "phylip", ".dist": "phylip", ".tsv": "tsv", ".txt": "tsv"}
+#: How much the two halves of a square may differ: what is written with six digits is not always rounded alike.
+TOLERANCE = 1e-5
+#: What says in a TSV which values it holds.
+VALUES = b"# values:"
+
+Numbered = Iterator[tuple[int, bytes]]
+
+
+def is_distance_matrix(first: bytes) -> bool:
+    """Whether a file that begins with this line holds distances: a number alone, or the head of a TSV.
+
+    Examples
+    --------
+    >>> [is_distance_matrix(line) for line in (b"  12", b"12 340", b"# tropalign 1.0", b">seq")]
+    [True, False, True, False]
+    """
+    words = first.split()
+    if len(words) == 1 and words[0].isdigit():
+        return True
+    return first[:1] in (b"\t", b"#") and not first.startswith(b"# STOCKHOLM")
+
+
+def read_distance_matrix(source: Source) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Names, and the distances of the pairs (0, 1), (0, 2), ..., (1, 2), ...; compression by content.
+
+    Raises
+    ------
+    InputError
+        No such matrix; the line is named.
+    """
+    return parse_distance_matrix(read_lines(source), file_name(source))
+
+
+def parse_distance_matrix(lines: Iterable[bytes], file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """The same from lines.
+
+    Examples
+    --------
+    >>> parse_distance_matrix([b"3", b"a", b"b 1", b"c 2 3"], "the matrix")
+    (('a', 'b', 'c'), array([1., 2., 3.]))
+    """
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    first = next(numbered, None)
+    if first is None:
+        raise InputError("the file is empty", file=file)
+    if first[1].strip().isdigit():
+        return _read_phylip(numbered, int(first[1]), file)
+    return _read_tsv(chain([first], numbered), file)
+
+
+class _Square:
+    """Rows of a square or of a half of one, put into the order of pairs."""
+
+    def __init__(self, n: int, file: str) -> None:
+        self.n, self.file = n, file
+        self.names: list[str] = []
+        self.condensed = np.zeros(n * (n - 1) // 2)
+        first = np.arange(n, dtype=np.int64)
+        self._begins = first * (2 * n - first - 1) // 2 - first - 1  # where the pairs of a row begin, less its number
+
+    def add(self, name: str, values: NDArray[np.float64], layout: str, line: int) -> None:
+        """The next row. Raises InputError where it does not fit those before."""
+        k = len(self.names)
+        self.names.append(name)
+        above = self._begins[:k] + k  # places of the pairs with earlier rows
+        if layout == "lower":
+            self.condensed[above] = values
+            return
+        begin = self._begins[k] + k + 1
+        if layout == "upper":
+            self.condensed[begin : begin + len(values)] = values
+            return
+        self.condensed[begin : begin + self.n - k - 1] = values[k + 1 :]
+        self._check_square(k, values, above, line)
+
+    def _check_square(self, k: int, values: NDArray[np.float64], above: NDArray[np.int64], line: int) -> None:
+        if values[k] != 0:
+            raise InputError(
+                f"its distance to itself is {values[k]:g}: write 0", file=self.file, record=self.names[k], line=line
+            )
+        earlier = self.condensed[above]
+        differ = np.flatnonzero(~(np.abs(values[:k] - earlier) <= TOLERANCE * (1 + np.abs(earlier))))
+        if len(differ):
+            other = int(differ[0])
+            raise InputError(
+                f"the distance to {self.names[other]!r} is {values[other]:g} here and {earlier[other]:g} there: give a "
+                "symmetric matrix",
+                file=self.file,
+                record=self.names[k],
+                line=line,
+            )
+
+
+def _read_phylip(lines: Numbered, n: int, file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    if not 2 <= n <= 1 << 20:
+        raise InputError(f"the first line promises {n} taxa: a tree has two or more", file=file, line=1)
+    square, layout = _Square(n, file), ""
+    for k in range(n):
+        found = next(lines, None)
+        if found is None:
+            raise InputError(f"the first line promises {n} taxa, but there are {k}", file=file)
+        number, line = found
+        words = line.split(None, 1)
+        name, values = words[0].decode("utf-8", "replace"), _numbers(words[1] if len(words) > 1 else b"", file, number)
+        layout = layout or {0: "lower", n - 1: "upper"}.get(len(values), "square")
+        wanted = {"lower": k, "upper": n - 1 - k}.get(layout, n)
+        while len(values) < wanted:  # rows may go on in further lines
+            further = next(lines, None)
+            if further is None:
+                break
+            values = np.concatenate([values, _numbers(further[1], file, further[0])])
+        if len(values) != wanted:
+            raise InputError(f"{len(values)} distances, but {wanted} are expected", file=file, record=name, line=number)
+        square.add(name, values, layout, number)
+    left = next(lines, None)
+    if left is not None:
+        raise InputError(f"the first line promises {n} taxa, but the matrix goes on", file=file, line=left[0])
+    return tuple(square.names), square.condensed
+
+
+def _read_tsv(lines: Numbered, file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    kind, header = "distance", None
+    for number, line in lines:
+        if line.startswith(VALUES):
+            kind = line.removeprefix(VALUES).strip().decode("utf-8", "replace")
+        elif not line.startswith(b"#"):
+            header = (number, line)
+            break
+    if kind not in ("distance", "identity"):
+        raise InputError(f"the matrix holds values of kind {shown(kind)}: give distances or identities", file=file)
+    if header is None or not header[1].startswith(b"\t"):
+        raise InputError("this is no matrix: its first row has an empty cell, then a name per column", file=file)
+    names = header[1].decode("utf-8", "replace").split("\t")[1:]
+    n = len(names)
+    if n < 2:
+        raise InputError(f"the matrix has {n} taxon: a tree has two or more", file=file)
+    square = _Square(n, file)
+    for number, line in lines:
+        cells = line.split(b"\t", 1)
+        name = cells[0].decode("utf-8", "replace")
+        k = len(square.names)
+        if k == n or name != names[k]:
+            what = repr(names[k]) if k < n else "nothing more"
+            raise InputError(
+                f"the row is {name!r}, but {what} is expected: rows follow the columns", file=file, line=number
+            )
+        values = _numbers(cells[1].replace(b"\t", b" ") if len(cells) > 1 else b"", file, number)
+        if len(values) != n:
+            raise InputError(f"{len(values)} distances, but {n} are expected", file=file, record=name, line=number)
+        square.add(name, 1 - values if kind == "identity" else values, "square", number)
+    if len(square.names) < n:
+        raise InputError(f"{n} columns, but {len(square.names)} rows: give a square", file=file)
+    return tuple(square.names), square.condensed
+
+
+def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
+    """The numbers of a line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return np.fromstring(text, dtype=np.float64, sep=" ")
+        except (DeprecationWarning, ValueError):
+            pass
+    for word in text.split():
+        try:
+            float(word)
+        except ValueError:
+            raise InputError(f"{word.decode('utf-8', 'replace')!r} is no number", file=file, line=line) from None
+    return np.array(text.split(), np.float64)
+
+
+def distance_format(path: str) -> str:
+    """The format that a path's suffix chooses, PHYLIP where there is none. Raises UsageError on an unknown one."""
+    suffix = suffix_of(path)
+    if suffix and suffix not in SUFFIXES:
+        raise UsageError(f"{path}: distances are written as {', '.join(SUFFIXES)}: choose one of these suffixes")
+    return SUFFIXES.get(suffix, "phylip")
+
+
+def write_distance_matrix(names: tuple[str, ...], condensed: NDArray[np.float64], form: str, out: IO[bytes]) -> None:
+    """Writes a square: in PHYLIP format, whose names hold no blanks, or as TSV.
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> write_distance_matrix(("a b", "c"), np.array([0.5]), "phylip", out)
+    >>> print(out.getvalue().decode(), end="")
+    2
+    a_b        0.00000000 0.50000000
+    c          0.50000000 0.00000000
+    """
+    n = len(names)
+    first = np.arange(n, dtype=np.int64)
+    begins = first * (2 * n - first - 1) // 2 - first - 1
+    head = f"{n}\n" if form == "phylip" else "\n".join(["# values: distance", "\t".join(["", *names])]) + "\n"
+    out.write(head.encode())
+    for k, name in enumerate(names):
+        row = np.zeros(n)
+        row[:k] = condensed[begins[:k] + k]
+        row[k + 1 :] = condensed[begins[k] + k + 1 : begins[k] + n]
+        values = [f"{value:.8f}" for value in row.tolist()]
+        line = f"{'_'.join(name.split()):<10} {' '.join(values)}" if form == "phylip" else "\t".join([name, *values])
+        out.write(f"{line}\n".encode())

@@ -1,0 +1,111 @@
+"""How sure the branches of a tree are: trees of resampled columns (Felsenstein 1985)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from tropalign import _native
+from tropalign.errors import InputError, UsageError
+from tropalign.machine.memory import default_budget, require
+from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
+from tropalign.machine.threads import resolve_threads
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.trees.distances import SATURATED, checked_model, compared_codes
+from tropalign.trees.tree import Tree
+
+#: Ways to make a tree of distances.
+METHODS = ("nj", "upgma")
+
+
+def with_support(
+    tree: Tree,
+    alignment: MultipleAlignment,
+    n_samples: int = 100,
+    *,
+    method: str = "nj",
+    model: str | None = None,
+    gaps: str = "pairwise",
+    seed: int = 0,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Tree:
+    """The tree with the support of its branches: percent of the trees of resampled columns that have them, too.
+
+    Each sample has as many columns as the alignment, drawn from it with replacement. The result depends on the seed,
+    and not on the number of threads. Branches are compared by the split of the taxa that they make; those of UPGMA,
+    which have a root, by the taxa below them.
+
+    Parameters
+    ----------
+    tree
+        Of the alignment's rows, in their order.
+    alignment
+        What to draw columns from.
+    n_samples
+        Trees to make.
+    method, model, gaps
+        How each is made.
+    seed
+        Of the draws.
+    n_threads
+        0: as many as the process may use; at most 1024.
+    memory_bytes
+        What may be taken; a share of the free memory by default. Fewer threads work where it is short.
+    progress
+        Receives the number of samples begun; what it raises ends the work.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    InputError
+        The taxa are not the rows.
+    UsageError
+        An option that does not exist or is out of range.
+    ResourceError
+        Memory that does not suffice.
+
+    Examples
+    --------
+    >>> rows = ["MKVLAWHQ", "MKVLAWHK", "MRVIAFHQ", "MRVIAFHK"]
+    >>> alignment = tropalign.MultipleAlignment.from_rows("abcd", rows)
+    >>> tree = tropalign.trees.neighbour_joining(tropalign.trees.alignment_distances(alignment), alignment.names)
+    >>> with_support(tree, alignment, 50, seed=1).newick(2)
+    '((a:0.07,b:0.07)94:0.52,c:0.07,d:0.07);'
+    """
+    if method not in METHODS:
+        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
+    n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
+    seed = whole_number("seed", seed, 0, 2**63 - 1)
+    if tree.names != alignment.names:
+        raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
+    chosen = checked_model(model, alignment.sequences.alphabet)
+    codes = compared_codes(alignment, gaps)
+    n = tree.n_taxa
+    if n < 4:
+        return replace(tree, support=np.full(len(tree.lengths), np.nan))
+    threads = _threads_within(memory_bytes, resolve_threads(checked_threads(n_threads)), n, codes.nbytes)
+    parents = np.full(len(tree.lengths), -1, np.int32)
+    for k, joined in enumerate(tree.children):
+        parents[list(joined)] = n + k
+    counts = _native.bootstrap_counts(
+        codes, chosen, method == "nj", parents, n_samples, seed, SATURATED, threads, progress
+    )
+    support = 100.0 * counts / n_samples
+    support[:n] = support[-1] = np.nan
+    return replace(tree, support=support)
+
+
+def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:
+    """How many threads the memory suffices for: each has the rows, the distances, and a square of them."""
+    asked = checked_memory(memory_bytes)
+    allowed = default_budget() if asked is None else asked
+    each = 14 * n * n + n_codes
+    require(each + n_codes, allowed, f"a bootstrap of {n} taxa", "allow more, or leave it out")
+    return max(1, min(n_threads, (allowed - n_codes) // each))

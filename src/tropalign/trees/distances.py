@@ -1,0 +1,249 @@
+"""Distances of sequences: of an alignment's rows, or of sequences that are aligned by pairs."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, TropalignWarning, UsageError, shown
+from tropalign.formats.msa import read_alignment
+from tropalign.machine.memory import default_budget, require
+from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.machine.threads import resolve_threads
+from tropalign.pairwise.api import align_all
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.alphabet import Alphabet, alphabet_of
+from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.files import Source, file_name
+from tropalign.trees.matrix import pair_at
+
+#: How a distance follows from the letters that differ.
+MODELS = ("identity", "kimura", "jc69", "k2p")
+#: Which columns are left out: those with a gap in one of the two rows, or in any row.
+GAPS = ("pairwise", "complete")
+#: The distance of sequences that are more different than a model allows, as in CLUSTAL W: ten changes per letter.
+SATURATED = 10.0
+#: The code of what is not compared.
+NOT_COMPARED = 0x80
+
+
+def alignment_distances(
+    alignment: MultipleAlignment | os.PathLike[str],
+    model: str | None = None,
+    *,
+    gaps: str = "pairwise",
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> NDArray[np.float64]:
+    """Distances of the rows of an alignment.
+
+    Compared are columns in which both rows hold a letter that stands for one residue: gaps and ambiguous letters (N, X,
+    B, R ...) are left out. p is the share of these columns that differ.
+
+    Parameters
+    ----------
+    alignment
+        The alignment, or the Path of its file.
+    model : {"identity", "kimura", "jc69", "k2p"}
+        "identity": p. "kimura": of proteins, -ln(1 - p - p² / 5), and for p of 0.75 and more Dayhoff's model, as
+        CLUSTAL W has it. Of nucleotides, "jc69" (Jukes and Cantor 1969) and "k2p" (Kimura 1980). When not given,
+        "kimura" for proteins and "k2p" for nucleotides.
+    gaps : {"pairwise", "complete"}
+        "complete": columns in which any row has no such letter are left out for all.
+    n_threads
+        0: as many as the process may use; at most 1024.
+    memory_bytes
+        What may be taken; a share of the free memory by default.
+    progress
+        Receives the number of pairs done; what it raises ends the work.
+
+    Returns
+    -------
+    float64, shape (n (n - 1) / 2,)
+        Of the pairs (0, 1), (0, 2), ..., (1, 2), ...; 10, with a warning, where rows are too different for the model.
+
+    Raises
+    ------
+    InputError
+        Fewer than two rows, no alignment, or two rows without a column to compare.
+    UsageError
+        An option that does not exist, or a model for other letters.
+    ResourceError
+        Memory that does not suffice.
+
+    Examples
+    --------
+    >>> rows = tropalign.MultipleAlignment.from_rows(["a", "b", "c"], ["MKV-LAW", "MKVILAW", "MRVILAF"])
+    >>> alignment_distances(rows, "identity").round(3).tolist()
+    [0.0, 0.333, 0.286]
+    """
+    file = file_name(alignment) if isinstance(alignment, os.PathLike) else None
+    family = alignment_of(alignment)
+    chosen = checked_model(model, family.sequences.alphabet)
+    n = len(family)
+    require(
+        16 * n * n + n * family.n_columns, _memory(memory_bytes), f"a tree of {n} rows", "allow more, or leave rows out"
+    )
+    codes = compared_codes(family, gaps, file)
+    n_threads = resolve_threads(checked_threads(n_threads))
+    found = _native.aligned_distances(codes, chosen, n_threads, progress)
+    return without_saturation(found, family.names, chosen, file)
+
+
+def pair_distances(
+    sequences: SequenceBatch,
+    model: str | None = None,
+    *,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    device: str | Iterable[str] = "auto",
+    progress: Callable[[int], object] | None = None,
+) -> NDArray[np.float64]:
+    """Distances of unaligned sequences: every pair is aligned, from end to end.
+
+    Parameters
+    ----------
+    sequences
+        Two or more.
+    model : {"identity", "kimura", "jc69"}
+        As of `alignment_distances`, p being the share of differing letters among those that stand against a letter.
+        When not given, "kimura" for proteins and "jc69" for nucleotides.
+    n_threads, memory_bytes, device
+        As of `align_all`.
+    progress
+        Receives the number of pairs done; what it raises ends the work.
+
+    Returns
+    -------
+    float64, shape (n (n - 1) / 2,)
+        Of the pairs (0, 1), (0, 2), ..., (1, 2), ...; 10, with a warning, where two are too different for the model.
+
+    Raises
+    ------
+    InputError
+        Sequences that cannot be used, or two without letters that stand against each other.
+    UsageError
+        An option that does not exist, or a model for other letters.
+    ResourceError, DeviceError
+        Memory that does not suffice, a device that cannot compute.
+
+    Examples
+    --------
+    >>> batch = tropalign.SequenceBatch.from_strings(["MKVILAW", "MKVLAW", "MRVILAF"])
+    >>> pair_distances(batch, "identity").round(3).tolist()
+    [0.0, 0.286, 0.333]
+    """
+    if model is None:
+        model = "jc69" if sequences.alphabet.complement else "kimura"
+    if model == "k2p":
+        raise UsageError("model k2p needs an alignment: align the sequences first, or choose jc69 or identity")
+    chosen = checked_model(model, sequences.alphabet)
+    n = len(sequences)
+    if n < 2:
+        raise InputError(f"{n} sequence{'s' * (n != 1)}: a tree has two taxa or more")
+    compared, equal = (np.zeros(n * (n - 1) // 2, np.int32) for _ in range(2))
+    begin = 0
+    tables = align_all(sequences, mode="global", n_threads=n_threads, memory_bytes=memory_bytes, device=device)
+    for table in tables:
+        end = begin + len(table)
+        compared[begin:end] = table.n_columns - table.n_gaps
+        equal[begin:end] = table.n_identical
+        begin = end
+        if progress is not None:
+            progress(end)
+    found = _native.counted_distances(compared, equal, chosen)
+    return without_saturation(found, sequences.names, chosen, None)
+
+
+def alignment_of(given: Any) -> MultipleAlignment:
+    """An alignment as it is, or that of a file. Raises InputError and UsageError on anything else."""
+    if isinstance(given, os.PathLike):
+        return alignment_in(given)
+    if not isinstance(given, MultipleAlignment):
+        what = f"an object of type {type(given).__name__} is no MultipleAlignment"
+        raise UsageError(f"{what}: make one with align_multiple or MultipleAlignment.from_rows")
+    return given
+
+
+def alignment_in(source: Source, alphabet: Alphabet | None = None) -> MultipleAlignment:
+    """The alignment in a file; its alphabet is judged by the letters when not given."""
+    names, letters = read_alignment(source)
+    return MultipleAlignment.from_rows(names, letters, alphabet)
+
+
+def checked_model(model: Any, alphabet: Alphabet | str) -> str:
+    """The model, or the one of an alphabet. Raises UsageError where it is none, or one for other letters."""
+    is_nucleotide = bool(alphabet_of(alphabet).complement)
+    if model is None:
+        return "k2p" if is_nucleotide else "kimura"
+    if model not in MODELS:
+        raise UsageError(f"distances {model!r} are none of {', '.join(MODELS)}")
+    if is_nucleotide and model == "kimura":
+        raise UsageError("distances kimura are for proteins, and these are nucleotides: choose k2p, jc69 or identity")
+    if not is_nucleotide and model in ("jc69", "k2p"):
+        raise UsageError(f"distances {model} are for nucleotides, and these are proteins: choose kimura or identity")
+    return str(model)
+
+
+def compared_codes(family: MultipleAlignment, gaps: str, file: str | None = None) -> NDArray[np.uint8]:
+    """Codes of the letters that are compared, 128 elsewhere, uint8, shape (n_rows, n_columns).
+
+    Raises
+    ------
+    InputError
+        Fewer than two rows, or no column is left.
+    UsageError
+        Such gaps do not exist.
+    """
+    if gaps not in GAPS:
+        raise UsageError(f"gaps {gaps!r} are none of {', '.join(GAPS)}")
+    if len(family) < 2:
+        raise InputError("the alignment has one row: a tree has two taxa or more", file=file)
+    alphabet = family.sequences.alphabet
+    table = np.full(256, NOT_COMPARED, np.uint8)
+    for letter in alphabet.states or alphabet.letters.replace(alphabet.wildcard, ""):
+        code = alphabet.letters.index(letter)
+        table[code] = code
+    codes = table[family.codes]
+    if gaps == "complete":
+        codes = np.ascontiguousarray(codes[:, (codes != NOT_COMPARED).all(0)])
+        if not codes.shape[1]:
+            raise InputError("every column has a gap or an ambiguous letter: choose gaps pairwise", file=file)
+    return codes
+
+
+def without_saturation(
+    distances: NDArray[np.float64], names: tuple[str, ...], model: str, file: str | None
+) -> NDArray[np.float64]:
+    """Infinite distances become SATURATED, with a warning. Raises InputError where one is no number."""
+    n = len(names)
+    if not np.isfinite(distances.sum()):
+        nothing = np.flatnonzero(np.isnan(distances))
+        if len(nothing):
+            first, second = (names[k] for k in pair_at(int(nothing[0]), n))
+            raise InputError(
+                f"{first!r} and {second!r} have no column in which both hold a letter: leave one of them out", file=file
+            )
+        far = np.flatnonzero(np.isinf(distances))
+        first, second = (names[k] for k in pair_at(int(far[0]), n))
+        place = "" if file is None else f"{shown(file)}: "
+        warnings.warn(
+            f"{place}{len(far)} of {len(distances)} pairs are too different for {model} distances (the first: "
+            f"{first!r} and {second!r}): {SATURATED:g} is taken",
+            TropalignWarning,
+            stacklevel=3,
+        )
+        distances[far] = SATURATED
+    return distances
+
+
+def _memory(memory_bytes: Any) -> int:
+    memory = checked_memory(memory_bytes)
+    return default_budget() if memory is None else memory

@@ -1,0 +1,177 @@
+"""Roots for trees that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tropalign.errors import InputError
+from tropalign.trees.tree import Tree
+
+
+class _Branch(NamedTuple):
+    """To a neighbour: its length and support."""
+
+    node: int
+    length: float
+    support: float
+
+
+def rooted_at_outgroup(tree: Tree, outgroup: Sequence[str]) -> Tree:
+    """The tree with its root in the middle of the branch between some taxa and all others.
+
+    Parameters
+    ----------
+    tree
+        Rooted or not.
+    outgroup
+        Names of taxa, one or more.
+
+    Returns
+    -------
+    Tree
+        The outgroup is the root's first child.
+
+    Raises
+    ------
+    InputError
+        There is no such taxon, or no branch between these taxa and the others.
+
+    Examples
+    --------
+    >>> tree = tropalign.trees.parse_tree("((A:1,B:2):0.5,C:3,D:4);")
+    >>> rooted_at_outgroup(tree, ["D"]).newick()
+    '(D:2.0,((A:1.0,B:2.0):0.5,C:3.0):2.0);'
+    """
+    wanted = set()
+    for name in outgroup:
+        if name not in tree.names:
+            raise InputError(f"the tree has no taxon {name!r}: name one that it has")
+        wanted.add(tree.names.index(name))
+    n = tree.n_taxa
+    if not wanted or len(wanted) == n:
+        raise InputError("the outgroup is all taxa or none: name some of them")
+    below = [{k} for k in range(n)]
+    for joined in tree.children:
+        below.append(set().union(*(below[child] for child in joined)))
+    others = set(range(n)) - wanted
+    for node, taxa in enumerate(below[:-1]):
+        if taxa in (wanted, others):
+            return _rooted_above(tree, node, 0.5, outgroup_is_below=taxa == wanted)
+    listed = ", ".join(repr(name) for name in list(outgroup)[:3])
+    raise InputError(f"no branch parts {listed} from the other taxa: name taxa that the tree has together")
+
+
+def rooted_at_midpoint(tree: Tree) -> Tree:
+    """The tree with its root in the middle of the longest path between two taxa. Negative lengths count as 0 for this.
+
+    Parameters
+    ----------
+    tree
+        Rooted or not.
+
+    Returns
+    -------
+    Tree
+
+    Examples
+    --------
+    >>> rooted_at_midpoint(tropalign.trees.parse_tree("((A:1,B:2):0.5,C:3,D:4);")).newick()
+    '(((A:1.0,B:2.0):0.5,C:3.0):0.5,D:3.5);'
+    """
+    around = _branches(tree)
+    start, _, _ = _farthest(around, 0, tree.n_taxa)
+    end, whole, came_from = _farthest(around, start, tree.n_taxa)
+    node, walked = end, 0.0
+    while True:
+        before = came_from[node]
+        length = next(max(0.0, branch.length) for branch in around[node] if branch.node == before)
+        if walked + length >= whole / 2 or before == start:
+            share = (whole / 2 - walked) / length if length > 0 else 0.5
+            return _rooted_between(tree, around, node, before, min(1.0, share))
+        node, walked = before, walked + length
+
+
+def _branches(tree: Tree) -> list[list[_Branch]]:
+    """The neighbours of each node; a root of two children is left out, its two branches made one."""
+    support = np.full(len(tree.lengths), np.nan) if tree.support is None else tree.support
+    n, root = tree.n_taxa, len(tree.lengths) - 1
+    around: list[list[_Branch]] = [[] for _ in tree.lengths]
+
+    def connect(a: int, b: int, length: float, sure: float) -> None:
+        around[a].append(_Branch(b, length, sure))
+        around[b].append(_Branch(a, length, sure))
+
+    for k, joined in enumerate(tree.children):
+        if n + k == root and tree.is_rooted:
+            first, second = joined
+            sure = support[first] if np.isnan(support[second]) else support[second]
+            connect(first, second, float(tree.lengths[first] + tree.lengths[second]), float(sure))
+        else:
+            for child in joined:
+                connect(child, n + k, float(tree.lengths[child]), float(support[child]))
+    return around
+
+
+def _farthest(around: list[list[_Branch]], start: int, n_taxa: int) -> tuple[int, float, dict[int, int]]:
+    """The taxon farthest from a node, how far, and the node before each on the way from there."""
+    far = {start: 0.0}
+    came_from: dict[int, int] = {}
+    stack = [start]
+    while stack:
+        node = stack.pop()
+        for branch in around[node]:
+            if branch.node not in far:
+                far[branch.node] = far[node] + max(0.0, branch.length)
+                came_from[branch.node] = node
+                stack.append(branch.node)
+    end = max((k for k in range(n_taxa) if k != start), key=lambda k: (far[k], -k))
+    return end, far[end], came_from
+
+
+def _rooted_above(tree: Tree, node: int, share: float, *, outgroup_is_below: bool) -> Tree:
+    around = _branches(tree)
+    parent = next(k for k, joined in enumerate(tree.children) if node in joined) + tree.n_taxa
+    if parent == len(tree.lengths) - 1 and tree.is_rooted:
+        parent = next(child for child in tree.children[-1] if child != node)
+    first, second = (node, parent) if outgroup_is_below else (parent, node)
+    return _rooted_between(tree, around, first, second, share)
+
+
+def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second: int, share: float) -> Tree:
+    """The tree with its root on the branch of two nodes, this share of its length away from the first."""
+    n = tree.n_taxa
+    between = next(branch for branch in around[first] if branch.node == second)
+    top = [_Branch(first, between.length * share, between.support)]
+    top.append(_Branch(second, between.length - top[0].length, between.support))
+    number = dict(zip(range(n), range(n), strict=True))
+    children: list[tuple[int, ...]] = []
+    lengths, support = [0.0] * n, [np.nan] * n
+    for node, below in _parents_last(around, first, second):
+        for branch in below:
+            lengths[number[branch.node]], support[number[branch.node]] = branch.length, branch.support
+        number[node] = n + len(children)
+        children.append(tuple(number[branch.node] for branch in below))
+        lengths.append(0.0)
+        support.append(np.nan)
+    for branch in top:
+        lengths[number[branch.node]], support[number[branch.node]] = branch.length, branch.support
+    children.append((number[first], number[second]))
+    supported = np.array([*support, np.nan])
+    supported[:n] = np.nan
+    return Tree(tree.names, tuple(children), np.array([*lengths, 0.0]), None if tree.support is None else supported)
+
+
+def _parents_last(around: list[list[_Branch]], first: int, second: int) -> list[tuple[int, list[_Branch]]]:
+    """Inner nodes with the branches away from the branch of two nodes, each after all nodes below it."""
+    found: list[tuple[int, list[_Branch]]] = []
+    stack = [(second, first), (first, second)]
+    while stack:
+        node, before = stack.pop()
+        below = [branch for branch in around[node] if branch.node != before]
+        if below:
+            found.append((node, below))
+            stack.extend((branch.node, node) for branch in below)
+    return found[::-1]
