@@ -1,6 +1,7 @@
 // Bindings: products of matrices over semirings.
 #include "../compute/buffer.hpp"
 #include "../tropical/product.hpp"
+#include "../tropical/truths.hpp"
 #include "tropical_numbers.hpp"
 
 namespace tropalign {
@@ -32,15 +33,20 @@ nb::object bounded_numbers(AnyArray<3> numbers, bool is_max) {
     });
 }
 
-/// Sizes that fit each other, and rows and columns that 32 bits can count.
-void require_factors(const AnyArray<3> &a, const AnyArray<3> &b) {
+/// Sizes that fit each other, rows and columns that 32 bits can count, and a result that memory can be asked for.
+template <class Matrices>
+void require_factors(const Matrices &a, const Matrices &b) {
     require(a.shape(2) == b.shape(1), "a, b: the columns of a are not as many as the rows of b");
     require(a.shape(0) == b.shape(0) || a.shape(0) == 1 || b.shape(0) == 1, "a, b: not as many matrices");
     for (size_t axis = 1; axis < 3; ++axis)
         require(a.shape(axis) <= INT32_MAX && b.shape(axis) <= INT32_MAX, "a, b: more than 2147483647 rows or columns");
+    const auto numbers = static_cast<double>(std::max(a.shape(0), b.shape(0))) * static_cast<double>(a.shape(1)) *
+                         static_cast<double>(b.shape(2));
+    require(numbers < 0x1p58, "a, b: a product of more numbers than any memory holds");
 }
 
-int64_t stride_of(const AnyArray<3> &matrices) {
+template <class Matrices>
+int64_t stride_of(const Matrices &matrices) {
     return matrices.shape(0) == 1 ? 0 : static_cast<int64_t>(matrices.shape(1) * matrices.shape(2));
 }
 
@@ -81,6 +87,26 @@ nb::tuple tropical_product(AnyArray<3> a, AnyArray<3> b, bool is_max, bool argbe
     });
 }
 
+nb::object truth_product(Array<bool, 3> a, Array<bool, 3> b, int n_threads, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    require_factors(a, b);
+    const std::array<size_t, 3> shape{a.shape(0) == 1 ? b.shape(0) : a.shape(0), a.shape(1), b.shape(2)};
+    Buffer<bool> c(shape[0] * shape[1] * shape[2]);
+    TruthProducts products{};
+    products.a = a.data(), products.b = b.data(), products.c = c.data();
+    products.a_stride = stride_of(a), products.b_stride = stride_of(b);
+    products.n_products = static_cast<int64_t>(shape[0]), products.m = static_cast<int64_t>(shape[1]);
+    products.n = static_cast<int64_t>(shape[2]), products.k = static_cast<int64_t>(a.shape(2));
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        multiply_truths(products, n_threads, [&](int64_t done) { return poll(done); });
+    }
+    poll.rethrow();
+    return to_numpy(std::move(c), shape);
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -95,4 +121,6 @@ void bind_tropical_products(nb::module_ &m) {
           "n_threads"_a, "progress"_a = nb::none(),
           "Products of (p, m, k) and (p, k, n), p being 1 or the same, and where `argbest` the first of the best k. "
           "Integers are bounded ones; those at `limit` or beyond become the semiring's zero.");
+    m.def("truth_product", &truth_product, array("a"), array("b"), "n_threads"_a, "progress"_a = nb::none(),
+          "Products of truth values (p, m, k) and (p, k, n), p being 1 or the same: whether any k is true in both.");
 }

@@ -36,7 +36,8 @@ Triangle<T> triangle_of(const Square &values, const Problem &problem) {
         require(problem.letters && problem.letters->size() == values.shape(0), "letters: not one per row of values");
         require_codes(problem.letters->data(), problem.letters->size(), static_cast<int>(problem.closing->shape(0)),
                       "letters");
-        require(problem.least_distance >= 1, "least_distance: below 1");
+        require(problem.least_distance >= 1 && problem.least_distance <= INT32_MAX,
+                "least_distance: outside of 1 to 2147483647");
         triangle.closing = numbers_of<T>(*problem.closing, "closing");
         triangle.letters = problem.letters->data();
         triangle.least_distance = problem.least_distance;

@@ -517,3 +517,6 @@ def fill_triangle(
     n_threads: int,
     progress: Callable[[int], object] | None = None,
 ) -> None: ...
+def truth_product(
+    a: NDArray[np.bool_], b: NDArray[np.bool_], n_threads: int, progress: Callable[[int], object] | None = None
+) -> NDArray[np.bool_]: ...

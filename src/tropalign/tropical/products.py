@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
-from tropalign.tropical.arrays import checked_matrix
-from tropalign.tropical.semirings import MIN_PLUS, Semiring, checked_semiring, zero_of
-from tropalign.tropical.sums import log_product, real_product, truth_product
-from tropalign.tropical.tropical_products import tropical_product
+from tropalign.tropical.arrays import checked_matrix, surveyed
+from tropalign.tropical.intervals import matrix_chain
+from tropalign.tropical.semirings import BOOL, MIN_PLUS, REAL, Semiring, checked_semiring, zero_of
+from tropalign.tropical.sums import log_product, real_product
+from tropalign.tropical.tropical_products import bounded_infinity, narrowed, tropical_product, widened
+
+#: Matrices of a block of `scan`.
+_BLOCK = 32
 
 
 @overload
@@ -81,7 +87,7 @@ def matmul(
         raise UsageError(f"argbest is for MIN_PLUS and MAX_PLUS: {semiring.name} chooses no best number")
     a = checked_matrix(A, semiring, "A", n_dims=(2, 3))
     b = checked_matrix(B, semiring, "B", n_dims=(2, 3))
-    _check_fit(a, b)
+    check_fit(a, b)
     is_flat = a.ndim == b.ndim == 2
     a, b = (matrix if matrix.ndim == 3 else matrix[None] for matrix in (a, b))
     c, best_k = product(a, b, semiring, argbest=argbest, n_threads=n_threads)
@@ -90,24 +96,27 @@ def matmul(
     return c if best_k is None else (c, best_k)
 
 
-def _check_fit(a: NDArray[Any], b: NDArray[Any]) -> None:
+def check_fit(a: NDArray[Any], b: NDArray[Any], names: tuple[str, str] = ("A", "B")) -> None:
     """Raises what is wrong with the sizes and types of two factors."""
     if a.shape[-1] != b.shape[-2]:
-        raise InputError(f"A has {a.shape[-1]} columns and B {b.shape[-2]} rows: they have to be as many")
+        left, right = names
+        raise InputError(f"{left} has {a.shape[-1]} columns and {right} {b.shape[-2]} rows: they have to be as many")
     if a.ndim == b.ndim == 3 and a.shape[0] != b.shape[0] and 1 not in (a.shape[0], b.shape[0]):
         raise InputError(f"A has {a.shape[0]} matrices and B {b.shape[0]}: give as many, or one")
     if a.dtype != b.dtype:
-        raise UsageError(f"A is of {a.dtype} and B of {b.dtype}: convert one of them")
+        raise UsageError(f"{names[0]} is of {a.dtype} and {names[1]} of {b.dtype}: convert one of them")
 
 
 def product(
     a: NDArray[Any], b: NDArray[Any], semiring: Semiring, *, argbest: bool = False, n_threads: int = 1
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """`matmul` of matrices (p, m, k) and (p, k, n) that are checked but for their numbers."""
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     if semiring.is_tropical:
         return tropical_product(a, b, semiring, argbest=argbest, n_threads=n_threads)
-    products = {"real": real_product, "log": log_product, "bool": truth_product}
-    return products[semiring.name](a, b), None
+    if semiring == BOOL:
+        return _native.truth_product(a, b, n_threads), None
+    return (real_product if semiring == REAL else log_product)(a, b), None
 
 
 def identity(n: int, semiring: Semiring, dtype: Any) -> NDArray[Any]:
@@ -154,8 +163,8 @@ def power(A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) 
     semiring = checked_semiring(semiring)
     exponent = whole_number("n", n, 0)
     square = checked_matrix(A, semiring, is_square=True)
+    surveyed(square, semiring)
     if exponent == 0:
-        matmul(square, square[:, :0], semiring)
         return identity(len(square), semiring, square.dtype)
     result: NDArray[Any] | None = None
     while exponent:
@@ -169,7 +178,7 @@ def power(A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) 
 
 
 def chain(matrices: Iterable[Any], semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
-    """The product of several matrices.
+    """The product of several matrices, in the order that takes the fewest steps (see `matrix_chain`).
 
     Parameters
     ----------
@@ -200,13 +209,37 @@ def chain(matrices: Iterable[Any], semiring: Semiring = MIN_PLUS, *, n_threads: 
     [[3.0, 13.0]]
     """
     semiring = checked_semiring(semiring)
-    factors = [checked_matrix(matrix, semiring, f"matrices[{k}]") for k, matrix in enumerate(matrices)]
-    if not factors:
+    n_threads = resolve_threads(n_threads)
+    factors = _checked_factors(matrices, semiring)
+    if len(factors) == 1:
+        surveyed(factors[0], semiring, "matrices[0]")
+        return factors[0].copy()
+    sizes = [factors[0].shape[0], *(factor.shape[1] for factor in factors)]
+    products = dict(enumerate(factors))
+    for i, k in reversed(_order(sizes)):
+        products[i] = matmul(products[i], products.pop(k + 1), semiring, n_threads=n_threads)
+    return products[0]
+
+
+def _checked_factors(matrices: Any, semiring: Semiring) -> list[NDArray[Any]]:
+    """Matrices of one type whose sizes fit."""
+    try:
+        given = list(matrices)
+    except TypeError:
+        raise UsageError(f"{type(matrices).__name__} is no list of matrices") from None
+    if not given:
         raise InputError("there is no matrix: give at least one")
-    result = factors[0]
-    for factor in factors[1:]:
-        result = matmul(result, factor, semiring, n_threads=n_threads)
-    return result.copy() if len(factors) == 1 else result
+    factors = [checked_matrix(matrix, semiring, f"matrices[{k}]") for k, matrix in enumerate(given)]
+    for k, (left, right) in enumerate(pairwise(factors)):
+        check_fit(left, right, (f"matrices[{k}]", f"matrices[{k + 1}]"))
+    return factors
+
+
+def _order(sizes: list[int]) -> list[tuple[int, int]]:
+    """For each product of a chain the first matrix of both factors, less one for the second; the last product first."""
+    if len(set(sizes)) == 1:  # no order is cheaper than that from the left
+        return [(0, k) for k in reversed(range(len(sizes) - 2))]
+    return [(i, k) for i, k, _ in matrix_chain(sizes, n_threads=1).cuts.tolist()]
 
 
 def scan(matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
@@ -242,8 +275,40 @@ def scan(matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) ->
     [1.0, 3.0, 6.0]
     """
     semiring = checked_semiring(semiring)
+    n_threads = resolve_threads(n_threads)
     steps = checked_matrix(matrices, semiring, "matrices", n_dims=(3,), is_square=True)
+    bounds = surveyed(steps, semiring, "matrices")
+    if steps.dtype.kind != "i" or not semiring.is_tropical:
+        return _scanned(steps, semiring, n_threads)
+    # Products within the blocks may be beyond the type where those from the first matrix on are not.
+    most = len(steps) * max(abs(bounds.lowest), abs(bounds.highest), 0) if bounds.lowest <= bounds.highest else 0
+    if most <= bounded_infinity(steps.dtype) // 2:
+        return _scanned(steps, semiring, n_threads)
+    return narrowed(_scanned(widened(steps, semiring), semiring, n_threads), steps.dtype, semiring)
+
+
+def _scanned(steps: NDArray[Any], semiring: Semiring, n_threads: int) -> NDArray[Any]:
+    """The products of blocks side by side, then the blocks' whole products likewise, then both together.
+
+    steps       a b c d | e f g h | i j         blocks of _BLOCK
+    in blocks   a ab abc abcd | e ef efg efgh | i ij
+    of blocks   abcd  abcdefgh
+    """
+    n, size = steps.shape[:2]
+    n_blocks = -(-n // _BLOCK)
     found = steps.copy()
-    for k in range(1, len(found)):
-        found[k] = matmul(found[k - 1], steps[k], semiring, n_threads=n_threads)
+    for k in range(1, min(n, _BLOCK)):
+        at = slice(k, None, _BLOCK)
+        found[at] = product(found[k - 1 : n - 1 : _BLOCK], steps[at], semiring, n_threads=n_threads)[0]
+    if n_blocks > 1:
+        totals = _scanned(found[_BLOCK - 1 : (n_blocks - 1) * _BLOCK : _BLOCK], semiring, n_threads)
+        n_full = (n // _BLOCK - 1) * _BLOCK
+        # The matrices of a block stand side by side, so that a product serves them all.
+        after = found[_BLOCK : _BLOCK + n_full]
+        blocks = after.reshape(-1, _BLOCK, size, size).swapaxes(1, 2).reshape(-1, size, _BLOCK * size)
+        carried = product(totals[: len(blocks)], blocks, semiring, n_threads=n_threads)[0]
+        after[:] = carried.reshape(-1, size, _BLOCK, size).swapaxes(1, 2).reshape(-1, size, size)
+        if n % _BLOCK:
+            rest = found[_BLOCK + n_full :]
+            rest[:] = product(totals[-1:], rest, semiring, n_threads=n_threads)[0]
     return found

@@ -1,4 +1,4 @@
-"""Products over the semirings that add: of numbers, of logarithms, of truth values."""
+"""Products over the semirings that add: of numbers, and of logarithms."""
 
 from __future__ import annotations
 
@@ -93,9 +93,3 @@ def _small_sums(sums: NDArray[np.float64]) -> Any:
     is_small = sums < _LEAST_SUM
     for p, i in zip(*np.nonzero(is_small.any(2)), strict=True):
         yield int(p), int(i), np.nonzero(is_small[p, i])[0]
-
-
-def truth_product(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether any k is true in both."""
-    found: NDArray[np.bool_] = np.matmul(a, b)
-    return found

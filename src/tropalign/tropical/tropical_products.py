@@ -83,13 +83,17 @@ def limit_of(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Surve
     return bound + int(min(of_a.lowest, of_b.lowest, 0))
 
 
+def widened(matrix: NDArray[Any], semiring: Semiring) -> NDArray[np.float64]:
+    """Integers as float64 with the semiring's infinity."""
+    wide = matrix.astype(np.float64)
+    wide[matrix == zero_of(semiring, matrix.dtype)] = semiring.zero
+    return wide
+
+
 def _bounded(matrix: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring, survey: Survey) -> NDArray[Any]:
     """The matrix in another type, its infinity as native code takes it."""
     if dtype.kind == "f":
-        wide = matrix.astype(dtype, copy=False)
-        if matrix.dtype.kind == "i" and survey.any_zero:
-            wide[matrix == zero_of(semiring, matrix.dtype)] = semiring.zero
-        return wide
+        return matrix.astype(dtype, copy=False) if matrix.dtype.kind == "f" else widened(matrix, semiring)
     if matrix.dtype == dtype:
         return _native.bounded_numbers(matrix, semiring.is_max) if survey.any_zero else matrix
     wide = matrix.astype(dtype)
