@@ -116,9 +116,9 @@ def write_page(groups: dict[str, tuple[list[str], list[list[str]]]], machine: st
     lines += wrap(
         f"""tropalign {tropalign.__version__} ({_native.selected_isa()}). {machine} One thread and processor time,
         medians of three loops of at least 0.3 s (one call of what takes more than {SLOW_SECONDS:.0f} s); *x* is how
-        many times as fast as the fastest peer. Calls of the public Python API, checks of their arguments included; CLUSTALW
-        by whole commands. rapidnj and quicktree read their distances from a file; what reading takes rapidnj is
-        measured by itself and taken off in the figure "without reading". `make bench-tropical` makes this page."""
+        many times as fast as the fastest peer. Calls of the public Python API, checks of their arguments included;
+        CLUSTALW by whole commands. rapidnj and quicktree read their distances from a file; the figure "without reading"
+        counts from the line in which rapidnj says that it has read them. `make bench-tropical` makes this page."""
     )
     for name, (units, rows) in groups.items():
         lines += ["", f"## {TITLES[name]}", "", "; ".join(UNITS[unit] for unit in units).capitalize() + ".", ""]
