@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-msa bench-search bench-gpu test-sanitize docs clean
+.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize docs clean
 help:
 	@sed -n '1,2s/^# //p' Makefile
-	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-gpu | test-sanitize | docs | clean"
+	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-tropical | bench-gpu | test-sanitize | docs | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -68,6 +68,11 @@ bench-msa: $(VENV)/installed
 # built from source.
 bench-search: $(VENV)/installed
 	$(BIN)/python bench/search.py $(if $(DATA),--data $(DATA)) $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
+
+# DATA=DIR names a folder with hiv_env_48.fasta; RAPIDNJ=DIR one with the program rapidnj.
+bench-tropical: $(VENV)/installed
+	$(PIP) --no-build-isolation -e ".[bench]"
+	PATH="$$PATH$(if $(RAPIDNJ),:$(RAPIDNJ))" $(BIN)/python bench/tropical.py $(if $(DATA),--data $(DATA))
 
 # On a machine with a card; without a network there, run bench/gpu/carry.py before, elsewhere.
 bench-gpu:

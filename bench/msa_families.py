@@ -57,7 +57,7 @@ def simulate(folder: Path) -> None:
     (folder / "simulated" / "in").mkdir(parents=True)
     (folder / "simulated" / "ref").mkdir()
     for number, (n_sequences, length, n_steps) in enumerate(SIMULATED):
-        rows = _evolved(np.random.default_rng(number), n_sequences, length, n_steps)
+        rows = evolved_rows(np.random.default_rng(number), n_sequences, length, n_steps)
         core = (rows != ord("-")).all(axis=0)
         shown = np.where(core, rows, np.where(rows == ord("-"), rows, rows | 0x20))
         for part, keeps in (("in", False), ("ref", True)):
@@ -66,7 +66,7 @@ def simulate(folder: Path) -> None:
             (folder / "simulated" / part / f"family{number}.fa").write_text(records)
 
 
-def _evolved(rng: np.random.Generator, n_sequences: int, length: int, n_steps: int) -> np.ndarray:
+def evolved_rows(rng: np.random.Generator, n_sequences: int, length: int, n_steps: int) -> np.ndarray:
     """Rows of the true alignment. A place is an index into a list of columns, which insertions lengthen."""
     letters = np.frombuffer(PROTEIN_2.alphabet.letters.encode(), np.uint8)
     states = np.array([PROTEIN_2.alphabet.letters.index(letter) for letter in PROTEIN_2.alphabet.states])
