@@ -69,7 +69,7 @@ def align_clustalw(
     >>> align_clustalw(batch)
     MultipleAlignment: 3 protein sequences, 9 columns
     a  MKVLAWMKT
-    b  MKILAW-MT
+    b  MKILAWMT-
     c  MKV-AWMKT
     """
     options = ClustalwOptions() if options is None else options
