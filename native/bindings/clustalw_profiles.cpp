@@ -106,7 +106,7 @@ nb::tuple progressive(Column<uint8_t> letters, Column<int64_t> offsets, Array<in
                       Column<int32_t> mismatches, Array<int32_t, 3> scores, bool is_compat, bool is_nucleotide,
                       double gap_open, double gap_extend, int32_t gap_distance, uint32_t hydrophilic, int32_t delay,
                       bool has_hydrophilic_gaps, bool has_residue_gaps, bool has_end_gaps, bool counts_end_gaps,
-                      bool negative_matrix, bool has_weights, int n_threads, nb::object progress) {
+                      bool negative_matrix, bool has_weights, int64_t step_bytes, int n_threads, nb::object progress) {
     ClustalwFamily family = family_of(letters, offsets, children, lengths, weights);
     if (distances) {
         require(static_cast<int64_t>(distances->size()) == int64_t{family.n} * (family.n - 1) / 2,
@@ -118,13 +118,17 @@ nb::tuple progressive(Column<uint8_t> letters, Column<int64_t> offsets, Array<in
                                           has_end_gaps, counts_end_gaps, negative_matrix, has_weights},
                                          gap_open, gap_extend, gap_distance, hydrophilic, delay,
                                          series_of(above, shorter_than, scales, mismatches, scores));
+    require(step_bytes >= 0 && step_bytes <= int64_t{1} << 40, "step_bytes: outside of 0 to 2^40");
     require_threads(n_threads);
     require_progress(progress);
     PythonPoll poll(progress);
     std::optional<ClustalwAlignment> found;
-    {
+    try {
         nb::gil_scoped_release released;
-        found = align_clustalw(rules, family, n_threads, std::ref(poll));
+        found = align_clustalw(rules, family, static_cast<size_t>(step_bytes), n_threads, std::ref(poll));
+    } catch (const std::length_error &error) {
+        PyErr_SetString(PyExc_OverflowError, error.what());
+        throw nb::python_error();
     }
     poll.rethrow();
     require(found.has_value(), "progress: stopped");
@@ -140,7 +144,7 @@ void bind_clustalw_profiles(nb::module_ &m) {
           array("weights"), array("distances").none(), array("above"), array("shorter_than"), array("scales"),
           array("mismatches"), array("scores"), "is_compat"_a, "is_nucleotide"_a, "gap_open"_a, "gap_extend"_a,
           "gap_distance"_a, "hydrophilic"_a, "delay"_a, "has_hydrophilic_gaps"_a, "has_residue_gaps"_a,
-          "has_end_gaps"_a, "counts_end_gaps"_a, "negative_matrix"_a, "has_weights"_a, "n_threads"_a,
+          "has_end_gaps"_a, "counts_end_gaps"_a, "negative_matrix"_a, "has_weights"_a, "step_bytes"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(),
           "The column of every residue, the number of columns, and the order in which sequences were aligned.");
 }

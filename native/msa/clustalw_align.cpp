@@ -1,13 +1,14 @@
 #include "clustalw_align.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <stdexcept>
 
 #include "../compute/buffer.hpp"
 
 namespace tropalign {
 namespace {
 
-constexpr size_t kMostStepBytes = size_t{32} << 20;
 /// Rows whose scores are computed at a time.
 constexpr int64_t kRows = 8;
 /// Below what any path scores, with room to subtract from it.
@@ -15,12 +16,12 @@ constexpr int32_t kNowhere = -(1 << 30);
 
 class Aligner {
   public:
-    Aligner(const ProfilePair &pair, const std::function<bool()> &is_stopped)
+    Aligner(const ProfilePair &pair, size_t most_step_bytes, const std::function<bool()> &is_stopped)
         : pair_(pair), is_stopped_(is_stopped), kernels_(*selected_profile_kernels()), n_blocks_(pair.n_blocks()),
           width_(static_cast<size_t>(n_blocks_ * kProfileBlock)), best_(width_), down_(width_), zeros_(width_),
           open_(width_), gains_(width_), extends_(width_), scores_(width_ * kRows),
-          rows_kept_(std::clamp<int64_t>(static_cast<int64_t>(kMostStepBytes / (sizeof(StepBits) * n_blocks_)), kRows,
-                                         pair.n_first)),
+          rows_kept_(std::clamp<int64_t>(static_cast<int64_t>(most_step_bytes / (sizeof(StepBits) * n_blocks_)),
+                                         std::min(kRows, pair.n_first), pair.n_first)),
           steps_(static_cast<size_t>(rows_kept_ * n_blocks_)) {}
 
     std::vector<MergeStep> run() {
@@ -147,10 +148,24 @@ class Aligner {
     int32_t edge_ = 0, begin_gain_ = 0;
 };
 
+/// Whether no sum of scores and costs can pass 32 bits.
+bool fits(const ProfilePair &pair) {
+    constexpr int64_t kMostScore = int64_t{4096} * kFineUnits;
+    const auto sum = [](const std::vector<int32_t> &costs) {
+        return std::accumulate(costs.begin(), costs.end(), int64_t{0});
+    };
+    const auto most = [](const std::vector<int32_t> &costs) { return *std::max_element(costs.begin(), costs.end()); };
+    const int64_t opens = 4 * (int64_t{most(pair.first.open)} + most(pair.second.open));
+    return std::min(pair.n_first, pair.n_second) * kMostScore + opens < INT32_MAX / 2 &&
+           sum(pair.first.extend) + sum(pair.second.extend) + opens < INT32_MAX / 4;
+}
+
 }  // namespace
 
-std::vector<MergeStep> align_profiles(const ProfilePair &pair, const std::function<bool()> &is_stopped) {
-    return Aligner(pair, is_stopped).run();
+std::vector<MergeStep> align_by_rows(const ProfilePair &pair, size_t most_step_bytes,
+                                     const std::function<bool()> &is_stopped) {
+    if (!fits(pair)) throw std::length_error("profiles are too long for sums of 32 bits");
+    return Aligner(pair, most_step_bytes, is_stopped).run();
 }
 
 }  // namespace tropalign

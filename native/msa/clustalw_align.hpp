@@ -21,10 +21,12 @@ namespace tropalign {
 /// Ties: from the end backwards a column of both before a gap in the first, that before a gap in the second; a gap goes
 /// on rather than that it begins.
 ///
-/// Steps are kept as bits, half a byte per pair of columns. Of pairs of profiles for which that is more than 32 MiB
-/// only some rows are kept, and what is between them is computed again from the end backwards.
+/// Steps are kept as bits, half a byte per pair of columns. Where that is more than `most_step_bytes` only some rows
+/// are kept, and what is between them is computed again from the end backwards.
 ///
-/// `is_stopped` is asked every few rows; what is returned then is of no use.
-std::vector<MergeStep> align_profiles(const ProfilePair &pair, const std::function<bool()> &is_stopped);
+/// `is_stopped` is asked every few rows; what is returned then is of no use. Throws std::length_error where scores may
+/// pass 32 bits.
+std::vector<MergeStep> align_by_rows(const ProfilePair &pair, size_t most_step_bytes,
+                                     const std::function<bool()> &is_stopped);
 
 }  // namespace tropalign

@@ -168,7 +168,10 @@ class Halver {
         edge = before ? -second_open(a + 1, b) : 0;
         const int32_t down = second_extend(a + 1, b);
         for (int64_t i = 1; i <= half; ++i) {
-            if ((i - 1) % kRows == 0) load_scores(a + i - 1, a + std::min(half, i - 1 + kRows), part);
+            if ((i - 1) % kRows == 0) {
+                if (is_stopped_()) return;
+                load_scores(a + i - 1, a + std::min(half, i - 1 + kRows), part);
+            }
             edge -= down;
             forward_row(part, i, edge);
         }
@@ -216,6 +219,7 @@ class Halver {
         int64_t loaded = m;  // columns from here on are computed
         for (int64_t i = m - 1; i >= half; --i) {
             if (i < loaded) {
+                if (is_stopped_()) return;
                 loaded = std::max(half, i + 1 - kRows);
                 load_scores(a + loaded, a + i + 1, part);
             }

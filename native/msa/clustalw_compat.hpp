@@ -8,7 +8,7 @@ namespace tropalign {
 
 /// Divide and conquer in linear space (Myers and Miller 1988, CABIOS 4, 11), halving the first profile, with costs that
 /// depend on the column. Which of several best alignments comes out depends on the halving and on the order of
-/// comparisons, so both are part of the result. `is_stopped` is asked once per half; what is returned then is of no
+/// comparisons, so both are part of the result. `is_stopped` is asked every few rows; what is returned then is of no
 /// use.
 std::vector<MergeStep> align_by_halves(const ProfilePair &pair, const std::function<bool()> &is_stopped);
 

@@ -18,8 +18,8 @@ namespace {
 constexpr int32_t kCompatTotal = 1000;
 /// Without compat a weight is multiplied by an identity of up to 100, in thousandths.
 constexpr double kFineWeights = 1000;
-/// Columns of a profile at most: 4096 * kFineUnits per column stay below 2^30.
-constexpr int64_t kMostColumns = int64_t{1} << 16;
+/// Columns of a profile at most in compat, where scores are below 4096 per column.
+constexpr int64_t kMostColumns = int64_t{1} << 18;
 
 ProfileRows merged(const ProfileRows &first, const ProfileRows &second, const std::vector<MergeStep> &steps) {
     ProfileRows found;
@@ -41,9 +41,11 @@ ProfileRows merged(const ProfileRows &first, const ProfileRows &second, const st
 
 class Progressive {
   public:
-    Progressive(const ClustalwRules &rules, const ClustalwFamily &family, int n_threads, const Poll &poll)
-        : rules_(rules), family_(family), n_threads_(n_threads), poll_(poll), identities_(family),
-          tree_weights_(family.weights, family.weights + family.n), groups_(2 * static_cast<size_t>(family.n) - 1) {}
+    Progressive(const ClustalwRules &rules, const ClustalwFamily &family, size_t step_bytes, int n_threads,
+                const Poll &poll)
+        : rules_(rules), family_(family), step_bytes_(step_bytes), n_threads_(n_threads), poll_(poll),
+          identities_(family), tree_weights_(family.weights, family.weights + family.n),
+          groups_(2 * static_cast<size_t>(family.n) - 1) {}
 
     std::optional<ClustalwAlignment> run() {
         find_delayed();
@@ -106,18 +108,20 @@ class Progressive {
         }
         GrowingWork<int32_t> work;
         work.add_last(std::move(ready));
-        return work.run(
-                   n_threads_,
-                   [&](int32_t node) {
-                       join(node);
-                       const int32_t parent = parents[node];
-                       if (parent >= 0 && --waits[static_cast<size_t>(parent - n)] == 0) work.add_first({parent});
-                   },
-                   [&] {
-                       if (!poll_(n_done_)) is_stopped_ = true;
-                       return !is_stopped_;
-                   }) &&
-               !is_stopped_;
+        return run_polled(work, n_threads_, [&](int32_t node) {
+            join(node);
+            const int32_t parent = parents[node];
+            if (parent >= 0 && --waits[static_cast<size_t>(parent - n)] == 0) work.add_first({parent});
+        });
+    }
+
+    template <class Work>
+    bool run_polled(GrowingWork<int32_t> &items, int n_threads, Work work) {
+        const bool is_done = items.run(n_threads, work, [&] {
+            if (!poll_(n_done_)) is_stopped_ = true;
+            return !is_stopped_;
+        });
+        return is_done && !is_stopped_;
     }
 
     void join(int32_t node) {
@@ -141,38 +145,40 @@ class Progressive {
         const bool swaps = other.members.size() > one.members.size();
         const ProfileRows &first = swaps ? other : one, &second = swaps ? one : other;
         if (std::max(first.n_columns, second.n_columns) > kMostColumns)
-            throw std::length_error("a profile has more than 65,536 columns");
+            throw std::length_error("profiles are too long for sums of 32 bits");
         const ProfilePair pair = profile_pair(rules_, first, second, weights, identity);
         const std::function<bool()> stopped = [this] { return is_stopped_.load(std::memory_order_relaxed); };
         const std::vector<MergeStep> steps =
-            rules_.is_compat ? align_by_halves(pair, stopped) : align_profiles(pair, stopped);
+            rules_.is_compat ? align_by_halves(pair, stopped) : align_by_rows(pair, step_bytes_, stopped);
         if (is_stopped_) return {};
         return merged(first, second, steps);
     }
 
     bool add_delayed() {
-        ProfileRows &all = groups_.back();
         if (order_.empty()) begin_with(first_of_most_alike());
+        GrowingWork<int32_t> work;
+        work.add_last({0});
+        return delayed_.empty() || run_polled(work, 1, [&](int32_t) { add_one_by_one(); });
+    }
+
+    /// Each time the one that is most like any of the aligned ones; of these the first.
+    void add_one_by_one() {
         std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // with those that are aligned
         auto compare = [&](int32_t sequence) {
             const std::vector<double> here = identities_.with_all(sequence);
             for (int32_t k : delayed_) highest[k] = std::max(highest[k], static_cast<int32_t>(here[k]));
         };
-        if (!delayed_.empty())
-            for (int32_t sequence : order_) compare(sequence);
-        while (!delayed_.empty()) {
-            if (!poll_(n_done_)) return false;
+        for (int32_t sequence : order_) compare(sequence);
+        while (!delayed_.empty() && !is_stopped_) {
             const auto next = std::max_element(delayed_.begin(), delayed_.end(),
                                                [&](int32_t a, int32_t b) { return highest[a] < highest[b]; });
             const int32_t sequence = *next;
             delayed_.erase(next);
-            add(all, sequence);
-            if (is_stopped_) return false;
+            add(groups_.back(), sequence);
             order_.push_back(sequence);
             compare(sequence);
             ++n_done_;
         }
-        return true;
     }
 
     /// The earlier sequence of the two most alike. What is kept of an identity is a whole number, so that among those
@@ -245,6 +251,7 @@ class Progressive {
 
     const ClustalwRules &rules_;
     const ClustalwFamily &family_;
+    const size_t step_bytes_;
     const int n_threads_;
     const Poll &poll_;
     const Identities identities_;
@@ -258,9 +265,9 @@ class Progressive {
 
 }  // namespace
 
-std::optional<ClustalwAlignment> align_clustalw(const ClustalwRules &rules, const ClustalwFamily &family, int n_threads,
-                                                const Poll &poll) {
-    return Progressive(rules, family, n_threads, poll).run();
+std::optional<ClustalwAlignment> align_clustalw(const ClustalwRules &rules, const ClustalwFamily &family,
+                                                size_t step_bytes, int n_threads, const Poll &poll) {
+    return Progressive(rules, family, step_bytes, n_threads, poll).run();
 }
 
 }  // namespace tropalign

@@ -26,8 +26,9 @@ struct ClustalwAlignment {
 };
 
 /// Nodes whose children are done are aligned by idle threads, each by one. No value where poll (aligned sequences)
-/// stopped it. Throws std::length_error for profiles of more columns than costs can be added up for.
-std::optional<ClustalwAlignment> align_clustalw(const ClustalwRules &rules, const ClustalwFamily &family, int n_threads,
-                                                const Poll &poll);
+/// stopped it. Each thread keeps `step_bytes` of steps at most. Throws std::length_error for profiles of more columns
+/// than costs can be added up for.
+std::optional<ClustalwAlignment> align_clustalw(const ClustalwRules &rules, const ClustalwFamily &family,
+                                                size_t step_bytes, int n_threads, const Poll &poll);
 
 }  // namespace tropalign

@@ -316,6 +316,7 @@ def clustalw_progressive(
     counts_end_gaps: bool,
     negative_matrix: bool,
     has_weights: bool,
+    step_bytes: int,
     n_threads: int,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[_I32, int, _I32]: ...

@@ -38,6 +38,7 @@ def progressive_alignment():
         "counts_end_gaps": False,
         "negative_matrix": False,
         "has_weights": True,
+        "step_bytes": 1 << 20,
         "n_threads": 1,
     }
     call = _native.clustalw_progressive
@@ -74,6 +75,7 @@ def progressive_alignment():
         ("gap_extend", 11.0, "outside"),
         ("gap_distance", -1, "outside"),
         ("hydrophilic", 1 << 25, "beyond the letters"),
+        ("step_bytes", -1, "outside"),
         ("n_threads", 0, "below 1"),
     ]:
         yield f"{name} {wrong}"[:60], call, changed(valid, **{name: wrong}), ValueError, text

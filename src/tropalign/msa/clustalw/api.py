@@ -11,7 +11,7 @@ from tropalign.execution.task import Device
 from tropalign.msa.clustalw.distances import pair_distances
 from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.msa.clustalw.progressive import align_along_tree
-from tropalign.msa.clustalw.rooting import compat_weights, root_tree, sequence_weights
+from tropalign.msa.clustalw.rooting import WEIGHT_SUM, compat_upgma_weights, compat_weights, root_tree, sequence_weights
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
@@ -69,7 +69,7 @@ def align_clustalw(
     >>> align_clustalw(batch)
     MultipleAlignment: 3 protein sequences, 9 columns
     a  MKVLAWMKT
-    b  MKILAW-MT
+    b  MKILAWMT-
     c  MKV-AWMKT
     """
     options = ClustalwOptions() if options is None else options
@@ -102,17 +102,19 @@ def align_clustalw(
 
 def guide_tree(distances: NDArray[np.float64], names: Sequence[str], options: ClustalwOptions) -> GuideTree:
     """The rooted tree of the distances of all pairs."""
-    if options.clustering == "upgma":
-        return root_tree(upgma(distances, names))
     rules = "clustalw" if options.is_compat else "tropalign"
+    if options.clustering == "upgma":
+        return root_tree(upgma(distances, names, rules=rules))
     return root_tree(neighbour_joining(distances, names, rules=rules), is_compat=options.is_compat)
 
 
 def family_weights(tree: GuideTree, options: ClustalwOptions) -> NDArray[np.float64] | NDArray[np.int32]:
     """Weights of the sequences by the tree; all the same where the options want none."""
     if not options.has_weights:
-        return np.ones(tree.n_leaves, np.int32)
-    return compat_weights(tree) if options.is_compat else sequence_weights(tree)
+        return np.full(tree.n_leaves, max(1, WEIGHT_SUM // tree.n_leaves), np.int32)
+    if not options.is_compat:
+        return sequence_weights(tree)
+    return compat_upgma_weights(tree) if options.clustering == "upgma" else compat_weights(tree)
 
 
 def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Callable[[float], object] | None:

@@ -126,9 +126,9 @@ def matrix_table(name: str) -> NDArray[np.int32]:
 
     Examples
     --------
-    >>> table = matrix_table("BLOSUM62")
+    >>> table = matrix_table("GONNET250")
     >>> int(table[LETTERS.index("W"), LETTERS.index("W")])
-    11
+    142
     """
     letters, square = _tables()[name]
     codes = [LETTERS.index(letter) for letter in letters]

@@ -134,7 +134,38 @@ def compat_weights(tree: GuideTree) -> NDArray[np.int32]:
     [222, 222, 555]
     """
     shares = (_shares(tree, np.float32).astype(np.float64) * 100.0).astype(np.float32)
-    weights = np.trunc(shares).astype(np.int64)
+    return _out_of_thousand(np.trunc(shares).astype(np.int64))
+
+
+def compat_upgma_weights(tree: GuideTree) -> NDArray[np.int32]:
+    """Those of CLUSTALW 2.1 with UPGMA, whose trees have half the distance of a join as the length of each branch.
+
+    A leaf's own branch does not count, and that above the root is as long as the two below it.
+
+    Returns
+    -------
+    int32, shape (n,)
+
+    Examples
+    --------
+    >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.5, 0.0]))
+    >>> compat_upgma_weights(tree).tolist()
+    [410, 410, 179]
+    """
+    n = tree.n_leaves
+    lengths, n_below = tree.branch_lengths.copy(), np.ones(2 * n - 1, np.int64)
+    for k, (first, second) in enumerate(tree.children.tolist()):
+        n_below[n + k] = n_below[first] + n_below[second]
+    lengths[-1] = lengths[tree.children[-1, 0]]
+    sums = np.zeros(2 * n - 1, np.float32)  # from the root down, rounded at each branch
+    for node in range(2 * n - 2, n - 1, -1):
+        sums[node] = np.float32(float(sums[node]) + lengths[node] / n_below[node])
+        sums[tree.children[node - n]] = sums[node]
+    return _out_of_thousand(np.trunc(sums[:n] * np.float32(100)).astype(np.int64))
+
+
+def _out_of_thousand(weights: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Weights that add up to about WEIGHT_SUM, none of them 0."""
     if not weights.sum():
         weights[:] = 1
     return np.maximum(_quotients(weights * WEIGHT_SUM, int(weights.sum())), 1).astype(np.int32)
