@@ -136,7 +136,7 @@ def test_little_memory_makes_pieces():
     device.budget = 32 * 128 * 2 + 64 * 160 * 2
     products.pace.cells = 10**12
     np.testing.assert_array_equal(products.product(a, b, layout, lambda: launches.append(1)), wanted)
-    assert len(launches) == 5
+    assert len(launches) == 1 + 5
     several = random_matrix(rng, (4, 30, 20), layout)
     launches.clear()
     device.budget = 2 * (32 * 64 + 64 * 128 + 32 * 128) * 2
@@ -145,7 +145,7 @@ def test_little_memory_makes_pieces():
     np.testing.assert_array_equal(found, plain_product(several, b[:, :20], layout.infinity))
     assert len(launches) == 2
     device.budget = 1000
-    with pytest.raises(ResourceError, match=r"^host: a matrix and the rows of another one side by side need .* free"):
+    with pytest.raises(ResourceError, match=r"^host: some rows of a matrix and of its product side by side need"):
         products.product(a, b, layout)
     with pytest.raises(ResourceError, match=r"^host: the rows of a matrix side by side need"):
         products.closure(a[0, :30], layout)

@@ -58,7 +58,7 @@ class Programs:
         self._lock = threading.Lock()
         self._compiling = threading.Lock()  # one at a time: a compiler takes a processor and much memory
 
-    def get(self, constants: Mapping[str, int], alive: Callable[[], None] | None = None) -> Program:
+    def get(self, constants: Mapping[str, int], alive: Callable[[], object] | None = None) -> Program:
         """The program with these constants.
 
         Parameters

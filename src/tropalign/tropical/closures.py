@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.tropical.arrays import Survey, checked_matrix, surveyed
 from tropalign.tropical.potentials import closed_by_potentials
 from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, checked_semiring
+from tropalign.tropical.where import devices_for
+
+if TYPE_CHECKING:
+    from tropalign.execution.task import Device
 
 #: Called now and then with the number of vertices that are done.
 Progress = Callable[[int], object]
@@ -66,6 +70,7 @@ def closure(
     *,
     predecessors: Literal[False] = ...,
     n_threads: int = ...,
+    device: str | Iterable[str] = ...,
     progress: Progress | None = ...,
 ) -> NDArray[Any]: ...
 
@@ -77,6 +82,7 @@ def closure(
     *,
     predecessors: Literal[True],
     n_threads: int = ...,
+    device: str | Iterable[str] = ...,
     progress: Progress | None = ...,
 ) -> tuple[NDArray[Any], NDArray[np.int32]]: ...
 
@@ -87,6 +93,7 @@ def closure(
     *,
     predecessors: bool = False,
     n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
     progress: Progress | None = None,
 ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32]]:
     """The closure of a square matrix: the identity, A, A A, A A A and so on, summed.
@@ -107,6 +114,10 @@ def closure(
         Whether to return the predecessors, too; over min-plus and max-plus only. It doubles the time.
     n_threads
         0 for as many as there are.
+    device
+        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one where n^3 is
+        10^11 or more. GPUs have kernels for float32, and for int16 and int32 without negative weights, over min-plus
+        and max-plus, without predecessors. Integers are the same; floats are other roundings of the same sums.
     progress
         Called now and then with a number that goes up to n.
 
@@ -127,6 +138,8 @@ def closure(
         limit.
     UsageError
         The semiring is not computed in A's type, or has no predecessors.
+    DeviceError
+        A GPU that was named is not there, or has no kernel for this matrix.
 
     Notes
     -----
@@ -153,9 +166,11 @@ def closure(
     semiring = checked_semiring(semiring)
     threads = resolve_threads(checked_threads(n_threads))
     matrix = checked_matrix(A, semiring, is_square=True)
+    without = _without_kernel(matrix.dtype, semiring, predecessors)
+    devices = devices_for(device, threads, len(matrix) ** 3, without)
     if semiring in (MIN_PLUS, MAX_PLUS):
         found, before = tropical_closure(
-            matrix, semiring, wants_predecessors=predecessors, n_threads=threads, progress=progress
+            matrix, semiring, wants_predecessors=predecessors, n_threads=threads, devices=devices, progress=progress
         )
         return found if before is None else (found, before)
     if predecessors:
@@ -163,6 +178,15 @@ def closure(
     if semiring == BOOL:
         return _reached(matrix, threads, progress)
     return _star(matrix, semiring)
+
+
+def _without_kernel(dtype: np.dtype[Any], semiring: Semiring, predecessors: bool) -> str | None:
+    """What closures these are, where GPUs have no kernel for them."""
+    if semiring not in (MIN_PLUS, MAX_PLUS):
+        return f"closures over {semiring.name}"
+    if dtype not in (np.float32, np.int16, np.int32):
+        return f"closures of {dtype}"
+    return "closures with predecessors" if predecessors else None
 
 
 @dataclass(frozen=True)
@@ -215,6 +239,7 @@ def tropical_closure(
     n_left: int = 0,
     wants_predecessors: bool = False,
     n_threads: int = 1,
+    devices: Sequence[Device] | None = None,
     progress: Progress | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """`closure` over min-plus or max-plus of a matrix that `checked_matrix` has seen.
@@ -224,6 +249,8 @@ def tropical_closure(
     n_left
         Of a graph of two parts, between which all edges are: the vertices of the first part, which come first; the
         smaller part makes less work. 0 for any graph.
+    devices
+        What may compute; None for the processor. GPUs know nothing of two parts, nor of predecessors.
 
     Raises
     ------
@@ -235,7 +262,7 @@ def tropical_closure(
     for dtype in _WIDER[matrix.dtype.name]:
         if not reach.fits(dtype):
             continue
-        job = _Job(matrix, semiring, dtype, n_left, wants_predecessors, n_threads, progress)
+        job = _Job(matrix, semiring, dtype, n_left, wants_predecessors, n_threads, devices, progress)
         tolerance = n * float(np.finfo(dtype).eps) * reach.edge if dtype[0] == "f" and reach.has_negative else 0.0
         try:
             values, before, any_infinite = job.closed(tolerance)
@@ -259,7 +286,7 @@ class _Job:
 
     Attributes
     ----------
-    matrix, semiring, n_left, wants_predecessors, n_threads, progress
+    matrix, semiring, n_left, wants_predecessors, n_threads, devices, progress
         As `tropical_closure`'s.
     dtype
         In which it is computed.
@@ -271,6 +298,7 @@ class _Job:
     n_left: int
     wants_predecessors: bool
     n_threads: int
+    devices: Sequence[Device] | None
     progress: Progress | None
 
     def closed(self, tolerance: float) -> tuple[NDArray[Any], NDArray[np.int32] | None, bool]:
@@ -317,6 +345,12 @@ class _Job:
         self, wants_via: bool, tolerance: float, progress: Progress | None
     ) -> tuple[NDArray[Any], NDArray[np.int32] | None, int, bool]:
         values = _converted(self.matrix, self.semiring, self.dtype)
+        if self.devices is not None and not wants_via:
+            from tropalign.tropical.closure_on_gpu import close_on
+
+            closed = close_on(self.devices, values, self.semiring, tolerance, progress)
+            if closed is not None:
+                return values, None, *closed
         via = np.empty(values.shape, np.int32) if wants_via else None
         vertex, any_infinite = _native.closure(
             values, via, self.semiring.is_max, self.n_left, tolerance, self.n_threads, progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +138,27 @@ class Panel:
         return Panel(self.buffer, self.at + quads, self.row, step)
 
 
+@dataclass(frozen=True)
+class Held:
+    """A matrix on a device, by which others are multiplied.
+
+    Attributes
+    ----------
+    whole
+    layout
+    n
+        Its columns.
+    depth, width
+        Its rows and columns on the device.
+    """
+
+    whole: Panel
+    layout: Layout
+    n: int
+    depth: int
+    width: int
+
+
 class ProductsOnGpu:
     """Min-plus products of matrices on one device.
 
@@ -156,7 +177,7 @@ class ProductsOnGpu:
         self.pace = Pace(FIRST_SUMS)
 
     def product(
-        self, a: NDArray[Any], b: NDArray[Any], layout: Layout, alive: Callable[[], None] | None = None
+        self, a: NDArray[Any], b: NDArray[Any], layout: Layout, alive: Callable[[], object] | None = None
     ) -> NDArray[Any]:
         """min over k of a[., i, k] + b[., k, j].
 
@@ -183,59 +204,68 @@ class ProductsOnGpu:
         """
         n_matrices, m, n = max(len(a), len(b)), a.shape[1], b.shape[2]
         found = np.empty((n_matrices, m, n), layout.dtype)
-        if not found.size:
-            return found
-        depth, width = padded_to(a.shape[2], DEPTH), padded_to(n, layout.width)
         at = 0
-        while at < n_matrices:
-            count = min(self._matrices(padded_to(m, SIDE), depth, width, layout), n_matrices - at)
-            with self.device.scope() as outer:
-                right = self._upload(outer, _some(b, at, count), layout, DEPTH, layout.width)
-                row = 0
-                while row < m:
-                    rows = m if count > 1 else self._rows(m - row, depth, width, layout)
-                    some = _some(a, at, count)[:, row : row + rows]
-                    found[at : at + count, row : row + rows] = self._piece(some, right, count, n, depth, layout, alive)
-                    row += rows
+        while found.size and at < n_matrices:
+            count = min(self._count(m, a.shape[2], n, layout), n_matrices - at)
+            left, right = _some(a, at, count), _some(b, at, count)
+            if count == 1:
+                found[at] = self.times(left[0], self.held(right[0], layout), alive)
+            else:
+                found[at : at + count] = self._side_by_side(left, right, count, layout, alive)
             at += count
         return found
 
-    def _piece(
-        self,
-        a: NDArray[Any],
-        b: Panel,
-        count: int,
-        n: int,
-        depth: int,
-        layout: Layout,
-        alive: Callable[[], None] | None,
+    def held(self, matrix: NDArray[Any], layout: Layout) -> Held:
+        """A matrix (depth, n) on the device, by which others are multiplied."""
+        padded = layout.padded(matrix, DEPTH, layout.width)
+        whole = Panel(self.device.upload(padded), 0, layout.quads(padded.shape[1]))
+        return Held(whole, layout, matrix.shape[1], *padded.shape)
+
+    def times(self, a: NDArray[Any], b: Held, alive: Callable[[], object] | None = None) -> NDArray[Any]:
+        """The product of `a`, shape (m, depth), and a matrix that the device holds; otherwise as `product`."""
+        found, row = np.empty((len(a), b.n), b.layout.dtype), 0
+        launch = self._launcher(b.layout, alive)
+        while row < len(a):
+            if alive:
+                alive()
+            some = a[row : row + self._rows(b)]
+            rows = padded_to(len(some), SIDE)
+            with self.device.scope() as memory, self.pace.measured(rows * b.depth * b.width):
+                left, c = self._upload(memory, some[None], b.layout), self._room(memory, b.layout, rows, b.width)
+                launch(left, b.whole, c, rows, b.width, b.depth)
+                whole = memory.download(c.buffer, b.layout.dtype, rows * b.width)
+            found[row : row + len(some)] = whole.reshape(rows, b.width)[: len(some), : b.n]
+            row += len(some)
+        return found
+
+    def _side_by_side(
+        self, a: NDArray[Any], b: NDArray[Any], count: int, layout: Layout, alive: Callable[[], object] | None
     ) -> NDArray[Any]:
-        """Some rows of some products, in one launch."""
-        rows, width = padded_to(a.shape[1], SIDE), padded_to(n, layout.width)
+        """Several products in one launch."""
+        (_, m, k), n = a.shape, b.shape[2]
+        rows, depth, width = padded_to(m, SIDE), padded_to(k, DEPTH), padded_to(n, layout.width)
         launch = self._launcher(layout, alive)
         with self.device.scope() as memory, self.pace.measured(count * rows * width * depth):
-            left = self._upload(memory, a, layout, SIDE, DEPTH)
+            left, right = self._upload(memory, a, layout), self._upload(memory, b, layout, DEPTH, layout.width)
             c = self._room(memory, layout, rows, width, count)
-            launch(left, b, c, rows, width, depth, count)
+            launch(left, right, c, rows, width, depth, count)
             found = memory.download(c.buffer, layout.dtype, count * rows * width)
-        return found.reshape(count, rows, width)[:, : a.shape[1], :n]
+        return found.reshape(count, rows, width)[:, :m, :n]
 
-    def _matrices(self, rows: int, depth: int, width: int, layout: Layout) -> int:
-        """Products that fit the device's memory side by side and take it a short time; 1 where not even one does."""
+    def _count(self, m: int, k: int, n: int, layout: Layout) -> int:
+        """Products that fit the device's memory side by side and take it a short time; at least 1."""
+        rows, depth, width = padded_to(m, SIDE), padded_to(k, DEPTH), padded_to(n, layout.width)
         n_bytes = (rows * depth + depth * width + rows * width) * layout.bits // 8
-        fits = min(self.device.budget_bytes() // n_bytes, self.pace.cells // (rows * depth * width))
-        return max(1, fits)
+        return max(1, min(self.device.budget_bytes() // n_bytes, self.pace.cells // (rows * depth * width)))
 
-    def _rows(self, m: int, depth: int, width: int, layout: Layout) -> int:
-        """Rows of a product of which the same is true; at least a row of tiles."""
-        left = 8 * self.device.budget_bytes() // layout.bits - depth * width
-        tiles = min(left // (SIDE * (depth + width)), self.pace.cells // (SIDE * depth * width))
-        if left < SIDE * (depth + width):
-            needed = (depth * width + SIDE * (depth + width)) * layout.bits // 8
-            require_room(self.device, needed, self.device.budget_bytes(), "a matrix and the rows of another one")
-        return min(m, SIDE * max(1, tiles))
+    def _rows(self, b: Held) -> int:
+        """Rows of a product of which the same is true: at least those of a tile."""
+        per_tile = SIDE * (b.depth + b.width) * b.layout.bits // 8
+        left = self.device.budget_bytes() - b.depth * b.width * b.layout.bits // 8
+        require_room(self.device, per_tile, left, "some rows of a matrix and of its product")
+        return SIDE * max(1, min(left // per_tile, self.pace.cells // (SIDE * b.depth * b.width)))
 
-    def chain(self, matrices: NDArray[Any], layout: Layout, alive: Callable[[], None] | None = None) -> NDArray[Any]:
+    def chain(self, matrices: NDArray[Any], layout: Layout, alive: Callable[[], object] | None = None) -> NDArray[Any]:
         """The product of all, as a tree: neighbours are multiplied side by side.
 
         Parameters
@@ -267,13 +297,17 @@ class ProductsOnGpu:
             found = memory.download(now.buffer, layout.dtype, side * side)
         return found.reshape(side, side)[:n, :n]
 
-    def closure(self, matrix: NDArray[Any], layout: Layout, alive: Callable[[], None] | None = None) -> NDArray[Any]:
+    def closure(
+        self, matrix: NDArray[Any], layout: Layout, progress: Callable[[int], object] | None = None
+    ) -> NDArray[Any]:
         """The weights of the best paths between all vertices, by Floyd and Warshall in blocks.
 
         Parameters
         ----------
         matrix : shape (n, n)
             Weights of edges; what is on the diagonal and above 0 becomes 0.
+        progress
+            Called now and then with the number of vertices that are done; what it raises ends the work.
 
         Raises
         ------
@@ -288,7 +322,7 @@ class ProductsOnGpu:
             raise DeviceError(f"{self.device.name}: the closure of {n:,} vertices is computed on the CPU only")
         padded = layout.padded(matrix, layout.width, layout.width)
         np.fill_diagonal(padded, np.minimum(np.diagonal(padded), 0))
-        launch = self._launcher(layout, alive)
+        launch = self._launcher(layout, progress and partial(progress, 0))
         with self.device.scope() as memory:
             whole = Panel(memory.upload(padded), 0, layout.quads(side))
             above, beside = self._room(memory, layout, together, side), self._room(memory, layout, side, together)
@@ -298,12 +332,15 @@ class ProductsOnGpu:
                 closing.through(begin, end, begin, end, layout.width)
                 closing.step(0, side, begin, end)
                 memory.wait()
-                if alive:
-                    alive()
+                if progress:
+                    progress(min(end, n))
             found = memory.download(whole.buffer, layout.dtype, side * side)
         return found.reshape(side, side)[:n, :n]
 
-    def _upload(self, memory: Memory, matrices: NDArray[Any], layout: Layout, rows_of: int, columns_of: int) -> Panel:
+    @staticmethod
+    def _upload(
+        memory: Memory, matrices: NDArray[Any], layout: Layout, rows_of: int = SIDE, columns_of: int = DEPTH
+    ) -> Panel:
         padded = layout.padded(matrices, rows_of, columns_of)
         row, step = layout.quads(padded.shape[2]), layout.quads(padded[0].size)
         return Panel(memory.upload(padded), 0, row, step if len(matrices) > 1 else 0)
@@ -313,7 +350,7 @@ class ProductsOnGpu:
         quads = layout.quads(rows * columns)
         return Panel(memory.allocate(count * quads * QUAD_BYTES), 0, layout.quads(columns), quads)
 
-    def _launcher(self, layout: Layout, alive: Callable[[], None] | None) -> _Launcher:
+    def _launcher(self, layout: Layout, alive: Callable[[], object] | None) -> _Launcher:
         if layout.bits == 16 and self.device.word_bits == 32:
             raise ValueError("layout: this device's words are of 32 bits")
         return _Launcher(self._programs.get(constants(layout.kind, layout.bits), alive), layout)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,10 @@ from tropalign.tropical.intervals import matrix_chain
 from tropalign.tropical.semirings import BOOL, MIN_PLUS, REAL, Semiring, checked_semiring, zero_of
 from tropalign.tropical.sums import log_product, real_product
 from tropalign.tropical.tropical_products import bounded_infinity, narrowed, tropical_product, widened
+from tropalign.tropical.where import devices_for
+
+if TYPE_CHECKING:
+    from tropalign.execution.task import Device
 
 #: Matrices of a block of `scan`.
 _BLOCK = 32
@@ -25,16 +29,34 @@ _BLOCK = 32
 
 @overload
 def matmul(
-    A: Any, B: Any, semiring: Semiring = ..., *, argbest: Literal[False] = False, n_threads: int = 0
+    A: Any,
+    B: Any,
+    semiring: Semiring = ...,
+    *,
+    argbest: Literal[False] = False,
+    n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
 ) -> NDArray[Any]: ...
 @overload
 def matmul(
-    A: Any, B: Any, semiring: Semiring = ..., *, argbest: Literal[True], n_threads: int = 0
+    A: Any,
+    B: Any,
+    semiring: Semiring = ...,
+    *,
+    argbest: Literal[True],
+    n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
 ) -> tuple[NDArray[Any], NDArray[np.int32]]: ...
 
 
 def matmul(
-    A: Any, B: Any, semiring: Semiring = MIN_PLUS, *, argbest: bool = False, n_threads: int = 0
+    A: Any,
+    B: Any,
+    semiring: Semiring = MIN_PLUS,
+    *,
+    argbest: bool = False,
+    n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
 ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32]]:
     """The product of two matrices over a semiring, or of many matrices at once.
 
@@ -54,6 +76,10 @@ def matmul(
         Whether to return the first of the best k, too; for `MIN_PLUS` and `MAX_PLUS`.
     n_threads
         Threads, 0 for all that are available. `REAL` and `LOG` leave this to NumPy's BLAS.
+    device
+        "cpu", "cuda:0", "opencl:0.0" or several of them, which share the rows; "auto" takes the processor, and the GPUs
+        with it where there are 10^11 sums or more. GPUs have kernels for `MIN_PLUS` and `MAX_PLUS` in float32, int16
+        and int32, without `argbest`; the result is the same (but zeros have no sign).
 
     Returns
     -------
@@ -68,6 +94,8 @@ def matmul(
         number of the result, and which type can.
     UsageError
         No semiring, a type that it is not computed in, matrices of two types, or an option that does not fit.
+    DeviceError
+        A GPU that was named is not there, or has no kernel for these matrices.
 
     Examples
     --------
@@ -90,7 +118,10 @@ def matmul(
     check_fit(a, b)
     is_flat = a.ndim == b.ndim == 2
     a, b = (matrix if matrix.ndim == 3 else matrix[None] for matrix in (a, b))
-    c, best_k = product(a, b, semiring, argbest=argbest, n_threads=n_threads)
+    without = _without_kernel(a.dtype, semiring, argbest)
+    sums = max(len(a), len(b)) * a.shape[1] * a.shape[2] * b.shape[2]
+    devices = devices_for(device, n_threads, sums, without)
+    c, best_k = product(a, b, semiring, argbest=argbest, n_threads=n_threads, devices=devices)
     if is_flat:
         c, best_k = c[0], best_k if best_k is None else best_k[0]
     return c if best_k is None else (c, best_k)
@@ -107,13 +138,28 @@ def check_fit(a: NDArray[Any], b: NDArray[Any], names: tuple[str, str] = ("A", "
         raise UsageError(f"{names[0]} is of {a.dtype} and {names[1]} of {b.dtype}: convert one of them")
 
 
+def _without_kernel(dtype: np.dtype[Any], semiring: Semiring, argbest: bool) -> str | None:
+    """What products these are, where GPUs have no kernel for them."""
+    if not semiring.is_tropical:
+        return f"products over {semiring.name}"
+    if dtype not in (np.float32, np.int16, np.int32):
+        return f"products of {dtype}"
+    return "products with argbest" if argbest else None
+
+
 def product(
-    a: NDArray[Any], b: NDArray[Any], semiring: Semiring, *, argbest: bool = False, n_threads: int = 1
+    a: NDArray[Any],
+    b: NDArray[Any],
+    semiring: Semiring,
+    *,
+    argbest: bool = False,
+    n_threads: int = 1,
+    devices: Sequence[Device] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """`matmul` of matrices (p, m, k) and (p, k, n) that are checked but for their numbers."""
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     if semiring.is_tropical:
-        return tropical_product(a, b, semiring, argbest=argbest, n_threads=n_threads)
+        return tropical_product(a, b, semiring, argbest=argbest, n_threads=n_threads, devices=devices)
     if semiring == BOOL:
         return _native.truth_product(a, b, n_threads), None
     return (real_product if semiring == REAL else log_product)(a, b), None

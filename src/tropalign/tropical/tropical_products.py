@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +13,23 @@ from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.tropical.arrays import Survey, place_of, surveyed
 from tropalign.tropical.semirings import Semiring, zero_of
+from tropalign.tropical.where import require_processor
+
+if TYPE_CHECKING:
+    from tropalign.execution.task import Device
 
 #: The type that is computed in where the bounds of a type do not suffice.
 _WIDER = {"float16": "float32", "float32": "float64", "int16": "int32", "int32": "float64"}
 
 
 def tropical_product(
-    a: NDArray[Any], b: NDArray[Any], semiring: Semiring, *, argbest: bool, n_threads: int
+    a: NDArray[Any],
+    b: NDArray[Any],
+    semiring: Semiring,
+    *,
+    argbest: bool,
+    n_threads: int,
+    devices: Sequence[Device] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """`matmul` of matrices (p, m, k) and (p, k, n). Raises InputError on a number or result out of range."""
     of_a, of_b = surveyed(a, semiring, "A"), surveyed(b, semiring, "B")
@@ -25,17 +37,22 @@ def tropical_product(
     wide = dtype if suffices(dtype, semiring, of_a, of_b) else np.dtype(_WIDER.get(dtype.name, dtype.name))
     if wide == dtype == np.float64 and not suffices(dtype, semiring, of_a, of_b):
         raise InputError("sums of A's and B's numbers are beyond float64: divide both by a number")
-    limit = None
-    if wide.kind == "i":
-        limit = limit_of(wide, semiring, of_a, of_b)
-    c, best_k = _native.tropical_product(
-        _bounded(a, wide, semiring, of_a),
-        _bounded(b, wide, semiring, of_b),
-        semiring.is_max,
-        argbest,
-        float(limit if limit is not None else 0),
-        n_threads,
-    )
+    limit = float(limit_of(wide, semiring, of_a, of_b)) if wide.kind == "i" else 0.0
+
+    def on_cpu(a: NDArray[Any], b: NDArray[Any], n_threads: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+        left, right = _bounded(a, wide, semiring, of_a), _bounded(b, wide, semiring, of_b)
+        return _native.tropical_product(left, right, semiring.is_max, argbest, limit, n_threads)
+
+    if devices is not None:
+        from tropalign.tropical.gpu_numbers import Encoding
+        from tropalign.tropical.product_task import product_on
+
+        encode = partial(Encoding.of, dtype if dtype.kind == "i" else wide, semiring, (of_a, of_b))
+        shared = product_on(devices, a, b, encode, wide, lambda *given: on_cpu(*given)[0])
+        if shared is not None:
+            return narrowed(shared, dtype, semiring), None
+        require_processor(devices, "products of numbers as far apart as these")
+    c, best_k = on_cpu(a, b, n_threads)
     return narrowed(c, dtype, semiring), best_k
 
 
