@@ -66,8 +66,8 @@ int64_t rows_of_item(int64_t m, int64_t n_others, int n_threads) {
 }
 
 template <class T>
-void multiply_item(const Products<T> &p, int64_t product, int64_t i, int64_t m, int64_t j, int64_t n) {
-    const ProductKernels<T> &kernels = product_kernels<T>();
+void multiply_item(const Products<T> &p, const ProductKernels<T> &kernels, int64_t product, int64_t i, int64_t m,
+                   int64_t j, int64_t n) {
     const T *a = p.a + product * p.a_stride + i * p.k, *b = p.b + product * p.b_stride + j;
     const int64_t at = (product * p.m + i) * p.n + j;
     T *c = p.c + at;
@@ -93,10 +93,11 @@ void multiply_item(const Products<T> &p, int64_t product, int64_t i, int64_t m, 
 template <class T>
 bool multiply(const Products<T> &p, int n_threads, const Poll &poll) {
     if (p.m == 0 || p.n == 0 || p.n_products == 0) return true;
+    const ProductKernels<T> &kernels = product_kernels<T>();  // looked up once: it takes as long as a small product
     if (static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
             static_cast<double>(p.n_products) <
         kLittleWork) {
-        for (int64_t product = 0; product < p.n_products; ++product) multiply_item(p, product, 0, p.m, 0, p.n);
+        for (int64_t product = 0; product < p.n_products; ++product) multiply_item(p, kernels, product, 0, p.m, 0, p.n);
         return true;
     }
     const int64_t n_strips = (p.n + kItemColumns - 1) / kItemColumns;
@@ -108,7 +109,8 @@ bool multiply(const Products<T> &p, int n_threads, const Poll &poll) {
         n_threads, p.n_products * per_product, at_once,
         [&](int, int64_t item) {
             const int64_t i = item % per_product / n_strips * item_rows, j = item % n_strips * kItemColumns;
-            multiply_item(p, item / per_product, i, std::min(item_rows, p.m - i), j, std::min(kItemColumns, p.n - j));
+            multiply_item(p, kernels, item / per_product, i, std::min(item_rows, p.m - i), j,
+                          std::min(kItemColumns, p.n - j));
         },
         poll);
 }

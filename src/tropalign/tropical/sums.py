@@ -13,10 +13,9 @@ from tropalign.tropical.semirings import LOG, REAL
 
 #: Whole numbers up to here are exact in float64.
 _EXACT = 2.0**53
-#: Sums of exponentials from here on have lost nothing to terms that are too small for a float.
-_LEAST_SUM = 1e-9
-#: Numbers in the sums of one step of the exact path.
-_AT_ONCE = 1 << 20
+#: A sum of exponentials from here on has lost nothing that counts: a term that is 2^53 times less than the sum is still
+#: above 1e-300, and so are both its factors, of which none is above 1.
+_LEAST_SUM = 1e-280
 
 
 def real_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -66,7 +65,8 @@ def log_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Logarithms of sums of products, in float64 and rounded once. Raises InputError on a number out of range.
 
     Each row of `a` and each column of `b` is divided by its largest number, so that exponentials and their product by
-    BLAS are within floats. A sum that is so small that terms may be lost is found anew, by its own largest term.
+    BLAS are within floats. A sum so small that terms may be below what floats hold is found anew, by its own largest
+    term.
     """
     for matrix, name in ((a, "A"), (b, "B")):
         surveyed(matrix, LOG, name)
