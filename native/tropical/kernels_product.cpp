@@ -16,6 +16,7 @@
 #include "../compute/scratch.hpp"
 #include "product.hpp"
 #include "product_block.hpp"
+#include "survey_lanes.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -174,7 +175,7 @@ void update_arg(bool is_max, const T *a, int64_t lda, const T *b, int64_t ldb, T
 }
 
 template <class T>
-constexpr ProductKernels<T> kernels_of = {&update<T>, &update_arg<T>};
+constexpr ProductKernels<T> kernels_of = {&update<T>, &update_arg<T>, &survey_numbers<T>};
 
 }  // namespace
 

@@ -1,8 +1,6 @@
 #include "product.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <type_traits>
 
 #include "../compute/parallel.hpp"
 
@@ -11,26 +9,7 @@ namespace tropalign {
 template <class T>
 Survey<T> survey(bool is_max, const T *numbers, int64_t count) {
     Survey<T> found;
-    const T worst = worst_number<T>(is_max);
-    T lowest = found.lowest, highest = found.highest;
-    bool any_worst = false, any_bad = false;
-    for (int64_t k = 0; k < count; ++k) {
-        const T x = numbers[k];
-        const bool is_worst = x == worst;
-        any_worst |= is_worst;
-        if constexpr (std::is_floating_point_v<T>)
-            any_bad |= !(is_max ? x <= std::numeric_limits<T>::max() : x >= std::numeric_limits<T>::lowest());
-        const T low = is_worst ? lowest : x, high = is_worst ? highest : x;
-        lowest = low < lowest ? low : lowest;
-        highest = high > highest ? high : highest;
-    }
-    found.lowest = lowest, found.highest = highest;
-    found.any_finite = lowest <= highest, found.any_worst = any_worst;
-    if constexpr (std::is_floating_point_v<T>)
-        if (any_bad)
-            found.first_bad = std::find_if(numbers, numbers + count,
-                                           [&](T x) { return std::isnan(x) || (std::isinf(x) && x != worst); }) -
-                              numbers;
+    product_kernels<T>().survey(is_max, numbers, count, &found);
     return found;
 }
 

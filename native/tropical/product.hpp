@@ -13,6 +13,13 @@
 
 namespace tropalign {
 
+/// What is known of the numbers of a matrix.
+template <class T>
+struct Survey {
+    T lowest = std::numeric_limits<T>::max(), highest = std::numeric_limits<T>::lowest();  // of the finite ones
+    bool any_finite = false, any_worst = false;
+    int64_t first_bad = -1;  // the first that is no number of the semiring: NaN, or an infinity better than all
+};
 /// The kernels for one type of numbers. Strides of rows are in numbers; c does not overlap a or b. Of equal sums the
 /// one of the lowest k is kept, which tells 0 from -0.
 template <class T>
@@ -23,6 +30,7 @@ struct ProductKernels {
     /// The same, and best_k[i,j] = first_k + k where c improves.
     void (*update_arg)(bool is_max, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc,
                        int32_t *best_k, int64_t ldbest, int32_t first_k, int64_t m, int64_t n, int64_t k);
+    void (*survey)(bool is_max, const T *numbers, int64_t count, Survey<T> *found);
 };
 
 /// Those of all types.
@@ -58,13 +66,6 @@ constexpr T bounded_worst(bool is_max) {
     return is_max ? -kBoundedInfinity<T> : kBoundedInfinity<T>;
 }
 
-/// What is known of the numbers of a matrix.
-template <class T>
-struct Survey {
-    T lowest = std::numeric_limits<T>::max(), highest = std::numeric_limits<T>::lowest();  // of the finite ones
-    bool any_finite = false, any_worst = false;
-    int64_t first_bad = -1;  // the first that is no number of the semiring: NaN, or an infinity better than all
-};
 template <class T>
 Survey<T> survey(bool is_max, const T *numbers, int64_t count);
 
