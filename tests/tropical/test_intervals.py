@@ -173,6 +173,7 @@ def test_which_structure():
     assert str(nussinov("GAAACC")) == "(....)"
     assert str(nussinov("AGAAACA")) == ".(...)."
     assert str(nussinov("GC", least_loop=0)) == "()" and str(nussinov("GC")) == ".."
+    assert str(nussinov("GAAAC", least_loop=2**31 - 1)) == "....."
     assert nussinov("A").score == 0 and str(nussinov("N")) == "."
 
 
@@ -188,6 +189,8 @@ WRONG = {
     "cuts of what has none": (
         lambda: best_cuts(triangular([[0.0, np.inf], [0.0, 0.0]])), InputError, "M[0, 1] is inf: there is no way"
     ),
+    "cuts of NaN": (lambda: best_cuts([[0.0, np.nan], [0.0, 0.0]]), InputError, "M[0, 1] is NaN"),
+    "cuts of real": (lambda: best_cuts([[0.0]], REAL), UsageError, "best_cuts is for MIN_PLUS and MAX_PLUS"),
     "one size": (lambda: matrix_chain([3]), InputError, "at least two whole numbers"),
     "sizes as text": (lambda: matrix_chain("abc"), InputError, "no list of whole numbers"),
     "a size of none": (lambda: matrix_chain([1, None, 2]), InputError, "no list of at least two"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import tropical as oracle
 
 from tropalign import _native
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.tropical import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, chain, matmul, power, scan, zero_of
 
 CHOOSING = (MIN_PLUS, MAX_PLUS)
@@ -264,6 +264,9 @@ def test_chains(semiring):
     assert np.array_equal(chain(iter(factors[:1]), semiring), factors[0])
 
 
+HUGE = np.zeros((1_000_000, 1), np.float32)
+
+
 def call(*arguments, **options):
     return lambda: matmul(*arguments, **options)
 
@@ -288,6 +291,10 @@ WRONG = {
     "numbers of bool": (call([[1, 0]], [[1], [0]], BOOL), InputError, "A is a list and no matrix of truth values"),
     "best k of real": (call([[1.0]], [[1.0]], REAL, argbest=True), UsageError, "argbest is for MIN_PLUS and MAX_PLUS"),
     "no semiring": (call([[1.0]], [[1.0]], "min-plus"), UsageError, "'min-plus' is no semiring: give one of"),
+    "best k by an array": (call([[1.0]], [[1.0]], argbest=np.ones(2)), UsageError, "argbest is a ndarray: give True"),
+    "a huge result": (call(HUGE, HUGE.T), ResourceError, "a product of 1000000000000 numbers needs 3.6 TiB"),
+    "a huge result of log": (call(HUGE, HUGE.T, LOG), ResourceError, "needs 21.8 TiB"),
+    "a huge result of bool": (call(HUGE > 0, HUGE.T > 0, BOOL), ResourceError, "needs 931.3 GiB"),
     "threads": (call([[1.0]], [[1.0]], n_threads=-1), UsageError, "n_threads"),
     "masked": (call(np.ma.masked_less([[1.0]], 2), [[1.0]]), UsageError, "A is a masked array"),
     "power of no square": (lambda: power([[1.0, 2.0]], 2), InputError, "A has 1 rows and 2 columns"),

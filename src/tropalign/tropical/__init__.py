@@ -89,3 +89,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'tropalign.tropical' has no attribute {name!r}")
     return getattr(import_module(f"tropalign.tropical.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

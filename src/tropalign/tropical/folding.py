@@ -115,7 +115,7 @@ def nussinov(
         MAX_PLUS,
         closing=np.ascontiguousarray(wide[:, padded]),
         letters=padded,
-        least_distance=least_loop + 1,
+        least_distance=min(least_loop, n) + 1,
         n_threads=n_threads,
     )
     return Structure(int(values[0, n - 1]), _partners(values, codes, wide, least_loop))

@@ -110,6 +110,9 @@ def best_cuts(M: Any, semiring: Semiring = MIN_PLUS) -> NDArray[np.int32]:
     """
     semiring = checked_semiring(semiring)
     matrix = checked_matrix(M, semiring, "M", is_square=True)
+    if not semiring.is_tropical:
+        raise UsageError(f"best_cuts is for MIN_PLUS and MAX_PLUS, which choose: {semiring.name} does not")
+    surveyed(matrix, semiring, "M")
     if len(matrix) and matrix[0, -1] == zero_of(semiring, matrix.dtype):
         raise InputError(f"M[0, {len(matrix) - 1}] is {semiring.zero}: there is no way to cut the whole interval")
     choose = np.argmax if semiring.is_max else np.argmin

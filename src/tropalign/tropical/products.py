@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
+from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.tropical.arrays import checked_matrix, surveyed
 from tropalign.tropical.intervals import matrix_chain
-from tropalign.tropical.semirings import BOOL, MIN_PLUS, REAL, Semiring, checked_semiring, zero_of
+from tropalign.tropical.semirings import BOOL, LOG, MIN_PLUS, REAL, Semiring, checked_semiring, zero_of
 from tropalign.tropical.sums import log_product, real_product
 from tropalign.tropical.tropical_products import bounded_infinity, narrowed, tropical_product, widened
 from tropalign.tropical.where import devices_for
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Matrices of a block of `scan`.
 _BLOCK = 32
+#: A result that is there without asking.
+_LITTLE_BYTES = 1 << 26
 
 
 @overload
@@ -94,6 +97,8 @@ def matmul(
         number of the result, and which type can.
     UsageError
         No semiring, a type that it is not computed in, matrices of two types, or an option that does not fit.
+    ResourceError
+        The memory does not suffice for the result.
     DeviceError
         A GPU that was named is not there, or has no kernel for these matrices.
 
@@ -111,6 +116,8 @@ def matmul(
     """
     semiring = checked_semiring(semiring)
     n_threads = resolve_threads(n_threads)
+    if not isinstance(argbest, bool | np.bool_):
+        raise UsageError(f"argbest is a {type(argbest).__name__}: give True or False")
     if argbest and not semiring.is_tropical:
         raise UsageError(f"argbest is for MIN_PLUS and MAX_PLUS: {semiring.name} chooses no best number")
     a = checked_matrix(A, semiring, "A", n_dims=(2, 3))
@@ -158,11 +165,19 @@ def product(
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """`matmul` of matrices (p, m, k) and (p, k, n) that are checked but for their numbers."""
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    _require_memory(max(len(a), len(b)) * a.shape[1] * b.shape[2], a.dtype, semiring, argbest)
     if semiring.is_tropical:
         return tropical_product(a, b, semiring, argbest=argbest, n_threads=n_threads, devices=devices)
     if semiring == BOOL:
         return _native.truth_product(a, b, n_threads), None
     return (real_product if semiring == REAL else log_product)(a, b), None
+
+
+def _require_memory(n_numbers: int, dtype: np.dtype[Any], semiring: Semiring, argbest: bool) -> None:
+    """Raises ResourceError where a result does not fit. What is asked costs as much as a small product."""
+    per_number = 3 * 8 if semiring == LOG else dtype.itemsize + 4 * argbest
+    if n_numbers * per_number > _LITTLE_BYTES:
+        require(n_numbers * per_number, default_budget(), f"a product of {n_numbers} numbers", "multiply it in parts")
 
 
 def identity(n: int, semiring: Semiring, dtype: Any) -> NDArray[Any]:
@@ -197,6 +212,8 @@ def power(A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) 
         No square matrix, a number that the semiring does not have, or a result that the type cannot hold.
     UsageError
         No semiring, a type that it is not computed in, or n below 0.
+    ResourceError
+        The memory does not suffice for a result.
 
     Examples
     --------
@@ -247,6 +264,8 @@ def chain(matrices: Iterable[Any], semiring: Semiring = MIN_PLUS, *, n_threads: 
         result.
     UsageError
         No semiring, or a type that it is not computed in.
+    ResourceError
+        The memory does not suffice for a result.
 
     Examples
     --------
@@ -312,6 +331,8 @@ def scan(matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) ->
         hold.
     UsageError
         No semiring, or a type that it is not computed in.
+    ResourceError
+        The memory does not suffice for a result.
 
     Examples
     --------
