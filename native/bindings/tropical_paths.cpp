@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "../tropical/closure.hpp"
+#include "../tropical/predecessors.hpp"
 #include "tropical_numbers.hpp"
 
 using namespace nb::literals;

@@ -1,9 +1,8 @@
 #include "closure.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "../compute/buffer.hpp"
@@ -264,137 +263,6 @@ int64_t close_matrix(const ClosureJob<T> &job, const Poll &poll) {
     return found;
 }
 
-namespace {
-
-/// The last edge of each path, a column at a time: that of a path through k is that of the path from k.
-class LastEdges {
-  public:
-    LastEdges(const int32_t *via, int64_t n) : via_(via), n_(n) {}
-
-    /// Columns [first, first + count). is_reached(i, j) says whether there is a path. False where `via` has a circle.
-    template <class IsReached>
-    bool fill(int64_t first, int64_t count, int32_t *predecessors, IsReached is_reached) const {
-        for (int64_t i = 0; i < n_; ++i)
-            for (int64_t j = first; j < first + count; ++j) {
-                // Integers that are infinite may have become less so, through negative weights.
-                const bool is_path = i != j && is_reached(i, j), is_edge = via_[i * n_ + j] < 0;
-                predecessors[i * n_ + j] = !is_path ? -1 : is_edge ? static_cast<int32_t>(i) : kUnknown;
-            }
-        std::vector<int64_t> waiting;
-        for (int64_t i = 0; i < n_; ++i)
-            for (int64_t j = first; j < first + count; ++j) {
-                int64_t v = i;
-                for (waiting.clear(); predecessors[v * n_ + j] == kUnknown; v = via_[v * n_ + j]) {
-                    if (static_cast<int64_t>(waiting.size()) > n_) return false;
-                    waiting.push_back(v);
-                }
-                for (int64_t w : waiting) predecessors[w * n_ + j] = predecessors[v * n_ + j];
-            }
-        return true;
-    }
-
-  private:
-    static constexpr int32_t kUnknown = -2;
-    const int32_t *via_;
-    const int64_t n_;
-};
-
-/// The vertices after `from` on the path to `to`; false where it is longer than any path.
-bool expand(const int32_t *via, int64_t n, int64_t from, int64_t to, std::vector<int32_t> &path) {
-    std::vector<std::pair<int64_t, int64_t>> open{{from, to}};
-    path.clear();
-    while (!open.empty()) {
-        const auto [a, b] = open.back();
-        open.pop_back();
-        if (const int32_t k = via[a * n + b]; k < 0) path.push_back(static_cast<int32_t>(b));
-        else {
-            open.push_back({k, b});
-            open.push_back({a, k});
-        }
-        if (static_cast<int64_t>(open.size()) > n + 1 || static_cast<int64_t>(path.size()) > 4 * n) return false;
-    }
-    return true;
-}
-
-/// Where cycles of weight 0 let the predecessors of row i run in a circle, they are made anew, from paths.
-bool make_tree(const int32_t *via, int64_t n, int64_t i, int32_t *row, std::vector<uint8_t> &is_in_tree,
-               std::vector<int32_t> &path) {
-    bool is_tree = true;
-    is_in_tree.assign(static_cast<size_t>(n), 0);
-    is_in_tree[i] = 1;
-    for (int64_t j = 0; j < n && is_tree; ++j) {
-        if (row[j] < 0) continue;
-        path.clear();
-        int64_t v = j;
-        for (; !is_in_tree[v]; v = row[v]) {
-            path.push_back(static_cast<int32_t>(v));
-            if (row[v] < 0 || static_cast<int64_t>(path.size()) > n) {
-                is_tree = false;
-                break;
-            }
-        }
-        for (int32_t w : path) is_in_tree[w] = 1;
-    }
-    if (is_tree) return true;
-    is_in_tree.assign(static_cast<size_t>(n), 0);
-    is_in_tree[i] = 1;
-    for (int64_t j = 0; j < n; ++j) {
-        if (row[j] < 0 || is_in_tree[j]) continue;
-        if (!expand(via, n, i, j, path)) return false;
-        int32_t before = static_cast<int32_t>(i);
-        for (int32_t v : path) {
-            if (!is_in_tree[v]) {
-                is_in_tree[v] = 1;
-                row[v] = before;
-            }
-            before = v;
-        }
-    }
-    return true;
-}
-
-}  // namespace
-
-template <class T>
-bool fill_predecessors(const T *values, const int32_t *via, int64_t n, bool is_max, int32_t *predecessors,
-                       int n_threads, const Poll &poll, bool &stopped) {
-    constexpr int64_t kColumns = 16;  // a line of memory
-    const T infinity = worst_number<T>(is_max);
-    const LastEdges last_edges(via, n);
-    std::atomic<bool> is_good = true;
-    stopped = !parallel(
-        n_threads, (n + kColumns - 1) / kColumns, 1,
-        [&](int, int64_t item) {
-            const int64_t first = item * kColumns;
-            const bool good = last_edges.fill(first, std::min(kColumns, n - first), predecessors,
-                                              [&](int64_t i, int64_t j) { return values[i * n + j] != infinity; });
-            if (!good) is_good = false;
-        },
-        [&](int64_t) { return !poll || poll(n); });
-    if (stopped || !is_good) return false;
-    stopped = !parallel(
-        n_threads, n, 16,
-        [&](int, int64_t i) {
-            thread_local std::vector<uint8_t> is_in_tree;
-            thread_local std::vector<int32_t> path;
-            if (!make_tree(via, n, i, predecessors + i * n, is_in_tree, path)) is_good = false;
-        },
-        [&](int64_t) { return !poll || poll(n); });
-    return !stopped && is_good;
-}
-
-std::vector<int32_t> cycle_through(const int32_t *via, int64_t n, int64_t vertex) {
-    std::vector<int32_t> path, simple{static_cast<int32_t>(vertex)};
-    if (via[vertex * n + vertex] < 0 || !expand(via, n, vertex, vertex, path)) return simple;
-    path.pop_back();          // the vertex again
-    for (int32_t v : path) {  // a cycle inside the cycle is left out: it is not negative
-        const auto again = std::find(simple.begin(), simple.end(), v);
-        if (again == simple.end()) simple.push_back(v);
-        else simple.erase(again + 1, simple.end());
-    }
-    return simple;
-}
-
 bool close_bits(uint64_t *bits, int64_t n, int64_t n_words, int n_threads, const Poll &poll) {
     const ClosureKernels &kernels = *selected_closure_kernels();
     for (int64_t i = 0; i < n; ++i) bits[i * n_words + i / 64] |= uint64_t{1} << (i % 64);
@@ -417,12 +285,9 @@ bool close_bits(uint64_t *bits, int64_t n, int64_t n_words, int n_threads, const
     return true;
 }
 
-#define TROPALIGN_CLOSURE(T)                                               \
-    template int64_t close_matrix<T>(const ClosureJob<T> &, const Poll &); \
-    template bool fill_predecessors<T>(const T *, const int32_t *, int64_t, bool, int32_t *, int, const Poll &, bool &);
-TROPALIGN_CLOSURE(float)
-TROPALIGN_CLOSURE(double)
-TROPALIGN_CLOSURE(int32_t)
-TROPALIGN_CLOSURE(int16_t)
+template int64_t close_matrix<float>(const ClosureJob<float> &, const Poll &);
+template int64_t close_matrix<double>(const ClosureJob<double> &, const Poll &);
+template int64_t close_matrix<int32_t>(const ClosureJob<int32_t> &, const Poll &);
+template int64_t close_matrix<int16_t>(const ClosureJob<int16_t> &, const Poll &);
 
 }  // namespace tropalign

@@ -21,7 +21,6 @@
 // `via` describes a path.
 #pragma once
 #include <cstdint>
-#include <vector>
 
 #include "../compute/poll.hpp"
 #include "product.hpp"
@@ -50,15 +49,6 @@ struct ClosureJob {
 /// many of the n vertices, by the work, are done.
 template <class T>
 int64_t close_matrix(const ClosureJob<T> &job, const Poll &poll);
-
-/// The vertex before j on a path from i to j, from `via`; -1 where there is no path or i is j. A row's vertices make a
-/// tree. Returns false where roundings of negative weights left no path, or the poll stopped it (see `stopped`).
-template <class T>
-bool fill_predecessors(const T *values, const int32_t *via, int64_t n, bool is_max, int32_t *predecessors,
-                       int n_threads, const Poll &poll, bool &stopped);
-
-/// The vertices of the cycle through `vertex` that close_matrix found, each once, in the order of its edges.
-std::vector<int32_t> cycle_through(const int32_t *via, int64_t n, int64_t vertex);
 
 /// The transitive closure of rows of bits, n_words (a multiple of 8) to a row, with each vertex reachable from itself.
 /// False where the poll stopped it.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import DeviceError, InputError, TropalignWarning
 from tropalign.tropical import BOOL, HMM, MAX_PLUS, MIN_PLUS, closure, matmul, zero_of
-from tropalign.tropical.closures import NegativeCycle
+from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.product_task import ProductTask
 
 SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

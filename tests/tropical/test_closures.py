@@ -11,7 +11,7 @@ from scipy.sparse import csgraph, csr_array
 
 from tropalign.errors import InputError, UsageError
 from tropalign.tropical import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, closure
-from tropalign.tropical.closures import NegativeCycle
+from tropalign.tropical.cycles import NegativeCycle
 
 DTYPES = (np.int16, np.int32, np.float16, np.float32, np.float64)
 SIZES = (0, 1, 2, 3, 17, 63, 64, 65, 127, 128, 129, 130, 200)

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, csgraph, csr_array
 
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.tropical import Graph, shortest_paths
-from tropalign.tropical.closures import NegativeCycle
+from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.searches import negative_cycle, search_seconds, searched
 
 
@@ -199,6 +199,14 @@ def test_memory_is_refused_before_it_is_taken():
     with pytest.raises(ResourceError, match=r"distances of 100000 vertices needs? .* GiB of memory and 95.4 MiB are"):
         shortest_paths(graph, memory_bytes=100_000_000)
     assert shortest_paths(graph, sources=[0], memory_bytes=100_000_000).distances.shape == (1, 100_000)
+
+
+def test_memory_of_a_wider_type_is_refused_before_it_is_taken():
+    weights = np.full((300, 300), 32767, np.int16)
+    weights[0, 1] = 16000  # many pairs have no path, and the bounds do not suffice
+    assert shortest_paths(weights, memory_bytes=90_000 * 8).distance(0, 1) == 16000
+    with pytest.raises(ResourceError, match="needs 703"):
+        shortest_paths(weights, memory_bytes=90_000 * 7)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.results.paths import Vertices
 from tropalign.tropical.arrays import checked_matrix, surveyed
-from tropalign.tropical.closures import NegativeCycle
+from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.semirings import MIN_PLUS, zero_of
 
 #: Types that weights may have.

@@ -15,10 +15,11 @@ from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.tropical.arrays import checked_matrix
-from tropalign.tropical.closures import NegativeCycle, Progress, tropical_closure
+from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.graphs import DenseGraph, Graph, checked_names, graph_of
 from tropalign.tropical.searches import search_seconds, searched
 from tropalign.tropical.semirings import MIN_PLUS, zero_of
+from tropalign.tropical.tropical_closures import Progress, tropical_closure
 
 #: Sums per nanosecond of a closure on a processor's core with AVX-512, measured with 1024 to 8192 vertices.
 _CLOSURE_RATES = {"int16": 110.0, "int32": 60.0, "float32": 38.0, "float64": 21.0}
@@ -182,7 +183,8 @@ class _Closing:
 
     def closed(self, wants_predecessors: bool, work: _Work) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
         """Distances and predecessors of all vertices."""
-        work.require(self.n**2 * (2 * self.dtype.itemsize + 8 * wants_predecessors), self.n)
+        own = self.n**2 * self.dtype.itemsize
+        work.require(2 * own + 8 * self.n**2 * wants_predecessors, self.n)  # before the matrix is made
         try:
             distances, before = tropical_closure(
                 self.matrix(),
@@ -191,6 +193,7 @@ class _Closing:
                 wants_predecessors=wants_predecessors,
                 n_threads=work.n_threads,
                 progress=work.progress,
+                require_bytes=lambda n_bytes: work.require(own + n_bytes, self.n),
             )
         except NegativeCycle as cycle:
             vertices = [(v + self.turn) % self.n for v in cycle.vertices]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.tropical.closures import NegativeCycle
+from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.graphs import Graph
 
 #: Nanoseconds of SciPy's Dijkstra per edge, and per vertex and bit of their number (its heap), for each source;
