@@ -21,17 +21,30 @@ constexpr int64_t kWorthThreads = 1 << 22;
 /// Less work than this needs no threads: starting one takes about 20 microseconds.
 constexpr int64_t kQuick = 1 << 20;
 
+/// A path and the sum of its logarithms from left to right, so far.
 template <class State>
-double path_score(const HmmLogs &logs, const ViterbiSteps &steps, const State *path) {
+struct ScoredPath {
+    ViterbiSteps steps;
+    const State *path;
+    double score = 0;
+};
+
+/// Sums wait for the sum before: several paths go in turns.
+template <class State>
+void score_paths(const HmmLogs &logs, ScoredPath<State> *paths, int64_t n) {
     const int64_t l = logs.n_states;
-    auto emission = [&](int64_t k) {
-        return steps.frames ? steps.frames[k * l + path[k]]
-                            : logs.emission[int64_t{path[k]} * logs.n_symbols + steps.codes[k]];
-    };
-    if (steps.n == 0) return 0;
-    double sum = logs.start[path[0]] + emission(0);
-    for (int64_t k = 1; k < steps.n; ++k) sum = (sum + logs.transition[path[k - 1] * l + path[k]]) + emission(k);
-    return sum;
+    int64_t longest = 0;
+    for (int64_t j = 0; j < n; ++j) longest = std::max(longest, paths[j].steps.n);
+    for (int64_t k = 0; k < longest; ++k) {
+        for (int64_t j = 0; j < n; ++j) {
+            const auto &[steps, path, score] = paths[j];
+            if (k >= steps.n) continue;
+            const double emission = steps.frames ? steps.frames[k * l + path[k]]
+                                                 : logs.emission[int64_t{path[k]} * logs.n_symbols + steps.codes[k]];
+            const double move = k ? logs.transition[path[k - 1] * l + path[k]] : logs.start[path[0]];
+            paths[j].score = (score + move) + emission;
+        }
+    }
 }
 
 template <class State>
@@ -128,8 +141,13 @@ class Batch {
         const ViterbiMethod method = method_ == ViterbiMethod::automatic && waits ? ViterbiMethod::sweep : method_;
         const bool is_found =
             path_in_blocks(model_, sweep_, all, viterbi_block(model_, all.n), method, n_threads_, path, poll);
-        if (is_found) scores_[j] = path_score(logs_, all, path);
-        else give_up(j);
+        if (is_found) {
+            ScoredPath<State> found{all, path};
+            score_paths(logs_, &found, 1);
+            scores_[j] = found.score;
+        } else {
+            give_up(j);
+        }
         done_ += all.n;
         return goes_on;
     }
@@ -168,7 +186,10 @@ class Batch {
             back[n_back++] = {steps(j), 0, length(j), kept_here, path};
         }
         in_words ? sweep_.trace(back, n_back, room.scratch()) : sweep_.trace_singly(back, n_back, room.scratch());
-        for (int64_t k = 0; k < n_back; ++k) scores_[possible[k]] = path_score(logs_, steps(possible[k]), back[k].path);
+        ScoredPath<State> found[kMostStreams];
+        for (int64_t k = 0; k < n_back; ++k) found[k] = {steps(possible[k]), back[k].path};
+        score_paths(logs_, found, n_back);
+        for (int64_t k = 0; k < n_back; ++k) scores_[possible[k]] = found[k].score;
         done_ += n_steps;
     }
 };

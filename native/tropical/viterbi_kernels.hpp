@@ -37,9 +37,11 @@ struct BestPathKernels {
     void (*trace_shorts)(const ViterbiModel &model, TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch);
     /// The same a word at a time; steps are whole words. kept gets V before the first word and after each, as it was
     /// before a shift.
-    void (*forward_words)(const WordModel &words, ForwardStream *streams, int64_t n_streams);
+    void (*forward_words)(const WordModel &model, ForwardStream *streams, int64_t n_streams);
     /// `first` is the step before the first word.
-    void (*trace_words)(const WordModel &words, TraceStream<uint8_t> *streams, int64_t n_streams);
+    void (*trace_words)(const WordModel &model, TraceStream<uint8_t> *streams, int64_t n_streams);
+    /// All products of two words of `halves`, whose states within take `bits`.
+    void (*multiply_words)(const Words &halves, int32_t n_states, int bits, Words &products);
     int32_t most_states_of_words;
 };
 

@@ -1,14 +1,21 @@
 #include "viterbi_sweep.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tropalign {
 
 ViterbiSweep::ViterbiSweep(const ViterbiModel &model, bool has_codes, int64_t n_steps)
     : kernels_(*selected_best_path_kernels()), model_(model) {
-    if (!has_codes) return;
-    const int length = word_length(model, n_steps, kernels_.most_states_of_words);
-    if (length > 1) words_.emplace(model, length);
+    const int length = has_codes ? word_length(model, n_steps, kernels_.most_states_of_words) : 1;
+    if (length == 1) return;
+    Words words = words_of_symbols(model);
+    for (int half = 1; half < length; half *= 2) {
+        Words products(words.n_words * words.n_words, model.stride);
+        kernels_.multiply_words(words, model.n_states, half == 1 ? 0 : kInnerBits, products);
+        words = std::move(products);
+    }
+    words_.emplace(WordModel{length, model.n_symbols, std::move(words)});
 }
 
 void ViterbiSweep::forward(ForwardStream *streams, int64_t n_streams, double *scratch) const {

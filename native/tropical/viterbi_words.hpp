@@ -12,26 +12,31 @@
 
 namespace tropalign {
 
-class WordModel {
-  public:
-    /// length: 2 or 4 symbols.
-    WordModel(const ViterbiModel &model, int length);
+/// All words of one length; where l = stride, up to 64 states.
+struct Words {
+    int64_t n_words;
+    int32_t stride;
+    Buffer<double> from;     ///< [word][from][to], words by their symbols, the first one the most significant
+    Buffer<double> into;     ///< [word][to][from]
+    Buffer<uint16_t> inner;  ///< [word][to][from]: the states within, kInnerBits each, the last the most significant
 
-    int32_t length, n_symbols, stride;
-    const double *from;     ///< [word][from][to], words by their symbols, the first one the most significant
-    const double *into;     ///< [word][to][from]
-    const uint16_t *inner;  ///< [word][to][from]: the states within, kInnerBits each, the last the most significant
+    Words(int64_t n, int32_t width);
+};
+
+/// Words of two or four symbols.
+struct WordModel {
+    int32_t length, n_symbols;
+    Words words;
 
     int64_t word_at(const uint8_t *codes) const {
         int64_t word = codes[0];
         for (int32_t k = 1; k < length; ++k) word = word * n_symbols + codes[k];
         return word;
     }
-
-  private:
-    Buffer<double> from_, into_;
-    Buffer<uint16_t> inner_;
 };
+
+/// Words of a single symbol.
+Words words_of_symbols(const ViterbiModel &model);
 
 /// Bits per state within a word of four.
 inline constexpr int kInnerBits = 5;
