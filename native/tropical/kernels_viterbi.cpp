@@ -2,12 +2,13 @@
 #include "viterbi_few.hpp"
 #include "viterbi_many.hpp"
 #include "viterbi_trace.hpp"
+#include "viterbi_word_kernels.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
 /// From this many states on rows are chosen by the bound.
-constexpr int32_t kBoundedFrom = 40;
+constexpr int32_t kBoundedFrom = 72;
 
 void forward(const ViterbiModel &model, ForwardStream *streams, int64_t n_streams, double *scratch) {
     using Forward = void (*)(const ViterbiModel &, ForwardStream *, int64_t, double *);
@@ -23,7 +24,13 @@ void forward(const ViterbiModel &model, ForwardStream *streams, int64_t n_stream
 
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
-extern const BestPathKernels best_path_kernels = {TROPALIGN_STRING(TROPALIGN_ISA), forward, trace<uint8_t>,
-                                                  trace<uint16_t>};
+extern const BestPathKernels best_path_kernels = {TROPALIGN_STRING(TROPALIGN_ISA),
+                                                  forward,
+                                                  trace<uint8_t>,
+                                                  trace<uint16_t>,
+                                                  forward_words,
+                                                  trace_words,
+                                                  multiply_words,
+                                                  kMostVectors * kLanes};
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -9,6 +9,7 @@
 #include "../compute/parallel.hpp"
 #include "viterbi_blocks.hpp"
 #include "viterbi_room.hpp"
+#include "viterbi_sweep.hpp"
 
 namespace tropalign {
 namespace {
@@ -20,17 +21,30 @@ constexpr int64_t kWorthThreads = 1 << 22;
 /// Less work than this needs no threads: starting one takes about 20 microseconds.
 constexpr int64_t kQuick = 1 << 20;
 
+/// A path and the sum of its logarithms from left to right, so far.
 template <class State>
-double path_score(const HmmLogs &logs, const ViterbiSteps &steps, const State *path) {
+struct ScoredPath {
+    ViterbiSteps steps;
+    const State *path;
+    double score = 0;
+};
+
+/// Sums wait for the sum before: several paths go in turns.
+template <class State>
+void score_paths(const HmmLogs &logs, ScoredPath<State> *paths, int64_t n) {
     const int64_t l = logs.n_states;
-    auto emission = [&](int64_t k) {
-        return steps.frames ? steps.frames[k * l + path[k]]
-                            : logs.emission[int64_t{path[k]} * logs.n_symbols + steps.codes[k]];
-    };
-    if (steps.n == 0) return 0;
-    double sum = logs.start[path[0]] + emission(0);
-    for (int64_t k = 1; k < steps.n; ++k) sum = (sum + logs.transition[path[k - 1] * l + path[k]]) + emission(k);
-    return sum;
+    int64_t longest = 0;
+    for (int64_t j = 0; j < n; ++j) longest = std::max(longest, paths[j].steps.n);
+    for (int64_t k = 0; k < longest; ++k) {
+        for (int64_t j = 0; j < n; ++j) {
+            const auto &[steps, path, score] = paths[j];
+            if (k >= steps.n) continue;
+            const double emission = steps.frames ? steps.frames[k * l + path[k]]
+                                                 : logs.emission[int64_t{path[k]} * logs.n_symbols + steps.codes[k]];
+            const double move = k ? logs.transition[path[k - 1] * l + path[k]] : logs.start[path[0]];
+            paths[j].score = (score + move) + emission;
+        }
+    }
 }
 
 template <class State>
@@ -38,8 +52,9 @@ class Batch {
   public:
     Batch(const HmmLogs &logs, const HmmObservations &observations, ViterbiMethod method, int n_threads, State *paths,
           double *scores, const Poll &poll)
-        : kernels_(*selected_best_path_kernels()), logs_(logs), model_(logs), observations_(observations),
-          method_(method), n_threads_(n_threads), paths_(paths), scores_(scores), poll_(poll) {
+        : logs_(logs), model_(logs), observations_(observations),
+          sweep_(model_, observations.codes != nullptr && method != ViterbiMethod::sweep, n_steps()), method_(method),
+          n_threads_(n_threads), paths_(paths), scores_(scores), poll_(poll) {
         divide();
     }
 
@@ -60,10 +75,10 @@ class Batch {
     }
 
   private:
-    const BestPathKernels &kernels_;
     const HmmLogs &logs_;
     const ViterbiModel model_;
     const HmmObservations &observations_;
+    const ViterbiSweep sweep_;
     const ViterbiMethod method_;
     const int n_threads_;
     State *const paths_;
@@ -76,6 +91,7 @@ class Batch {
     std::atomic<int64_t> done_{0};
 
     int64_t square() const { return int64_t{model_.stride} * model_.stride; }
+    int64_t n_steps() const { return observations_.offsets[observations_.n_sequences]; }
     int64_t length(int64_t j) const { return observations_.offsets[j + 1] - observations_.offsets[j]; }
     ViterbiSteps steps(int64_t j) const {
         const int64_t begin = observations_.offsets[j];
@@ -84,12 +100,11 @@ class Batch {
     }
 
     void divide() {
-        const int64_t n_steps = observations_.offsets[observations_.n_sequences] - observations_.offsets[0];
         const int64_t row = int64_t{model_.stride} * 8;
         for (int64_t j = 0; j < observations_.n_sequences; ++j) {
             const bool is_large = length(j) * row > kMostKept;
             const bool is_most =
-                n_threads_ > 1 && length(j) * square() > kWorthThreads && length(j) > n_steps / (2 * n_threads_);
+                n_threads_ > 1 && length(j) * square() > kWorthThreads && length(j) > n_steps() / (2 * n_threads_);
             const bool is_asked_for = method_ != ViterbiMethod::automatic && length(j) > 0;
             (is_large || is_most || is_asked_for ? long_ones_ : short_ones_).push_back(j);
         }
@@ -122,32 +137,45 @@ class Batch {
         const int64_t begun = done_;
         bool goes_on = true;
         const auto poll = [&](int64_t done) { return goes_on = poll_(begun + std::min(done, all.n)); };
-        const ViterbiMethod method =
-            method_ == ViterbiMethod::automatic && n_threads_ == 1 && model_.stride > kMostTurning
-                ? ViterbiMethod::sweep
-                : method_;
-        const bool is_found = path_in_blocks(model_, all, viterbi_block(model_, all.n), method, n_threads_, path, poll);
-        if (is_found) scores_[j] = path_score(logs_, all, path);
-        else give_up(j);
+        const bool waits = n_threads_ == 1 && model_.stride > kMostTurning && !sweep_.has_words();
+        const ViterbiMethod method = method_ == ViterbiMethod::automatic && waits ? ViterbiMethod::sweep : method_;
+        const bool is_found =
+            path_in_blocks(model_, sweep_, all, viterbi_block(model_, all.n), method, n_threads_, path, poll);
+        if (is_found) {
+            ScoredPath<State> found{all, path};
+            score_paths(logs_, &found, 1);
+            scores_[j] = found.score;
+        } else {
+            give_up(j);
+        }
         done_ += all.n;
         return goes_on;
     }
 
+    /// V of whole sequences in room.values, A in `kept`, one sequence after the other; false where sums are not exact.
+    bool forward(const int64_t *sequences, int64_t n, bool in_words, ViterbiRoom &room, double *kept) {
+        ForwardStream streams[kMostStreams];
+        for (int64_t k = 0; k < n; ++k) {
+            streams[k] = {steps(sequences[k]), 0, length(sequences[k]), room.values(k), kept};
+            kept += length(sequences[k]) * model_.stride;
+        }
+        in_words ? sweep_.forward(streams, n, room.scratch()) : sweep_.forward_singly(streams, n, room.scratch());
+        return std::all_of(streams, streams + n, [](const ForwardStream &stream) { return stream.is_exact; });
+    }
+
     void take_whole(const int64_t *sequences, int64_t n, ViterbiRoom &room) {
         while (n > 0 && length(sequences[n - 1]) == 0) scores_[sequences[--n]] = 0;
-        ForwardStream forward[kMostStreams];
         int64_t n_steps = 0;
         for (int64_t k = 0; k < n; ++k) n_steps += length(sequences[k]);
         double *kept = room.kept(n_steps);
-        for (int64_t k = 0; k < n; ++k) {
-            forward[k] = {steps(sequences[k]), 0, length(sequences[k]), room.values(k), kept};
-            kept += length(sequences[k]) * model_.stride;
-        }
-        kernels_.forward(model_, forward, n, room.scratch());
+        const bool in_words = sweep_.has_words() && forward(sequences, n, true, room, kept);
+        if (!in_words) forward(sequences, n, false, room, kept);
         TraceStream<State> back[kMostStreams];
         int64_t n_back = 0, possible[kMostStreams];
         for (int64_t k = 0; k < n; ++k) {
             const int64_t j = sequences[k], state = best_state(model_, room.values(k));
+            const double *kept_here = kept;
+            kept += length(j) * model_.stride;
             if (state < 0) {
                 give_up(j);
                 continue;
@@ -155,10 +183,13 @@ class Batch {
             State *path = paths_ + observations_.offsets[j];
             path[length(j) - 1] = static_cast<State>(state);
             possible[n_back] = j;
-            back[n_back++] = {steps(j), 0, length(j), forward[k].kept - length(j) * model_.stride, path};
+            back[n_back++] = {steps(j), 0, length(j), kept_here, path};
         }
-        trace_streams(kernels_, model_, back, n_back, room.scratch());
-        for (int64_t k = 0; k < n_back; ++k) scores_[possible[k]] = path_score(logs_, steps(possible[k]), back[k].path);
+        in_words ? sweep_.trace(back, n_back, room.scratch()) : sweep_.trace_singly(back, n_back, room.scratch());
+        ScoredPath<State> found[kMostStreams];
+        for (int64_t k = 0; k < n_back; ++k) found[k] = {steps(possible[k]), back[k].path};
+        score_paths(logs_, found, n_back);
+        for (int64_t k = 0; k < n_back; ++k) scores_[possible[k]] = found[k].score;
         done_ += n_steps;
     }
 };

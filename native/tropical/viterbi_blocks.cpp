@@ -38,29 +38,28 @@ bool same_but_for_a_constant(const double *a, const double *b, int32_t n) {
 template <class State>
 class LongPath {
   public:
-    LongPath(const ViterbiModel &model, const ViterbiSteps &steps, int64_t block, int n_threads, State *path,
-             const Poll &poll)
-        : kernels_(*selected_best_path_kernels()), model_(model), steps_(steps), block_(block),
-          n_blocks_((steps.n + block - 1) / block), n_threads_(n_threads),
-          turns_(model.stride <= kMostTurning ? kMostStreams : 1), path_(path), poll_(poll),
+    LongPath(const ViterbiModel &model, const ViterbiSweep &sweep, const ViterbiSteps &steps, int64_t block,
+             int n_threads, State *path, const Poll &poll)
+        : model_(model), sweep_(sweep), steps_(steps), block_(block), n_blocks_((steps.n + block - 1) / block),
+          n_threads_(n_threads), turns_(model.stride <= kMostTurning ? kMostStreams : 1), path_(path), poll_(poll),
           values_((n_blocks_ + 1) * int64_t{model.stride}) {
         for (int t = 0; t < n_threads; ++t) rooms_.emplace_back(model);
     }
 
     bool find(ViterbiMethod method) {
-        bool may_guess = method != ViterbiMethod::sweep && sums_are_exact();
-        if (may_guess) may_guess = method == ViterbiMethod::products ? begin_by_products() : begin_early();
-        if (!may_guess) begin_one_by_one(0);
+        is_exact_ = method != ViterbiMethod::sweep && sums_are_exact();
+        if (is_exact_) is_exact_ = method == ViterbiMethod::products ? begin_by_products() : begin_early();
+        if (!is_exact_) begin_one_by_one(0);
         const int64_t last = best_state(model_, values(n_blocks_));
         if (stopped_ || last < 0) return false;
         path_[steps_.n - 1] = static_cast<State>(last);
-        may_guess ? go_back_late() : go_back_one_by_one(n_blocks_);
+        is_exact_ ? go_back_late() : go_back_one_by_one(n_blocks_);
         return !stopped_;
     }
 
   private:
-    const BestPathKernels &kernels_;
     const ViterbiModel &model_;
+    const ViterbiSweep &sweep_;
     const ViterbiSteps &steps_;
     const int64_t block_, n_blocks_;
     const int n_threads_;
@@ -72,6 +71,7 @@ class LongPath {
     std::deque<ViterbiRoom> rooms_;
     std::atomic<int64_t> done_{0};
     bool stopped_ = false;
+    bool is_exact_ = false;  // as far as is known: then blocks need not wait, and words will do
 
     double *values(int64_t b) { return values_.data() + b * model_.stride; }
     int64_t begin_of(int64_t b) const { return b * block_; }
@@ -87,8 +87,17 @@ class LongPath {
         return !stopped_;
     }
 
+    void forward(ForwardStream *streams, int64_t n, int thread) {
+        double *scratch = rooms_[thread].scratch();
+        is_exact_ ? sweep_.forward(streams, n, scratch) : sweep_.forward_singly(streams, n, scratch);
+    }
+    void trace(TraceStream<State> *streams, int64_t n, int thread) {
+        double *scratch = rooms_[thread].scratch();
+        is_exact_ ? sweep_.trace(streams, n, scratch) : sweep_.trace_singly(streams, n, scratch);
+    }
+
     bool sums_are_exact() const {
-        bool are_small = model_.is_small;
+        bool are_small = model_.largest <= kMostExact;
         if (steps_.frames)
             for (int64_t k = 0; k < steps_.n * model_.n_states; ++k)
                 are_small &= steps_.frames[k] == kImpossible || std::abs(steps_.frames[k]) <= kMostExact;
@@ -99,16 +108,19 @@ class LongPath {
     bool pass(int64_t b, int thread) {
         if (b) copy(values(b), values(b + 1));
         ForwardStream stream{steps_, begin_of(b), end_of(b), values(b + 1), nullptr};
-        kernels_.forward(model_, &stream, 1, rooms_[thread].scratch());
+        forward(&stream, 1, thread);
         return stream.is_exact;
     }
 
-    void begin_one_by_one(int64_t first) {
+    /// False where sums are not exact.
+    bool begin_one_by_one(int64_t first) {
         if (first == 0) done_ = 0;
+        bool is_exact = true;
         run(1, n_blocks_ - first, [&](int, int64_t k) {
-            pass(first + k, 0);
+            is_exact &= pass(first + k, 0);
             done_ += block_;
         });
+        return is_exact;
     }
 
     /// V after each of n blocks from b on, of which all but block 0 start early; `guesses` gets V before each.
@@ -123,15 +135,14 @@ class LongPath {
             const int64_t begin = begin_of(b + k);
             streams[n_early++] = {steps_, std::max<int64_t>(begin - kEarly, kStepsPerShift), begin, guess, nullptr};
         }
-        double *scratch = rooms_[thread].scratch();
-        kernels_.forward(model_, streams, n_early, scratch);
+        forward(streams, n_early, thread);
         bool is_exact = true;
         for (int64_t k = 0; k < n_early; ++k) is_exact &= streams[k].is_exact;
         for (int64_t k = 0; k < n; ++k) {
             if (b + k) copy(guesses + k * model_.stride, values(b + k + 1));
             streams[k] = {steps_, begin_of(b + k), end_of(b + k), values(b + k + 1), nullptr};
         }
-        kernels_.forward(model_, streams, n, scratch);
+        forward(streams, n, thread);
         for (int64_t k = 0; k < n; ++k) is_exact &= streams[k].is_exact;
         return is_exact;
     }
@@ -156,10 +167,7 @@ class LongPath {
                 if (!pass(b, 0)) are_exact = false;
             }
             if (!are_exact) return false;
-            if (2 * n_wrong > n) {
-                begin_one_by_one(first + n);
-                break;
-            }
+            if (2 * n_wrong > n) return begin_one_by_one(first + n);
         }
         return true;
     }
@@ -174,7 +182,7 @@ class LongPath {
             row[r] = 0;
             streams.push_back({steps_, begin_of(b), end_of(b), row, nullptr});
         }
-        kernels_.forward(model_, streams.data(), l, rooms_[thread].scratch());
+        forward(streams.data(), l, thread);
         bool is_exact = true;
         for (int64_t r = 0; r < l; ++r) {
             is_exact &=
@@ -226,10 +234,10 @@ class LongPath {
         const int64_t begin = begin_of(b), end = std::min(steps_.n, end_of(b) + 1);
         double *kept = room.kept(end - begin);
         if (b) copy(values(b), room.values(0));
-        ForwardStream forward{steps_, begin, end, room.values(0), kept};
-        kernels_.forward(model_, &forward, 1, room.scratch());
+        ForwardStream there{steps_, begin, end, room.values(0), kept};
+        forward(&there, 1, thread);
         TraceStream<State> back{steps_, begin, end, kept, path_ + begin};
-        trace_streams(kernels_, model_, &back, 1, room.scratch());
+        trace(&back, 1, thread);
     }
 
     void go_back_one_by_one(int64_t end) {
@@ -245,19 +253,19 @@ class LongPath {
         const int64_t most = block_ + 1 + kEarly;
         double *kept = room.kept(n * most);
         std::vector<State> states(n * most);
-        ForwardStream forward[kMostStreams];
+        ForwardStream there[kMostStreams];
         TraceStream<State> back[kMostStreams];
         for (int64_t k = 0; k < n; ++k) {
             if (b + k) copy(values(b + k), room.values(k));
-            forward[k] = {steps_, begin_of(b + k), std::min(steps_.n, end_of(b + k) + 1 + kEarly), room.values(k),
-                          kept + k * most * model_.stride};
-            back[k] = {steps_, forward[k].next, forward[k].end, forward[k].kept, states.data() + k * most};
+            there[k] = {steps_, begin_of(b + k), std::min(steps_.n, end_of(b + k) + 1 + kEarly), room.values(k),
+                        kept + k * most * model_.stride};
+            back[k] = {steps_, there[k].next, there[k].end, there[k].kept, states.data() + k * most};
         }
-        kernels_.forward(model_, forward, n, room.scratch());
+        forward(there, n, thread);
         for (int64_t k = 0; k < n; ++k)
             back[k].path[back[k].end - 1 - back[k].first] =
                 static_cast<State>(std::max<int64_t>(best_state(model_, room.values(k)), 0));
-        trace_streams(kernels_, model_, back, n, room.scratch());
+        trace(back, n, thread);
         for (int64_t k = 0; k < n; ++k) {
             const State *own = states.data() + k * most;
             const int64_t length = end_of(b + k) - begin_of(b + k);
@@ -294,14 +302,14 @@ int64_t viterbi_block(const ViterbiModel &model, int64_t n_steps) {
 }
 
 template <class State>
-bool path_in_blocks(const ViterbiModel &model, const ViterbiSteps &steps, int64_t block, ViterbiMethod method,
-                    int n_threads, State *path, const Poll &poll) {
-    return LongPath<State>(model, steps, block, n_threads, path, poll).find(method);
+bool path_in_blocks(const ViterbiModel &model, const ViterbiSweep &sweep, const ViterbiSteps &steps, int64_t block,
+                    ViterbiMethod method, int n_threads, State *path, const Poll &poll) {
+    return LongPath<State>(model, sweep, steps, block, n_threads, path, poll).find(method);
 }
 
-template bool path_in_blocks(const ViterbiModel &, const ViterbiSteps &, int64_t, ViterbiMethod, int, uint8_t *,
-                             const Poll &);
-template bool path_in_blocks(const ViterbiModel &, const ViterbiSteps &, int64_t, ViterbiMethod, int, uint16_t *,
-                             const Poll &);
+template bool path_in_blocks(const ViterbiModel &, const ViterbiSweep &, const ViterbiSteps &, int64_t, ViterbiMethod,
+                             int, uint8_t *, const Poll &);
+template bool path_in_blocks(const ViterbiModel &, const ViterbiSweep &, const ViterbiSteps &, int64_t, ViterbiMethod,
+                             int, uint16_t *, const Poll &);
 
 }  // namespace tropalign

@@ -11,7 +11,7 @@
 // state. When the neighbour is known, this is checked, exactly; a block of which it is not true is computed again.
 #pragma once
 #include "../compute/poll.hpp"
-#include "viterbi_kernels.hpp"
+#include "viterbi_sweep.hpp"
 
 namespace tropalign {
 
@@ -24,7 +24,7 @@ int64_t viterbi_block(const ViterbiModel &model, int64_t n_steps);
 /// The path of a sequence with at least one step; false where none is possible, or `poll` stopped it. `poll` gets the
 /// steps that are done.
 template <class State>
-bool path_in_blocks(const ViterbiModel &model, const ViterbiSteps &steps, int64_t block, ViterbiMethod method,
-                    int n_threads, State *path, const Poll &poll);
+bool path_in_blocks(const ViterbiModel &model, const ViterbiSweep &sweep, const ViterbiSteps &steps, int64_t block,
+                    ViterbiMethod method, int n_threads, State *path, const Poll &poll);
 
 }  // namespace tropalign

@@ -11,15 +11,17 @@ template <int N>
 [[gnu::always_inline]] inline Maxima<N> best_sums(const double *from, const double *values) {
     constexpr int32_t kStride = N * kLanes;
     Maxima<N> best;
+    best.begin(values[0], from);
     if constexpr (N <= 4) {
         Maxima<N> second;
-        for (int32_t r = 0; r < kStride; r += 2) {
+        second.begin(values[1], from + kStride);
+        for (int32_t r = 2; r < kStride; r += 2) {
             best.take(values[r], from + r * kStride);
             second.take(values[r + 1], from + (r + 1) * kStride);
         }
         best.take(second);
     } else {
-        for (int32_t r = 0; r < kStride; ++r) best.take(values[r], from + r * kStride);
+        for (int32_t r = 1; r < kStride; ++r) best.take(values[r], from + r * kStride);
     }
     return best;
 }
@@ -30,7 +32,7 @@ template <int N>
     constexpr int32_t kStride = N * kLanes;
     const double *emission = emissions.row(stream.next);
     Maxima<N> best;
-    if (stream.next == 0) best.take(0, model.start);
+    if (stream.next == 0) best.begin(0, model.start);
     else best = best_sums<N>(model.from, stream.values);
     best.each([&](int j, V a) {
         if (stream.kept) put(stream.kept + j * kLanes, a);

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "viterbi_model.hpp"
+#include "viterbi_words.hpp"
 
 namespace tropalign {
 
@@ -33,14 +34,22 @@ struct BestPathKernels {
     /// scratch: [viterbi_scratch].
     void (*forward)(const ViterbiModel &model, ForwardStream *streams, int64_t n_streams, double *scratch);
     void (*trace_bytes)(const ViterbiModel &model, TraceStream<uint8_t> *streams, int64_t n_streams, double *scratch);
-    void (*trace_words)(const ViterbiModel &model, TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch);
+    void (*trace_shorts)(const ViterbiModel &model, TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch);
+    /// The same a word at a time; steps are whole words. kept gets V before the first word and after each, as it was
+    /// before a shift.
+    void (*forward_words)(const WordModel &model, ForwardStream *streams, int64_t n_streams);
+    /// `first` is the step before the first word.
+    void (*trace_words)(const WordModel &model, TraceStream<uint8_t> *streams, int64_t n_streams);
+    /// All products of two words of `halves`, whose states within take `bits`.
+    void (*multiply_words)(const Words &halves, int32_t n_states, int bits, Words &products);
+    int32_t most_states_of_words;
 };
 
 /// As many streams go in turns at most.
 inline constexpr int kMostStreams = 4;
 
 /// Doubles of a kernel's scratch: emissions of each stream; keys, sums, guesses and numbers of rows.
-inline int64_t viterbi_scratch(const ViterbiModel &model) { return (kMostStreams + 4) * int64_t{model.stride} + 8; }
+inline int64_t viterbi_scratch(const ViterbiModel &model) { return (kMostStreams + 4) * int64_t{model.stride} + 16; }
 
 /// The table of the chosen instruction set.
 const BestPathKernels *selected_best_path_kernels();

@@ -20,41 +20,45 @@ namespace {
 class Rows {
   public:
     /// Those with keys of at least `bound`; `keys` are formed on the way.
-    [[gnu::always_inline]] int32_t first(const double *values, const double *highest, int32_t stride, double bound,
-                                         double *keys, uint32_t *rows) {
-        const V least = every<V>(bound);
-        int32_t n = 0;
-        for (int32_t r = 0; r < stride; r += kLanes) {
+    [[gnu::always_inline]] static int32_t first(const double *values, const double *highest, int32_t stride,
+                                                double bound, double *keys, uint32_t *rows) {
+        const V least = all(bound);
+        return listed(stride, rows, [&](int32_t r) {
             const V key = at(values + r) + at(highest + r);
             put(keys + r, key);
-            n = append(lanes_at_least(key, least), r, n, rows);
-        }
-        return n;
+            return lanes_at_least(key, least);
+        });
     }
     /// Those with keys above `low` and below `bound`.
-    [[gnu::always_inline]] int32_t further(const double *keys, int32_t stride, double low, double bound,
-                                           uint32_t *rows) {
-        const V least = every<V>(bound), most = every<V>(low);
-        int32_t n = 0;
-        for (int32_t r = 0; r < stride; r += kLanes) {
+    [[gnu::always_inline]] static int32_t further(const double *keys, int32_t stride, double low, double bound,
+                                                  uint32_t *rows) {
+        const V least = all(bound), most = all(low);
+        return listed(stride, rows, [&](int32_t r) {
             const V key = at(keys + r);
-            n = append(~(lanes_at_least(key, least) | lanes_at_least(most, key)) & kAllLanes, r, n, rows);
-        }
-        return n;
+            return ~(lanes_at_least(key, least) | lanes_at_least(most, key)) & kAllLanes;
+        });
     }
 
   private:
     static constexpr uint32_t kAllLanes = (1u << kLanes) - 1;
 
-    [[gnu::always_inline]] static int32_t append(uint32_t lanes, int32_t r, int32_t n, uint32_t *rows) {
+    /// The rows r of which is_chosen, which answers for kLanes of them as bits.
+    template <class IsChosen>
+    [[gnu::always_inline]] static int32_t listed(int32_t stride, uint32_t *rows, IsChosen is_chosen) {
+        int32_t n = 0, r = 0;
 #if defined(__AVX512F__)
-        const __m256i numbers = _mm256_add_epi32(_mm256_set1_epi32(r), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-        _mm256_storeu_si256((__m256i *)(rows + n), _mm256_maskz_compress_epi32(static_cast<__mmask8>(lanes), numbers));
-        return n + std::popcount(lanes);
-#else
-        for (; lanes; lanes &= lanes - 1) rows[n++] = static_cast<uint32_t>(r + std::countr_zero(lanes));
-        return n;
+        __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        for (; r + 2 * kLanes <= stride; r += 2 * kLanes) {
+            const uint32_t lanes = is_chosen(r) | is_chosen(r + kLanes) << kLanes;
+            _mm512_storeu_si512(rows + n, _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), numbers));
+            numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(2 * kLanes));
+            n += std::popcount(lanes);
+        }
 #endif
+        for (; r < stride; r += kLanes)
+            for (uint32_t lanes = is_chosen(r); lanes; lanes &= lanes - 1)
+                rows[n++] = static_cast<uint32_t>(r + std::countr_zero(lanes));
+        return n;
     }
 };
 
@@ -78,7 +82,7 @@ void raise_block(const double *from, int32_t width, const double *values, const 
 }
 
 double lowest_of(const double *sums, int32_t n) {
-    V low = every<V>(-kNever);
+    V low = all(-kNever);
     int32_t s = 0;
     for (; s + kLanes <= n; s += kLanes) low = -larger(-low, -at(sums + s));
     double lowest = low[0];
@@ -95,7 +99,6 @@ inline void forward_many(const ViterbiModel &model, ForwardStream &stream, doubl
     auto *rows = reinterpret_cast<uint32_t *>(scratch + 4 * stride);
     double *values = stream.values;
     std::fill(guesses, guesses + model.n_blocks(), 2.0);
-    Rows choice;
     double highest = stream.next ? highest_of(values, stride) : 0;
     for (int64_t &k = stream.next; k < stream.end; ++k) {
         if (k == 0) {
@@ -106,11 +109,11 @@ inline void forward_many(const ViterbiModel &model, ForwardStream &stream, doubl
                 const int32_t s = b * kStateBlock, width = std::min(kStateBlock, stride - s);
                 const double *from = model.from + int64_t{s} * stride;
                 const double bound = highest - guesses[b];
-                int32_t n = choice.first(values, model.highest + int64_t{b} * stride, stride, bound, keys, rows);
+                int32_t n = Rows::first(values, model.highest + int64_t{b} * stride, stride, bound, keys, rows);
                 raise_block(from, width, values, rows, n, sums + s);
                 const int32_t n_states = std::min(width, model.n_states - s);  // without those of the padding
                 double low = lowest_of(sums + s, n_states);
-                n = choice.further(keys, stride, low, bound, rows);
+                n = Rows::further(keys, stride, low, bound, rows);
                 if (n) {
                     raise_block(from, width, values, rows, n, sums + s);
                     low = lowest_of(sums + s, n_states);

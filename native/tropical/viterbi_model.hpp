@@ -33,13 +33,13 @@ class ViterbiModel {
   public:
     explicit ViterbiModel(const HmmLogs &logs);
 
-    int32_t n_states, stride;  ///< stride: n_states, padded
-    const double *start;       ///< [stride]
-    const double *from;        ///< transitions in blocks of targets, each [stride][width of the block]
-    const double *into;        ///< [stride][stride]: those into a state lie in its row
-    const double *highest;     ///< [block][stride]: from each state, the highest one into the block
-    const double *emission;    ///< [n_symbols][stride]
-    bool is_small;             ///< All logarithms are -inf, or within kMostExact.
+    int32_t n_states, n_symbols, stride;  ///< stride: n_states, padded
+    const double *start;                  ///< [stride]
+    const double *from;                   ///< transitions in blocks of targets, each [stride][width of the block]
+    const double *into;                   ///< [stride][stride]: those into a state lie in its row
+    const double *highest;                ///< [block][stride]: from each state, the highest one into the block
+    const double *emission;               ///< [n_symbols][stride]
+    double largest;                       ///< The highest finite logarithm without its sign.
 
     int32_t n_blocks() const { return (stride + kStateBlock - 1) / kStateBlock; }
 

@@ -10,15 +10,6 @@ namespace tropalign {
 
 inline constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-inline void trace_streams(const BestPathKernels &kernels, const ViterbiModel &model, TraceStream<uint8_t> *streams,
-                          int64_t n, double *scratch) {
-    kernels.trace_bytes(model, streams, n, scratch);
-}
-inline void trace_streams(const BestPathKernels &kernels, const ViterbiModel &model, TraceStream<uint16_t> *streams,
-                          int64_t n, double *scratch) {
-    kernels.trace_words(model, streams, n, scratch);
-}
-
 /// Buffers of one thread.
 class ViterbiRoom {
   public:

@@ -16,7 +16,7 @@ template <int32_t kStride, class State>
     const int32_t stride = kStride ? kStride : model.stride;
     const double *sums = stream.kept + (k - stream.first) * stride, *before = sums - stride;
     const double *emission = emissions.row(k - 1), *into = model.into + state * stride;
-    const V sum = every<V>(sums[state]);
+    const V sum = all(sums[state]);
     const bool is_shifted = (k - 1) % kStepsPerShift == 0;
     if (is_shifted) {
         for (int32_t s = 0; s < stride; s += kLanes) put(shifted + s, at(before + s) + at(emission + s));
@@ -73,9 +73,20 @@ void trace_streams(const ViterbiModel &model, TraceStream<State> *streams, int64
 
 template <class State>
 void trace(const ViterbiModel &model, TraceStream<State> *streams, int64_t n_streams, double *scratch) {
-    if (model.stride == 8) trace_streams<8>(model, streams, n_streams, scratch);
-    else if (model.stride == 16) trace_streams<16>(model, streams, n_streams, scratch);
-    else trace_streams<0>(model, streams, n_streams, scratch);
+    switch (model.stride) {
+        case 8:
+            return trace_streams<8>(model, streams, n_streams, scratch);
+        case 16:
+            return trace_streams<16>(model, streams, n_streams, scratch);
+        case 24:
+            return trace_streams<24>(model, streams, n_streams, scratch);
+        case 32:
+            return trace_streams<32>(model, streams, n_streams, scratch);
+        case 64:
+            return trace_streams<64>(model, streams, n_streams, scratch);
+        default:
+            return trace_streams<0>(model, streams, n_streams, scratch);
+    }
 }
 
 }  // namespace

@@ -19,6 +19,18 @@ constexpr int kMostVectors = 8;
 [[gnu::always_inline]] inline V at(const double *p) { return load<double, kVectorBytes>(p); }
 [[gnu::always_inline]] inline void put(double *p, V v) { store<double, kVectorBytes>(p, v); }
 
+/// x in every lane. (`every` of simd/real.hpp adds it to 0, which costs a sum.)
+[[gnu::always_inline]] inline V all(double x) {
+#if defined(__AVX512F__)
+    return (V)_mm512_set1_pd(x);
+#elif defined(__AVX__)
+    return (V)_mm256_set1_pd(x);
+#else
+    static_assert(kLanes == 2);
+    return V{x, x};
+#endif
+}
+
 /// rounded_log of viterbi_model.hpp.
 [[gnu::always_inline]] inline V rounded(V x) {
     const V near = (x + kRounder) - kRounder;
@@ -47,9 +59,13 @@ class Emissions {
 };
 
 [[gnu::always_inline]] inline double highest_of_lanes(V v) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_max_pd((__m512d)v);
+#else
     double highest = v[0];
     for (int l = 1; l < kLanes; ++l) highest = std::max(highest, v[l]);
     return highest;
+#endif
 }
 
 [[gnu::always_inline]] inline double highest_of(const double *values, int32_t stride) {
@@ -66,7 +82,7 @@ inline void shift(double *values, int32_t stride, ForwardStream &stream) {
     for (int32_t s = 0; s < stride; s += kLanes) {
         const V value = at(values + s) - highest;
         put(values + s, value);
-        wide = (value < kLowestExact) & (value > kNever) ? every<V>(1) : wide;
+        wide = (value < kLowestExact) & (value > kNever) ? all(1) : wide;
     }
     stream.is_exact &= highest_of_lanes(wide) == 0;
     stream.shifted += highest;
@@ -77,11 +93,23 @@ template <int N>
 struct Maxima {
     V a0, a1, a2, a3, a4, a5, a6, a7;
 
-    [[gnu::always_inline]] Maxima() { a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = every<V>(kNever); }
+    [[gnu::always_inline]] Maxima() { a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = all(kNever); }
 
-    /// The sums of a state's value with its row of transitions.
+    /// The sums of a state's value with its row of transitions, as the first ones.
+    [[gnu::always_inline]] void begin(double value, const double *row) {
+        const V v = all(value);
+        a0 = at(row) + v;
+        if constexpr (N > 1) a1 = at(row + kLanes) + v;
+        if constexpr (N > 2) a2 = at(row + 2 * kLanes) + v;
+        if constexpr (N > 3) a3 = at(row + 3 * kLanes) + v;
+        if constexpr (N > 4) a4 = at(row + 4 * kLanes) + v;
+        if constexpr (N > 5) a5 = at(row + 5 * kLanes) + v;
+        if constexpr (N > 6) a6 = at(row + 6 * kLanes) + v;
+        if constexpr (N > 7) a7 = at(row + 7 * kLanes) + v;
+    }
+    /// The same beside those before.
     [[gnu::always_inline]] void take(double value, const double *row) {
-        const V v = every<V>(value);
+        const V v = all(value);
         a0 = larger(at(row) + v, a0);
         if constexpr (N > 1) a1 = larger(at(row + kLanes) + v, a1);
         if constexpr (N > 2) a2 = larger(at(row + 2 * kLanes) + v, a2);
