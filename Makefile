@@ -19,7 +19,7 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	$(PIP) pytest pytest-xdist hypothesis parasail pyarrow pandas polars pysam selenium pillow numpydoc ruff mypy build "clang-format==23.*" \
+	$(PIP) pytest pytest-xdist hypothesis parasail pyarrow pandas polars pysam selenium pillow numpydoc hmmlearn ruff mypy build "clang-format==23.*" \
 	  "pyopencl[pocl]" cuda-bindings nvidia-cuda-nvrtc nvidia-cuda-nvdisasm
 	@touch $@
 

@@ -74,11 +74,18 @@ struct Call {
     Observations seen{};
 };
 
+/// Below this many products of numbers, about a millisecond, starting a thread takes longer than it saves.
+constexpr int64_t kFewProducts = 1 << 23;
+
 /// Calls work(item) for all items without the interpreter's lock, and throws what ended it.
 template <class Work>
 void run(const Call &call, int64_t n_items, nb::object progress, Work work) {
     PythonPoll poll(std::move(progress));
-    {
+    const int64_t n_positions = call.offsets[call.n_sequences] - call.offsets[0];
+    if (n_positions < kFewProducts / (int64_t{call.n_states} * call.n_states)) {
+        nb::gil_scoped_release released;
+        for (int64_t item = 0; item < n_items; ++item) work(item);
+    } else {
         nb::gil_scoped_release released;
         parallel(call.n_threads, n_items, 1, [&](int, int64_t item) { work(item); }, std::ref(poll));
     }
@@ -153,13 +160,15 @@ nb::tuple counts(const Call &call, const HmmModel &model, nb::object progress) {
 /// The label of each position whose states' posteriors have the highest sum, the lowest label of equal ones.
 nb::tuple labels(const Call &call, const HmmModel &model, const Codes &labels_of, nb::object progress) {
     require(labels_of.size() == static_cast<size_t>(call.n_states), "labels: not one per state");
+    const int n_labels = *std::max_element(labels_of.data(), labels_of.data() + labels_of.size()) + 1;
     const int64_t first = call.offsets[0];
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     Buffer<uint8_t> best(static_cast<size_t>(call.offsets[call.n_sequences] - first));
     run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
         const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *posteriors) {
+            std::vector<double> sums(static_cast<size_t>(n_labels));
             for (int64_t t = 0; t < n_rows; ++t) {
-                std::array<double, 256> sums{};
+                std::fill(sums.begin(), sums.end(), 0.0);
                 for (int32_t s = 0; s < call.n_states; ++s)
                     sums[labels_of.data()[s]] += posteriors[t * model.padded + s];
                 best[static_cast<size_t>(from - first + t)] =
@@ -202,10 +211,11 @@ void add_support(const Segments &segments, const HmmModel &model, int64_t from, 
     int64_t at = std::upper_bound(segments.ends, segments.ends + segments.count, from) - segments.ends;
     for (; at < segments.count && segments.begins[at] < from + n_rows; ++at) {
         const int64_t begin = std::max(segments.begins[at], from), end = std::min(segments.ends[at], from + n_rows);
-        for (int64_t t = begin; t < end; ++t)
-            for (int32_t s = 0; s < model.n_states; ++s)
-                if (segments.state_labels[s] == segments.labels[at])
-                    sums[at] += posteriors[(t - from) * model.padded + s];
+        std::vector<double> is_label(static_cast<size_t>(model.padded));
+        for (int32_t s = 0; s < model.n_states; ++s)
+            is_label[static_cast<size_t>(s)] = segments.state_labels[s] == segments.labels[at];
+        sums[at] += model.kernels->sum_of(posteriors + (begin - from) * model.padded, end - begin, is_label.data(),
+                                          model.padded);
     }
 }
 

@@ -23,6 +23,12 @@ inline int partial_sums(int padded) { return padded <= 16 ? 4 : 2; }
 /// or more are normal numbers still.
 inline constexpr double kTiny = 0x1p-900;
 
+/// Numbers are scaled at positions that this divides. Within so few steps, where every state reaches every other one
+/// with 2^-122 or more, the highest number stays far above the smallest double: 4 * (122 + 1) < 900.
+inline constexpr int64_t kScaleEvery = 4;
+/// Where that is not so: the highest number falls no lower between two scalings, or the sums are no good.
+inline constexpr int64_t kLowestPower = -400;
+
 /// A stretch of neighbouring positions.
 struct SumSteps {
     int32_t n_states, padded;
@@ -34,6 +40,8 @@ struct SumSteps {
     const double *emissions;
     const int32_t *index;
     int64_t n_steps;
+    /// The number of the first position in its sequence.
+    int64_t first;
 };
 
 struct HmmSumKernels {
@@ -50,6 +58,8 @@ struct HmmSumKernels {
     bool (*backward)(const SumSteps &steps, double *beta, double *rows, double *weighted, double *arriving);
     /// counts[i, j] += a[t, i] * b[t, j] for all t in ascending order; all rows padded.
     void (*add_outer)(const double *a, const double *b, int64_t n_rows, int32_t padded, double *counts);
+    /// The sum of rows[t, s] * weights[s] over all t and s.
+    double (*sum_of)(const double *rows, int64_t n_rows, const double *weights, int32_t padded);
     /// rows[t, s] = exp(logs[t, s] - highest[t]), 0 in the padding. Returns false where one that is not -infinity is
     /// below exp(-600).
     bool (*emission_rows)(const double *logs, int64_t n_rows, int32_t n_states, int32_t padded, double *rows,

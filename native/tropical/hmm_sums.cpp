@@ -120,13 +120,13 @@ class Sums {
 
     SumSteps all_steps(int64_t first, int64_t last) const {
         return {model_.n_states, model_.padded, model_.is_checked, model_.backward.data(),
-                emissions(),     index_.data(), last - first};
+                emissions(),     index_.data(), last - first,      first - begin_};
     }
     /// Forward steps of a stretch; none leads to the first position of all.
     SumSteps steps(int64_t first, int64_t last) const {
         SumSteps made = all_steps(first, last);
         made.matrix = model_.forward.data();
-        if (first == begin_) ++made.index, --made.n_steps;
+        if (first == begin_) ++made.index, --made.n_steps, ++made.first;
         return made;
     }
 

@@ -1,7 +1,7 @@
 // Steps forward and backward through a hidden Markov model: products of a vector and a matrix, in doubles.
 //
-// The scale of a step is a power of two, by the highest number of the step before, so that finding it does not delay
-// the step:
+// Every few steps numbers are scaled by a power of two, by the highest number of the step before, so that finding it
+// does not delay the step much:
 //
 //     x(t) --> product with the matrix --> times emission and scale --> x(t + 1)
 //       \--> highest --> exponent -----------------------/
@@ -23,21 +23,32 @@ constexpr int kParts = kStateBlock / kLanes;
 [[gnu::always_inline]] inline V get(const double *from) { return load<double, kVectorBytes>(from); }
 [[gnu::always_inline]] inline void put(double *to, V v) { store<double, kVectorBytes>(to, v); }
 
-/// Eight numbers, added or compared in the same order on every instruction set.
+using Two = Vec<double, 16>;
+
+/// Both lanes joined by a function of two vectors, as are the halves of larger vectors before.
+template <class W, class Join>
+[[gnu::always_inline]] inline double folded(W v, Join join) {
+    if constexpr (sizeof(W) == 64)
+        return folded(join(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7)), join);
+    else if constexpr (sizeof(W) == 32)
+        return folded(join(__builtin_shufflevector(v, v, 0, 1), __builtin_shufflevector(v, v, 2, 3)), join);
+    else return join(v, __builtin_shufflevector(v, v, 1, 0))[0];
+}
+
+/// Eight numbers, added in the same order on every instruction set: those four apart, then those two, then the rest.
 struct Eight {
     V part[kParts] = {};
 
     [[gnu::always_inline]] double sum() const {
-        alignas(64) double v[8];
-        for (int k = 0; k < kParts; ++k) put(v + k * kLanes, part[k]);
-        return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+        const auto add = [](auto a, auto b) __attribute__((always_inline)) { return a + b; };
+        if constexpr (kParts == 4) return folded((part[0] + part[2]) + (part[1] + part[3]), add);
+        else if constexpr (kParts == 2) return folded(part[0] + part[1], add);
+        else return folded(part[0], add);
     }
 };
 
 [[gnu::always_inline]] inline double highest_of(V v) {
-    double most = v[0];
-    for (int l = 1; l < kLanes; ++l) most = v[l] > most ? v[l] : most;
-    return most;
+    return folded(v, [](auto a, auto b) __attribute__((always_inline)) { return larger(a, b); });
 }
 
 /// Its power of two: that of the smallest normal number for smaller ones.
@@ -90,10 +101,12 @@ template <int Partial>
     if (v < vectors) columns<1, Partial>(x, matrix + v * kLanes, width, n_rows, sums + v * kLanes);
 }
 
-/// sums[j] = sum over i of x[i] * matrix[i, j].
+/// sums[j] = sum over i of x[i] * matrix[i, j]. `Padded` is the number of columns, or 0 where it is not known here.
+template <int Padded>
 [[gnu::always_inline]] inline void product(const SumSteps &steps, const double *x, double *sums) {
-    if (steps.padded <= 16) {
-        tile_sums<4>(x, steps.matrix, steps.padded, steps.n_states, sums);
+    if constexpr (Padded > 0) {
+        static_assert(Padded <= 16);
+        tile_sums<4>(x, steps.matrix, Padded, steps.n_states, sums);
         return;
     }
     const double *matrix = steps.matrix;
@@ -122,88 +135,111 @@ template <class Mask>
     return (M)(product < every<V>(kTiny)) & (M)(a != V{}) & (M)(b != V{});
 }
 
-template <bool Checked>
+/// x at a position at which numbers are scaled: its power of two, and what takes it away.
+struct Scaling {
+    int64_t power;
+    double scale;
+};
+[[gnu::always_inline]] inline Scaling scaling_of(const double *x, int64_t padded) {
+    const int64_t power = exponent_of(highest_in(x, padded));
+    return {power, scale_of(power)};
+}
+
+template <bool Checked, int Padded>
 bool forward_steps(const SumSteps &steps, double *x, int64_t &exponent, double *rows) {
-    const int64_t padded = steps.padded;
-    alignas(64) double small[4 * kStateBlock];
-    double *sums = padded <= 4 * kStateBlock ? small : x + padded;
+    const int64_t padded = Padded ? Padded : steps.padded;
+    alignas(64) double small[kStateBlock * 2];
+    double *sums = Padded ? small : x + padded;
     M lost{};
-    double most = highest_in(x, padded);
     for (int64_t t = 0; t < steps.n_steps; ++t) {
-        const int64_t power = exponent_of(most);
-        const V scale = every<V>(scale_of(power));
-        exponent += power;
-        product(steps, x, sums);
+        Scaling scaling{0, 1};
+        if ((steps.first + t) % kScaleEvery == 0) {
+            scaling = scaling_of(x, padded);
+            exponent += scaling.power;
+            if (Checked && scaling.power < kLowestPower) return false;
+        }
+        product<Padded>(steps, x, sums);
         const double *emission = steps.emissions + steps.index[t] * padded;
-        V highest{};
         for (int64_t j = 0; j < padded; j += kLanes) {
-            const V factor = get(emission + j) * scale, sum = get(sums + j), y = sum * factor;
+            const V factor = get(emission + j) * every<V>(scaling.scale), sum = get(sums + j), y = sum * factor;
             if constexpr (Checked) lost |= is_lost(y, sum, factor);
-            highest = larger(highest, y);
             put(x + j, y);
             if (rows) put(rows + t * padded + j, y);
         }
-        most = highest_of(highest);
-        if constexpr (Checked)
-            if (most < 0x1p-400) return false;
     }
-    return !Checked || !any_of(lost);
+    return !Checked || (!any_of(lost) && scaling_of(x, padded).power >= kLowestPower);
 }
 
-bool forward(const SumSteps &steps, double *x, int64_t &exponent, double *rows) {
-    return steps.is_checked ? forward_steps<true>(steps, x, exponent, rows)
-                            : forward_steps<false>(steps, x, exponent, rows);
-}
-
-/// posteriors = forward sums times backward sums, to be divided by what is returned.
-[[gnu::always_inline]] inline double join(double *row, const double *beta, double *weighted, int64_t padded) {
+/// posteriors = forward sums times backward sums, divided by their sum, which is returned; `weighted` gets the forward
+/// sums divided so.
+template <int Padded>
+[[gnu::always_inline]] inline double join(double *row, const double *beta, double *weighted, int64_t padded_states) {
+    const int64_t padded = Padded ? Padded : padded_states;
     Eight total;
     for (int64_t j = 0; j < padded; j += kStateBlock)
-        for (int k = 0; k < kParts; ++k) {
-            const V alpha = get(row + j + k * kLanes), both = alpha * get(beta + j + k * kLanes);
-            total.part[k] += both;
-            if (weighted) put(weighted + j + k * kLanes, alpha);
-            put(row + j + k * kLanes, both);
-        }
-    return total.sum();
+        for (int k = 0; k < kParts; ++k) total.part[k] += get(row + j + k * kLanes) * get(beta + j + k * kLanes);
+    const double sum = total.sum();
+    const V share = every<V>(1 / sum);
+    for (int64_t j = 0; j < padded; j += kLanes) {
+        const V alpha = get(row + j) * share;
+        if (weighted) put(weighted + j, alpha);
+        put(row + j, alpha * get(beta + j));
+    }
+    return sum;
 }
 
-[[gnu::always_inline]] inline void multiply(double *row, double by, int64_t padded) {
-    for (int64_t j = 0; j < padded; j += kLanes) put(row + j, get(row + j) * every<V>(by));
-}
-
-template <bool Checked>
+template <bool Checked, int Padded>
 bool backward_steps(const SumSteps &steps, double *beta, double *rows, double *weighted, double *arriving) {
-    const int64_t padded = steps.padded;
+    const int64_t padded = Padded ? Padded : steps.padded;
     double *product_of = beta + padded, *leaving = beta + 2 * padded;
     M lost{};
+    bool is_good = true;
     for (int64_t t = steps.n_steps - 1; t >= 0; --t) {
-        double *row = rows + t * padded, *kept = weighted ? weighted + t * padded : nullptr;
-        const double total = join(row, beta, kept, padded);
-        if (!(total > kTiny)) return false;
-        multiply(row, 1 / total, padded);
-        if (kept) multiply(kept, 1 / total, padded);
-        const V scale = every<V>(scale_of(exponent_of(highest_in(beta, padded))));
+        if (rows)
+            is_good &=
+                join<Padded>(rows + t * padded, beta, weighted ? weighted + t * padded : nullptr, padded) > kTiny;
+        Scaling scaling{0, 1};
+        if ((steps.first + t) % kScaleEvery == 0) scaling = scaling_of(beta, padded);
         const double *emission = steps.emissions + steps.index[t] * padded;
         for (int64_t j = 0; j < padded; j += kLanes) {
-            const V factor = get(emission + j), from = get(beta + j) * scale, b = from * factor;
+            const V factor = get(emission + j), from = get(beta + j) * every<V>(scaling.scale), b = from * factor;
             if constexpr (Checked) lost |= is_lost(b, from, factor);
             put(leaving + j, b);
             if (arriving) put(arriving + t * padded + j, b);
         }
-        product(steps, leaving, product_of);
+        product<Padded>(steps, leaving, product_of);
         for (int64_t j = 0; j < padded; j += kLanes) {
             const V sum = get(product_of + j);
             if constexpr (Checked) lost |= is_lost(sum, sum, sum);
             put(beta + j, sum);
         }
     }
-    return !Checked || !any_of(lost);
+    return is_good && (!Checked || !any_of(lost));
+}
+
+bool forward(const SumSteps &steps, double *x, int64_t &exponent, double *rows) {
+    const bool checked = steps.is_checked;
+    switch (steps.padded) {
+        case 8:
+            return (checked ? forward_steps<true, 8> : forward_steps<false, 8>)(steps, x, exponent, rows);
+        case 16:
+            return (checked ? forward_steps<true, 16> : forward_steps<false, 16>)(steps, x, exponent, rows);
+        default:
+            return (checked ? forward_steps<true, 0> : forward_steps<false, 0>)(steps, x, exponent, rows);
+    }
 }
 
 bool backward(const SumSteps &steps, double *beta, double *rows, double *weighted, double *arriving) {
-    return steps.is_checked ? backward_steps<true>(steps, beta, rows, weighted, arriving)
-                            : backward_steps<false>(steps, beta, rows, weighted, arriving);
+    const bool checked = steps.is_checked;
+    const auto go = [&](auto steps_of) { return steps_of(steps, beta, rows, weighted, arriving); };
+    switch (steps.padded) {
+        case 8:
+            return go(checked ? backward_steps<true, 8> : backward_steps<false, 8>);
+        case 16:
+            return go(checked ? backward_steps<true, 16> : backward_steps<false, 16>);
+        default:
+            return go(checked ? backward_steps<true, 0> : backward_steps<false, 0>);
+    }
 }
 
 /// Four rows of counts by `Vectors` vectors.
@@ -237,6 +273,15 @@ void add_outer(const double *a, const double *b, int64_t n_rows, int32_t padded,
                     outer_tile<4, 1>(a + t * padded + i, b + t * padded + j + k, many, padded,
                                      counts + i * padded + j + k);
     }
+}
+
+double sum_of(const double *rows, int64_t n_rows, const double *weights, int32_t padded) {
+    Eight total;
+    for (int64_t t = 0; t < n_rows; ++t)
+        for (int64_t j = 0; j < padded; j += kStateBlock)
+            for (int k = 0; k < kParts; ++k)
+                total.part[k] += get(rows + t * padded + j + k * kLanes) * get(weights + j + k * kLanes);
+    return total.sum();
 }
 
 /// exp of numbers from -708 to 0, and 0 for lower ones: 2^k exp(r) with |r| at most half of log 2, by its series.
@@ -282,7 +327,7 @@ bool emission_rows(const double *logs, int64_t n_rows, int32_t n_states, int32_t
 
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
-extern const HmmSumKernels hmm_sum_kernels = {TROPALIGN_STRING(TROPALIGN_ISA), forward, backward, add_outer,
-                                              emission_rows};
+extern const HmmSumKernels hmm_sum_kernels = {
+    TROPALIGN_STRING(TROPALIGN_ISA), forward, backward, add_outer, sum_of, emission_rows};
 
 }  // namespace tropalign::TROPALIGN_ISA

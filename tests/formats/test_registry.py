@@ -43,7 +43,16 @@ def test_names_are_known_before_anything_is_imported():
     assert "numpy" not in loaded and "tropalign.formats.pairs" not in loaded
 
 
-@pytest.mark.parametrize(("page", "kind"), [("pairs.md", "pairs"), ("place.md", "placed"), ("search.md", "hits")])
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ("pairs.md", "pairs"),
+        ("place.md", "placed"),
+        ("search.md", "hits"),
+        ("decode.md", "segments"),
+        ("decode.md", "tracks"),
+    ],
+)
 def test_the_documentation_names_every_format_and_suffix(page, kind):
     text = re.sub(r"```.*?```", "", (DOCS / page).read_text(), flags=re.DOTALL)
     words = set(re.findall(r"`([^`]+)`", text))
