@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.execution.task import Device
+from tropalign.machine.memory import require
 from tropalign.msa.clustalw.distances import pair_distances
 from tropalign.msa.clustalw.options import ClustalwOptions
-from tropalign.msa.clustalw.progressive import align_along_tree
+from tropalign.msa.clustalw.progressive import STEP_BYTES, align_along_tree
 from tropalign.msa.clustalw.rooting import WEIGHT_SUM, compat_upgma_weights, compat_weights, root_tree, sequence_weights
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.results.multiple import MultipleAlignment
@@ -20,6 +21,10 @@ from tropalign.trees.joining import neighbour_joining
 
 #: The share of the work that each stage takes, about: full and quick distances, then the tree.
 SHARE_OF_DISTANCES, SHARE_OF_QUICK_DISTANCES, SHARE_OF_TREE = 0.8, 0.4, 0.05
+
+#: Per residue of the longest sequence: rows of a sequence twice, of twice its length; and two profiles of a thread.
+ROW_BYTES, PROFILE_BYTES = 4, 2000
+LEAST_STEP_BYTES = 1 << 16
 
 Progress = Callable[[str, float], object]
 
@@ -47,7 +52,7 @@ def align_clustalw(
     n_threads
         The alignment does not depend on it.
     memory_bytes
-        What may be taken.
+        What may be taken; no bound when not given.
     devices
         What else may compute distances.
     progress
@@ -61,7 +66,7 @@ def align_clustalw(
     Raises
     ------
     ResourceError
-        Memory that does not suffice, or profiles of more than 65,536 columns.
+        Memory that does not suffice, or profiles that are too long.
 
     Examples
     --------
@@ -95,6 +100,7 @@ def align_clustalw(
         family_weights(tree, options),
         distances if options.clustering == "upgma" else None,
         n_threads=n_threads,
+        step_bytes=_step_bytes(batch, n_threads, memory_bytes),
         progress=_stage(progress, "alignment", share, 1.0),
     )
     return MultipleAlignment(batch, placed.columns, placed.n_columns, tree=tree.newick(batch.names))
@@ -115,6 +121,17 @@ def family_weights(tree: GuideTree, options: ClustalwOptions) -> NDArray[np.floa
     if not options.is_compat:
         return sequence_weights(tree)
     return compat_upgma_weights(tree) if options.clustering == "upgma" else compat_weights(tree)
+
+
+def _step_bytes(batch: SequenceBatch, n_threads: int, memory_bytes: int | None) -> int:
+    """What each thread may take for steps, once rows and profiles are held."""
+    longest = int(batch.lengths.max())
+    held = ROW_BYTES * len(batch) * longest + n_threads * PROFILE_BYTES * longest
+    if memory_bytes is None:
+        return STEP_BYTES
+    remedy = "allow more with --memory, or use fewer threads"
+    require(held + n_threads * LEAST_STEP_BYTES, memory_bytes, f"the alignment of {len(batch):,} sequences", remedy)
+    return min(STEP_BYTES, (memory_bytes - held) // n_threads)
 
 
 def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Callable[[float], object] | None:
