@@ -1,6 +1,7 @@
 """CLUSTALW's progressive stage against plain Python, and against what CLUSTAL W 2.1 makes of small families."""
 
 import json
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +97,7 @@ def check_against_oracle(job, n_threads, step_bytes):
     columns, order = expected_columns(*job)
     batch, options, tree, weights, distances = job
     found = align_along_tree(batch, options, tree, weights, distances, n_threads=n_threads, step_bytes=step_bytes)
-    assert found.columns.tolist() == sum(columns, [])
+    assert found.columns.tolist() == list(chain.from_iterable(columns))
     assert found.order.tolist() == order
     assert found.n_columns == 1 + max(max(row) for row in columns)
 
@@ -185,8 +186,8 @@ def test_sequences_without_kin_come_last():
 def test_the_given_tree_is_used():
     batch = tropalign.read_sequences(DATA / "proteins.fasta")
     n = len(batch)
-    chain = GuideTree(np.array([[0, 1]] + [[n + k, k + 2] for k in range(n - 2)], np.int32), np.full(2 * n - 1, 0.1))
-    assert align_clustalw(batch, tree=chain).tree == chain.newick(batch.names)
+    ladder = GuideTree(np.array([[0, 1]] + [[n + k, k + 2] for k in range(n - 2)], np.int32), np.full(2 * n - 1, 0.1))
+    assert align_clustalw(batch, tree=ladder).tree == ladder.newick(batch.names)
 
 
 def test_progress_reaches_the_end_and_may_end_the_work():
