@@ -1,6 +1,7 @@
 """CLUSTALW's progressive stage against plain Python, and against what CLUSTAL W 2.1 makes of small families."""
 
 import json
+import re
 from itertools import chain
 from pathlib import Path
 
@@ -14,10 +15,11 @@ import tropalign
 from tropalign import _native
 from tropalign.errors import ResourceError, UsageError
 from tropalign.msa.clustalw.api import align_clustalw
+from tropalign.msa.clustalw.distances import pair_distances
 from tropalign.msa.clustalw.matrices import SERIES, matrix_table, profile_matrix, series_of
 from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.msa.clustalw.progressive import align_along_tree
-from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.guide_tree import GuideTree, parse_guide_tree
 
 DATA = Path(__file__).parent.parent / "data" / "clustalw"
 
@@ -188,6 +190,16 @@ def test_the_given_tree_is_used():
     n = len(batch)
     ladder = GuideTree(np.array([[0, 1]] + [[n + k, k + 2] for k in range(n - 2)], np.int32), np.full(2 * n - 1, 0.1))
     assert align_clustalw(batch, tree=ladder).tree == ladder.newick(batch.names)
+
+
+def test_a_tree_without_lengths_gives_the_order_only():
+    batch = tropalign.read_sequences(DATA / "proteins.fasta")
+    bare = parse_guide_tree(re.sub(r":[-\d.e]+", "", align_clustalw(batch).tree), batch.names)
+    assert not bare.branch_lengths.any()
+    found = align_clustalw(batch, ClustalwOptions(clustering="upgma"), bare)
+    options, distances = ClustalwOptions(), pair_distances(batch, ClustalwOptions())
+    expected = align_along_tree(batch, options, bare, np.ones(len(batch)), distances)
+    assert found.columns.tolist() == expected.columns.tolist()
 
 
 def test_progress_reaches_the_end_and_may_end_the_work():

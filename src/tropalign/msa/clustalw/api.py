@@ -48,7 +48,8 @@ def align_clustalw(
     options
         CLUSTALW's defaults when not given.
     tree
-        The guide tree; made of the distances of all pairs when not given.
+        The guide tree; made of the distances of all pairs when not given. One without branch lengths gives the order
+        only: identities then come from the distances, and all sequences weigh the same.
     n_threads
         The alignment does not depend on it.
     memory_bytes
@@ -80,9 +81,9 @@ def align_clustalw(
     options = ClustalwOptions() if options is None else options
     if len(batch) < 2:
         return MultipleAlignment(batch, np.arange(len(batch.codes), dtype=np.int32), int(batch.offsets[-1]))
-    share = (SHARE_OF_QUICK_DISTANCES if options.quicktree else SHARE_OF_DISTANCES) if tree is None else 0.0
-    distances = None
-    if tree is None:
+    share, distances, is_given = 0.0, None, tree is not None
+    if tree is None or not tree.branch_lengths.any():
+        share = SHARE_OF_QUICK_DISTANCES if options.quicktree else SHARE_OF_DISTANCES
         distances = pair_distances(
             batch,
             options,
@@ -91,14 +92,17 @@ def align_clustalw(
             devices=devices,
             progress=_stage(progress, "distances", 0.0, share),
         )
-        tree = guide_tree(distances, batch.names, options)
+    if tree is None:
+        assert distances is not None
+        tree = guide_tree(distances, batch.names, options, _stage(progress, "guide tree", share, share + SHARE_OF_TREE))
         share += SHARE_OF_TREE
+        distances = distances if options.clustering == "upgma" else None
     placed = align_along_tree(
         batch,
         options,
         tree,
-        family_weights(tree, options),
-        distances if options.clustering == "upgma" else None,
+        family_weights(tree, options, is_upgma=options.clustering == "upgma" and not is_given),
+        distances,
         n_threads=n_threads,
         step_bytes=_step_bytes(batch, n_threads, memory_bytes),
         progress=_stage(progress, "alignment", share, 1.0),
@@ -106,21 +110,30 @@ def align_clustalw(
     return MultipleAlignment(batch, placed.columns, placed.n_columns, tree=tree.newick(batch.names))
 
 
-def guide_tree(distances: NDArray[np.float64], names: Sequence[str], options: ClustalwOptions) -> GuideTree:
+def guide_tree(
+    distances: NDArray[np.float64],
+    names: Sequence[str],
+    options: ClustalwOptions,
+    progress: Callable[[float], object] | None = None,
+) -> GuideTree:
     """The rooted tree of the distances of all pairs."""
     rules = "clustalw" if options.is_compat else "tropalign"
+    told = None if progress is None else lambda joins: progress(joins / len(names))
     if options.clustering == "upgma":
-        return root_tree(upgma(distances, names, rules=rules))
-    return root_tree(neighbour_joining(distances, names, rules=rules), is_compat=options.is_compat)
+        return root_tree(upgma(distances, names, rules=rules, progress=told))
+    joined = neighbour_joining(distances, names, rules=rules, progress=told)
+    return root_tree(joined, is_compat=options.is_compat)
 
 
-def family_weights(tree: GuideTree, options: ClustalwOptions) -> NDArray[np.float64] | NDArray[np.int32]:
+def family_weights(
+    tree: GuideTree, options: ClustalwOptions, *, is_upgma: bool = False
+) -> NDArray[np.float64] | NDArray[np.int32]:
     """Weights of the sequences by the tree; all the same where the options want none."""
     if not options.has_weights:
         return np.full(tree.n_leaves, max(1, WEIGHT_SUM // tree.n_leaves), np.int32)
     if not options.is_compat:
         return sequence_weights(tree)
-    return compat_upgma_weights(tree) if options.clustering == "upgma" else compat_weights(tree)
+    return compat_upgma_weights(tree) if is_upgma else compat_weights(tree)
 
 
 def _step_bytes(batch: SequenceBatch, n_threads: int, memory_bytes: int | None) -> int:
