@@ -156,8 +156,8 @@ bool fits(const ProfilePair &pair) {
     };
     const auto most = [](const std::vector<int32_t> &costs) { return *std::max_element(costs.begin(), costs.end()); };
     const int64_t opens = 4 * (int64_t{most(pair.first.open)} + most(pair.second.open));
-    return std::min(pair.n_first, pair.n_second) * kMostScore + opens < INT32_MAX / 2 &&
-           sum(pair.first.extend) + sum(pair.second.extend) + opens < INT32_MAX / 4;
+    const int64_t costs = sum(pair.first.extend) + sum(pair.second.extend) + opens;
+    return std::min(pair.n_first, pair.n_second) * kMostScore + costs < INT32_MAX && costs < -int64_t{kNowhere};
 }
 
 }  // namespace

@@ -30,8 +30,10 @@ Identities::Identities(const ClustalwFamily &family) : family_(family) {
     }
 }
 
-std::vector<int32_t> Identities::leaves(int32_t node) const {
-    std::vector<int32_t> found(order_.begin() + begins_[node], order_.begin() + ends_[node]);
+std::vector<int32_t> Identities::present(int32_t node, const std::vector<bool> &waits) const {
+    std::vector<int32_t> found;
+    for (int32_t place = begins_[node]; place < ends_[node]; ++place)
+        if (!waits[order_[place]]) found.push_back(order_[place]);
     std::sort(found.begin(), found.end());
     return found;
 }
@@ -91,18 +93,25 @@ std::vector<double> Identities::highest() const {
     return found;
 }
 
-double Identities::mean(int32_t node, const std::vector<int32_t> &first, const std::vector<int32_t> &second) const {
-    double sum = 0;
-    if (family_.distances) {
+std::vector<double> Identities::means(const std::vector<bool> &waits) const {
+    const int32_t n = family_.n;
+    std::vector<double> found(static_cast<size_t>(n - 1));
+    std::vector<float> heights(static_cast<size_t>(n), 0);  // as in highest()
+    for (int32_t node = n; node < 2 * n - 1; ++node) {
+        const auto &children = family_.children[node - n];
+        for (int32_t child : children)
+            for (int32_t place = begins_[child]; place < ends_[child]; ++place)
+                heights[place] += static_cast<float>(family_.lengths[child]);
+        std::vector<int32_t> first = present(children[0], waits), second = present(children[1], waits);
+        if (first.empty() || second.empty()) continue;
+        if (second.size() > first.size()) std::swap(first, second);
+        double sum = 0;
         for (int32_t i : first)
-            for (int32_t j : second) sum += given(i, j);
-    } else {
-        std::vector<float> heights(order_.size());
-        for (int32_t child : family_.children[node - family_.n]) climb(child, heights);
-        for (int32_t i : first)
-            for (int32_t j : second) sum += of_distance(heights[place_[i]] + heights[place_[j]]);
+            for (int32_t j : second)
+                sum += family_.distances ? given(i, j) : of_distance(heights[place_[i]] + heights[place_[j]]);
+        found[node - n] = sum / static_cast<float>(first.size() * second.size());
     }
-    return sum / static_cast<float>(first.size() * second.size());
+    return found;
 }
 
 std::vector<double> Identities::with_all(int32_t sequence) const {

@@ -8,18 +8,19 @@ class Identities {
   public:
     explicit Identities(const ClustalwFamily &family);
 
-    /// Leaves below a node, ascending.
-    std::vector<int32_t> leaves(int32_t node) const;
     /// Of each sequence with the one most like it.
     std::vector<double> highest() const;
-    /// Mean of all pairs of the two groups; sums go by the first group, then by the second.
-    double mean(int32_t node, const std::vector<int32_t> &first, const std::vector<int32_t> &second) const;
+    /// Of each inner node: the mean over all pairs of its two children's sequences, those that wait aside. Sums go by
+    /// the larger group, then by the other, each in the family's order. 0 where a group is empty.
+    std::vector<double> means(const std::vector<bool> &waits) const;
     /// Of a sequence with all others (that with itself is 0).
     std::vector<double> with_all(int32_t sequence) const;
 
   private:
     double of_distance(float sum) const;
     double given(int32_t i, int32_t j) const;
+    /// Leaves below a node that do not wait, in the family's order.
+    std::vector<int32_t> present(int32_t node, const std::vector<bool> &waits) const;
     /// Branch lengths added up from each leaf to the end of the branch above `node`, at the leaf's place in order_.
     void climb(int32_t node, std::vector<float> &heights) const;
 

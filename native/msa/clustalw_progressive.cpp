@@ -54,8 +54,6 @@ class Progressive {
     }
 
   private:
-    bool is_aligned(int32_t sequence) const { return groups_[sequence].n_columns > 0; }
-
     void place(int32_t sequence) {
         const int64_t begin = family_.offsets[sequence], end = family_.offsets[sequence + 1];
         groups_[sequence] = {{sequence}, end - begin, {family_.letters + begin, family_.letters + end}};
@@ -64,31 +62,32 @@ class Progressive {
     /// Sequences of little identity with any other wait. Identities are compared as whole numbers.
     void find_delayed() {
         const std::vector<double> highest = identities_.highest();
-        for (int32_t k = 0; k < family_.n; ++k)
-            if (static_cast<int32_t>(highest[k]) > rules_.delay) place(k);
-            else delayed_.push_back(k);
-        find_order();
+        std::vector<bool> waits(highest.size());
+        for (int32_t k = 0; k < family_.n; ++k) {
+            waits[k] = static_cast<int32_t>(highest[k]) <= rules_.delay;
+            if (waits[k]) delayed_.push_back(k);
+            else place(k);
+        }
+        find_order(waits);
+        means_ = identities_.means(waits);
     }
 
-    /// In which the first pass meets the sequences: after both children, a node's own in the family's order.
-    void find_order() {
+    /// In which the first pass meets the sequences: a node's own after those of both children, in the family's order.
+    void find_order(const std::vector<bool> &waits) {
         const int32_t n = family_.n;
-        std::vector<bool> is_met(static_cast<size_t>(n), false);
         std::vector<std::pair<int32_t, bool>> stack{{2 * n - 2, false}};
         while (!stack.empty()) {
             const auto [node, is_left] = stack.back();
             stack.pop_back();
-            if (node < n) continue;
-            const auto &[one, other] = family_.children[node - n];
-            if (!is_left) {
-                stack.insert(stack.end(), {{node, true}, {other, false}, {one, false}});
-                continue;
+            const auto [one, other] = family_.children[node - n];
+            if (is_left) {
+                for (int32_t child : {std::min(one, other), std::max(one, other)})
+                    if (child < n && !waits[child]) order_.push_back(child);
+            } else {
+                stack.emplace_back(node, true);
+                if (other >= n) stack.emplace_back(other, false);
+                if (one >= n) stack.emplace_back(one, false);
             }
-            for (int32_t leaf : identities_.leaves(node))
-                if (is_aligned(leaf) && !is_met[leaf]) {
-                    is_met[leaf] = true;
-                    order_.push_back(leaf);
-                }
         }
     }
 
@@ -131,10 +130,7 @@ class Progressive {
             groups_[node] = std::move(first.n_columns == 0 ? second : first);
             return;
         }
-        const double identity = second.members.size() > first.members.size()
-                                    ? identities_.mean(node, second.members, first.members)
-                                    : identities_.mean(node, first.members, second.members);
-        groups_[node] = aligned(first, second, tree_weights_, identity);
+        groups_[node] = aligned(first, second, tree_weights_, means_[node - family_.n]);
         first = second = {};
         ++n_done_;
     }
@@ -258,6 +254,7 @@ class Progressive {
     const std::vector<int32_t> tree_weights_;
     std::vector<int32_t> compat_weights_ = tree_weights_;
     std::vector<ProfileRows> groups_;  // of each node; without columns where a sequence waits, or its group is used up
+    std::vector<double> means_;        // identities of each inner node's two groups
     std::vector<int32_t> delayed_, order_;
     std::atomic<bool> is_stopped_{false};
     std::atomic<int64_t> n_done_{0};

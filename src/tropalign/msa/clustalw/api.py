@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.execution.task import Device
+from tropalign.machine.memory import require
 from tropalign.msa.clustalw.distances import pair_distances
 from tropalign.msa.clustalw.options import ClustalwOptions
-from tropalign.msa.clustalw.progressive import align_along_tree
+from tropalign.msa.clustalw.progressive import STEP_BYTES, align_along_tree
 from tropalign.msa.clustalw.rooting import WEIGHT_SUM, compat_upgma_weights, compat_weights, root_tree, sequence_weights
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.results.multiple import MultipleAlignment
@@ -20,6 +21,10 @@ from tropalign.trees.joining import neighbour_joining
 
 #: The share of the work that each stage takes, about: full and quick distances, then the tree.
 SHARE_OF_DISTANCES, SHARE_OF_QUICK_DISTANCES, SHARE_OF_TREE = 0.8, 0.4, 0.05
+
+#: Per residue of the longest sequence: rows of a sequence twice, of twice its length; and two profiles of a thread.
+ROW_BYTES, PROFILE_BYTES = 4, 2000
+LEAST_STEP_BYTES = 1 << 16
 
 Progress = Callable[[str, float], object]
 
@@ -43,11 +48,12 @@ def align_clustalw(
     options
         CLUSTALW's defaults when not given.
     tree
-        The guide tree; made of the distances of all pairs when not given.
+        The guide tree; made of the distances of all pairs when not given. One without branch lengths gives the order
+        only: identities then come from the distances, and all sequences weigh the same.
     n_threads
         The alignment does not depend on it.
     memory_bytes
-        What may be taken.
+        What may be taken; no bound when not given.
     devices
         What else may compute distances.
     progress
@@ -61,7 +67,7 @@ def align_clustalw(
     Raises
     ------
     ResourceError
-        Memory that does not suffice, or profiles of more than 65,536 columns.
+        Memory that does not suffice, or profiles that are too long.
 
     Examples
     --------
@@ -75,9 +81,9 @@ def align_clustalw(
     options = ClustalwOptions() if options is None else options
     if len(batch) < 2:
         return MultipleAlignment(batch, np.arange(len(batch.codes), dtype=np.int32), int(batch.offsets[-1]))
-    share = (SHARE_OF_QUICK_DISTANCES if options.quicktree else SHARE_OF_DISTANCES) if tree is None else 0.0
-    distances = None
-    if tree is None:
+    share, distances, is_given = 0.0, None, tree is not None
+    if tree is None or not tree.branch_lengths.any():
+        share = SHARE_OF_QUICK_DISTANCES if options.quicktree else SHARE_OF_DISTANCES
         distances = pair_distances(
             batch,
             options,
@@ -86,35 +92,59 @@ def align_clustalw(
             devices=devices,
             progress=_stage(progress, "distances", 0.0, share),
         )
-        tree = guide_tree(distances, batch.names, options)
+    if tree is None:
+        assert distances is not None
+        tree = guide_tree(distances, batch.names, options, _stage(progress, "guide tree", share, share + SHARE_OF_TREE))
         share += SHARE_OF_TREE
+        distances = distances if options.clustering == "upgma" else None
     placed = align_along_tree(
         batch,
         options,
         tree,
-        family_weights(tree, options),
-        distances if options.clustering == "upgma" else None,
+        family_weights(tree, options, is_upgma=options.clustering == "upgma" and not is_given),
+        distances,
         n_threads=n_threads,
+        step_bytes=_step_bytes(batch, n_threads, memory_bytes),
         progress=_stage(progress, "alignment", share, 1.0),
     )
     return MultipleAlignment(batch, placed.columns, placed.n_columns, tree=tree.newick(batch.names))
 
 
-def guide_tree(distances: NDArray[np.float64], names: Sequence[str], options: ClustalwOptions) -> GuideTree:
+def guide_tree(
+    distances: NDArray[np.float64],
+    names: Sequence[str],
+    options: ClustalwOptions,
+    progress: Callable[[float], object] | None = None,
+) -> GuideTree:
     """The rooted tree of the distances of all pairs."""
     rules = "clustalw" if options.is_compat else "tropalign"
+    told = None if progress is None else lambda joins: progress(joins / len(names))
     if options.clustering == "upgma":
-        return root_tree(upgma(distances, names, rules=rules))
-    return root_tree(neighbour_joining(distances, names, rules=rules), is_compat=options.is_compat)
+        return root_tree(upgma(distances, names, rules=rules, progress=told))
+    joined = neighbour_joining(distances, names, rules=rules, progress=told)
+    return root_tree(joined, is_compat=options.is_compat)
 
 
-def family_weights(tree: GuideTree, options: ClustalwOptions) -> NDArray[np.float64] | NDArray[np.int32]:
+def family_weights(
+    tree: GuideTree, options: ClustalwOptions, *, is_upgma: bool = False
+) -> NDArray[np.float64] | NDArray[np.int32]:
     """Weights of the sequences by the tree; all the same where the options want none."""
     if not options.has_weights:
         return np.full(tree.n_leaves, max(1, WEIGHT_SUM // tree.n_leaves), np.int32)
     if not options.is_compat:
         return sequence_weights(tree)
-    return compat_upgma_weights(tree) if options.clustering == "upgma" else compat_weights(tree)
+    return compat_upgma_weights(tree) if is_upgma else compat_weights(tree)
+
+
+def _step_bytes(batch: SequenceBatch, n_threads: int, memory_bytes: int | None) -> int:
+    """What each thread may take for steps, once rows and profiles are held."""
+    longest = int(batch.lengths.max())
+    held = ROW_BYTES * len(batch) * longest + n_threads * PROFILE_BYTES * longest
+    if memory_bytes is None:
+        return STEP_BYTES
+    remedy = "allow more with --memory, or use fewer threads"
+    require(held + n_threads * LEAST_STEP_BYTES, memory_bytes, f"the alignment of {len(batch):,} sequences", remedy)
+    return min(STEP_BYTES, (memory_bytes - held) // n_threads)
 
 
 def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Callable[[float], object] | None:

@@ -150,7 +150,7 @@ def compat_upgma_weights(tree: GuideTree) -> NDArray[np.int32]:
     --------
     >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.5, 0.0]))
     >>> compat_upgma_weights(tree).tolist()
-    [410, 410, 179]
+    [418, 418, 163]
     """
     n = tree.n_leaves
     lengths, n_below = tree.branch_lengths.copy(), np.ones(2 * n - 1, np.int64)
