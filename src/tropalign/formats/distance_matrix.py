@@ -111,7 +111,7 @@ class _Square:
 
 def _read_phylip(lines: Numbered, n: int, file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     if not 2 <= n <= 1 << 20:
-        raise InputError(f"the first line promises {n} taxa: a tree has two or more", file=file, line=1)
+        raise InputError(f"the first line says {n}: a tree has two taxa or more", file=file, line=1)
     square, layout = _Square(n, file), ""
     for k in range(n):
         found = next(lines, None)
@@ -128,7 +128,9 @@ def _read_phylip(lines: Numbered, n: int, file: str) -> tuple[tuple[str, ...], N
                 break
             values = np.concatenate([values, _numbers(further[1], file, further[0])])
         if len(values) != wanted:
-            raise InputError(f"{len(values)} distances, but {wanted} are expected", file=file, record=name, line=number)
+            raise InputError(
+                f"a row of {len(values)} where {wanted} distances are expected", file=file, record=name, line=number
+            )
         square.add(name, values, layout, number)
     left = next(lines, None)
     if left is not None:
@@ -151,7 +153,7 @@ def _read_tsv(lines: Numbered, file: str) -> tuple[tuple[str, ...], NDArray[np.f
     names = header[1].decode("utf-8", "replace").split("\t")[1:]
     n = len(names)
     if n < 2:
-        raise InputError(f"the matrix has {n} taxon: a tree has two or more", file=file)
+        raise InputError("the matrix has no two columns: a tree has two taxa or more", file=file)
     square = _Square(n, file)
     for number, line in lines:
         cells = line.split(b"\t", 1)
@@ -164,10 +166,14 @@ def _read_tsv(lines: Numbered, file: str) -> tuple[tuple[str, ...], NDArray[np.f
             )
         values = _numbers(cells[1].replace(b"\t", b" ") if len(cells) > 1 else b"", file, number)
         if len(values) != n:
-            raise InputError(f"{len(values)} distances, but {n} are expected", file=file, record=name, line=number)
+            raise InputError(
+                f"a row of {len(values)} where {n} distances are expected", file=file, record=name, line=number
+            )
         square.add(name, 1 - values if kind == "identity" else values, "square", number)
     if len(square.names) < n:
-        raise InputError(f"{n} columns, but {len(square.names)} rows: give a square", file=file)
+        raise InputError(
+            f"the matrix has {n} columns, and rows up to number {len(square.names)}: give a square", file=file
+        )
     return tuple(square.names), square.condensed
 
 
