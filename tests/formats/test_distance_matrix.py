@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tropalign import InputError, align_all
+from tropalign import InputError, ResourceError, align_all
 from tropalign.errors import UsageError
 from tropalign.formats.distance_matrix import (
     distance_format,
@@ -78,10 +78,11 @@ def test_what_pairs_writes_is_read(layout, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1\na 0\n", "x.phy, line 1: the first line says 1: a tree has two taxa or more"),
+        ("1\na 0\n", "x.phy, line 1: the first line is to say how many taxa there are, 2 to 1048576: mend it"),
         ("3\na 0 1 2\nb 1 0 3\n", "x.phy: the first line promises 3 taxa, but there are 2"),
         ("2\na 0 1\nb 1 0\nc 1 1\n", "x.phy, line 4: the first line promises 2 taxa, but the matrix goes on"),
-        ("2\na 0 1\nb one 0\n", "x.phy, line 3: 'one' is no number"),
+        ("9" * 5000 + "\n", "x.phy, line 1: the first line is to say how many taxa there are, 2 to 1048576: mend it"),
+        ("2\na 0 1\nb one 0\n", "x.phy, line 3: 'one' is no number: a row is a name without blanks, then numbers"),
         ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': a row of 1 where 2 distances are expected"),
         ("2\na 0 1\nb 1 0 7\n", "x.phy, line 3, record 'b': a row of 3 where 2 distances are expected"),
         ("2\na 0 1\nb 2 0\n", "x.phy, line 3, record 'b': the distance to 'a' is 2 here and 1 there: give a symmetric"),
@@ -101,6 +102,13 @@ def test_faults_are_said(text, words):
     with pytest.raises(InputError) as caught:
         parsed(text)
     assert str(caught.value).startswith(words)
+
+
+def test_too_many_for_the_memory():
+    with pytest.raises(
+        ResourceError, match=r"x: distances of 100000 taxa need 38,147 MiB of memory and 10 MiB are allow"
+    ):
+        parse_distance_matrix([b"100000"], "x", 10 << 20)
 
 
 def test_formats_by_suffix():

@@ -176,7 +176,7 @@ def _distances(
         if getattr(options, name) is not None:
             options.parser.error(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
     lines = lines if options.taxa == "-" else read_lines(options.taxa)
-    return (*parse_distance_matrix(lines, file_name(options.taxa)), None)
+    return (*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes), None)
 
 
 class _Standard(io.BytesIO):
