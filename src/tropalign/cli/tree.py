@@ -225,12 +225,13 @@ def _tree(
     from tropalign.trees import neighbour_joining, upgma, with_support
     from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
 
+    left = max(1, memory_bytes - distances.nbytes)
     with show("joins", len(names)) as progress:
         if options.method == "nj":
             negative = options.negative or "keep"
-            tree = neighbour_joining(distances, names, negative=negative, memory_bytes=memory_bytes, progress=progress)
+            tree = neighbour_joining(distances, names, negative=negative, memory_bytes=left, progress=progress)
         else:
-            tree = upgma(distances, names, memory_bytes=memory_bytes, progress=progress)
+            tree = upgma(distances, names, memory_bytes=left, progress=progress)
     _tell_negative(tree)
     if options.bootstrap is not None and alignment is not None:
         means = {"n_threads": options.threads, "memory_bytes": memory_bytes}
