@@ -1,12 +1,17 @@
 """Neighbour joining and UPGMA against the oracle, additive distances, and other programs."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import trees as oracle
+from trees.cases import path_lengths, random_tree, splits
 
-from tropalign.trees import neighbour_joining, upgma
+from tropalign import InputError
+from tropalign.errors import UsageError
+from tropalign.trees import neighbour_joining, parse_tree, upgma
 
 #: Whole numbers whose halves and sums are exact, so that ties are those of fractions.
 DISTANCES = st.integers(3, 18).flatmap(
@@ -49,15 +54,12 @@ def full_search(square):
     return children
 
 
-@pytest.mark.parametrize("kind", ["tree", "uniform", "plane"])
-def test_bounds_leave_out_no_pair(isa, kind):
-    """Of more taxa than a block of bounds has, so that places are taken out and bounds made anew."""
-    n, random = 600, np.random.default_rng(7)
+@cache
+def searched(kind):
+    """Distances of more taxa than a block of bounds has, and their joins, so that bounds are made anew in between."""
+    n, random = 400, np.random.default_rng(7)
     if kind == "tree":
-        depth = np.cumsum(random.exponential(size=(n, 40)), 1)
-        shared = (random.integers(0, 2, (n, 40)).cumprod(1)).astype(int)  # how long taxa go the same way
-        same = (shared[:, None] & shared[None]).sum(2)
-        square = depth[:, -1][:, None] + depth[:, -1] - same + random.random((n, n)) / 10
+        square = path_lengths(random_tree(n, 1)) * (1 + random.random((n, n)) / 20)
     elif kind == "uniform":
         square = random.random((n, n))
     else:
@@ -65,9 +67,106 @@ def test_bounds_leave_out_no_pair(isa, kind):
         square = np.abs(points[:, None] - points).sum(2)
     square = np.triu(square, 1)
     square += square.T
-    for rules in ("tropalign", "clustalw"):
-        # Of four clusters either two may be joined: roundings decide.
-        assert list(neighbour_joining(square, rules=rules).children[:-2]) == full_search(square)[:-1]
+    return square, full_search(square)
+
+
+@pytest.mark.parametrize("rules", ["tropalign", "clustalw"])
+@pytest.mark.parametrize("kind", ["tree", "uniform", "plane"])
+def test_bounds_leave_out_no_pair(isa, kind, rules):
+    square, joins = searched(kind)
+    # Of four clusters either two may be joined: roundings decide.
+    assert list(neighbour_joining(square, rules=rules).children[:-2]) == joins[:-1]
+
+
+@given(st.integers(2, 40), st.integers(0, 10_000), st.sampled_from([np.float32, np.float64]))
+@settings(max_examples=60)
+def test_additive_distances_give_back_their_tree(n, seed, dtype):
+    tree = random_tree(n, seed) if n > 2 else parse_tree("(t0:0.5,t1:0.5);")
+    found = neighbour_joining(path_lengths(tree).astype(dtype), tree.names)
+    wanted, there = splits(tree), splits(found)
+    assert there.keys() == wanted.keys()
+    for side, (length, _) in wanted.items():
+        assert there[side][0] == pytest.approx(length, abs=1e-5 if dtype == np.float32 else 1e-12)
+
+
+@given(st.integers(2, 40), st.integers(0, 10_000))
+@settings(max_examples=30)
+def test_ultrametric_distances_give_back_their_tree(n, seed):
+    random = np.random.default_rng(seed)
+    tree = upgma(random.random(n * (n - 1) // 2))
+    square = path_lengths(tree)
+    assert path_lengths(upgma(square)) == pytest.approx(square)
+    heights = square[0].max() / 2
+    for taxon in range(n):
+        assert square[taxon].max() / 2 == pytest.approx(heights)  # all are equally far from the root
+
+
+def test_equal_pairs_are_joined_by_place():
+    """Of equal pairs that with the first j, then the first i; all distances equal, and all 0."""
+    for far in (1, 0):
+        tree = neighbour_joining(np.full(15, far, float))
+        assert tree.children[:2] == ((0, 1), (6, 2))
+        assert tree.lengths.tolist() == [far / 2] * 6 + [0] * 4
+        assert upgma(np.full(15, far, float)).children == ((0, 1), (6, 2), (7, 3), (8, 4), (9, 5))
+
+
+def test_negative_lengths_are_kept_or_moved():
+    square = np.array([[0, 1, 8, 9], [1, 0, 3, 9], [8, 3, 0, 9], [9, 9, 9, 0.0]])
+    kept, moved = (neighbour_joining(square, list("abcd"), negative=what) for what in ("keep", "zero"))
+    assert kept.children == moved.children == ((0, 1), (4, 2, 3))
+    assert kept.lengths.tolist() == [1.75, -0.75, 2.75, 6.25, 2.25, 0]
+    assert moved.lengths.tolist() == [1.0, 0.0, 2.75, 6.25, 2.25, 0]
+
+
+def test_few_taxa():
+    assert neighbour_joining([3.0], ["a", "b"]).newick() == "(a:1.5,b:1.5);"
+    assert neighbour_joining([[0, 3, 4], [3, 0, 5], [4, 5, 0]]).newick() == "(1:1.0,2:2.0,3:3.0);"
+    assert upgma([3.0], ["a", "b"]).newick() == "(a:1.5,b:1.5);"
+    assert upgma([1.0, 3.0, 3.0], rules="clustalw").newick() == "((1:0.5,2:0.5):1.5,3:1.5);"
+
+
+@pytest.mark.parametrize("make", [neighbour_joining, upgma])
+def test_what_are_no_distances_is_refused(make):
+    square = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0.0]])
+    names = ["a", "b\x1b", "c"]
+    for at, value, words in [
+        ((0, 1), 1.5, r"the distance of 'a' and 'b\\x1b' is 1.5 one way and 1 the other: give a symmetric square"),
+        ((2, 2), 1.0, r"the distance of 'c' to itself is 1: write 0 on the diagonal"),
+        ((0, 2), np.nan, r"the distance of 'a' and 'c' is no number: leave one of them out"),
+    ]:
+        wrong = square.copy()
+        wrong[at] = value
+        with pytest.raises(InputError, match=words):
+            make(wrong, names)
+    for value, said in ((-1, "-1"), (np.nan, "no number"), (np.inf, "inf")):
+        with pytest.raises(
+            InputError, match=rf"the distance of 'b\\x1b' and 'c' is {said}: distances are numbers from 0"
+        ):
+            make([1, 2, value], names)
+    with pytest.raises(InputError, match="distances of 1 taxon: a tree has at least 2"):
+        make([])
+    with pytest.raises(InputError, match="2 names, but distances of 3 taxa: give each taxon one name"):
+        make(square, names[:2])
+    with pytest.raises(InputError, match="two taxa are called 'a': give each its own name"):
+        make(square, ["a", "b", "a"])
+    for wrong in (np.zeros((2, 3)), np.zeros(4), np.zeros((2, 2, 2))):
+        with pytest.raises(UsageError, match=r"distances of shape .*: give n \(n - 1\) / 2 of them, or a square"):
+            make(wrong)
+    for wrong in ("abc", [["x"]], None):
+        with pytest.raises(UsageError, match=r"the distances are no array of numbers|distances of shape"):
+            make(wrong)
+    with pytest.raises(UsageError, match="rules 'x' are none of tropalign, clustalw"):
+        make(square, rules="x")
+
+
+def test_progress_may_end_the_work():
+    def stop(done):
+        raise RuntimeError("enough")
+
+    distances = np.random.default_rng(1).random(5000 * 4999 // 2)
+    for make in (neighbour_joining, upgma):
+        with pytest.raises(RuntimeError, match="enough"):
+            make(distances, progress=stop)
 
 
 @given(DISTANCES)

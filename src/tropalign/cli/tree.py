@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tropalign.cli.options import Choices, add_run_options, started, whole
@@ -104,17 +106,34 @@ def run(options: argparse.Namespace) -> None:
     """Reads, makes the tree, and writes it."""
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
+    from tropalign.machine.memory import default_budget, left_for_job
+    from tropalign.sequences.files import file_name
 
     _check_usage(options)
     outputs = [path for path in (options.output, options.distances_out) if path is not None]
     show = started(options, outputs, [options.taxa])
     form = None if options.distances_out is None else distance_format(options.distances_out)
-    names, distances, alignment = _distances(options, show)
-    tree = _tree(options, names, distances, alignment, show)
+    memory_bytes = left_for_job(options.memory or default_budget(), 0)
+    with _naming(file_name(options.taxa)):
+        names, distances, alignment = _distances(options, memory_bytes, show)
+        tree = _tree(options, names, distances, alignment, memory_bytes, show)
     if form is not None:
         write_to(options.distances_out, lambda out: write_distance_matrix(names, distances, form, out))
     text = f"{tree.newick(DIGITS)}\n".encode()
     write_to(options.output, lambda out: _write(text, out))
+
+
+@contextmanager
+def _naming(file: str) -> Iterator[None]:
+    """Errors of what was read name the file."""
+    from tropalign.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise InputError(str(error), file=file) from None
 
 
 def _write(text: bytes, out: BinaryIO) -> None:
@@ -139,23 +158,25 @@ def _check_usage(options: argparse.Namespace) -> None:
         refuse("the tree and its distances cannot both go to standard output: name a file for one of them")
 
 
-def _distances(options: argparse.Namespace, show: Show) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
+def _distances(
+    options: argparse.Namespace, memory_bytes: int, show: Show
+) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
     """Names and distances of the taxa, and the alignment that they are of, where there is one."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
     from tropalign.sequences.files import file_name, read_lines
 
     if options.unaligned:
-        return (*_pair_distances(options, show), None)
+        return (*_pair_distances(options, memory_bytes, show), None)
     lines = list(read_lines(options.taxa)) if options.taxa == "-" else read_lines(options.taxa)
     first = next(line for line in lines if line.strip())
     if not is_distance_matrix(first):
         source = _Standard(b"\n".join(lines)) if options.taxa == "-" else options.taxa
-        return _alignment_distances(options, source, show)
+        return _alignment_distances(options, source, memory_bytes, show)
     for name in ("distances", "gaps", "bootstrap"):
         if getattr(options, name) is not None:
             options.parser.error(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
     lines = lines if options.taxa == "-" else read_lines(options.taxa)
-    return (*parse_distance_matrix(lines, file_name(options.taxa)), None)
+    return (*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes), None)
 
 
 class _Standard(io.BytesIO):
@@ -165,20 +186,22 @@ class _Standard(io.BytesIO):
 
 
 def _alignment_distances(
-    options: argparse.Namespace, source: Any, show: Show
+    options: argparse.Namespace, source: Any, memory_bytes: int, show: Show
 ) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import alignment_distances
     from tropalign.trees.distances import alignment_in
 
     alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
-    means = {"gaps": options.gaps or "pairwise", "n_threads": options.threads, "memory_bytes": options.memory}
+    means = {"gaps": options.gaps or "pairwise", "n_threads": options.threads, "memory_bytes": memory_bytes}
     with show("blocks of pairs", None) as progress:
         found = alignment_distances(alignment, options.distances, progress=progress, **means)
     return alignment.names, found, alignment
 
 
-def _pair_distances(options: argparse.Namespace, show: Show) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def _pair_distances(
+    options: argparse.Namespace, memory_bytes: int, show: Show
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     from tropalign.msa.family import read_family
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import pair_distances
@@ -186,7 +209,7 @@ def _pair_distances(options: argparse.Namespace, show: Show) -> tuple[tuple[str,
     batch = read_family(
         [options.taxa], ALPHABETS.get(options.alphabet), is_realigned=False, skip_empty=False, strict=False
     )
-    means = {"n_threads": options.threads, "memory_bytes": options.memory, "device": options.device or "auto"}
+    means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": options.device or "auto"}
     with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
         return batch.names, pair_distances(batch, options.distances, progress=progress, **means)
 
@@ -196,20 +219,24 @@ def _tree(
     names: tuple[str, ...],
     distances: NDArray[np.float64],
     alignment: Any,
+    memory_bytes: int,
     show: Show,
 ) -> Tree:
     from tropalign.trees import neighbour_joining, upgma, with_support
     from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
 
+    left = max(1, memory_bytes - distances.nbytes)
     with show("joins", len(names)) as progress:
         if options.method == "nj":
-            tree = neighbour_joining(distances, names, negative=options.negative or "keep", progress=progress)
+            negative = options.negative or "keep"
+            tree = neighbour_joining(distances, names, negative=negative, memory_bytes=left, progress=progress)
         else:
-            tree = upgma(distances, names, progress=progress)
+            tree = upgma(distances, names, memory_bytes=left, progress=progress)
     _tell_negative(tree)
     if options.bootstrap is not None and alignment is not None:
-        means = {"n_threads": options.threads, "memory_bytes": options.memory}
-        made = {"method": options.method, "model": options.distances, "gaps": options.gaps or "pairwise"}
+        means = {"n_threads": options.threads, "memory_bytes": memory_bytes}
+        made: dict[str, Any] = {"method": options.method, "model": options.distances}
+        made["gaps"] = options.gaps or "pairwise"
         with show("samples", options.bootstrap) as progress:
             seed = options.seed or 0
             tree = with_support(tree, alignment, options.bootstrap, seed=seed, progress=progress, **made, **means)

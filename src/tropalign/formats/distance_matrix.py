@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError, shown
+from tropalign.errors import InputError, ResourceError, UsageError, shown
 from tropalign.formats.registry import suffix_of
 from tropalign.sequences.files import Source, file_name, read_lines
 
@@ -18,6 +18,8 @@ from tropalign.sequences.files import Source, file_name, read_lines
 SUFFIXES = {".phy": "phylip", ".phylip": "phylip", ".dist": "phylip", ".tsv": "tsv", ".txt": "tsv"}
 #: How much the two halves of a square may differ: what is written with six digits is not always rounded alike.
 TOLERANCE = 1e-5
+#: More than any machine has the memory for.
+MOST_TAXA, MOST_DIGITS = 1 << 20, 12
 #: What says in a TSV which values it holds.
 VALUES = b"# values:"
 
@@ -49,8 +51,15 @@ def read_distance_matrix(source: Source) -> tuple[tuple[str, ...], NDArray[np.fl
     return parse_distance_matrix(read_lines(source), file_name(source))
 
 
-def parse_distance_matrix(lines: Iterable[bytes], file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def parse_distance_matrix(
+    lines: Iterable[bytes], file: str, most_bytes: int | None = None
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     """The same from lines.
+
+    Raises
+    ------
+    ResourceError
+        The distances would take more than `most_bytes`.
 
     Examples
     --------
@@ -62,14 +71,22 @@ def parse_distance_matrix(lines: Iterable[bytes], file: str) -> tuple[tuple[str,
     if first is None:
         raise InputError("the file is empty", file=file)
     if first[1].strip().isdigit():
-        return _read_phylip(numbered, int(first[1]), file)
-    return _read_tsv(chain([first], numbered), file)
+        n = int(first[1]) if len(first[1].strip()) <= MOST_DIGITS else 0
+        if not 2 <= n <= MOST_TAXA:
+            what = f"the first line is to say how many taxa there are, 2 to {MOST_TAXA}"
+            raise InputError(f"{what}: mend it", file=file, line=first[0])
+        return _read_phylip(numbered, _Square(n, file, most_bytes), file)
+    return _read_tsv(chain([first], numbered), file, most_bytes)
 
 
 class _Square:
     """Rows of a square or of a half of one, put into the order of pairs."""
 
-    def __init__(self, n: int, file: str) -> None:
+    def __init__(self, n: int, file: str, most_bytes: int | None) -> None:
+        if most_bytes is not None and 4 * n * n > most_bytes:
+            needed, allowed = (f"{size / 2**20:,.0f} MiB" for size in (4 * n * n, most_bytes))
+            what = f"{shown(file)}: distances of {n} taxa need {needed} of memory and {allowed} are allowed"
+            raise ResourceError(f"{what}: allow more memory, or leave taxa out")
         self.n, self.file = n, file
         self.names: list[str] = []
         self.condensed = np.zeros(n * (n - 1) // 2)
@@ -109,10 +126,8 @@ class _Square:
             )
 
 
-def _read_phylip(lines: Numbered, n: int, file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    if not 2 <= n <= 1 << 20:
-        raise InputError(f"the first line promises {n} taxa: a tree has two or more", file=file, line=1)
-    square, layout = _Square(n, file), ""
+def _read_phylip(lines: Numbered, square: _Square, file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    n, layout = square.n, ""
     for k in range(n):
         found = next(lines, None)
         if found is None:
@@ -128,7 +143,9 @@ def _read_phylip(lines: Numbered, n: int, file: str) -> tuple[tuple[str, ...], N
                 break
             values = np.concatenate([values, _numbers(further[1], file, further[0])])
         if len(values) != wanted:
-            raise InputError(f"{len(values)} distances, but {wanted} are expected", file=file, record=name, line=number)
+            raise InputError(
+                f"a row of {len(values)} where {wanted} distances are expected", file=file, record=name, line=number
+            )
         square.add(name, values, layout, number)
     left = next(lines, None)
     if left is not None:
@@ -136,7 +153,7 @@ def _read_phylip(lines: Numbered, n: int, file: str) -> tuple[tuple[str, ...], N
     return tuple(square.names), square.condensed
 
 
-def _read_tsv(lines: Numbered, file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     kind, header = "distance", None
     for number, line in lines:
         if line.startswith(VALUES):
@@ -151,8 +168,8 @@ def _read_tsv(lines: Numbered, file: str) -> tuple[tuple[str, ...], NDArray[np.f
     names = header[1].decode("utf-8", "replace").split("\t")[1:]
     n = len(names)
     if n < 2:
-        raise InputError(f"the matrix has {n} taxon: a tree has two or more", file=file)
-    square = _Square(n, file)
+        raise InputError("the matrix has no two columns: a tree has two taxa or more", file=file)
+    square = _Square(n, file, most_bytes)
     for number, line in lines:
         cells = line.split(b"\t", 1)
         name = cells[0].decode("utf-8", "replace")
@@ -164,10 +181,14 @@ def _read_tsv(lines: Numbered, file: str) -> tuple[tuple[str, ...], NDArray[np.f
             )
         values = _numbers(cells[1].replace(b"\t", b" ") if len(cells) > 1 else b"", file, number)
         if len(values) != n:
-            raise InputError(f"{len(values)} distances, but {n} are expected", file=file, record=name, line=number)
+            raise InputError(
+                f"a row of {len(values)} where {n} distances are expected", file=file, record=name, line=number
+            )
         square.add(name, 1 - values if kind == "identity" else values, "square", number)
     if len(square.names) < n:
-        raise InputError(f"{n} columns, but {len(square.names)} rows: give a square", file=file)
+        raise InputError(
+            f"the matrix has {n} columns, and rows up to number {len(square.names)}: give a square", file=file
+        )
     return tuple(square.names), square.condensed
 
 
@@ -183,7 +204,8 @@ def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
         try:
             float(word)
         except ValueError:
-            raise InputError(f"{word.decode('utf-8', 'replace')!r} is no number", file=file, line=line) from None
+            what = f"{word.decode('utf-8', 'replace')!r} is no number"
+            raise InputError(f"{what}: a row is a name without blanks, then numbers", file=file, line=line) from None
     return np.array(text.split(), np.float64)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from tropalign import _native
 from tropalign.errors import UsageError
 from tropalign.trees.joining import RULES
-from tropalign.trees.matrix import condensed_distances
+from tropalign.trees.matrix import condensed_distances, require_memory
 from tropalign.trees.tree import Tree, tree_of_joins
 
 
@@ -19,6 +19,7 @@ def upgma(
     names: Sequence[str] | None = None,
     *,
     rules: str = "tropalign",
+    memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
     """The rooted tree of UPGMA.
@@ -36,6 +37,8 @@ def upgma(
     rules : {"tropalign", "clustalw"}
         "tropalign": all taxa are equally far from the root. "clustalw": every branch is half as long as the distance at
         which it is joined, as CLUSTAL W writes it.
+    memory_bytes
+        What may be taken beside the distances; a share of the free memory by default.
     progress
         Receives the number of joins done; what it raises ends the work.
 
@@ -50,6 +53,8 @@ def upgma(
         Fewer than two taxa, a distance that is no number or negative, names that do not fit.
     UsageError
         An option that does not exist, no array of numbers.
+    ResourceError
+        Memory that does not suffice.
 
     Examples
     --------
@@ -60,6 +65,7 @@ def upgma(
         raise UsageError(f"rules {rules!r} are none of {', '.join(RULES)}")
     condensed, taxa = condensed_distances(distances, names)
     n = len(taxa)
+    require_memory(condensed.itemsize * n * n // 2, memory_bytes, f"UPGMA of {n} taxa")
     children, apart = _native.average_linkage(condensed, n, progress)
     heights = np.concatenate([np.zeros(n), apart / 2])
     lengths = np.zeros(2 * n - 1)

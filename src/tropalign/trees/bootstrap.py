@@ -9,11 +9,12 @@ import numpy as np
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
-from tropalign.machine.memory import default_budget, require
+from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.trees.distances import SATURATED, checked_model, compared_codes
+from tropalign.trees.matrix import require_memory
 from tropalign.trees.tree import Tree
 
 #: Ways to make a tree of distances.
@@ -104,8 +105,8 @@ def with_support(
 
 def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:
     """How many threads the memory suffices for: each has the rows, the distances, and a square of them."""
+    each = 14 * n * n + n_codes
+    require_memory(each + n_codes, memory_bytes, f"a bootstrap of {n} taxa")
     asked = checked_memory(memory_bytes)
     allowed = default_budget() if asked is None else asked
-    each = 14 * n * n + n_codes
-    require(each + n_codes, allowed, f"a bootstrap of {n} taxa", "allow more, or leave it out")
     return max(1, min(n_threads, (allowed - n_codes) // each))

@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.formats.msa import read_alignment
-from tropalign.machine.memory import default_budget, require
-from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.machine.numbers import checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise.api import align_all
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
-from tropalign.trees.matrix import pair_at
+from tropalign.trees.matrix import pair_at, require_memory
 
 #: How a distance follows from the letters that differ.
 MODELS = ("identity", "kimura", "jc69", "k2p")
@@ -29,6 +28,8 @@ MODELS = ("identity", "kimura", "jc69", "k2p")
 GAPS = ("pairwise", "complete")
 #: The distance of sequences that are more different than a model allows, as in CLUSTAL W: ten changes per letter.
 SATURATED = 10.0
+#: While the letters of an alignment become codes.
+BYTES_PER_LETTER = 20
 #: The code of what is not compared.
 NOT_COMPARED = 0x80
 
@@ -88,9 +89,8 @@ def alignment_distances(
     family = alignment_of(alignment)
     chosen = checked_model(model, family.sequences.alphabet)
     n = len(family)
-    require(
-        16 * n * n + n * family.n_columns, _memory(memory_bytes), f"a tree of {n} rows", "allow more, or leave rows out"
-    )
+    # Distances, and codes with the places of letters from which they are made.
+    require_memory(4 * n * n + BYTES_PER_LETTER * n * family.n_columns, memory_bytes, f"comparing {n} rows")
     codes = compared_codes(family, gaps, file)
     n_threads = resolve_threads(checked_threads(n_threads))
     found = _native.aligned_distances(codes, chosen, n_threads, progress)
@@ -242,8 +242,3 @@ def without_saturation(
         )
         distances[far] = SATURATED
     return distances
-
-
-def _memory(memory_bytes: Any) -> int:
-    memory = checked_memory(memory_bytes)
-    return default_budget() if memory is None else memory

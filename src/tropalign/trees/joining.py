@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import UsageError
-from tropalign.trees.matrix import condensed_distances
+from tropalign.trees.matrix import condensed_distances, require_memory
 from tropalign.trees.tree import Tree, tree_of_joins
 
 #: Whose arithmetic.
@@ -25,6 +25,7 @@ def neighbour_joining(
     *,
     negative: str = "keep",
     rules: str = "tropalign",
+    memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
     """The unrooted tree of neighbour joining.
@@ -45,6 +46,8 @@ def neighbour_joining(
         difference, so that the distance of the two is kept (Kuhner and Felsenstein 1994).
     rules : {"tropalign", "clustalw"}
         "clustalw": sums, roundings and small lengths as in CLUSTAL W, so that ties fall as there.
+    memory_bytes
+        What may be taken beside the distances; a share of the free memory by default.
     progress
         Receives the number of joins done; what it raises ends the work.
 
@@ -59,6 +62,8 @@ def neighbour_joining(
         Fewer than two taxa, a distance that is no number or negative, names that do not fit.
     UsageError
         An option that does not exist, no array of numbers.
+    ResourceError
+        Memory that does not suffice.
 
     Examples
     --------
@@ -75,6 +80,7 @@ def neighbour_joining(
     if is_clustalw:
         condensed = condensed.astype(np.float64, copy=False)
     n = len(taxa)
+    require_memory(condensed.itemsize * n * n + n * n // 16, memory_bytes, f"neighbour joining of {n} taxa")
     if n == 2:
         half = float(condensed[0]) / 2
         return Tree(taxa, ((0, 1),), np.array([half, half, 0.0]))

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.machine.memory import default_budget, require
+from tropalign.machine.numbers import checked_memory
 
 #: A distance at most.
 MOST_DISTANCE = 1e30
@@ -44,19 +46,23 @@ def condensed_distances(
     """
     try:
         array = np.asarray(distances)
-        array = np.ascontiguousarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64)
+        array = np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64, order="C")
     except (TypeError, ValueError):
         raise UsageError("the distances are no array of numbers: give n (n - 1) / 2 of them, or a square") from None
-    if array.ndim == 2 and array.shape[0] == array.shape[1]:
-        n = len(array)
-    elif array.ndim == 1:
-        n = (1 + math.isqrt(1 + 8 * len(array))) // 2
-    if array.ndim not in (1, 2) or (array.shape != (n, n) and array.shape != (n * (n - 1) // 2,)):
+    n = len(array) if array.ndim == 2 else (1 + math.isqrt(1 + 8 * array.size)) // 2
+    if array.ndim not in (1, 2) or array.shape not in ((n, n), (n * (n - 1) // 2,)):
         raise UsageError(f"distances of shape {array.shape}: give n (n - 1) / 2 of them, or a square")
     taxa = _checked_names(names, n, least)
     condensed = _upper(array, taxa) if array.ndim == 2 else array
     _check_values(condensed, taxa)
     return condensed, taxa
+
+
+def require_memory(needed_bytes: int, memory_bytes: Any, what: str) -> None:
+    """Raises ResourceError where this is more than may be taken: `memory_bytes`, or a share of the free memory."""
+    asked = checked_memory(memory_bytes)
+    allowed = default_budget() if asked is None else asked
+    require(needed_bytes, allowed, what, "allow more memory, or leave taxa out")
 
 
 def _checked_names(names: Sequence[str] | None, n: int, least: int) -> tuple[str, ...]:

@@ -1,0 +1,139 @@
+"""``tropalign tree``: from files to Newick, and mistakes as one sentence."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tropalign import read_alignment, write_alignment
+from tropalign.cli.main import main
+from tropalign.trees import alignment_distances, neighbour_joining, parse_tree, with_support
+
+DATA = Path(__file__).parent.parent / "data" / "trees"
+PROTEINS = str(DATA / "proteins.fasta")
+
+
+def written(capfd, *arguments):
+    """What the command writes to standard output; it succeeds."""
+    assert main(["tree", *map(str, arguments)]) == 0
+    return capfd.readouterr().out
+
+
+def said(capfd, *arguments):
+    """Exit code, and the sentence."""
+    code = main(["tree", *map(str, arguments)])
+    return code, capfd.readouterr().err
+
+
+def test_the_tree_is_that_of_the_functions(capfd, tmp_path):
+    rows = read_alignment(PROTEINS)
+    distances = alignment_distances(rows, "identity")
+    tree = neighbour_joining(distances, rows.names)
+    assert written(capfd, PROTEINS, "--distances", "identity") == tree.newick(8) + "\n"
+    sure = with_support(tree, rows, 20, model="identity", seed=3)
+    arguments = ("--distances", "identity", "--bootstrap", 20, "--seed", 3, "-t", 2)
+    assert written(capfd, PROTEINS, *arguments) == sure.newick(8) + "\n"
+    out = tmp_path / "tree.nwk.gz"
+    assert written(capfd, PROTEINS, "--distances", "identity", "-o", out) == ""
+    assert gzip.decompress(out.read_bytes()).decode() == tree.newick(8) + "\n"
+
+
+def test_standard_input_and_formats(command, capfd, tmp_path):
+    tree = written(capfd, PROTEINS, "-q")
+    with open(PROTEINS) as stdin:
+        assert command("tree", "-", "-q", stdin=stdin).stdout == tree
+    for suffix in (".aln", ".sto", ".phy", ".msf"):
+        path = tmp_path / f"rows{suffix}"
+        write_alignment(read_alignment(PROTEINS), path)
+        assert written(capfd, path, "-q") == tree
+
+
+def test_distances_out_give_the_tree_again(command, capfd, tmp_path):
+    for name in ("d.phy", "d.tsv.gz"):
+        path = tmp_path / name
+        tree = parse_tree(written(capfd, PROTEINS, "-q", "--distances-out", path))
+        again = parse_tree(written(capfd, path))
+        assert again.children == tree.children
+        assert again.lengths == pytest.approx(tree.lengths, abs=1e-7)
+    with open(tmp_path / "d.phy") as stdin:
+        assert command("tree", "-", stdin=stdin).stdout == written(capfd, tmp_path / "d.phy")
+
+
+def test_roots(capfd):
+    tree = parse_tree(written(capfd, PROTEINS, "-q", "--outgroup", "H3B631_LATCH"))
+    assert tree.children[-1][0] == tree.names.index("H3B631_LATCH")
+    assert parse_tree(written(capfd, PROTEINS, "-q", "--midpoint")).is_rooted
+    assert parse_tree(written(capfd, PROTEINS, "-q", "--method", "upgma", "--bootstrap", 5)).is_rooted
+
+
+def test_unaligned_sequences(capfd, tmp_path):
+    path = tmp_path / "x.fa"
+    path.write_text(">a\nMKVLAWMKT\n>b\nMKILAWMKT\n>c\nMKVAWMKT\n>d\nMKILFWKT\n")
+    tree = parse_tree(written(capfd, path, "--unaligned", "--distances", "identity", "-q"))
+    assert sorted(tree.names) == list("abcd")
+
+
+def test_negative_lengths_are_said(capfd):
+    code, words = said(capfd, DATA / "proteins.phy")
+    assert code == 0
+    assert "1 branch has a negative length, the least -0.41811971: --negative zero makes them 0" in words
+    assert "-0." not in written(capfd, DATA / "proteins.phy", "--negative", "zero")
+    assert said(capfd, DATA / "proteins.phy", "--negative", "zero") == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code", "words"),
+    [
+        (">a\nMKV\n", (), 3, "x.fa: the alignment has one row: a tree has two taxa or more"),
+        (">a\nMKV\n>b\nMK\n", (), 3, "2 letters, but 3 are expected: rows of an alignment are equally long"),
+        (">a\nMKV\n>a\nMKV\n", (), 3, "record 'a': two rows have the same name"),
+        (
+            ">a\nMK--\n>b\n--VL\n",
+            (),
+            3,
+            "'a' and 'b' have no column in which both hold a letter: leave one of them out",
+        ),
+        ("2\na 0 1\nb -1 0\n", (), 3, "line 3, record 'b': the distance to 'a' is -1 here and 1 there"),
+        ("2\na 0 -1\nb -1 0\n", (), 3, "the distance of 'a' and 'b' is -1: distances are numbers from 0 to 1e+30"),
+        ("2\na 0 nan\nb nan 0\n", (), 3, "the distance"),
+        ("2\na 0 1\na 1 0\n", (), 3, "two taxa are called 'a': give each its own name"),
+        ("2\na 0 1\nb 1 0\n", ("--bootstrap", 5), 2, "--bootstrap needs an alignment, and"),
+        ("2\na 0 1\nb 1 0\n", ("--distances", "jc69"), 2, "--distances needs an alignment, and"),
+        (
+            ">a\nMKV\n>b\nMKL\n",
+            ("--distances", "jc69"),
+            2,
+            "distances jc69 are for nucleotides, and these are proteins",
+        ),
+        (">a\nMKV\n>b\nMKL\n", ("--outgroup", "c"), 3, "the tree has no taxon 'c': name one that it has"),
+        (">a\nMKV\n>b\nMKL\n", ("--memory", "10K"), 4, "allow more with --memory"),
+        (">a\nMKV\n", ("--unaligned",), 3, "1 sequence: a tree has two taxa or more"),
+        (">a\nMKV\n>b\nMKL\n", ("--seed", 5), 2, "--seed belongs to --bootstrap"),
+        (">a\nMKV\n>b\nMKL\n", ("--unaligned", "--bootstrap", 5), 2, "--bootstrap needs an alignment"),
+        (">a\nMKV\n>b\nMKL\n", ("--unaligned", "--gaps", "complete"), 2, "--gaps has no meaning with --unaligned"),
+        (">a\nMKV\n>b\nMKL\n", ("--shard", "1/2", "-o", "x"), 2, "leave --shard out"),
+        (">a\nMKV\n>b\nMKL\n", ("--device", "cpu"), 2, "--device belongs to --unaligned"),
+        (
+            ">a\nMKV\n>b\nMKL\n",
+            ("--method", "upgma", "--negative", "zero"),
+            2,
+            "--negative belongs to neighbour joining",
+        ),
+        (">a\nMKV\n>b\nMKL\n", ("--distances-out", "-"), 2, "cannot both go to standard output"),
+        (">a\nMKV\n>b\nMKL\n", ("--distances-out", "x.pdf"), 2, "x.pdf: distances are written as .phy"),
+        ("", (), 3, "x.fa: the file is empty"),
+        ("\n\n", (), 3, "x.fa: the file is empty"),
+    ],
+)
+def test_mistakes_cost_a_sentence(capfd, tmp_path, text, arguments, code, words):
+    path = tmp_path / "x.fa"
+    path.write_text(text)
+    found, error = said(capfd, path, *arguments)
+    assert (found, error.count("\n")) == (code, 1), error
+    assert words in error
+
+
+def test_two_equal_rows(capfd, tmp_path):
+    path = tmp_path / "x.fa"
+    path.write_text(">a\nMKV\n>b\nMKV\n")
+    assert written(capfd, path) == "(a:0.00000000,b:0.00000000);\n"

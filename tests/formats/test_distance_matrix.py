@@ -1,0 +1,118 @@
+"""Matrices of distances: what is written is read again, and faults are said with their line."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tropalign import InputError, ResourceError, align_all
+from tropalign.errors import UsageError
+from tropalign.formats.distance_matrix import (
+    distance_format,
+    is_distance_matrix,
+    parse_distance_matrix,
+    read_distance_matrix,
+    write_distance_matrix,
+)
+
+NAMES = ("a", "b", "c", "d")
+VALUES = [0.5, 1.25, 2, 0.125, 3, 4]
+
+
+def parsed(text):
+    return parse_distance_matrix(text.encode().split(b"\n"), "x.phy")
+
+
+@given(st.integers(2, 12), st.integers(0, 1000), st.sampled_from(["phylip", "tsv"]))
+@settings(max_examples=30)
+def test_what_is_written_is_read_again(n, seed, form):
+    condensed = np.random.default_rng(seed).random(n * (n - 1) // 2).round(8)
+    names = tuple(f"taxon_{k}" for k in range(n))
+    out = io.BytesIO()
+    write_distance_matrix(names, condensed, form, out)
+    lines = out.getvalue().split(b"\n")
+    assert is_distance_matrix(lines[0])
+    found_names, found = parse_distance_matrix(lines, "x")
+    assert found_names == names
+    assert found.tolist() == condensed.tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4\na 0 .5 1.25 2\nb .5 0 .125 3\nc 1.25 .125 0 4\nd 2 3 4 0\n",
+        " 4 \n\na 0 .5\n 1.25 2\nb .5 0 .125\n3\nc 1.25 .125 0 4\n\nd\t2 3\t4 0\n",
+        "4\na\nb .5\nc 1.25 .125\nd 2\n3 4\n",
+        "4\na .5 1.25 2\nb .125 3\nc 4\nd\n",
+        "\ta\tb\tc\td\na\t0\t.5\t1.25\t2\nb\t.5\t0\t.125\t3\nc\t1.25\t.125\t0\t4\nd\t2\t3\t4\t0\n",
+    ],
+    ids=["square", "wrapped", "lower", "upper", "tsv"],
+)
+def test_layouts(text):
+    names, found = parsed(text)
+    assert (names, found.tolist()) == (NAMES, VALUES)
+
+
+def test_identities_and_comments():
+    text = "# tropalign 1.0\n# values: identity\n\ta\tb\na\t1\t0.75\nb\t0.75\t1\n"
+    names, found = parsed(text)
+    assert (names, found.tolist()) == (("a", "b"), [0.25])
+
+
+@pytest.mark.parametrize("layout", ["tsv", "phylip"])
+def test_what_pairs_writes_is_read(layout, tmp_path):
+    from tropalign.cli.main import main
+
+    path, out = tmp_path / "x.fa", tmp_path / ("m.tsv" if layout == "tsv" else "m.phy")
+    path.write_text(">a one\nMKVLAW\n>b\nMKILAW\n>c\nKVLAW\n")
+    arguments = ["--matrix-values", "distance", "--matrix-layout", layout, "-q", "-o", str(out)]
+    assert main(["pairs", str(path), "-f", "matrix", *arguments]) == 0
+    names, found = read_distance_matrix(out)
+    assert names == ("a", "b", "c")
+    (table,) = align_all(path)
+    np.testing.assert_allclose(found, 1 - table.identity, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1\na 0\n", "x.phy, line 1: the first line is to say how many taxa there are, 2 to 1048576: mend it"),
+        ("3\na 0 1 2\nb 1 0 3\n", "x.phy: the first line promises 3 taxa, but there are 2"),
+        ("2\na 0 1\nb 1 0\nc 1 1\n", "x.phy, line 4: the first line promises 2 taxa, but the matrix goes on"),
+        ("9" * 5000 + "\n", "x.phy, line 1: the first line is to say how many taxa there are, 2 to 1048576: mend it"),
+        ("2\na 0 1\nb one 0\n", "x.phy, line 3: 'one' is no number: a row is a name without blanks, then numbers"),
+        ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': a row of 1 where 2 distances are expected"),
+        ("2\na 0 1\nb 1 0 7\n", "x.phy, line 3, record 'b': a row of 3 where 2 distances are expected"),
+        ("2\na 0 1\nb 2 0\n", "x.phy, line 3, record 'b': the distance to 'a' is 2 here and 1 there: give a symmetric"),
+        ("2\na 0 1\nb nan 0\n", "x.phy, line 3, record 'b': the distance to 'a' is nan here and 1 there"),
+        ("2\na 0.5 1\nb 1 0\n", "x.phy, line 2, record 'a': its distance to itself is 0.5: write 0"),
+        ("# values: score\n\ta\tb\n", "x.phy: the matrix holds values of kind score: give distances or identities"),
+        ("# a comment\n", "x.phy: this is no matrix: its first row has an empty cell, then a name per column"),
+        ("\ta\na\t0\n", "x.phy: the matrix has no two columns: a tree has two taxa or more"),
+        ("\ta\tb\nb\t0\t1\n", "x.phy, line 2: the row is 'b', but 'a' is expected: rows follow the columns"),
+        ("\ta\tb\na\t0\t1\nb\t1\t0\nc\t1\t0\n", "x.phy, line 4: the row is 'c', but nothing more is expected"),
+        ("\ta\tb\na\t0\t1\n", "x.phy: the matrix has 2 columns, and rows up to number 1: give a square"),
+        ("\ta\tb\na\t0\n", "x.phy, line 2, record 'a': a row of 1 where 2 distances are expected"),
+        ("\n\n", "x.phy: the file is empty"),
+    ],
+)
+def test_faults_are_said(text, words):
+    with pytest.raises(InputError) as caught:
+        parsed(text)
+    assert str(caught.value).startswith(words)
+
+
+def test_too_many_for_the_memory():
+    with pytest.raises(
+        ResourceError, match=r"x: distances of 100000 taxa need 38,147 MiB of memory and 10 MiB are allow"
+    ):
+        parse_distance_matrix([b"100000"], "x", 10 << 20)
+
+
+def test_formats_by_suffix():
+    names = ["x.phy", "x.dist.gz", "x.tsv", "x", "-"]
+    assert [distance_format(name) for name in names] == ["phylip", "phylip", "tsv", "phylip", "phylip"]
+    with pytest.raises(UsageError, match=r"x.pdf: distances are written as .phy, .phylip, .dist, .tsv, .txt"):
+        distance_format("x.pdf")

@@ -1,0 +1,88 @@
+"""Roots keep distances between taxa, splits and support."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trees.cases import path_lengths, random_tree, splits
+
+from tropalign import InputError
+from tropalign.trees import Tree, parse_tree
+from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
+
+
+def supported(tree):
+    """The tree with another support at every inner branch."""
+    support = np.arange(len(tree.lengths), dtype=float)
+    support[: tree.n_taxa] = support[-1] = np.nan
+    return Tree(tree.names, tree.children, tree.lengths, support)
+
+
+def assert_same_but_for_the_root(tree, found):
+    np.testing.assert_allclose(path_lengths(found), path_lengths(tree), atol=1e-12)
+    assert found.is_rooted and found.names == tree.names
+    assert [max(joined) < tree.n_taxa + k for k, joined in enumerate(found.children)] == [True] * len(found.children)
+    before, after = splits(tree), splits(found)
+    assert before.keys() == after.keys()
+    for side, (length, support) in before.items():
+        assert after[side][0] == pytest.approx(length)
+        if 1 < len(side) < tree.n_taxa - 1:
+            assert after[side][1] == support
+
+
+@given(st.integers(3, 30), st.integers(0, 10_000))
+@settings(max_examples=40)
+def test_an_outgroup_is_on_its_own_side(n, seed):
+    tree = supported(random_tree(n, seed))
+    for name in tree.names[:3]:
+        found = rooted_at_outgroup(tree, [name])
+        assert_same_but_for_the_root(tree, found)
+        assert found.children[-1][0] == tree.names.index(name)
+        first, second = found.lengths[list(found.children[-1])]
+        assert first == second
+    assert_same_but_for_the_root(tree, rooted_at_outgroup(rooted_at_midpoint(tree), tree.names[:1]))
+
+
+@given(st.integers(3, 30), st.integers(0, 10_000))
+@settings(max_examples=40)
+def test_the_midpoint_is_as_far_from_both_ends(n, seed):
+    tree = supported(random_tree(n, seed))
+    found = rooted_at_midpoint(tree)
+    assert_same_but_for_the_root(tree, found)
+    far = dict.fromkeys(range(len(found.lengths)), 0.0)
+    for k in reversed(range(len(found.children))):
+        for child in found.children[k]:
+            far[child] = far[n + k] + found.lengths[child]
+    sides = []
+    for top in found.children[-1]:
+        below, stack = [], [top]
+        while stack:
+            node = stack.pop()
+            below.append(far[node])
+            stack.extend(found.children[node - n] if node >= n else ())
+        sides.append(max(below))
+    assert sides == pytest.approx([path_lengths(tree).max() / 2] * 2)
+
+
+def test_an_outgroup_of_several_taxa():
+    tree = parse_tree("((A:1,B:2)90:0.5,C:3,D:4);")
+    for names in (["A", "B"], ["C", "D"]):
+        found = rooted_at_outgroup(tree, names)
+        assert {tree.names[k] for k in range(4) if k in found.children[found.children[-1][0] - 4]} == set(names)
+    assert rooted_at_outgroup(tree, ["A", "B"]).newick() == "((A:1.0,B:2.0)90:0.25,(C:3.0,D:4.0)90:0.25);"
+    with pytest.raises(
+        InputError, match="no branch parts 'A', 'C' from the other taxa: name taxa that the tree has togeth"
+    ):
+        rooted_at_outgroup(tree, ["A", "C"])
+    with pytest.raises(InputError, match="the tree has no taxon 'E': name one that it has"):
+        rooted_at_outgroup(tree, ["E"])
+    with pytest.raises(InputError, match="the outgroup is all taxa or none"):
+        rooted_at_outgroup(tree, list("ABCD"))
+
+
+def test_trees_of_two_taxa_and_of_no_length():
+    assert rooted_at_midpoint(parse_tree("(A:1,B:3);")).newick() in ("(A:2.0,B:2.0);", "(B:2.0,A:2.0);")
+    tree = random_tree(6, 1)
+    flat = supported(Tree(tree.names, tree.children, np.zeros(10)))
+    assert_same_but_for_the_root(flat, rooted_at_midpoint(flat))
+    assert rooted_at_outgroup(parse_tree("(A:1,B:3);"), ["B"]).newick() == "(B:2.0,A:2.0);"
