@@ -15,11 +15,13 @@ HERE = Path(__file__).parent
 NATIVE = HERE.parent.parent / "native"
 COMPUTE = sorted(NATIVE.glob("compute/*.cpp"))
 PAIRWISE, PHYLO = sorted(NATIVE.glob("pairwise/*.cpp")), sorted(NATIVE.glob("phylo/*.cpp"))
+TROPICAL = [path for job in ("product", "triangular") for path in sorted(NATIVE.glob(f"tropical/*{job}*.cpp"))]
 FUZZ = HERE.parent / "fuzz"
 #: Sources of each program.
 PROGRAMS = {
     "align_stdin": [*COMPUTE, *PAIRWISE, HERE / "align_stdin.cpp"],
     "place_random": [*COMPUTE, *PHYLO, HERE / "place_random.cpp"],
+    "tropical_random": [*COMPUTE, *TROPICAL, HERE / "tropical_random.cpp"],
     "fuzz_pairwise": [*COMPUTE, *PAIRWISE, FUZZ / "pairwise.cpp", FUZZ / "standalone.cpp"],
 }
 FLAGS = ["-std=c++20", "-O1", "-fwrapv", "-w", "-pthread"]
@@ -67,6 +69,11 @@ def program(target):
 def test_same_placements(target):
     done = subprocess.run(target("place_random"), capture_output=True, text=True)
     assert done.returncode == 0 and int(done.stdout) > 1000, done.stdout
+
+
+def test_same_products_and_triangles(target):
+    done = subprocess.run(target("tropical_random"), capture_output=True, text=True)
+    assert done.returncode == 0 and int(done.stdout) > 100_000, done.stdout
 
 
 def test_the_engine_computes_what_its_definition_says(target, tmp_path):
