@@ -48,7 +48,7 @@ class LongPath {
 
     bool find(ViterbiMethod method) {
         is_exact_ = method != ViterbiMethod::sweep && sums_are_exact();
-        if (is_exact_) is_exact_ = method == ViterbiMethod::products ? begin_by_products() : begin_early();
+        if (is_exact_) is_exact_ = method == ViterbiMethod::products ? begin_by_products(0) : begin_early();
         if (!is_exact_) begin_one_by_one(0);
         const int64_t last = best_state(model_, values(n_blocks_));
         if (stopped_ || last < 0) return false;
@@ -167,7 +167,10 @@ class LongPath {
                 if (!pass(b, 0)) are_exact = false;
             }
             if (!are_exact) return false;
-            if (2 * n_wrong > n) return begin_one_by_one(first + n);
+            if (2 * n_wrong > n) {
+                const bool pays = n_threads_ > 2 * model_.n_states;  // a product is the work of n_states sweeps
+                return pays ? begin_by_products(first + n) : begin_one_by_one(first + n);
+            }
         }
         return true;
     }
@@ -192,12 +195,12 @@ class LongPath {
         return is_exact;
     }
 
-    /// False where sums are not exact.
-    bool begin_by_products() {
+    /// Values of blocks from `begin` on, which are known there; false where sums are not exact.
+    bool begin_by_products(int64_t begin) {
         const int64_t l = model_.n_states, stride = model_.stride, n_at_once = 2 * n_threads_;
         Buffer<double> products(n_at_once * l * stride);
-        std::atomic<bool> are_exact{pass(0, 0)};
-        for (int64_t first = 1; first < n_blocks_ && !stopped_; first += n_at_once) {
+        std::atomic<bool> are_exact{begin > 0 || pass(0, 0)};
+        for (int64_t first = std::max<int64_t>(begin, 1); first < n_blocks_ && !stopped_; first += n_at_once) {
             const int64_t n = std::min(n_at_once, n_blocks_ - first);
             run(n_threads_, n, [&](int thread, int64_t k) {
                 if (!multiply(first + k, products.data() + k * l * stride, thread)) are_exact = false;
