@@ -75,6 +75,15 @@ def test_bed_by_suffix_and_compressed(made, tmp_path, monkeypatch):
     assert (tmp_path / "y.bed").read_text() == gzip.open(tmp_path / "x.bed.gz", "rt").read()
 
 
+def test_empty_sequences(tmp_path, capsys):
+    path = tmp_path / "a.fa"
+    path.write_text(">a\n\n>b\nACGU\n")
+    assert decode("--model", "cpg", path) == 3
+    assert "the sequence is empty: remove the record or use --skip-empty" in capsys.readouterr().err
+    assert decode("--model", "cpg", path, "--skip-empty", "--label", "background") == 0
+    assert [row[:3] for row in rows(capsys.readouterr().out)] == [["b", "0", "4"]]
+
+
 def test_filters(made, capsys):
     assert decode("--model", "cpg", made, "--min-length", 262) == 0
     assert [row[0] for row in rows(capsys.readouterr().out)] == ["c"]

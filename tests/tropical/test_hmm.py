@@ -1,6 +1,8 @@
 """The class HMM: what it takes and refuses, training, files, hmmlearn."""
 
+import copy
 import io
+import pickle
 import warnings
 
 import numpy as np
@@ -96,6 +98,7 @@ def test_forms_of_observations():
         np.array([0, 0, 1, -1], np.int8),
     ):
         assert model.forward(given) == want
+    assert ta.HMM.load("cpg").forward("ACGUu") == ta.HMM.load("cpg").forward("ACGTT")
     frames = np.log(np.array([[0.8, 0.3], [0.8, 0.3], [0.2, 0.7], [1, 1]]))
     assert model.forward(frames) == pytest.approx(want, rel=1e-14)
     assert model.forward(np.asfortranarray(frames.astype(np.float32))) == pytest.approx(want, rel=1e-6)
@@ -113,6 +116,9 @@ def test_a_model_does_not_change():
     assert model.start.tolist() == [0.5, 0.5]
     with pytest.raises(ValueError, match="read-only"):
         model.transition[0, 0] = 1
+    with pytest.raises(AttributeError, match="a model does not change"):
+        model.start = start
+    assert pickle.loads(pickle.dumps(model)) == copy.deepcopy(model) == model
 
 
 def test_impossible_observations():

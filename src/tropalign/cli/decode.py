@@ -46,6 +46,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("sequences", nargs="+", metavar="FASTA", help="sequences, compressed or not; - is stdin")
+    parser.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
     parser.add_argument("--model", required=True, metavar="MODEL", help="cpg, or the file of a model")
     _add_segment_options(parser.add_argument_group("segments"))
     _add_fit_options(parser.add_argument_group("training"))
@@ -121,7 +122,7 @@ def _amount(text: str) -> float:
 def run(options: argparse.Namespace) -> None:
     """Reads, decodes and writes."""
     from tropalign.execution.run import memory_allowed, write_outputs
-    from tropalign.sequences.blocks import BlockReader
+    from tropalign.sequences.blocks import BlockReader, Policy
     from tropalign.tropical.decoding import DecodeOptions, Decoder
     from tropalign.tropical.model_files import load_model, save_model
 
@@ -133,7 +134,8 @@ def run(options: argparse.Namespace) -> None:
     decoder = Decoder(model, choice, options.threads)  # which finds what does not fit before anything is read
     outputs = _outputs(options, model)
     blocks: Iterable[SequenceBlock] = _fitting(
-        BlockReader(options.sequences), memory_allowed(options.memory, options.output)
+        BlockReader(options.sequences, Policy(empty="skip" if options.skip_empty else "refuse")),
+        memory_allowed(options.memory, options.output),
     )
     if options.fit:
         blocks = list(blocks)

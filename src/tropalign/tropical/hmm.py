@@ -122,6 +122,12 @@ class HMM:
         self.report = _checked_report(report, self.all_labels)
         self.history: tuple[float, ...] = ()
         self._frames: Callable[[Any], NDArray[np.float64]] | None = None
+        self._is_made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, "_is_made", False):
+            raise AttributeError(f"a model does not change, so that {name} cannot be set: make another one")
+        super().__setattr__(name, value)
 
     @property
     def n_states(self) -> int:
@@ -354,7 +360,7 @@ class HMM:
             name: getattr(self, name) for name in ("symbols", "missing", "state_names", "labels", *TEXTS)
         }
         made = HMM(parts["start"], parts["transition"], parts.get("emission", self.emission), **words)
-        made.history, made._frames = history, self._frames
+        vars(made).update(history=history, _frames=self._frames)
         return made
 
     def save(self, path: str | os.PathLike[str] | IO[bytes]) -> None:
@@ -442,7 +448,7 @@ class HMM:
 
         parts, frames = parts_of(model)
         made = HMM(**parts)
-        made._frames = frames
+        vars(made)["_frames"] = frames
         return made
 
     def frames(self, observations: Any) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,11 @@ def parts_of(model: Any) -> tuple[dict[str, Any], Frames | None]:
         return {**parts, "emission": model.emissionprob_}, None
     if not hasattr(model, "_compute_log_likelihood"):
         raise InputError(f"the {shown(kind)} does not say how it scores observations: give frames of your own")
+    return parts, partial(_frames, model)
 
-    def frames(observations: Any) -> NDArray[np.float64]:
-        rows = np.asarray(observations)
-        rows = rows[:, None] if rows.ndim == 1 else rows
-        return np.ascontiguousarray(model._compute_log_likelihood(rows), np.float64)
 
-    return parts, frames
+def _frames(model: Any, observations: Any) -> NDArray[np.float64]:
+    """What a model of hmmlearn says of observations (n,) or (n, n_features), per state."""
+    rows = np.asarray(observations)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    return np.ascontiguousarray(model._compute_log_likelihood(rows), np.float64)

@@ -43,7 +43,10 @@ class Observations:
 
 
 def letter_codes(symbols: tuple[str, ...], missing: str) -> NDArray[np.uint8]:
-    """The code per byte of a text. Small letters are read as capitals where no symbol is a small letter."""
+    """The code per byte of a text.
+
+    Small letters are read as capitals where no symbol is a small letter, and U as T by models of DNA.
+    """
     table = np.full(256, STRANGE, np.uint8)
     folds = not any(symbol.islower() for symbol in (*symbols, *missing))
     for code, letters in [(k, symbol) for k, symbol in enumerate(symbols)] + [(len(symbols), missing)]:
@@ -51,6 +54,8 @@ def letter_codes(symbols: tuple[str, ...], missing: str) -> NDArray[np.uint8]:
             table[ord(letter)] = code
             if folds:
                 table[ord(letter.lower())] = code
+    if set(symbols) == set("ACGT") and table[ord("U")] == STRANGE:
+        table[[ord("U"), ord("u")]] = table[[ord("T"), ord("t")]]
     return table
 
 
