@@ -143,7 +143,7 @@ def test_what_are_no_distances_is_refused(make):
             InputError, match=rf"the distance of 'b\\x1b' and 'c' is {said}: distances are numbers from 0"
         ):
             make([1, 2, value], names)
-    with pytest.raises(InputError, match="distances of 1 taxon: a tree has at least 2"):
+    with pytest.raises(InputError, match="the distances are those of one taxon: a tree has two or more"):
         make([])
     with pytest.raises(InputError, match="2 names, but distances of 3 taxa: give each taxon one name"):
         make(square, names[:2])

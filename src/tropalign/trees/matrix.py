@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError, shown
+from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_memory
 
+#: How much the two halves of a square may differ, as a share of the distance.
+ROUNDING = 1e-6
 #: A distance at most.
 MOST_DISTANCE = 1e30
 
 
 def condensed_distances(
-    distances: Any, names: Sequence[str] | None, least: int = 2
+    distances: Any, names: Sequence[str] | None
 ) -> tuple[NDArray[np.float32] | NDArray[np.float64], tuple[str, ...]]:
     """Distances of the pairs (0, 1), (0, 2), ..., (1, 2), ... as float32 or float64, and the names of the taxa.
 
@@ -28,8 +31,6 @@ def condensed_distances(
         These, or a square of them, shape (n, n).
     names
         Of the taxa; "1", "2", ... when not given.
-    least
-        Taxa at least.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def condensed_distances(
     n = len(array) if array.ndim == 2 else (1 + math.isqrt(1 + 8 * array.size)) // 2
     if array.ndim not in (1, 2) or array.shape not in ((n, n), (n * (n - 1) // 2,)):
         raise UsageError(f"distances of shape {array.shape}: give n (n - 1) / 2 of them, or a square")
-    taxa = _checked_names(names, n, least)
+    taxa = _checked_names(names, n)
     condensed = _upper(array, taxa) if array.ndim == 2 else array
     _check_values(condensed, taxa)
     return condensed, taxa
@@ -65,17 +66,16 @@ def require_memory(needed_bytes: int, memory_bytes: Any, what: str) -> None:
     require(needed_bytes, allowed, what, "allow more memory, or leave taxa out")
 
 
-def _checked_names(names: Sequence[str] | None, n: int, least: int) -> tuple[str, ...]:
-    if n < least:
-        raise InputError(f"distances of {n} {'taxon' if n == 1 else 'taxa'}: a tree has at least {least}")
+def _checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    if n < 2:
+        raise InputError("the distances are those of one taxon: a tree has two or more")
     if names is None:
         return tuple(str(k + 1) for k in range(n))
-    taxa = tuple(names)
+    taxa = tuple(str(name) for name in names)
     if len(taxa) != n:
         raise InputError(f"{len(taxa)} names, but distances of {n} taxa: give each taxon one name")
     if len(set(taxa)) < n:
-        seen: set[str] = set()
-        twice = next(name for name in taxa if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        twice = next(name for name, count in Counter(taxa).items() if count > 1)
         raise InputError(f"two taxa are called {twice!r}: give each its own name")
     return taxa
 
@@ -85,9 +85,9 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
     n = len(square)
     if n and np.any(np.diagonal(square) != 0):
         k = int(np.flatnonzero(np.diagonal(square) != 0)[0])
-        raise InputError(f"the distance of {shown(taxa[k])!r} to itself is {square[k, k]:g}: write 0 on the diagonal")
+        raise InputError(f"the distance of {taxa[k]!r} to itself is {square[k, k]:g}: write 0 on the diagonal")
     for k in range(n):
-        differ = np.flatnonzero(~(square[k, k + 1 :] == square[k + 1 :, k]))
+        differ = np.flatnonzero(~np.isclose(square[k, k + 1 :], square[k + 1 :, k], ROUNDING, 0.0))
         for other in (differ[:1] + k + 1).tolist():
             there, back = square[k, other], square[other, k]
             if math.isnan(there) or math.isnan(back):

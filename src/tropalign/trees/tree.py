@@ -16,7 +16,7 @@ from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
 from tropalign.sequences.files import file_name, read_text
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """A tree of n taxa.
 
@@ -37,6 +37,8 @@ class Tree:
     Examples
     --------
     >>> tree = parse_tree("((A:1,B:2):0.5,C:3,D:4);")
+    >>> tree
+    Tree: 4 taxa, unrooted
     >>> tree.names, tree.children, tree.lengths.tolist(), tree.is_rooted
     (('A', 'B', 'C', 'D'), ((0, 1), (4, 2, 3)), [1.0, 2.0, 3.0, 4.0, 0.5, 0.0], False)
     """
@@ -45,6 +47,9 @@ class Tree:
     children: tuple[tuple[int, ...], ...]
     lengths: NDArray[np.float64]
     support: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        return f"Tree: {self.n_taxa} taxa, {'rooted' if self.is_rooted else 'unrooted'}"
 
     @property
     def n_taxa(self) -> int:
