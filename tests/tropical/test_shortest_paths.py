@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles import paths as oracle
 from scipy.sparse import coo_array, csgraph, csr_array
 
-from tropalign.errors import InputError, ResourceError, UsageError
+from tropalign.errors import DeviceError, InputError, ResourceError, UsageError
 from tropalign.tropical import Graph, shortest_paths
 from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.searches import negative_cycle, search_seconds, searched
@@ -227,6 +227,9 @@ def test_memory_of_a_wider_type_is_refused_before_it_is_taken():
         ({"graph": np.zeros((2, 2)), "names": ["a", "b"], "sources": [0]}, InputError, "no vertex 0 in the graph"),
         ({"graph": csr_array((2, 3))}, InputError, "has to be square"),
         ({"graph": [[0.0]], "n_threads": -1}, UsageError, "n_threads"),
+        ({"graph": [[0.0]], "device": "abacus"}, UsageError, "abacus"),
+        ({"graph": [[0.0]], "device": "cuda:0"}, DeviceError, "closures of float64 are computed on the CPU only"),
+        ({"bipartite": ([[1.0]], [[1.0]]), "device": "cuda:0"}, DeviceError, "closures of two parts are computed"),
     ],
 )
 def test_wrong_calls(arguments, error, text):

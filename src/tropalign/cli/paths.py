@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_output_options, checked, command_line, started, whole
+from tropalign.cli.options import add_device_options, add_output_options, checked, command_line, started
 from tropalign.formats.registry import format_names
 from tropalign.machine.memory import parse_bytes
-from tropalign.machine.numbers import MOST_THREADS
 
 if TYPE_CHECKING:
     from tropalign.formats.paths import PathsContext
@@ -62,10 +61,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     resources = parser.add_argument_group("output and resources")
     add_output_options(resources)
-    resources.add_argument(
-        "-t", "--threads", type=whole(0, MOST_THREADS), default=0, metavar="N",
-        help="threads; 0 (default) for all there are",
-    )  # fmt: skip
+    add_device_options(resources)
     resources.add_argument(
         "--memory",
         type=checked(parse_bytes),
@@ -112,6 +108,7 @@ def run(options: argparse.Namespace) -> None:
             sources=sources,
             predecessors=options.paths,
             n_threads=options.threads,
+            device=options.device or "auto",
             memory_bytes=left_for_job(allowed, held),
             progress=progress,
         )

@@ -122,8 +122,7 @@ def closure(
     semiring = checked_semiring(semiring)
     threads = resolve_threads(checked_threads(n_threads))
     matrix = checked_matrix(A, semiring, is_square=True)
-    without = _without_kernel(matrix.dtype, semiring, predecessors)
-    devices = devices_for(device, threads, len(matrix) ** 3, without)
+    devices = devices_for(device, threads, len(matrix) ** 3, without_kernel(matrix.dtype, semiring, predecessors))
     if semiring in (MIN_PLUS, MAX_PLUS):
         found, before = tropical_closure(
             matrix, semiring, wants_predecessors=predecessors, n_threads=threads, devices=devices, progress=progress
@@ -136,7 +135,7 @@ def closure(
     return _star(matrix, semiring)
 
 
-def _without_kernel(dtype: np.dtype[Any], semiring: Semiring, predecessors: bool) -> str | None:
+def without_kernel(dtype: np.dtype[Any], semiring: Semiring, predecessors: bool) -> str | None:
     """What closures these are, where GPUs have no kernel for them."""
     if semiring not in (MIN_PLUS, MAX_PLUS):
         return f"closures over {semiring.name}"

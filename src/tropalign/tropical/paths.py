@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.devices.names import device_names
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.tropical.arrays import checked_matrix
+from tropalign.tropical.closures import without_kernel
 from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.graphs import DenseGraph, Graph, checked_names, graph_of
 from tropalign.tropical.searches import search_seconds, searched
 from tropalign.tropical.semirings import MIN_PLUS, zero_of
 from tropalign.tropical.tropical_closures import Progress, tropical_closure
+from tropalign.tropical.where import devices_for
 
 #: Sums per nanosecond of a closure on a processor's core with AVX-512, measured with 1024 to 8192 vertices.
 _CLOSURE_RATES = {"int16": 110.0, "int32": 60.0, "float32": 38.0, "float64": 21.0}
@@ -33,6 +36,7 @@ def shortest_paths(
     sources: Sequence[Hashable] | None = None,
     predecessors: bool = False,
     n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
     memory_bytes: int | None = None,
     progress: Progress | None = None,
 ) -> ShortestPaths:
@@ -59,6 +63,8 @@ def shortest_paths(
         Whether to find the paths at once. Else they are found when they are first asked for.
     n_threads
         Of a closure; 0 for as many as there are.
+    device
+        As `closure`'s: a GPU that is named computes the closure of a graph, if it has kernels for it.
     memory_bytes
         Memory that may be taken for the result and the work; by default 60 % of what is free.
     progress
@@ -75,6 +81,8 @@ def shortest_paths(
         What is no graph; a negative cycle, which is named; a type that does not hold the distances.
     ResourceError
         The distances take more memory than allowed.
+    DeviceError
+        A GPU that was named is not there, or has no kernel for this graph.
     UsageError
         Neither a graph nor a bipartite one is given, or both; a type of weights that is not computed in.
 
@@ -96,7 +104,7 @@ def shortest_paths(
     if (graph is None) == (bipartite is None):
         raise UsageError("give either a graph or the two matrices of a bipartite one")
     allowed = checked_memory(memory_bytes)
-    work = _Work(predecessors, resolve_threads(checked_threads(n_threads)), allowed, progress)
+    work = _Work(predecessors, resolve_threads(checked_threads(n_threads)), device_names(device), allowed, progress)
     if bipartite is not None:
         return _from_bipartite(bipartite, names, sources, work)
     if isinstance(graph, DenseGraph):
@@ -111,7 +119,8 @@ def shortest_paths(
         closing = _Closing(lambda: matrix, len(matrix), matrix.dtype, labels)
         return closing.paths(_rows(sources, labels, len(matrix)), work)
     rows = _rows(sources, edges.names, edges.n)
-    if search_seconds(edges, len(rows)) < _closure_seconds(edges.n, edges.weights.dtype):
+    names_gpu = any(name not in ("auto", "cpu") for name in work.devices)
+    if not names_gpu and search_seconds(edges, len(rows)) < _closure_seconds(edges.n, edges.weights.dtype):
         return _searched(edges, rows, work)
     closing = _Closing(edges.matrix, edges.n, edges.weights.dtype, edges.names, edges.notes)
     return closing.paths(rows, work)
@@ -121,9 +130,15 @@ class _Work:
     """What was asked for beside the graph."""
 
     def __init__(
-        self, wants_predecessors: bool, n_threads: int, memory_bytes: int | None, progress: Progress | None
+        self,
+        wants_predecessors: bool,
+        n_threads: int,
+        devices: Sequence[str],
+        memory_bytes: int | None,
+        progress: Progress | None,
     ) -> None:
         self.wants_predecessors, self.n_threads, self.progress = wants_predecessors, n_threads, progress
+        self.devices = devices
         self.allowed_bytes = default_budget() if memory_bytes is None else memory_bytes
 
     def require(self, n_bytes: int, n: int) -> None:
@@ -181,8 +196,12 @@ class _Closing:
     n_left: int = 0
     turn: int = 0
 
-    def closed(self, wants_predecessors: bool, work: _Work) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+    def closed(
+        self, wants_predecessors: bool, work: _Work, devices: Sequence[str]
+    ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
         """Distances and predecessors of all vertices."""
+        without = "closures of two parts" if self.n_left else without_kernel(self.dtype, MIN_PLUS, wants_predecessors)
+        opened = devices_for(devices, work.n_threads, self.n**3, without)
         own = self.n**2 * self.dtype.itemsize
         work.require(2 * own + 8 * self.n**2 * wants_predecessors, self.n)  # before the matrix is made
         try:
@@ -192,6 +211,7 @@ class _Closing:
                 n_left=self.n_left,
                 wants_predecessors=wants_predecessors,
                 n_threads=work.n_threads,
+                devices=opened,
                 progress=work.progress,
                 require_bytes=lambda n_bytes: work.require(own + n_bytes, self.n),
             )
@@ -208,10 +228,10 @@ class _Closing:
     def paths(self, rows: NDArray[np.int64], work: _Work) -> ShortestPaths:
         """The rows that are wanted."""
         is_whole = len(rows) == self.n and bool((rows == np.arange(self.n)).all())
-        distances, before = self.closed(work.wants_predecessors, work)
+        distances, before = self.closed(work.wants_predecessors, work, work.devices)
 
         def find_predecessors() -> NDArray[np.int32]:
-            found = self.closed(True, work)[1] if before is None else before
+            found = self.closed(True, work, ["cpu"])[1] if before is None else before
             assert found is not None
             return found if is_whole else found[rows]
 

@@ -172,7 +172,8 @@ class _Job:
         if vertex >= 0:
             if via is None:  # once more up to there, with paths
                 _, via, vertex, _ = self._run(True, tolerance, None)
-            assert via is not None
+            if via is None or vertex < 0:  # a GPU rounds otherwise
+                raise _Rounded
             raise self._cycle([int(v) for v in _native.negative_cycle(via, vertex)], tolerance)
         return values, None if via is None else self._predecessors(values, via), any_infinite
 
