@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tropalign.cli.main import main
+from tropalign.sequences.files import opened
 
 EDGES = "from\tto\tweight\nUlm\tBonn\t4.5\nBonn\tKiel\t6\nUlm\tKiel\t11\nRom\tUlm\t9\n"
 ROWS = [
@@ -57,10 +58,11 @@ def test_a_matrix(graph, capsys):
     ]  # fmt: skip
 
 
-def test_arrays(graph, tmp_path):
-    out = tmp_path / "d.npz"
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
+def test_arrays(graph, tmp_path, suffix):
+    out = tmp_path / f"d.npz{suffix}"
     assert main(["paths", graph, "-o", str(out), "--paths", "--from", "Rom", "--from", "Ulm"]) == 0
-    with np.load(out) as arrays:
+    with opened(out) as stream, np.load(io.BytesIO(stream.read())) as arrays:
         assert arrays["distances"].tolist() == [[9, 13.5, 19.5, 0], [0, 4.5, 10.5, np.inf]]
         assert arrays["sources"].tolist() == ["Rom", "Ulm"] and arrays["targets"].tolist() == arrays["names"].tolist()
         assert arrays["predecessors"].tolist() == [[3, 0, 1, -1], [-1, 0, 1, -1]]

@@ -139,6 +139,7 @@ def test_npz():
         ({"a": np.zeros((2, 2)), "b": np.zeros((2, 2))}, "holds 2 square matrices: call that of the weights 'weights'"),
         ({"weights": np.zeros((2, 3))}, "the weights are of shape (2, 3): they have to be square"),
         ({"weights": np.array([["a"]])}, "no numbers"),
+        ({"weights": np.array([[True]])}, "the weights are of bool, no numbers"),
         ({"weights": np.array([[None]])}, "is damaged, or holds no graph"),
         ({"weights": np.zeros((2, 2)), "names": np.array(["a"])}, "1 names are given for 2 vertices"),
         ({"weights": np.full((2, 2), np.nan)}, "is NaN"),

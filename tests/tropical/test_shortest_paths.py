@@ -37,6 +37,11 @@ def assert_valid(found, weights):
     expected = np.array(oracle.distances(weights.tolist())).reshape(weights.shape)
     np.testing.assert_array_equal(as_floats(found), expected[found.sources])
     for row, source in enumerate(found.sources.tolist()):
+        vertices, lengths = found.row_paths(row, np.arange(len(weights)))
+        one_by_one = [found.path_vertices(row, target) for target in range(len(weights))]
+        assert vertices.tolist() == [v for path in one_by_one for v in path] and lengths.tolist() == list(
+            map(len, one_by_one)
+        )
         for target in range(len(weights)):
             path = found.path_vertices(row, target)
             if np.isinf(expected[source, target]):
@@ -196,7 +201,7 @@ def test_types_that_do_not_hold_what_scipy_finds():
 def test_memory_is_refused_before_it_is_taken():
     sources, targets, weights = edges_of(4, 5)
     graph = Graph.from_edges(sources, targets, weights.astype(float), n=100_000)
-    with pytest.raises(ResourceError, match=r"distances of 100000 vertices needs? .* GiB of memory and 95.4 MiB are"):
+    with pytest.raises(ResourceError, match=r"distances of 100000 vertices needs .* GiB of memory and 95.4 MiB are"):
         shortest_paths(graph, memory_bytes=100_000_000)
     assert shortest_paths(graph, sources=[0], memory_bytes=100_000_000).distances.shape == (1, 100_000)
 

@@ -167,6 +167,36 @@ class ShortestPaths:
             vertices.append(vertex)
         return vertices[::-1]
 
+    def row_paths(self, row: int, targets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The paths from a row's source to many vertices at once.
+
+        Parameters
+        ----------
+        row
+            Of the distances.
+        targets
+            Numbers of vertices, int64.
+
+        Returns
+        -------
+        vertices : numpy.ndarray
+            int64: those of all paths, one path after the other.
+        lengths : numpy.ndarray
+            int64: how many vertices each path has, 0 where there is none.
+        """
+        source, before = int(self.sources[row]), self.predecessors[row].astype(np.int64)
+        lengths = np.where((before[targets] >= 0) | (targets == source), 1, 0)
+        steps = [np.where(lengths > 0, targets, -1)]  # each path from its end, a step at a time
+        while True:
+            last = steps[-1]
+            further = np.where((last >= 0) & (last != source), before[last], -1)
+            if (further < 0).all():
+                break
+            lengths += further >= 0
+            steps.append(further)
+        backwards = np.stack(steps[::-1], axis=1)
+        return backwards[backwards >= 0], lengths
+
     def vertex(self, name: Hashable) -> int:
         """The number of a vertex. Raises InputError where there is none of this name or number."""
         return self._vertices.number(name)

@@ -191,7 +191,7 @@ def _square(arrays: Any, file: str) -> NDArray[Any]:
         matrix = shaped[square[0]]
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the weights are of shape {matrix.shape}: they have to be square", file=file)
-    if matrix.dtype.kind not in "iufb":
+    if matrix.dtype.kind not in "iuf":
         raise InputError(f"the weights are of {matrix.dtype}, no numbers", file=file)
     return matrix
 

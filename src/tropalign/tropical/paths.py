@@ -146,7 +146,7 @@ class _Work:
         require(
             n_bytes,
             self.allowed_bytes,
-            f"distances of {n} vertices",
+            f"a matrix of the distances of {n} vertices",
             "allow more with --memory (memory_bytes), ask for fewer sources, or use a smaller type",
         )
 

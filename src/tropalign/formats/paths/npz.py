@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterable
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from tropalign.formats.header import Header
 from tropalign.formats.paths import PathsContext
 from tropalign.formats.writer import Format
+
+
+class _Stream(io.RawIOBase):
+    """An output that is written from its beginning to its end: one that is compressed has no way back."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Writes on."""
+        return self._out.write(data)
 
 
 def encode(part: range, context: PathsContext) -> bytes:
@@ -31,7 +48,10 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
     }
     if context.with_paths:
         arrays |= {"predecessors": paths.predecessors, "names": names}
-    np.savez(out, allow_pickle=False, **arrays)
+    with zipfile.ZipFile(_Stream(out), "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 FORMAT = Format((".npz",), encode, assemble, is_binary=lambda context: True)

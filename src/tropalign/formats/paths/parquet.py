@@ -40,10 +40,11 @@ def encode(part: range, context: PathsContext) -> bytes:
         "distance": pa.array(distances, mask=distances == context.paths.infinity),
     }
     if context.with_paths:
-        paths = [context.paths.path_vertices(row, target) for row in part for target in context.targets.tolist()]
-        offsets = np.cumsum([0, *map(len, paths)])
-        vertices = np.concatenate([np.zeros(0, np.int64), *paths]).astype(np.int64)
-        columns["path"] = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names.take(pa.array(vertices)))
+        found = [context.paths.row_paths(row, context.targets) for row in part]
+        none = np.zeros(0, np.int64)
+        vertices, lengths = (np.concatenate([none, *(pair[k] for pair in found)]) for k in (0, 1))
+        offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
+        columns["path"] = pa.LargeListArray.from_arrays(offsets, names.take(pa.array(vertices)))
     table = pa.table(columns)
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as stream:
