@@ -43,13 +43,13 @@ def _check_profiles(gpu: Gpu, rng: np.random.Generator) -> None:
     profiles = [rng.dirichlet(np.full(N_LETTERS, 0.2), n) for n in LENGTHS[:2]]
     profiles[0][::3] = np.eye(N_LETTERS)[-1]
     aligned = ProfilesOnGpu(gpu)
-    found = aligned.profiles([(profiles[1], profiles[0])])[0]
-    wanted = _native.align_profiles(profiles[1], profiles[0])
+    found = [*aligned.profiles([(profiles[1], profiles[0])])[0]]
+    wanted = [*_native.align_profiles(profiles[1], profiles[0])]
     scores = rng.integers(-4, 9, (N_LETTERS, N_LETTERS)).astype(np.float64)
     codes = rng.integers(0, N_LETTERS - 1, LENGTHS[0]).astype(np.uint8)
     found += aligned.sequences([(profiles[1], codes)], scores)[0]
     wanted += _native.align_profile_to_sequence(profiles[1], codes, scores)
-    if not all(map(np.array_equal, found, wanted)):
+    if not all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True)):
         raise DeviceError(f"{gpu.name}: its alignments of profiles are not those of the processor")
 
 
