@@ -24,5 +24,6 @@ status=0
 "$environment/bin/python" bench/gpu/place.py --output "$out/place.json" || status=$?
 "$environment/bin/python" bench/gpu/msa.py --output "$out/msa.json" || status=$?
 "$environment/bin/python" bench/gpu/search.py --output "$out/search.json" || status=$?
+"$environment/bin/python" bench/gpu/tropical.py --output "$out/tropical.json" || status=$?
 "$environment/bin/python" -m pytest -p no:cacheprovider tests/gpu -k "cuda" -q 2>&1 | tee "$out/tests.txt" || status=$?
 exit "$status"

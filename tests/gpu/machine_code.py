@@ -51,7 +51,9 @@ TROPICAL = {
     "Viterbi, a step of 64 states": ("hmm_sweep", "DADD"),
     "forward, 64 states": ("hmm_sweep", "DFMA"),
 }
-EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA, *SEARCH, *TROPICAL]
+#: Alignment of profiles -> (kernel, its arithmetic); a step of a lane, the loop over letters aside.
+PROFILES = {"profiles": ("profile_sweep", "IADD"), "profile and sequence": ("profile_sweep", "IADD")}
+EVERYWHERE = [*list(VARIANTS)[:4], PLACEMENT, *MSA, *SEARCH, *TROPICAL, *PROFILES]
 #: Instructions that go elsewhere than to the integer pipe: memory, control, the uniform and the multiply-add pipes.
 ELSEWHERE = re.compile(
     r"LD|ST|CCTL|ERRBAR|MEMBAR|BRA|BSSY|BSYNC|BAR|BREAK|CALL|RET|EXIT|NOP|WARPSYNC|DEPBAR|IMAD|U[A-Z]|R2UR|S2|CS2R"
@@ -118,6 +120,14 @@ def compile_tropical(name, capability):
     return compile_for(gpu.source(), chosen, f"sm_{capability}"), cells
 
 
+def compile_profiles(name, capability):
+    from tropalign.devices.nvrtc import compile_for
+    from tropalign.msa import gpu_profiles
+
+    chosen = gpu_profiles.constants(25, is_table=name != "profiles")
+    return compile_for(gpu_profiles.source(), chosen, f"sm_{capability}"), 1
+
+
 def compile_variant(name, capability):
     """Machine code, and words of cells in its inner loop."""
     if name == PLACEMENT:
@@ -128,6 +138,8 @@ def compile_variant(name, capability):
         return compile_search(name, capability)
     if name in TROPICAL:
         return compile_tropical(name, capability)
+    if name in PROFILES:
+        return compile_profiles(name, capability)
 
     from gpu.cases import blosum62
 
@@ -205,7 +217,8 @@ def measure(name, capability):
     Branches that are rarely taken count, too.
     """
     cubin, cells = compile_variant(name, capability)
-    kernel, arithmetic = (MSA | SEARCH | TROPICAL).get(name, ("place" if name == PLACEMENT else "sweep", "MNMX"))
+    named = MSA | SEARCH | TROPICAL | PROFILES
+    kernel, arithmetic = named.get(name, ("place" if name == PLACEMENT else "sweep", "MNMX"))
     found = instructions(cubin, kernel)
     body = Counter(name.split(".")[0] for name in inner_loop(found, arithmetic))
     registers, stack = register_counts(cubin)[kernel]
@@ -221,7 +234,7 @@ def measure(name, capability):
 def cases():
     return [
         (name, arch)
-        for name in [*VARIANTS, PLACEMENT, *MSA, *SEARCH, *TROPICAL]
+        for name in [*VARIANTS, PLACEMENT, *MSA, *SEARCH, *TROPICAL, *PROFILES]
         for arch in (ARCHITECTURES if name in EVERYWHERE else (80, 90))
     ]
 

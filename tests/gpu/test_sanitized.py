@@ -15,10 +15,15 @@ from gpu.cases import STRIPS, check, check_places, check_posteriors, check_relax
 from gpu.cases import random_family, random_places, random_proteins, random_store, task
 from gpu.host_device import HostDevice
 from tropalign.msa.gpu import Shape as Lanes
+from tropalign.msa.gpu_profiles import ProfilesOnGpu
 from tropalign.msa.models import PROTEIN_2
 from tropalign.phylo.gpu import Shape
 from tropalign.profile.gpu import FiltersOnGpu, Shape as Groups
 from tropalign.profile.self_test import on_processor, proteins_of, random_model
+from tropalign.tropical.gpu import Kind, Layout, ProductsOnGpu
+from tropalign.tropical.gpu_hmm import ModelsOnGpu, Steps
+from tropalign.tropical.gpu_hmm import Shape as Abreast
+from tropalign.tropical.self_test import random_matrix
 
 flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
 for word_bits in (16, 32):
@@ -43,6 +48,23 @@ for word_bits in (16, 32):
     device = HostDevice(word_bits, flags=flags)
     got = FiltersOnGpu(device, Groups((4, 8), (1, 2, 5), (1, 3, 8))).survivors([model], proteins, 1.0)
     assert all(map(np.array_equal, got, on_processor([model], proteins, 1.0)))
+    models = ModelsOnGpu(device, Abreast(2))
+    products = ProductsOnGpu(device, 2)
+    for layout in (Layout(Kind.WORDS, word_bits), Layout(Kind.FLOATS, 32), Layout(Kind.POSITIVE, 32)):
+        a, b = random_matrix(rng, (2, 70, 20), layout), random_matrix(rng, (1, 20, 130), layout)
+        products.product(a, b, layout)
+        products.chain(random_matrix(rng, (3, 9, 9), layout), layout)
+        products.closure(np.abs(random_matrix(rng, (140, 140), layout, 0.9)), layout)
+for n_states in (3, 70):
+    logs = np.log(rng.dirichlet(np.ones(n_states), n_states))
+    steps = Steps(rng.integers(0, 3, 50).astype(np.uint8), np.array([0, 20, 20, 21, 50], np.int64))
+    models.paths(logs[0], logs, logs[:, :3].copy(), steps)
+    models.forward(np.exp(logs[0]), np.exp(logs), np.exp(logs[:, :3]), steps)
+    models.forward(np.exp(logs[0]), np.exp(logs), None, Steps(np.exp(logs[:3]), np.array([0, 1, 3], np.int64)))
+profiles = [rng.dirichlet(np.ones(5), n) for n in (1, 64, 70, 3)]
+aligned = ProfilesOnGpu(device)
+aligned.profiles([(profiles[0], profiles[1]), (profiles[2], profiles[3])])
+aligned.sequences([(profiles[2], np.zeros(30, np.uint8)), (profiles[0], np.ones(1, np.uint8))], np.eye(5))
 print("clean")
 """
 

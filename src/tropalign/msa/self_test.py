@@ -1,4 +1,4 @@
-"""Whether a GPU finds the posteriors that the processor does."""
+"""Whether a GPU finds the posteriors, and the ways through pairs of profiles, that the processor does."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.errors import DeviceError
 from tropalign.msa.gpu import ONE, Found, PosteriorsOnGpu, Shape
+from tropalign.msa.gpu_profiles import ProfilesOnGpu
 from tropalign.msa.models import PROTEIN_2
 
 #: Few rows per lane, so that little is compiled; and residues of the sequences, the longest of which takes two strips.
@@ -17,6 +18,8 @@ LENGTHS = (30, 90, 150)
 #: How far posteriors and distances may be from the processor's.
 TOLERANCE = 1e-4
 CUTOFF = 0.01
+#: Of profiles, the blank included.
+N_LETTERS = 25
 
 
 def check_gpu(gpu: Gpu) -> None:
@@ -32,6 +35,22 @@ def check_gpu(gpu: Gpu) -> None:
     )
     if max(difference(got, wanted, CUTOFF)) > TOLERANCE:
         raise DeviceError(f"{gpu.name}: its posteriors are not those of the processor")
+    _check_profiles(gpu, rng)
+
+
+def _check_profiles(gpu: Gpu, rng: np.random.Generator) -> None:
+    """Profiles of two strips. Raises DeviceError on other paths than the processor's."""
+    profiles = [rng.dirichlet(np.full(N_LETTERS, 0.2), n) for n in LENGTHS[:2]]
+    profiles[0][::3] = np.eye(N_LETTERS)[-1]
+    aligned = ProfilesOnGpu(gpu)
+    found = [*aligned.profiles([(profiles[1], profiles[0])])[0]]
+    wanted = [*_native.align_profiles(profiles[1], profiles[0])]
+    scores = rng.integers(-4, 9, (N_LETTERS, N_LETTERS)).astype(np.float64)
+    codes = rng.integers(0, N_LETTERS - 1, LENGTHS[0]).astype(np.uint8)
+    found += aligned.sequences([(profiles[1], codes)], scores)[0]
+    wanted += _native.align_profile_to_sequence(profiles[1], codes, scores)
+    if not all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True)):
+        raise DeviceError(f"{gpu.name}: its alignments of profiles are not those of the processor")
 
 
 def difference(got: Found, wanted: Found, cutoff: float) -> tuple[float, float]:
