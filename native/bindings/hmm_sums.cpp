@@ -2,6 +2,7 @@
 #include "../tropical/hmm_sums.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
 
@@ -77,25 +78,48 @@ struct Call {
 /// Below this many products of numbers, about a millisecond, starting a thread takes longer than it saves.
 constexpr int64_t kFewProducts = 1 << 23;
 
-/// Calls work(item) for all items without the interpreter's lock, and throws what ended it.
-template <class Work>
-void run(const Call &call, int64_t n_items, nb::object progress, Work work) {
+/// Calls work(item, run) for all items without the interpreter's lock, and throws what ended it. Items for which
+/// is_long(item) is true have all threads to themselves, one after another; the others share them.
+template <class IsLong, class Work>
+void run(const Call &call, int64_t n_items, nb::object progress, IsLong is_long, Work work) {
     PythonPoll poll(std::move(progress));
+    std::atomic<bool> stops = false;
+    const auto go_on = [&](int64_t done) {
+        const bool goes = poll(done);
+        if (!goes) stops = true;
+        return goes;
+    };
+    SumRun alone{1, stops}, together{call.n_threads, stops};
     const int64_t n_positions = call.offsets[call.n_sequences] - call.offsets[0];
-    if (n_positions < kFewProducts / (int64_t{call.n_states} * call.n_states)) {
+    std::vector<int64_t> large, small;
+    for (int64_t item = 0; item < n_items; ++item)
+        (call.n_threads > 1 && is_long(item) ? large : small).push_back(item);
+    const auto take_large = [&](int, int64_t k) { work(large[static_cast<size_t>(k)], together); };
+    const auto take_small = [&](int, int64_t k) { work(small[static_cast<size_t>(k)], alone); };
+    try {
         nb::gil_scoped_release released;
-        for (int64_t item = 0; item < n_items; ++item) work(item);
-    } else {
-        nb::gil_scoped_release released;
-        parallel(call.n_threads, n_items, 1, [&](int, int64_t item) { work(item); }, std::ref(poll));
+        if (n_positions < kFewProducts / (int64_t{call.n_states} * call.n_states))
+            for (int64_t item = 0; item < n_items; ++item) work(item, alone);
+        else if (parallel(1, static_cast<int64_t>(large.size()), 1, take_large, go_on))
+            parallel(call.n_threads, static_cast<int64_t>(small.size()), 1, take_small, go_on);
+    } catch (const SumsStopped &) {  // poll knows why
     }
     poll.rethrow();
 }
 
+/// The same for sequences, some of which may be long.
+template <class Work>
+void run_sequences(const Call &call, const HmmModel &model, nb::object progress, Work work) {
+    const int64_t stretch = posterior_stretch(model);
+    const auto is_long = [&](int64_t k) { return call.offsets[k + 1] - call.offsets[k] > stretch; };
+    run(call, call.n_sequences, std::move(progress), is_long, work);
+}
+
 nb::object forward(const Call &call, const HmmModel &model, nb::object progress) {
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
-    run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
-        found[static_cast<size_t>(k)] = log_likelihood(model, call.seen, call.offsets[k], call.offsets[k + 1]);
+    const auto never = [](int64_t) { return false; };
+    run(call, call.n_sequences, std::move(progress), never, [&](int64_t k, SumRun &run) {
+        found[static_cast<size_t>(k)] = log_likelihood(model, call.seen, call.offsets[k], call.offsets[k + 1], run);
     });
     return to_numpy(std::move(found));
 }
@@ -105,13 +129,13 @@ nb::tuple all_posteriors(const Call &call, const HmmModel &model, nb::object pro
     const auto states = static_cast<size_t>(call.n_states);
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     Buffer<double> rows(static_cast<size_t>(n) * states);
-    run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
+    run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
         const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *posteriors) {
             for (int64_t t = 0; t < n_rows; ++t)
                 std::copy_n(posteriors + t * model.padded, states, rows.data() + (from - first + t) * call.n_states);
         };
         const int64_t begin = call.offsets[k], end = call.offsets[k + 1];
-        found[static_cast<size_t>(k)] = posteriors(model, call.seen, begin, end, &sink, nullptr);
+        found[static_cast<size_t>(k)] = posteriors(model, call.seen, begin, end, &sink, nullptr, run);
         if (found[static_cast<size_t>(k)] == -INFINITY)
             std::fill_n(rows.data() + (begin - first) * call.n_states, (end - begin) * call.n_states, 0.0);
     });
@@ -142,11 +166,12 @@ nb::tuple counts(const Call &call, const HmmModel &model, nb::object progress) {
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     const std::vector<int64_t> begins = groups_of(call);
     std::vector<HmmCounts> parts(begins.size() - 1, HmmCounts(model));
-    run(call, static_cast<int64_t>(parts.size()), std::move(progress), [&](int64_t g) {
+    const auto never = [](int64_t) { return false; };
+    run(call, static_cast<int64_t>(parts.size()), std::move(progress), never, [&](int64_t g, SumRun &run) {
         const auto group = static_cast<size_t>(g);
         for (int64_t k = begins[group]; k < begins[group + 1]; ++k)
             found[static_cast<size_t>(k)] =
-                posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], nullptr, &parts[group]);
+                posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], nullptr, &parts[group], run);
     });
     HmmCounts all(model);
     for (const HmmCounts &part : parts) all.add(part);
@@ -164,7 +189,7 @@ nb::tuple labels(const Call &call, const HmmModel &model, const Codes &labels_of
     const int64_t first = call.offsets[0];
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     Buffer<uint8_t> best(static_cast<size_t>(call.offsets[call.n_sequences] - first));
-    run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
+    run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
         const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *posteriors) {
             std::vector<double> sums(static_cast<size_t>(n_labels));
             for (int64_t t = 0; t < n_rows; ++t) {
@@ -176,7 +201,7 @@ nb::tuple labels(const Call &call, const HmmModel &model, const Codes &labels_of
             }
         };
         found[static_cast<size_t>(k)] =
-            posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], &sink, nullptr);
+            posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], &sink, nullptr, run);
     });
     return nb::make_tuple(to_numpy(std::move(best)), to_numpy(std::move(found)));
 }
@@ -205,30 +230,57 @@ Segments segments_of(const Call &call, const Codes &state_labels, const Offsets 
     return {state_labels.data(), begins.data(), ends.data(), labels.data(), count};
 }
 
-/// Adds posteriors of each segment's label to its sum.
-void add_support(const Segments &segments, const HmmModel &model, int64_t from, int64_t n_rows,
-                 const double *posteriors, double *sums) {
-    int64_t at = std::upper_bound(segments.ends, segments.ends + segments.count, from) - segments.ends;
-    for (; at < segments.count && segments.begins[at] < from + n_rows; ++at) {
-        const int64_t begin = std::max(segments.begins[at], from), end = std::min(segments.ends[at], from + n_rows);
-        std::vector<double> is_label(static_cast<size_t>(model.padded));
+/// A part of a segment that lies within one stretch (posterior_stretch) of its sequence, so that one thread has it.
+struct Piece {
+    int64_t segment, begin, end;
+    double sum;
+};
+
+std::vector<Piece> pieces_of(const Call &call, const Segments &segments, int64_t stretch) {
+    std::vector<Piece> pieces;
+    int64_t k = 0;
+    for (int64_t at = 0; at < segments.count; ++at) {
+        while (call.offsets[k + 1] <= segments.begins[at]) ++k;
+        for (int64_t begin = segments.begins[at], end; begin < segments.ends[at]; begin = end) {
+            const int64_t next = call.offsets[k] + ((begin - call.offsets[k]) / stretch + 1) * stretch;
+            end = std::min(next, segments.ends[at]);
+            pieces.push_back({at, begin, end, 0});
+        }
+    }
+    return pieces;
+}
+
+/// Adds posteriors of each piece's label to its sum, or takes back what was added in [from, to) where there are none.
+void add_support(const Segments &segments, const HmmModel &model, int64_t from, int64_t to, const double *posteriors,
+                 std::vector<Piece> &pieces) {
+    std::vector<double> is_label(static_cast<size_t>(model.padded));
+    auto piece = std::upper_bound(pieces.begin(), pieces.end(), from,
+                                  [](int64_t position, const Piece &other) { return position < other.end; });
+    for (; piece != pieces.end() && piece->begin < to; ++piece) {
+        if (!posteriors) {
+            piece->sum = 0;
+            continue;
+        }
+        const int64_t begin = std::max(piece->begin, from), end = std::min(piece->end, to);
         for (int32_t s = 0; s < model.n_states; ++s)
-            is_label[static_cast<size_t>(s)] = segments.state_labels[s] == segments.labels[at];
-        sums[at] += model.kernels->sum_of(posteriors + (begin - from) * model.padded, end - begin, is_label.data(),
-                                          model.padded);
+            is_label[static_cast<size_t>(s)] = segments.state_labels[s] == segments.labels[piece->segment];
+        piece->sum += model.kernels->sum_of(posteriors + (begin - from) * model.padded, end - begin, is_label.data(),
+                                            model.padded);
     }
 }
 
 nb::tuple support(const Call &call, const HmmModel &model, const Segments &segments, nb::object progress) {
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
-    std::vector<double> sums(static_cast<size_t>(segments.count));
-    run(call, call.n_sequences, std::move(progress), [&](int64_t k) {
+    std::vector<Piece> pieces = pieces_of(call, segments, posterior_stretch(model));
+    run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
+        const int64_t begin = call.offsets[k], end = call.offsets[k + 1];
         const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *rows) {
-            add_support(segments, model, from, n_rows, rows, sums.data());
+            add_support(segments, model, from, rows ? from + n_rows : end, rows, pieces);
         };
-        found[static_cast<size_t>(k)] =
-            posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], &sink, nullptr);
+        found[static_cast<size_t>(k)] = posteriors(model, call.seen, begin, end, &sink, nullptr, run);
     });
+    std::vector<double> sums(static_cast<size_t>(segments.count));
+    for (const Piece &piece : pieces) sums[static_cast<size_t>(piece.segment)] += piece.sum;
     return nb::make_tuple(to_numpy(std::move(sums)), to_numpy(std::move(found)));
 }
 

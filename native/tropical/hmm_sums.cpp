@@ -1,8 +1,10 @@
 #include "hmm_sums.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
+#include "../compute/parallel.hpp"
 #include "hmm_wide_sums.hpp"
 
 namespace tropalign {
@@ -31,8 +33,8 @@ std::vector<double> packed(int32_t n_states, int32_t padded, From from) {
 /// One sequence on its way through the kernels.
 class Sums {
   public:
-    Sums(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end)
-        : model_(model), seen_(seen), begin_(begin), end_(end),
+    Sums(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run)
+        : model_(model), seen_(seen), run_(run), begin_(begin), end_(end),
           stretch_(std::min(stretch_of(model.padded), end - begin)), x_(3 * static_cast<size_t>(model.padded)) {
         index_.resize(static_cast<size_t>(stretch_));
         if (seen_.frames) {
@@ -46,6 +48,7 @@ class Sums {
     bool forward(bool keeps) {
         for (int64_t first = begin_; first < end_; first += stretch_) {
             const int64_t last = std::min(first + stretch_, end_);
+            run_.check();
             if (!prepare(first, last, true)) return false;
             if (first == begin_ && !begin()) return false;
             if (keeps) kept_.insert(kept_.end(), x_.begin(), x_.begin() + model_.padded);
@@ -67,20 +70,50 @@ class Sums {
         std::vector<double> rows(room), weighted(counts ? room : 0), arriving(counts ? room + padded : 0);
         std::vector<double> beta(3 * padded);
         std::fill_n(beta.begin(), model_.n_states, 1.0);
-        for (int64_t stretch = (end_ - begin_ - 1) / stretch_; stretch >= 0; --stretch) {
-            const int64_t first = begin_ + stretch * stretch_, last = std::min(first + stretch_, end_);
-            if (!prepare(first, last, false)) return false;
-            std::copy_n(kept_.begin() + stretch * model_.padded, padded, x_.begin());
-            again(first, last, rows.data());
+        for (int64_t k = n_stretches() - 1; k >= 0; --k) {
+            const int64_t first = begin_ + k * stretch_, n = std::min(stretch_, end_ - first);
             if (counts)  // the first row of the stretch behind
-                std::copy_n(arriving.begin(), padded, arriving.begin() + (last - first) * model_.padded);
-            if (!kernels().backward(all_steps(first, last), beta.data(), rows.data(),
-                                    counts ? weighted.data() : nullptr, counts ? arriving.data() : nullptr))
+                std::copy_n(arriving.begin(), padded, arriving.begin() + n * model_.padded);
+            if (!stretch(k, sums_before(k), beta.data(), rows.data(), counts ? weighted.data() : nullptr,
+                         counts ? arriving.data() : nullptr))
                 return false;
-            take(first, last - first, rows.data(), weighted.data(), arriving.data() + padded);
+            take(first, n, rows.data(), weighted.data(), arriving.data() + padded);
         }
         return true;
     }
+
+    /// Backward through all positions for the backward sums at the end of each stretch alone; false as `forward`.
+    bool ends(std::vector<double> &found) {
+        const auto padded = static_cast<size_t>(model_.padded);
+        std::vector<double> beta(3 * padded);
+        std::fill_n(beta.begin(), model_.n_states, 1.0);
+        found.resize(static_cast<size_t>(n_stretches()) * padded);
+        for (int64_t k = n_stretches() - 1; k >= 0; --k) {
+            const int64_t first = begin_ + k * stretch_, last = std::min(first + stretch_, end_);
+            run_.check();
+            std::copy_n(beta.begin(), padded, found.begin() + k * model_.padded);
+            if (!prepare(first, last, false) ||
+                !kernels().backward(all_steps(first, last), beta.data(), nullptr, nullptr, nullptr))
+                return false;
+        }
+        return true;
+    }
+
+    /// Posteriors of a stretch as `rows`, from the forward sums before it and the backward sums at its end, which
+    /// become those at the end of the stretch before.
+    bool stretch(int64_t k, const double *before, double *beta, double *rows, double *weighted, double *arriving) {
+        const int64_t first = begin_ + k * stretch_, last = std::min(first + stretch_, end_);
+        run_.check();
+        if (!prepare(first, last, false)) return false;
+        std::copy_n(before, model_.padded, x_.begin());
+        again(first, last, rows);
+        return kernels().backward(all_steps(first, last), beta, rows, weighted, arriving);
+    }
+
+    int64_t n_stretches() const { return (end_ - begin_ - 1) / stretch_ + 1; }
+    int64_t stretch_length() const { return stretch_; }
+    /// Forward sums before a stretch, at the first position those of the position itself; once `forward` kept them.
+    const double *sums_before(int64_t k) const { return kept_.data() + k * model_.padded; }
 
   private:
     const HmmSumKernels &kernels() const { return *model_.kernels; }
@@ -142,6 +175,7 @@ class Sums {
 
     const HmmModel &model_;
     const Observations &seen_;
+    SumRun &run_;
     const int64_t begin_, end_, stretch_;
     /// The sums of a position, and room for the kernel.
     std::vector<double> x_;
@@ -226,21 +260,62 @@ void HmmCounts::add(const HmmCounts &other) {
         for (size_t k = 0; k < (this->*member).size(); ++k) (this->*member)[k] += (other.*member)[k];
 }
 
-double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end) {
+namespace {
+
+/// The sums over several threads: forward and backward sums at the ends of stretches first, side by side, then the
+/// stretches, which do not depend on each other any more. The same numbers as one thread finds.
+///
+///     forward   |-----x-----x-----x----->          x: kept
+///     backward  <-----x-----x-----x-----|
+///     then      |<--->|<--->|<--->|<--->|          a stretch per thread
+bool posteriors_by_stretch(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
+                           const PosteriorSink &sink, SumRun &run, double &found) {
+    Sums ahead(model, seen, begin, end, run), back(model, seen, begin, end, run);
+    std::vector<double> ends;
+    std::atomic<bool> is_good = true;
+    parallel(2, 2, 1, [&](int, int64_t item) {
+        if (!(item == 0 ? ahead.forward(true) : back.ends(ends))) is_good = false;
+    });
+    if (!is_good) return false;
+    found = ahead.log_likelihood();
+    const auto padded = static_cast<size_t>(model.padded);
+    parallel(run.n_threads, ahead.n_stretches(), 1, [&](int, int64_t k) {
+        Sums own(model, seen, begin, end, run);
+        std::vector<double> rows(static_cast<size_t>(own.stretch_length()) * padded), beta(3 * padded);
+        std::copy_n(ends.begin() + k * model.padded, padded, beta.begin());
+        if (!own.stretch(k, ahead.sums_before(k), beta.data(), rows.data(), nullptr, nullptr)) is_good = false;
+        const int64_t first = begin + k * own.stretch_length();
+        if (is_good) sink(first, std::min(own.stretch_length(), end - first), rows.data());
+    });
+    return is_good;
+}
+
+}  // namespace
+
+int64_t posterior_stretch(const HmmModel &model) { return stretch_of(model.padded); }
+
+double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run) {
     if (begin == end) return 0;
-    Sums sums(model, seen, begin, end);
-    return sums.forward(false) ? sums.log_likelihood() : wide_posteriors(model, seen, begin, end, nullptr, nullptr);
+    Sums sums(model, seen, begin, end, run);
+    return sums.forward(false) ? sums.log_likelihood()
+                               : wide_posteriors(model, seen, begin, end, nullptr, nullptr, run);
 }
 
 double posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
-                  const PosteriorSink *sink, HmmCounts *counts) {
+                  const PosteriorSink *sink, HmmCounts *counts, SumRun &run) {
     if (begin == end) return 0;
-    Sums sums(model, seen, begin, end);
-    if (sums.forward(true)) {
-        const double found = sums.log_likelihood();
-        if (narrow_posteriors(sums, model, seen, begin, end, sink, counts)) return found;
+    double found = 0;
+    if (run.n_threads > 1 && sink && !counts && end - begin > stretch_of(model.padded)) {
+        if (posteriors_by_stretch(model, seen, begin, end, *sink, run, found)) return found;
+    } else {
+        Sums sums(model, seen, begin, end, run);
+        if (sums.forward(true)) {
+            found = sums.log_likelihood();
+            if (narrow_posteriors(sums, model, seen, begin, end, sink, counts)) return found;
+        }
     }
-    return wide_posteriors(model, seen, begin, end, sink, counts);
+    if (sink) (*sink)(begin, 0, nullptr);
+    return wide_posteriors(model, seen, begin, end, sink, counts, run);
 }
 
 }  // namespace tropalign

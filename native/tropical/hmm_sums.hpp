@@ -12,6 +12,7 @@
 // Positions are taken in stretches. Forward sums are kept for one stretch and for the position before each, and made
 // again, stretch by stretch from the end, on the way backward: memory does not grow with length * states.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -43,7 +44,8 @@ struct Observations {
     const double *frames;
 };
 
-/// Posteriors of a stretch of positions, from `first` on, a padded row each.
+/// Posteriors of a stretch of positions, from `first` on, a padded row each. Several threads may call it, for different
+/// stretches. Without rows: what came so far of this sequence is not good, and comes again.
 using PosteriorSink = std::function<void(int64_t first, int64_t n_rows, const double *posteriors)>;
 
 /// Counts that paths are expected to have; those of transitions and emissions padded, the latter per symbol.
@@ -54,12 +56,28 @@ struct HmmCounts {
     std::vector<double> start, transition, emission;
 };
 
-/// The logarithm of the probability of the observations [begin, end); 0 of none, -infinity where no path makes them.
-double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end);
+/// Thrown out of sums that are to stop.
+struct SumsStopped {};
 
-/// The same, with posteriors from the last stretch to the first, and counts, where these are not null. No sink is
+/// Threads for one sequence, and whether to stop.
+struct SumRun {
+    int n_threads;
+    const std::atomic<bool> &stops;
+
+    void check() const {
+        if (stops.load(std::memory_order_relaxed)) throw SumsStopped{};
+    }
+};
+
+/// Positions whose posteriors come together, counted from the begin of their sequence, but where wide sums are made.
+int64_t posterior_stretch(const HmmModel &model);
+
+/// The logarithm of the probability of the observations [begin, end); 0 of none, -infinity where no path makes them.
+double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run);
+
+/// The same, with posteriors of all stretches, and counts, where these are not null. No sink is
 /// called, and nothing counted, where no path makes the observations.
 double posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
-                  const PosteriorSink *sink, HmmCounts *counts);
+                  const PosteriorSink *sink, HmmCounts *counts, SumRun &run);
 
 }  // namespace tropalign

@@ -55,8 +55,8 @@ Wide sum_of(int32_t count, Term term) {
 
 class WideSums {
   public:
-    WideSums(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end)
-        : model_(model), seen_(seen), begin_(begin), end_(end), n_(model.n_states) {
+    WideSums(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run)
+        : model_(model), seen_(seen), run_(run), begin_(begin), end_(end), n_(model.n_states) {
         for (double p : model.transition) transition_.push_back(wide(p));
     }
 
@@ -64,6 +64,7 @@ class WideSums {
     Wide forward() {
         std::vector<Wide> now;
         for (int64_t t = begin_; t < end_; ++t) {
+            run_.check();
             now = next(t, now);
             if ((t - begin_) % kStretch == 0) kept_.push_back(now);
         }
@@ -79,6 +80,7 @@ class WideSums {
         std::vector<Wide> beta(static_cast<size_t>(n_), wide(1));
         const auto padded = static_cast<size_t>(model_.padded);
         for (int64_t k = static_cast<int64_t>(kept_.size()) - 1; k >= 0; --k) {
+            run_.check();
             const int64_t first = begin_ + k * kStretch, last = std::min(first + kStretch, end_);
             std::vector<std::vector<Wide>> alphas{kept_[static_cast<size_t>(k)]};
             for (int64_t t = first + 1; t < last; ++t) alphas.push_back(next(t, alphas.back()));
@@ -172,6 +174,7 @@ class WideSums {
 
     const HmmModel &model_;
     const Observations &seen_;
+    SumRun &run_;
     const int64_t begin_, end_;
     const int32_t n_;
     std::vector<Wide> transition_;
@@ -181,8 +184,8 @@ class WideSums {
 }  // namespace
 
 double wide_posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
-                       const PosteriorSink *sink, HmmCounts *counts) {
-    WideSums sums(model, seen, begin, end);
+                       const PosteriorSink *sink, HmmCounts *counts, SumRun &run) {
+    WideSums sums(model, seen, begin, end, run);
     const Wide all = sums.forward();
     if (all.value != 0 && (sink || counts)) sums.backward(sink, counts);
     return sums.log_of(all);

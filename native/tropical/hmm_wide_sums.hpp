@@ -7,6 +7,6 @@ namespace tropalign {
 
 /// As `posteriors`. With neither sink nor counts it only goes forward.
 double wide_posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
-                       const PosteriorSink *sink, HmmCounts *counts);
+                       const PosteriorSink *sink, HmmCounts *counts, SumRun &run);
 
 }  // namespace tropalign

@@ -146,3 +146,44 @@ def test_support_of_segments():
     np.testing.assert_allclose(sums, want, rtol=1e-12)
     best, _ = _native.hmm_labels(*model, 2)
     assert (best == by_label.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("is_left_right", [False, True])
+def test_threads_share_a_long_sequence(is_left_right):
+    """Three stretches; a model that goes from left to right needs a power of two per number, which one thread finds."""
+    start, transition, emission = model_of("dense", 3)
+    if is_left_right:
+        transition = np.array([[0.999, 0.001, 0], [0, 0.999, 0.001], [0, 0, 1]])
+    n = 300_000 if not is_left_right else 140_000
+    codes = np.random.default_rng(7).integers(0, 5, n).astype(np.uint8)
+    offsets, state_labels = np.array([0, 100, n]), np.array([0, 1, 0], np.uint8)
+    model = (start, transition, emission, codes, offsets)
+    bounds = np.array([0, 50, 100, 110, 70_000, n])
+    segments = (bounds[:-1], bounds[1:], np.array([0, 1, 0, 1, 0], np.uint8))
+    found = set()
+    for n_threads in (1, 3):
+        rows_found, _ = _native.hmm_posteriors_codes(*model, n_threads)
+        best, _ = _native.hmm_labels(*model, state_labels, n_threads)
+        sums, likelihoods = _native.hmm_support(*model, state_labels, *segments, n_threads)
+        found.add(b"".join(part.tobytes() for part in (rows_found, best, sums, likelihoods)))
+        by_label = np.stack([rows_found[:, [0, 2]].sum(axis=1), rows_found[:, 1]], axis=1)
+        want = [by_label[a:b, label].sum() for a, b, label in zip(*segments, strict=True)]
+        np.testing.assert_allclose(sums, want, rtol=1e-9, atol=1e-9)
+        assert (best == by_label.argmax(axis=1)).all()
+    assert len(found) == 1
+
+
+def test_an_interrupt_ends_long_work():
+    class Enough(Exception):
+        pass
+
+    def progress(done):
+        raise Enough
+
+    start, transition, emission = model_of("dense", 100)
+    codes = np.zeros(2_000_000, np.uint8)
+    for n_threads in (1, 3):
+        with pytest.raises(Enough):
+            _native.hmm_posteriors_codes(
+                start, transition, emission, codes, np.array([0, len(codes)]), n_threads, progress
+            )
