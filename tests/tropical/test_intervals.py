@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import tropical as oracle
 
+from tropalign import _native
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.tropical import MAX_PLUS, MIN_PLUS, REAL, best_cuts, matrix_chain, nussinov, search_tree, triangular
 from tropalign.tropical import intervals as module
@@ -221,6 +222,20 @@ def test_refused(name):
     with pytest.raises(error) as raised:
         wrong()
     assert text in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_stop_ends_the_work(n_threads):
+    calls = []
+
+    def stop(done):
+        calls.append(done)
+        raise RuntimeError("enough")
+
+    values = np.zeros((3200, 3200), np.float32)
+    with pytest.raises(RuntimeError, match="enough"):
+        _native.fill_triangle(values, False, True, None, None, None, 1, n_threads, stop)
+    assert len(calls) == 1
 
 
 def test_memory_is_asked_for_first(monkeypatch):

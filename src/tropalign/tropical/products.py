@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
-from tropalign.machine.numbers import whole_number
+from tropalign.machine.numbers import checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.tropical.arrays import checked_matrix, surveyed
 from tropalign.tropical.intervals import matrix_chain
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Matrices of a block of `scan`.
 _BLOCK = 32
+#: Sums that take less time than to ask how many threads there are.
+_LITTLE_SUMS = 2_000_000
 #: A result that is there without asking.
 _LITTLE_BYTES = 1 << 26
 
@@ -115,7 +117,7 @@ def matmul(
     [0, 0, 1]
     """
     semiring = checked_semiring(semiring)
-    n_threads = resolve_threads(n_threads)
+    n_threads = checked_threads(n_threads)
     if not isinstance(argbest, bool | np.bool_):
         raise UsageError(f"argbest is a {type(argbest).__name__}: give True or False")
     if argbest and not semiring.is_tropical:
@@ -127,8 +129,10 @@ def matmul(
     a, b = (matrix if matrix.ndim == 3 else matrix[None] for matrix in (a, b))
     without = _without_kernel(a.dtype, semiring, argbest)
     sums = max(len(a), len(b)) * a.shape[1] * a.shape[2] * b.shape[2]
+    if sums >= _LITTLE_SUMS:
+        n_threads = resolve_threads(n_threads)
     devices = devices_for(device, n_threads, sums, without)
-    c, best_k = product(a, b, semiring, argbest=argbest, n_threads=n_threads, devices=devices)
+    c, best_k = product(a, b, semiring, argbest=argbest, n_threads=n_threads or 1, devices=devices)
     if is_flat:
         c, best_k = c[0], best_k if best_k is None else best_k[0]
     return c if best_k is None else (c, best_k)
