@@ -13,9 +13,10 @@ from oracles import clustalw as oracle
 
 import tropalign
 from tropalign import _native
-from tropalign.errors import ResourceError, UsageError
+from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa.clustalw.api import align_clustalw
 from tropalign.msa.clustalw.distances import pair_distances
+from tropalign.msa.clustalw.given_tree import read_clustalw_tree
 from tropalign.msa.clustalw.matrices import SERIES, matrix_table, profile_matrix, series_of
 from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.msa.clustalw.progressive import align_along_tree
@@ -200,6 +201,25 @@ def test_a_tree_without_lengths_gives_the_order_only():
     options, distances = ClustalwOptions(), pair_distances(batch, ClustalwOptions())
     expected = align_along_tree(batch, options, bare, np.ones(len(batch)), distances)
     assert found.columns.tolist() == expected.columns.tolist()
+
+
+@pytest.mark.parametrize("kind", RECORDED)
+def test_the_tree_of_the_original_gives_its_alignment(kind, tmp_path):
+    batch = tropalign.read_sequences(DATA / f"{kind}.fasta")
+    (tmp_path / "a.dnd").write_text(json.loads((DATA / f"{kind}.json").read_text())["full"]["tree"])
+    options = ClustalwOptions(is_compat=True)
+    tree = read_clustalw_tree(tmp_path / "a.dnd", batch.names, options)
+    assert [row.upper() for row in align_clustalw(batch, options, tree)] == RECORDED[kind][""]
+
+
+def test_trees_of_other_shapes_are_read_as_they_are(tmp_path):
+    for text in ("(a:1,b:2);", "((a:1,b:2):1,c:3);", "(a,b,c);", "(a:1,b:1,c:2,d:3);", "((a:1,b:1,c:1):1,d:1,e:2);"):
+        (tmp_path / "a.nwk").write_text(text)
+        names = sorted(set(text) & set("abcde"))
+        tree = read_clustalw_tree(tmp_path / "a.nwk", names, ClustalwOptions())
+        assert tree.newick(names) == parse_guide_tree(text, names).newick(names)
+    with pytest.raises(InputError, match=r"a\.nwk: the tree has no 'f'"):
+        read_clustalw_tree(tmp_path / "a.nwk", [*names, "f"], ClustalwOptions())
 
 
 def test_progress_reaches_the_end_and_may_end_the_work():

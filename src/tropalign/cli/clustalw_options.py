@@ -94,15 +94,16 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
     from tropalign.machine.memory import left_for_job
     from tropalign.machine.threads import resolve_threads
     from tropalign.msa.clustalw.api import align_clustalw, pair_cells
+    from tropalign.msa.clustalw.given_tree import read_clustalw_tree
     from tropalign.msa.family import read_family
-    from tropalign.msa.guide_tree import parse_guide_tree, read_guide_tree
+    from tropalign.msa.guide_tree import parse_guide_tree
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
 
     allowed = memory_allowed(options.memory, options.output)
     reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
     batch = read_family(options.family, ALPHABETS.get(options.alphabet), **reading)
-    tree = None if options.tree_in is None else read_guide_tree(options.tree_in, batch.names)
+    tree = None if options.tree_in is None else read_clustalw_tree(options.tree_in, batch.names, method)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
     devices = open_devices(options.device or ["auto"], options.threads, pair_cells(batch, method), memory_bytes)
     with stage_bar(options.quiet) as progress:

@@ -6,16 +6,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tropalign.msa.clustalw.api import align_clustalw
+    from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.profiles import ProfileAlignment, align_profile_to_sequence, align_profiles, profile_of
 
 _HOMES = {
+    "ClustalwOptions": "clustalw.options",
     "ProfileAlignment": "profiles",
+    "align_clustalw": "clustalw.api",
     "align_profile_to_sequence": "profiles",
     "align_profiles": "profiles",
     "profile_of": "profiles",
 }
 
-__all__ = ["ProfileAlignment", "align_profile_to_sequence", "align_profiles", "profile_of"]
+__all__ = [
+    "ClustalwOptions",
+    "ProfileAlignment",
+    "align_clustalw",
+    "align_profile_to_sequence",
+    "align_profiles",
+    "profile_of",
+]
 
 
 def __getattr__(name: str) -> Any:
