@@ -16,8 +16,6 @@ namespace {
 /// Pairs at most: more are no array of 4 bytes each that any machine holds.
 constexpr int64_t kMostSequences = 1 << 20;
 constexpr int kMostWordRule = 1000;
-/// Residues of a sequence at most: a table of words has an entry per diagonal, and pieces of chains are counted.
-constexpr int64_t kLongestOfWords = 1 << 28;
 
 ClustalwSequences sequences_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offsets) {
     const auto n_entries = static_cast<int64_t>(offsets.size());
@@ -72,22 +70,35 @@ WordRules rules_of(int length, int gap, int n_top, int window, int n_letters) {
     return {length, gap, n_top, window, n_letters};
 }
 
-nb::object word_scores_compat(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_letters, int length, int gap,
-                              int n_top, int window, int n_threads, nb::object progress) {
+/// The scores that `of` gives for all pairs.
+nb::object word_scores_by(decltype(clustalw_word_scores) of, const Array<uint8_t, 1> &codes,
+                          const Array<int64_t, 1> &offsets, const WordRules &rules, int n_threads,
+                          const nb::object &progress) {
     require_threads(n_threads);
     require_progress(progress);
-    const WordRules rules = rules_of(length, gap, n_top, window, n_letters);
     const ClustalwSequences sequences = sequences_of(codes, offsets);
     require(longest_of(offsets.data(), sequences.n + 1, "offsets") <= kLongestOfWords,
-            "offsets: a sequence is longer than 268435456");
+            "offsets: a sequence is longer than 65535");
     std::vector<int32_t> scores(sequences.n_pairs());
     PythonPoll poll(progress);
     {
         nb::gil_scoped_release released;
-        clustalw_word_scores_compat(sequences, rules, n_threads, scores.data(), std::ref(poll));
+        of(sequences, rules, n_threads, scores.data(), std::ref(poll));
     }
     poll.rethrow();
     return to_numpy(std::move(scores));
+}
+
+nb::object word_scores(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_letters, int length, int gap,
+                       int n_top, int window, int n_threads, nb::object progress) {
+    const WordRules rules = rules_of(length, gap, n_top, window, n_letters);
+    return word_scores_by(clustalw_word_scores, codes, offsets, rules, n_threads, progress);
+}
+
+nb::object word_scores_compat(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_letters, int length, int gap,
+                              int n_top, int window, int n_threads, nb::object progress) {
+    const WordRules rules = rules_of(length, gap, n_top, window, n_letters);
+    return word_scores_by(clustalw_word_scores_compat, codes, offsets, rules, n_threads, progress);
 }
 
 template <class T>
@@ -127,9 +138,12 @@ void bind_clustalw_pairs(nanobind::module_ &m) {
     m.def("clustalw_identities", &identities, array("codes"), array("offsets"), array("matrix"), array("gap_open"),
           "gap_extend"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
           "Identical columns of all pairs as CLUSTALW aligns them, (0,1), (0,2) .. (1,2) ..");
+    m.def("clustalw_word_scores", &word_scores, array("codes"), array("offsets"), "n_letters"_a, "length"_a, "gap"_a,
+          "n_top"_a, "window"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          "Residues in the best chains of words of all pairs; see native/msa/clustalw_words.hpp.");
     m.def("clustalw_word_scores_compat", &word_scores_compat, array("codes"), array("offsets"), "n_letters"_a,
           "length"_a, "gap"_a, "n_top"_a, "window"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
-          "Residues in the best chains of words of all pairs; see native/msa/clustalw_words.hpp.");
+          "The same just as CLUSTALW 2.1 finds them.");
     m.def("clustalw_rooted", &rooted, array("children"), array("lengths"),
           "A tree with its root where CLUSTALW would place it: children and lengths; see "
           "native/msa/clustalw_rooting.hpp.");

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../compute/parallel.hpp"
+#include "word_kernels.hpp"
 
 namespace tropalign {
 
@@ -155,7 +156,94 @@ int32_t number_of_words(const WordRules &rules) {
     return n;
 }
 
+/// All sequences as kernels take them: as they are, and reversed.
+class WordSequences {
+  public:
+    WordSequences(const ClustalwSequences &sequences, int32_t n_letters) : sequences_(sequences) {
+        const int64_t n = sequences.n, first = n ? sequences.offsets[0] : 0;
+        const int64_t n_residues = n ? sequences.offsets[n] - first : 0;
+        letters_.resize(n_residues);
+        reversed_.assign(n_residues + (n + 1) * kWordMargin, kNoReversedLetter);
+        for (int64_t k = 0; k < n; ++k) {
+            const Residues sequence = sequences[k];
+            uint8_t *letters = letters_.data() + (sequences.offsets[k] - first),
+                    *end = reversed_at(k) + sequence.length;
+            for (int32_t i = 1; i <= sequence.length; ++i) {
+                const bool is_letter = sequence[i] < n_letters;
+                letters[i - 1] = is_letter ? sequence[i] : kNoLetter;
+                *--end = is_letter ? sequence[i] : kNoReversedLetter;
+            }
+        }
+    }
+
+    WordPair pair(int64_t i, int64_t j) {
+        return {letters_.data() + (sequences_.offsets[i] - sequences_.offsets[0]), sequences_[i].length, reversed_at(j),
+                sequences_[j].length};
+    }
+
+  private:
+    uint8_t *reversed_at(int64_t k) {
+        return reversed_.data() + (sequences_.offsets[k] - sequences_.offsets[0]) + (k + 1) * kWordMargin;
+    }
+
+    const ClustalwSequences &sequences_;
+    std::vector<uint8_t> letters_, reversed_;
+};
+
+/// Chains of one pair after another, by the kernels.
+class QuickChains {
+  public:
+    QuickChains(const WordKernels &kernels, const WordRules &rules) : kernels_(kernels), rules_(rules) {}
+
+    int32_t score(const WordPair &pair) {
+        if (pair.n_a < rules_.length || pair.n_b < rules_.length) return 0;
+        kernels_.count(pair, rules_.length, scratch_);
+        take_diagonals(pair.n_diagonals());
+        if (ranges_.empty()) return 0;
+        constexpr int32_t kFull = 255;
+        if (rules_.gap < kFull) {
+            const int32_t found = kernels_.chain8(pair, rules_.length, rules_.gap, ranges_, scratch_);
+            if (found < kFull) return found;
+        }
+        return kernels_.chain16(pair, rules_.length, rules_.gap, ranges_, scratch_);
+    }
+
+  private:
+    /// Ranges of the best diagonals with their neighbours.
+    void take_diagonals(int32_t n_diagonals) {
+        best_.clear();
+        for (int32_t d = 0; d >= 0 && static_cast<int32_t>(best_.size()) < rules_.n_top;)
+            if ((d = kernels_.take_best(scratch_, n_diagonals)) >= 0) best_.push_back(d);
+        std::sort(best_.begin(), best_.end());
+        ranges_.clear();
+        for (const int32_t d : best_) {
+            const int32_t begin = std::max(d - rules_.window, 0), end = std::min(d + rules_.window + 1, n_diagonals);
+            if (ranges_.empty() || ranges_.back().end < begin) ranges_.push_back({begin, end});
+            else ranges_.back().end = end;
+        }
+    }
+
+    const WordKernels &kernels_;
+    const WordRules &rules_;
+    WordScratch scratch_;
+    std::vector<int32_t> best_;
+    std::vector<DiagonalRange> ranges_;
+};
+
 }  // namespace
+
+bool clustalw_word_scores(const ClustalwSequences &sequences, const WordRules &rules, int n_threads, int32_t *scores,
+                          const Poll &poll) {
+    WordSequences prepared(sequences, rules.n_letters);
+    std::vector<QuickChains> chains(n_threads, QuickChains(*selected_word_kernels(), rules));
+    return parallel(
+        n_threads, sequences.n - 1, 1,
+        [&](int thread, int64_t i) {
+            const int64_t begin = pair_row_begin(sequences.n, i);
+            for (int64_t j = i + 1; j < sequences.n; ++j) scores[begin + j] = chains[thread].score(prepared.pair(i, j));
+        },
+        poll);
+}
 
 bool clustalw_word_scores_compat(const ClustalwSequences &sequences, const WordRules &rules, int n_threads,
                                  int32_t *scores, const Poll &poll) {

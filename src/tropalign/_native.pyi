@@ -494,6 +494,17 @@ def clustalw_identities(
     n_threads: int,
     progress: Callable[[int], object] | None = None,
 ) -> _I32: ...
+def clustalw_word_scores(
+    codes: _U8,
+    offsets: _I64,
+    n_letters: int,
+    length: int,
+    gap: int,
+    n_top: int,
+    window: int,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+) -> _I32: ...
 def clustalw_word_scores_compat(
     codes: _U8,
     offsets: _I64,

@@ -126,5 +126,6 @@ def _by_words(
     codes, rules = clustalw_codes(batch), PROTEIN_WORDS
     if _is_nucleotide(batch):
         codes, rules = WORD_CODES[codes], NUCLEOTIDE_WORDS
-    scores = _native.clustalw_word_scores_compat(codes, batch.offsets, *rules, n_threads, told)
+    count = _native.clustalw_word_scores_compat if options.is_compat else _native.clustalw_word_scores
+    scores = count(codes, batch.offsets, *rules, n_threads, told)
     return (100.0 - _per_residue(scores.astype(np.float64), batch.lengths) * 100.0) / 100.0
