@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import tropalign
+from tropalign import _native
 from tropalign.errors import ResourceError
 from tropalign.msa.clustalw.distances import pair_distances
 from tropalign.msa.clustalw.options import ClustalwOptions
-from tropalign.msa.clustalw.rooting import compat_weights, root_tree, tree_identities
+from tropalign.msa.clustalw.pair_scoring import pair_scoring
+from tropalign.msa.clustalw.rooting import compat_weights, root_tree, sequence_weights, tree_identities
 from tropalign.trees.joining import neighbour_joining
 
 DATA = Path(__file__).parent.parent / "data" / "clustalw"
@@ -63,6 +65,88 @@ def test_compat_tree_is_that_of_clustalw(name, speed):
     assert compat_weights(tree).tolist() == expected["weights"]
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_distances_are_those_of_each_pair_aligned_alone(name):
+    batch = family(name)
+    matrix_name, scoring = pair_scoring(ClustalwOptions(), batch.alphabet, int(batch.lengths.max()))
+    matrix = tropalign.SubstitutionMatrix(matrix_name, batch.alphabet, scoring.scores, batch.alphabet.letters)
+    expected = []
+    for i in range(len(batch)):
+        for j in range(i + 1, len(batch)):
+            shorter = int(min(batch.lengths[i], batch.lengths[j]))
+            gap = tropalign.Gap(int(scoring.gap_open[shorter]), scoring.gap_extend)
+            pair = tropalign.align(batch.text(i), batch.text(j), mode="local", matrix=matrix, gap=gap)
+            expected.append(1 - pair.n_identical / shorter)
+    told = []
+    assert pair_distances(batch, ClustalwOptions(), n_threads=2, progress=told.append).tolist() == expected
+    assert all(0 <= share <= 1 for share in told)
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_distances_are_near_those_of_clustalw(name, speed):
+    found = pair_distances(family(name), ClustalwOptions(quicktree=speed == "quick"))
+    assert np.abs(found - recorded(name, speed)["distances"]).mean() < 0.02
+
+
+def words(rng, length, n_letters, n_longest):
+    """Six sequences, relatives among them, one of no residue, and one without a letter that lifts compat's limit."""
+    lengths = [*rng.integers(0, n_longest, 5), 0, 40 * n_longest]
+    first = rng.integers(0, n_letters + 1, n_longest)
+    parts = [np.where(rng.random(n) < 0.3, rng.integers(0, n_letters + 1, n), first[:n]) for n in lengths[:6]]
+    codes = np.concatenate([*parts, np.full(lengths[6], 31)]).astype(np.uint8)
+    return codes, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_longest", [12, 100, 500])
+def test_chains_of_words_on_all_diagonals_are_those_of_clustalw(isa, length, n_longest):
+    rng = np.random.default_rng(length * n_longest)
+    for n_letters, gap, window in ((4, length, 0), (5, 6, 2), (20 if length == 1 else 4, 3 + length, 5)):
+        arguments = (*words(rng, length, n_letters, n_longest), n_letters, length, gap, 1000, window, 2)
+        found, expected = _native.clustalw_word_scores(*arguments), _native.clustalw_word_scores_compat(*arguments)
+        assert found.tolist() == expected.tolist()
+        assert max(found) <= n_longest
+
+
+def test_scores_of_words_beyond_8_bits():
+    codes = np.tile(np.arange(20, dtype=np.uint8), 80)
+    offsets = np.array([0, 800, 1600], np.int64)
+    for n_top in (1, 5):
+        assert _native.clustalw_word_scores(codes, offsets, 20, 1, 3, n_top, 5, 1).tolist() == [800]
+
+
+def test_the_first_of_equal_diagonals_is_taken():
+    # AC of the second sequence stands beside that of the first, and beside A then C: two diagonals with a word each.
+    codes = np.array([0, 1, 2, 2, 1, 0], np.uint8)
+    offsets = np.array([0, 3, 6], np.int64)
+    assert _native.clustalw_word_scores(codes, offsets, 4, 1, 3, 1, 0, 1).tolist() == [1]
+
+
+def test_the_root_is_placed_where_both_sides_are_as_far():
+    tree = neighbour_joining([[0, 2, 7], [2, 0, 7], [7, 7, 0]], ["a", "b", "c"])
+    assert root_tree(tree).newick(["a", "b", "c"]) == "((a:1.0,b:1.0):2.5,c:3.5);"
+    assert root_tree(tree, is_compat=True).newick(["a", "b", "c"]) == "((a:1.0,b:1.0):2.5,c:3.5);"
+
+
+def test_roots_of_larger_trees_leave_both_sides_as_far():
+    rng = np.random.default_rng(3)
+    for n in (4, 9, 40):
+        points = rng.random((n, 3))
+        square = np.sqrt(((points[:, None] - points[None]) ** 2).sum(2))
+        tree = root_tree(neighbour_joining(square, [str(k) for k in range(n)], negative="zero"))
+        depth = np.zeros(2 * n - 1)
+        for k in range(n - 2, -1, -1):
+            for child in tree.children[k]:
+                depth[child] = depth[n + k] + tree.branch_lengths[child]
+        below = {leaf: [leaf] for leaf in range(n)}
+        for k, (first, second) in enumerate(tree.children.tolist()):
+            below[n + k] = below[first] + below[second]
+        means = [depth[below[child]].mean() for child in tree.children[-1].tolist()]
+        assert means[0] == pytest.approx(means[1])
+        assert sequence_weights(tree).sum() == pytest.approx(1)
+
+
 def test_distances_that_do_not_fit_the_memory_are_refused():
-    with pytest.raises(ResourceError, match="a table of distances of 12 sequences needs 1.3 KiB"):
+    with pytest.raises(ResourceError, match=r"a table of distances of 12 sequences needs 1\.3 KiB"):
         pair_distances(family("proteins"), ClustalwOptions(), memory_bytes=100)

@@ -51,9 +51,8 @@ def clustalw_words():
     """Pairs whose words are counted."""
     valid = {"codes": CODES, "offsets": OFFSETS, "n_letters": 25, "length": 1, "gap": 3, "n_top": 5, "window": 5}
     valid |= {"n_threads": 2}
-    call = _native.clustalw_word_scores_compat
-    yield "right", call, valid, None, ""
-    for name, value, error, part in [
+    longer = np.zeros(65536, np.uint8)
+    wrong = [
         *SEQUENCES,
         ("n_letters", 0, ValueError, "outside of 1 to 32"),
         ("n_letters", 33, ValueError, "outside of 1 to 32"),
@@ -65,8 +64,13 @@ def clustalw_words():
         ("n_top", 1001, ValueError, "outside of 1 to 1000"),
         ("window", -1, ValueError, "outside of 0 to 1000"),
         ("window", 2**40, TypeError, ""),
-    ]:
-        yield f"{name} {np.shape(value)}", call, changed(valid, **{name: value}), error, part
+    ]
+    for call in (_native.clustalw_word_scores, _native.clustalw_word_scores_compat):
+        yield "right", call, valid, None, ""
+        for name, value, error, part in wrong:
+            yield f"{name} {np.shape(value)}", call, changed(valid, **{name: value}), error, part
+        beyond = changed(valid, codes=longer, offsets=np.array([0, 65536], I64))
+        yield "long", call, beyond, ValueError, "longer than 65535"
 
 
 def clustalw_roots():

@@ -77,7 +77,7 @@ def pair_distances(
         require(PAIR_BYTES * n_pairs, memory_bytes, f"a table of distances of {n:,} sequences", remedy)
     told = None if progress is None else _share_of(progress, n_pairs)
     if options.quicktree:
-        return _by_words(batch, options, n_threads, told)
+        return _by_words(batch, options, n_threads, None if progress is None else _share_of_rows(progress, n))
     if options.is_compat:
         scoring = compat_scoring(options, _is_nucleotide(batch), int(batch.lengths.max()))
         codes = clustalw_codes(batch)
@@ -95,6 +95,16 @@ def _share_of(progress: Callable[[float], object], n_items: int) -> Progress:
 
     def told(n_begun: int) -> None:
         progress(n_begun / n_items)
+
+    return told
+
+
+def _share_of_rows(progress: Callable[[float], object], n: int) -> Progress:
+    """The same of rows of all pairs, which have one pair fewer each."""
+
+    def told(n_begun: int) -> None:
+        left = n - n_begun
+        progress(1 - left * (left - 1) / (n * (n - 1)))
 
     return told
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.msa.clustalw.letters import LETTERS
-from tropalign.msa.clustalw.matrices import TRANSITIONS, matrix_table, mismatch_of
+from tropalign.msa.clustalw.matrices import matrix_table, mismatch_of
 from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.sequences.alphabet import Alphabet
 
@@ -85,7 +85,8 @@ def _protein_opens(cost: float, mismatch: int, unit: int, longest: int) -> NDArr
 def pair_scoring(options: ClustalwOptions, alphabet: Alphabet, longest: int) -> tuple[str, PairScoring]:
     """The scoring of the same alignments in UNITS, and the name of its matrix.
 
-    Transitions score as such, which they do not in the original (`MISPLACED`).
+    Transitions are mismatches, as in the original (`MISPLACED`): if they were not, many more residues would be
+    identical by chance.
 
     Parameters
     ----------
@@ -101,9 +102,6 @@ def pair_scoring(options: ClustalwOptions, alphabet: Alphabet, longest: int) -> 
     table = matrix_table(name) * tenth
     lengths = np.maximum(np.arange(longest + 1), 1)
     if is_nucleotide:
-        for one, other in TRANSITIONS:
-            i, j = LETTERS.index(one), LETTERS.index(other)
-            table[i, j] = table[j, i] = options.transition_weight * table[0, 0]
         opening, extending = NUCLEOTIDE_SCALES[options.nucleotide_matrix]
         opens = np.full(longest + 1, 2 * cost * opening)
     else:
