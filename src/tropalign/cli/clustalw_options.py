@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 OPTIONS = "tropalign.msa.clustalw.options"
 #: Options of the command line that are fields of ClustalwOptions, and those that turn a field of it off.
 FIELDS = (
-    "quicktree", "clustering", "series", "nucleotide_matrix", "gap_open", "gap_extend", "pw_gap_open", "pw_gap_extend",
-    "delay", "gap_distance", "hydrophilic", "transition_weight", "negative_matrix",
+    "quicktree", "word_length", "word_gap", "n_diagonals", "diagonal_window", "clustering", "series",
+    "nucleotide_matrix", "gap_open", "gap_extend", "pw_gap_open", "pw_gap_extend", "delay", "gap_distance",
+    "hydrophilic", "transition_weight", "negative_matrix",
 )  # fmt: skip
 RENAMED = {"compat": "is_compat", "end_gaps": "has_end_gaps", "count_end_gaps": "counts_end_gaps"}
 TURNED_OFF = {
@@ -31,6 +32,13 @@ def add_clustalw_options(group: Any) -> None:
         "--compat", action="store_true", help="its rounded frequencies and weights, too: the very same alignment"
     )
     group.add_argument("--quicktree", action="store_true", help="distances from words instead of alignments")
+    for name, metavar, meaning in (
+        ("word-length", "K", "residues of such a word (default: 1, nucleotides 2)"),
+        ("word-gap", "C", "a change of the diagonal in a chain of words (default: 3, nucleotides 5)"),
+        ("n-diagonals", "N", "diagonals with most words that are taken (default: 5, nucleotides 4)"),
+        ("diagonal-window", "N", "and diagonals beside each of them (default: 5, nucleotides 4)"),
+    ):
+        group.add_argument(f"--{name}", type=whole(0), metavar=metavar, help=meaning)
     group.add_argument("--clustering", choices=Choices(OPTIONS, "CLUSTERINGS"), help="of the guide tree (default: nj)")
     group.add_argument(
         "--series", choices=Choices(OPTIONS, "PROTEIN_SERIES"), help="matrices for proteins (default: gonnet)"

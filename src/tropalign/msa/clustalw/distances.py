@@ -21,8 +21,8 @@ from tropalign.sequences.batch import SequenceBatch
 #: Of nucleotides only A, C, G, T and U (as T) are in words; of proteins all letters.
 WORD_CODES = np.full(len(LETTERS), 4, np.uint8)
 WORD_CODES[[LETTERS.index(letter) for letter in "ACGTU"]] = 0, 1, 2, 3, 3
-#: Letters in words; a word's length, what a change of the diagonal costs, diagonals that are taken, neighbours of each.
-PROTEIN_WORDS, NUCLEOTIDE_WORDS = (25, 1, 3, 5, 5), (4, 2, 5, 4, 4)
+#: Letters in words, of proteins and of nucleotides.
+WORD_LETTERS = (len(LETTERS), 4)
 #: What a pair takes: the distance, and what it is made of.
 PAIR_BYTES = 20
 
@@ -46,7 +46,8 @@ def pair_distances(
     batch
         The family; two sequences or more.
     options
-        `is_compat`, `quicktree`, `pw_gap_open`, `pw_gap_extend`, `series` and `nucleotide_matrix` count.
+        `is_compat`, `quicktree` and the rules for words, `pw_gap_open`, `pw_gap_extend`, `series` and
+        `nucleotide_matrix` count.
     n_threads
         The result does not depend on it.
     memory_bytes
@@ -61,6 +62,8 @@ def pair_distances(
 
     Raises
     ------
+    UsageError
+        Words of proteins of more than 2 residues.
     ResourceError
         Memory that does not suffice.
 
@@ -133,9 +136,10 @@ def _by_words(
     batch: SequenceBatch, options: ClustalwOptions, n_threads: int, told: Progress | None
 ) -> NDArray[np.float64]:
     """1 - residues of the best chain of words per residue of the shorter sequence."""
-    codes, rules = clustalw_codes(batch), PROTEIN_WORDS
-    if _is_nucleotide(batch):
-        codes, rules = WORD_CODES[codes], NUCLEOTIDE_WORDS
+    is_nucleotide = _is_nucleotide(batch)
+    codes, rules = clustalw_codes(batch), (WORD_LETTERS[is_nucleotide], *options.words(is_nucleotide))
+    if is_nucleotide:
+        codes = WORD_CODES[codes]
     count = _native.clustalw_word_scores_compat if options.is_compat else _native.clustalw_word_scores
     scores = count(codes, batch.offsets, *rules, n_threads, told)
     return (100.0 - _per_residue(scores.astype(np.float64), batch.lengths) * 100.0) / 100.0

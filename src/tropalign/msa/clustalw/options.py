@@ -21,6 +21,24 @@ DEFAULTS: dict[str, tuple[float, float]] = {
 }
 #: CLUSTALW's own limits.
 MOST: dict[str, float] = {"gap_open": 100.0, "gap_extend": 10.0, "pw_gap_open": 100.0, "pw_gap_extend": 10.0}
+#: Of quick distances where nothing is said, proteins and nucleotides; what word_gap is more than a word_length that was
+#: given; and the longest words.
+WORDS: dict[str, tuple[int, int]] = {
+    "word_length": (1, 2),
+    "word_gap": (3, 5),
+    "n_diagonals": (5, 4),
+    "diagonal_window": (5, 4),
+}
+MORE_THAN_WORD, LONGEST_WORD = (3, 4), (2, 4)
+#: Whole numbers: the least and the most.
+RANGES: dict[str, tuple[int, int]] = {
+    "delay": (0, 100),
+    "gap_distance": (0, 100),
+    "word_length": (1, 4),
+    "word_gap": (1, 500),
+    "n_diagonals": (1, 50),
+    "diagonal_window": (0, 50),
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +51,15 @@ class ClustalwOptions:
         Rounded frequencies, truncated weights and the splits of the original, so that its alignment comes out.
     quicktree
         Distances from words instead of alignments.
+    word_length
+        Residues of such a word; 1 (nucleotides 2) when None.
+    word_gap
+        What it costs a chain of words to change the diagonal; 3 (5) when None, where word_length is given that and 3
+        (4).
+    n_diagonals
+        Diagonals with most words that are taken; 5 (4) when None.
+    diagonal_window
+        Diagonals that are taken on either side of these; 5 (4) when None.
     clustering : {"nj", "upgma"}
         How the guide tree is made.
     gap_open, gap_extend
@@ -75,6 +102,10 @@ class ClustalwOptions:
 
     is_compat: bool = False
     quicktree: bool = False
+    word_length: int | None = None
+    word_gap: int | None = None
+    n_diagonals: int | None = None
+    diagonal_window: int | None = None
     clustering: str = "nj"
     gap_open: float | None = None
     gap_extend: float | None = None
@@ -103,10 +134,12 @@ class ClustalwOptions:
             if getattr(self, name) is not None:
                 _check_number(name, getattr(self, name), most)
         _check_number("transition_weight", self.transition_weight, 1.0)
-        for name, limit in (("delay", 100), ("gap_distance", 100)):
+        for name, (least, most_whole) in RANGES.items():
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
-                raise UsageError(f"{name} {value!r} is no whole number from 0 to {limit}")
+            if value is None and name in WORDS:
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most_whole:
+                raise UsageError(f"{name} {value!r} is no whole number from {least} to {most_whole}")
         if not isinstance(self.hydrophilic, str) or not all(c.isascii() and c.isalpha() for c in self.hydrophilic):
             raise UsageError(f"hydrophilic {self.hydrophilic!r}: give letters of amino acids, such as 'GPSNDQEKR'")
 
@@ -114,6 +147,29 @@ class ClustalwOptions:
         """Cost of a gap: "gap_open", "gap_extend", "pw_gap_open" or "pw_gap_extend"."""
         given = getattr(self, name)
         return DEFAULTS[name][is_nucleotide] if given is None else float(given)
+
+    def words(self, is_nucleotide: bool) -> tuple[int, int, int, int]:
+        """Of quick distances: word_length, word_gap, n_diagonals and diagonal_window.
+
+        Raises
+        ------
+        UsageError
+            Words of proteins of more than 2 residues.
+
+        Examples
+        --------
+        >>> ClustalwOptions().words(is_nucleotide=False), ClustalwOptions(word_length=3).words(is_nucleotide=True)
+        ((1, 3, 5, 5), (3, 7, 4, 4))
+        """
+        chosen = {name: defaults[is_nucleotide] for name, defaults in WORDS.items()}
+        if self.word_length is not None:
+            longest, kind = LONGEST_WORD[is_nucleotide], ("proteins", "nucleotides")[is_nucleotide]
+            if self.word_length > longest:
+                raise UsageError(f"word_length {self.word_length}: words of {kind} have up to {longest} residues")
+            chosen["word_gap"] = self.word_length + MORE_THAN_WORD[is_nucleotide]
+        given = {name: getattr(self, name) for name in WORDS if getattr(self, name) is not None}
+        length, gap, n_diagonals, window = (chosen | given).values()
+        return length, gap, n_diagonals, window
 
     def parameters(self) -> dict[str, str]:
         """For headers, by name."""
