@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,8 +45,8 @@ def _check_profiles(gpu: Gpu, rng: np.random.Generator) -> None:
     profiles = [rng.dirichlet(np.full(N_LETTERS, 0.2), n) for n in LENGTHS[:2]]
     profiles[0][::3] = np.eye(N_LETTERS)[-1]
     aligned = ProfilesOnGpu(gpu)
-    found = [*aligned.profiles([(profiles[1], profiles[0])])[0]]
-    wanted = [*_native.align_profiles(profiles[1], profiles[0])]
+    found: list[Any] = [*aligned.profiles([(profiles[1], profiles[0])])[0]]
+    wanted: list[Any] = [*_native.align_profiles(profiles[1], profiles[0])]
     scores = rng.integers(-4, 9, (N_LETTERS, N_LETTERS)).astype(np.float64)
     codes = rng.integers(0, N_LETTERS - 1, LENGTHS[0]).astype(np.uint8)
     found += aligned.sequences([(profiles[1], codes)], scores)[0]
