@@ -31,13 +31,13 @@ def is_distance_matrix(first: bytes) -> bool:
 
     Examples
     --------
-    >>> [is_distance_matrix(line) for line in (b"  12", b"12 340", b"# tropalign 1.0", b">seq")]
+    >>> [is_distance_matrix(line) for line in (b"  12", b"12 340", b"# tropalign 1.0", b"#NEXUS")]
     [True, False, True, False]
     """
     words = first.split()
     if len(words) == 1 and words[0].isdigit():
         return True
-    return first[:1] in (b"\t", b"#") and not first.startswith(b"# STOCKHOLM")
+    return first.startswith((b"\t", b"# ")) and not first.startswith(b"# STOCKHOLM")
 
 
 def read_distance_matrix(source: Source) -> tuple[tuple[str, ...], NDArray[np.float64]]:

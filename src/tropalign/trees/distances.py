@@ -15,7 +15,6 @@ from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.formats.msa import read_alignment
 from tropalign.machine.numbers import checked_threads
 from tropalign.machine.threads import resolve_threads
-from tropalign.pairwise.api import align_all
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
@@ -63,7 +62,7 @@ def alignment_distances(
     memory_bytes
         What may be taken; a share of the free memory by default.
     progress
-        Receives the number of pairs done; what it raises ends the work.
+        Receives the number of blocks of pairs (64 rows with 64 others) that are begun; what it raises ends the work.
 
     Returns
     -------
@@ -140,6 +139,8 @@ def pair_distances(
     >>> pair_distances(batch, "identity").round(3).tolist()
     [0.0, 0.286, 0.333]
     """
+    from tropalign.pairwise.api import align_all  # which alignments do not wait for
+
     if model is None:
         model = "jc69" if sequences.alphabet.complement else "kimura"
     if model == "k2p":
