@@ -155,7 +155,7 @@ def trees(is_quick: bool, folder: Path) -> Iterator[Case]:
         }
         if n <= 2000:
             there["quicktree"] = partial(run, ["quicktree", "-in", "m", phylip])
-        ours = partial(timed, partial(neighbour_joining, distances, n_threads=1))
+        ours = partial(timed, partial(neighbour_joining, distances))
         yield Case(f"neighbour joining, {n:,} taxa", "s", 0.0, ours, there, clock="own")
         ours = partial(run, command("tree", phylip, "-o", tree, "-t", "1", "-q"))
         yield Case(f"the same as a command, {n:,} taxa", "s", 0.0, ours, {"rapidnj": there["rapidnj"]}, clock="own")
