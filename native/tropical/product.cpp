@@ -37,9 +37,9 @@ constexpr int64_t kItemRows = 480, kItemColumns = 4096;
 /// Sums that take less time than a thread takes to start.
 constexpr double kLittleWork = 2e6;
 
-/// Rows of an item: fewer where there are fewer items than threads.
+/// Rows of an item: fewer where there are less than two items per thread, so that none waits long for another.
 int64_t rows_of_item(int64_t m, int64_t n_others, int n_threads) {
-    const int64_t wanted = std::max<int64_t>(1, n_threads / std::max<int64_t>(n_others, 1));
+    const int64_t wanted = n_threads == 1 ? 1 : std::max<int64_t>(1, 2 * n_threads / n_others);
     const int64_t rows = (m + wanted - 1) / wanted;
     return std::clamp<int64_t>((rows + 23) / 24 * 24, 24, kItemRows);
 }

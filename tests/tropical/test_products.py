@@ -267,6 +267,18 @@ def test_chains(semiring):
 HUGE = np.zeros((1_000_000, 1), np.float32)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_bad_numbers_anywhere(isa, dtype):
+    rng = np.random.default_rng(13)
+    for semiring, wrong in ((MIN_PLUS, -np.inf), (MAX_PLUS, np.inf), (LOG, np.inf), (REAL, -np.inf)):
+        for at in (0, 1, 30, 64, 100, 132):
+            a = rng.normal(0, 9, (7, 19)).astype(dtype)
+            for number in (np.nan, wrong):
+                a.flat[at] = number
+                with pytest.raises(InputError, match=rf"A\[{at // 19}, {at % 19}\] is"):
+                    matmul(a, a.T, semiring)
+
+
 def call(*arguments, **options):
     return lambda: matmul(*arguments, **options)
 
