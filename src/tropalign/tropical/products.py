@@ -263,8 +263,8 @@ def chain(
         Threads, 0 for all that are available.
     device
         "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one for 10^11
-        sums and more. GPUs multiply neighbours side by side, square matrices of one size and of the kinds that they have for
-        `matmul`. Sums of floats are then rounded in another order.
+        sums and more. GPUs multiply neighbours side by side, square matrices of one size and of the kinds that they
+        have for `matmul`. Sums of floats are then rounded in another order.
 
     Returns
     -------
