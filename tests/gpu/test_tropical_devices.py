@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import DeviceError, InputError, TropalignWarning
-from tropalign.tropical import BOOL, HMM, MAX_PLUS, MIN_PLUS, closure, matmul, zero_of
+from tropalign.tropical import BOOL, HMM, MAX_PLUS, MIN_PLUS, chain, closure, matmul, zero_of
 from tropalign.tropical.cycles import NegativeCycle
+from tropalign.tropical.gpu_hmm import MOST_STATES
+from tropalign.tropical.hmm import MOST_STATES_OF_GPU
 from tropalign.tropical.product_task import ProductTask
 
 SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -101,6 +103,20 @@ def test_negative_cycles_are_named(opened):
             closure(edges, device=device)
 
 
+@SETTINGS
+@given(data=st.data())
+def test_chains(opened, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    dtype, semiring = data.draw(st.sampled_from(DTYPES)), data.draw(st.sampled_from([MIN_PLUS, MAX_PLUS]))
+    n, count = data.draw(st.integers(0, 70)), data.draw(st.integers(1, 6))
+    matrices = [
+        numbers(rng, (n, n), dtype, semiring, 900, data.draw(st.sampled_from([0, 0.5, 1]))) for _ in range(count)
+    ]
+    found, wanted = (chain(matrices, semiring, device=device) for device in ("cuda:0", "cpu"))
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+
+
 def random_model(rng, n_states, n_symbols, missing):
     transition, emission = rng.dirichlet(np.ones(n_states), n_states), rng.dirichlet(np.ones(n_symbols), n_states)
     transition[rng.random(transition.shape) < missing] = 0
@@ -139,10 +155,21 @@ def test_what_has_no_kernel(monkeypatch):
         (lambda: matmul(wide, wide, device="cuda:0"), "^cuda:0: products of float64 are computed on the CPU only"),
         (lambda: matmul(wide > 0, wide > 0, BOOL, device="cuda:0"), "^cuda:0: products over bool are"),
         (lambda: matmul(far, far.T, argbest=True, device="cuda:0"), "^cuda:0: products with argbest are"),
-        (lambda: matmul(far, far.T, device="cuda:0"), "^host: products of numbers as far apart as these are"),
+        (
+            lambda: matmul(far, far.T, device="cuda:0"),
+            "^host: products of numbers as large or as far apart as these are",
+        ),
+        (lambda: chain([far, far.T], device="cuda:0"), "^cuda:0: chains of matrices of several sizes are"),
+        (
+            lambda: chain([np.full((2, 2), 2**30, np.int32)] * 2, device="cuda:0"),
+            "^host: chains of numbers as large or as far apart as",
+        ),
         (lambda: closure(wide, device="cuda:0"), "^cuda:0: closures of float64 are"),
         (lambda: closure(wide > 0, BOOL, device="cuda:0"), "^cuda:0: closures over bool are"),
-        (lambda: closure(far @ far.T, predecessors=True, device="cuda:0"), "^cuda:0: closures with predecessors are"),
+        (
+            lambda: closure(np.eye(2, dtype=np.int32), predecessors=True, device="cuda:0"),
+            "^cuda:0: closures with predecessors are",
+        ),
         (lambda: closure(-np.eye(2, dtype=np.int32)[::-1], device="cuda:0"), "^host: closures of int32 with negative"),
     ):
         with pytest.raises(DeviceError, match=f"{words}.*: choose the device cpu$"):
@@ -150,6 +177,14 @@ def test_what_has_no_kernel(monkeypatch):
     monkeypatch.setattr("tropalign.devices.registry.open_devices", lambda *_: [GpuDevice(HostDevice(16)), CpuDevice(1)])
     with pytest.raises(InputError, match="convert the matrices to float64"):
         matmul(far, far.T, device="cuda:0")
+
+
+def test_models_that_are_too_large():
+    n = MOST_STATES_OF_GPU + 1
+    model = HMM(np.full(n, 1 / n), np.full((n, n), 1 / n))
+    with pytest.raises(DeviceError, match=r"^cuda:0: models of 1,025 states are computed on the CPU only"):
+        model.forward(np.zeros((1, n)), device="cuda:0")
+    assert MOST_STATES_OF_GPU == MOST_STATES
 
 
 def test_a_gpu_that_fails_costs_a_warning(monkeypatch):

@@ -18,7 +18,7 @@ from tropalign.errors import DeviceError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: States whose values of several sequences local memory holds.
+#: States whose values of two sequences local memory holds.
 MOST_STATES = 1024
 #: Lanes of a group.
 GROUP = 64

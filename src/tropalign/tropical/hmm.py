@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int], object]
 #: Sequences that keep a GPU busier than the processor: `auto` looks for none with fewer.
 FEWEST_SEQUENCES = 1000
+#: States of a model that GPUs have kernels for (gpu_hmm.py).
+MOST_STATES_OF_GPU = 1024
 TEXTS = ("name", "description", "report")
 
 
@@ -527,7 +529,9 @@ class HMM:
     def _devices(self, device: str | Iterable[str], seen: Observations, n_threads: int) -> list[Device] | None:
         """What shares the sequences; None for the processor alone."""
         n_sequences, n_sums = len(seen.offsets) - 1, int(seen.offsets[-1]) * self.n_states**2
-        return devices_for(device, n_threads, n_sums if n_sequences >= FEWEST_SEQUENCES else min(n_sums, 1))
+        without_kernel = f"models of {self.n_states:,} states" if self.n_states > MOST_STATES_OF_GPU else None
+        cost = n_sums if n_sequences >= FEWEST_SEQUENCES else min(n_sums, 1)
+        return devices_for(device, n_threads, cost, without_kernel)
 
     def _native(
         self,

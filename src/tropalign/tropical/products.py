@@ -244,7 +244,13 @@ def power(A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) 
     return result
 
 
-def chain(matrices: Iterable[Any], semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
+def chain(
+    matrices: Iterable[Any],
+    semiring: Semiring = MIN_PLUS,
+    *,
+    n_threads: int = 0,
+    device: str | Iterable[str] = "auto",
+) -> NDArray[Any]:
     """The product of several matrices, in the order that takes the fewest steps (see `matrix_chain`).
 
     Parameters
@@ -255,6 +261,10 @@ def chain(matrices: Iterable[Any], semiring: Semiring = MIN_PLUS, *, n_threads: 
         Over which semiring; min-plus by default.
     n_threads
         Threads, 0 for all that are available.
+    device
+        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one for 10^11
+        sums and more. GPUs multiply neighbours side by side, square matrices of one size and of the kinds that they
+        have for `matmul`. Sums of floats are then rounded in another order.
 
     Returns
     -------
@@ -270,6 +280,8 @@ def chain(matrices: Iterable[Any], semiring: Semiring = MIN_PLUS, *, n_threads: 
         No semiring, or a type that it is not computed in.
     ResourceError
         The memory does not suffice for a result.
+    DeviceError
+        A GPU that was named is not there, or has no kernel for these matrices.
 
     Examples
     --------
@@ -284,9 +296,17 @@ def chain(matrices: Iterable[Any], semiring: Semiring = MIN_PLUS, *, n_threads: 
         surveyed(factors[0], semiring, "matrices[0]")
         return factors[0].copy()
     sizes = [factors[0].shape[0], *(factor.shape[1] for factor in factors)]
+    without = "chains of matrices of several sizes" if len(set(sizes)) > 1 else None
+    without = _without_kernel(factors[0].dtype, semiring, False) or without
+    n_sums = len(factors) * sizes[0] ** 3
+    if (devices := devices_for(device, n_threads, n_sums, without)) is not None:
+        from tropalign.tropical.one_gpu import chain_on
+
+        if (found := chain_on(devices, factors, semiring)) is not None:
+            return found
     products = dict(enumerate(factors))
     for i, k in reversed(_order(sizes)):
-        products[i] = matmul(products[i], products.pop(k + 1), semiring, n_threads=n_threads)
+        products[i] = matmul(products[i], products.pop(k + 1), semiring, n_threads=n_threads, device="cpu")
     return products[0]
 
 

@@ -51,7 +51,7 @@ def tropical_product(
         shared = product_on(devices, a, b, encode, wide, lambda *given: on_cpu(*given)[0])
         if shared is not None:
             return narrowed(shared, dtype, semiring), None
-        require_processor(devices, "products of numbers as far apart as these")
+        require_processor(devices, "products of numbers as large or as far apart as these")
     c, best_k = on_cpu(a, b, n_threads)
     return narrowed(c, dtype, semiring), best_k
 
