@@ -12,7 +12,7 @@
 
 namespace tropalign {
 
-/// All words of one length; where l = stride, up to 64 states.
+/// All words of one length, of a model with up to 64 states.
 struct Words {
     int64_t n_words;
     int32_t stride;

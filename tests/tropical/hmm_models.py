@@ -28,3 +28,12 @@ def sequences(rng, lengths, n_symbols):
     """Codes of sequences one after the other, and their offsets."""
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return rng.integers(0, n_symbols, offsets[-1]).astype(np.uint8), offsets
+
+
+def sticky_model(rng, n_states, n_symbols, stay=0.999):
+    """States that are seldom left and look alike: what the best path is depends on what lies far away."""
+    start, _, _ = random_model(rng, n_states, 1)
+    moves = np.full((n_states, n_states), (1 - stay) / max(n_states - 1, 1))
+    np.fill_diagonal(moves, stay)
+    alike = 1 + 0.2 * rng.random((n_states, n_symbols))
+    return start, logs(moves), logs(alike / alike.sum(axis=1, keepdims=True))

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from oracles import hmm as oracle
-from tropical.hmm_models import logs, random_model, sequences, tied_model
+from tropical.hmm_models import logs, random_model, sequences, sticky_model, tied_model
 
 from tropalign import _native
 
@@ -41,6 +41,7 @@ def test_all_ways_give_the_same_path(isa, n_states):
         random_model(rng, n_states, 4),
         random_model(rng, n_states, 4, zeros=0.3),
         tied_model(rng, n_states, 4, impossible=False),
+        sticky_model(rng, n_states, 4),
     ):
         check_all_ways(model, codes, offsets)
 
