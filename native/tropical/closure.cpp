@@ -68,8 +68,8 @@ class Closing {
         const auto [one, two] = halves(all);
         close(one);
         close_second(one, two);
-        times(two, two, one);
-        times_left(one, two, two);
+        from_left(two, one);
+        from_right(one, two);
         product(one, two, one);
         clear_diagonal(one);
     }
@@ -79,8 +79,8 @@ class Closing {
         const Range one{0, job_.n_left}, two{job_.n_left, job_.n - job_.n_left};
         product(one, two, one);
         close(one);
-        times(one, one, two);
-        times_left(two, one, one);
+        from_left(one, two);
+        from_right(two, one);
         product(two, one, two);
         clear_diagonal(two);
     }
@@ -111,8 +111,8 @@ class Closing {
     }
 
     void close_second(Range one, Range two) {
-        times(one, one, two);
-        times_left(two, one, one);
+        from_left(one, two);
+        from_right(two, one);
         product(two, one, two);
         close(two);
     }
@@ -149,22 +149,22 @@ class Closing {
     }
 
     /// rows x columns becomes (rows, rows) (rows, columns): the factor from the left is closed.
-    void times(Range rows, Range through, Range columns) {
+    void from_left(Range rows, Range columns) {
         const int64_t edge = edge_for(double(columns.n) * double(kLargestPart));
-        over_parts(pieces(columns.n, edge), rows, through, columns, [&](int64_t item) {
+        over_parts(pieces(columns.n, edge), rows, rows, columns, [&](int64_t item) {
             const Range j = piece(columns, item, edge);
             const Buffer<T> before = copy(rows, j);
-            update_part(rows, j, through, at(rows.first, through.first), job_.n, before.data(), j.n);
+            update_part(rows, j, rows, at(rows.first, rows.first), job_.n, before.data(), j.n);
         });
     }
 
     /// rows x columns becomes (rows, columns) (columns, columns): the factor from the right is closed.
-    void times_left(Range rows, Range through, Range columns) {
+    void from_right(Range rows, Range columns) {
         const int64_t edge = edge_for(double(rows.n) * double(kLargestPart));
-        over_parts(pieces(rows.n, edge), rows, through, columns, [&](int64_t item) {
+        over_parts(pieces(rows.n, edge), rows, columns, columns, [&](int64_t item) {
             const Range i = piece(rows, item, edge);
             const Buffer<T> before = copy(i, columns);
-            update_part(i, columns, through, before.data(), columns.n, at(through.first, columns.first), job_.n);
+            update_part(i, columns, columns, before.data(), columns.n, at(columns.first, columns.first), job_.n);
         });
     }
 
