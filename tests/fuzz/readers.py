@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import bz2
 import gzip
+import io
 import lzma
 import random
 import signal
@@ -158,6 +159,25 @@ def _read_queries(path: Path) -> None:
         _ = model.native
 
 
+def _graphs() -> list[bytes]:
+    """As SciPy and NumPy write them, and as text."""
+    from scipy.sparse import coo_matrix, save_npz
+
+    sparse, dense = io.BytesIO(), io.BytesIO()
+    save_npz(sparse, coo_matrix(([2.5, 1.0], ([0, 1], [1, 2])), shape=(3, 3)).tocsr(), compressed=False)
+    np.savez(dense, weights=np.array([[0, 3], [2, 0]], np.int16), names=np.array(["x", "y"]))
+    coordinates = b"%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n2 1 7\n3 1 2\n"
+    texts = [b"# x\nfrom\tto\tweight\na\tb\t3\nb\tc\t4.5\n", b"a,b,3\nb,c,-4\n", b"a b\nc d\n"]
+    return [sparse.getvalue(), dense.getvalue(), coordinates, *texts]
+
+
+def _read_graph(path: Path) -> None:
+    from tropalign.tropical import read_graph
+
+    for is_directed in (True, False):
+        read_graph(path, is_directed=is_directed)
+
+
 def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
     """Seeds and reader of each kind of file."""
     from tropalign.formats.msa import read_alignment
@@ -178,6 +198,7 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "matrix": (corpus("matrix"), ta.SubstitutionMatrix.from_file),
         "pairs": (corpus("pairs"), _read_pairs),
         "models": (corpus("models"), _read_models),
+        "graphs": (with_found("graphs", _graphs()), _read_graph),
         "queries": (with_found("queries", corpus("alignment")), _read_queries),
         "reference": (with_found("reference", _references(folder)), _load_reference),
         "shard": (with_found("shard", _shards(folder)), _read_shard),

@@ -12,6 +12,7 @@ from scipy.sparse import coo_array, coo_matrix, save_npz
 from tropalign.errors import InputError
 from tropalign.tropical import DenseGraph, read_graph, shortest_paths
 
+REAL = b"%%MatrixMarket matrix coordinate real general\n"
 TSV = "# roads\nfrom\tto\tweight\nUlm\tBonn\t4.5\n\nBonn\tNew York\t6\n"
 
 
@@ -91,10 +92,16 @@ def test_loops_and_double_edges_are_noted():
         ("a b 1\nb b -1\n", "line 2: the loop at b is negative: a path through it can be made as short as one likes"),
         (b"a b 1\n\xff\xfe b\n", "line 2: this is no text of edges (from, to, weight)"),
         (b"a b\0 1\n", "line 1: this is no text of edges (from, to, weight)"),
-        (b"%%MatrixMarket matrix array real general\n1 1\n1\n", "the Matrix Market file holds an array"),
-        (b"%%MatrixMarket matrix coordinate real general\n2 2 9\n1 2 3\n", "the Matrix Market file is damaged ("),
-        (b"%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 3\n", "the matrix is of shape (2, 3): it has"),
-        (b"%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 3 1\n", "the weights are complex numbers"),
+        (b"%%MatrixMarket matrix array real general\n1 1\n1\n", "line 1: this is no matrix of coordinates: write"),
+        (REAL + b"2 2 2\n1 2 3\n", "the file holds 1 entries instead of 2"),
+        (REAL + b"%\n2 2\n1 2 3\n", "line 3: the line does not say how many rows"),
+        (REAL + b"99999999 99999999 1\n1 2 3\n", "the matrix has 99999999 rows, more than"),
+        (REAL + b"2 3 1\n1 2 3\n", "line 2: the matrix is of shape (2, 3): it has to be square"),
+        (REAL + b"2 2 1\n1 3 3\n", "line 3: the line is no entry: give row, column and a finite number"),
+        (REAL + b"2 2 1\n\n1 2 x\n", "line 4: the line is no entry"),
+        (REAL + b"2 2 1\n1 2\n", "line 3: the line is no entry"),
+        (REAL + b"2 2 1\n1 2 nan\n", "the weight of edge 0 is NaN"),
+        (b"%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 3 1\n", "line 1: a complex general matrix"),
         (b"PK\x03\x04nothing", "the .npz file is damaged, or holds no graph ("),
     ],
 )  # fmt: skip
@@ -124,6 +131,8 @@ def saved(save, *arguments, **named):
 def test_npz():
     sparse = coo_matrix(([2.5, 0.0], ([0, 1], [1, 2])), shape=(3, 3)).tocsr()
     assert edges(read(saved(save_npz, sparse))) == {("0", "1"): 2.5, ("1", "2"): 0.0}
+    for form in ("csc", "coo"):
+        assert edges(read(saved(save_npz, sparse.asformat(form)))) == {("0", "1"): 2.5, ("1", "2"): 0.0}
     dense = np.array([[0, 3], [32767, 0]], np.int16)
     assert edges(read(saved(np.savez, weights=dense))) == {("0", "1"): 3}
     loop = read(saved(np.savez, weights=np.array([[2, 3], [5, 0]], np.int64)), is_directed=False)
@@ -133,9 +142,21 @@ def test_npz():
     assert edges(named) == {("x", "y"): 3} and named.weights.dtype == np.int16
 
 
+SPARSE = {"format": b"csr", "shape": [2, 2], "data": [1.0], "indices": [1], "indptr": [0, 1, 1]}
+
+
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
+        ({**SPARSE, "indptr": [0, 5, 1]}, "its rows do not end where they should"),
+        ({**SPARSE, "indptr": [0, 1]}, "its rows do not end where they should"),
+        ({**SPARSE, "indices": [2]}, "vertex 2 is beyond the graph's 2 vertices"),
+        ({**SPARSE, "indices": [-1]}, "vertices are numbered from 0"),
+        ({**SPARSE, "data": [1.0, 2.0]}, "have different lengths"),
+        ({**SPARSE, "shape": [2, 3]}, "the matrix is of shape (2, 3)"),
+        ({**SPARSE, "format": b"bsr"}, "of SciPy's format bsr"),
+        ({**SPARSE, "data": [1j]}, "no numbers"),
+        ({"format": b"coo", "shape": [2, 2], "data": [1.0]}, "is damaged, or holds no graph"),
         ({"a": np.zeros((2, 2)), "b": np.zeros((2, 2))}, "holds 2 square matrices: call that of the weights 'weights'"),
         ({"weights": np.zeros((2, 3))}, "the weights are of shape (2, 3): they have to be square"),
         ({"weights": np.array([["a"]])}, "no numbers"),
@@ -158,5 +179,7 @@ def test_matrix_market():
     symmetric = b"%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 7\n"
     graph = read(symmetric)
     assert edges(graph) == {("2", "1"): 7, ("1", "2"): 7} and graph.weights.dtype == np.int16
+    skew = b"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 0.0\n"
+    assert edges(read(skew)) == {("2", "1"): 0, ("1", "2"): 0}
     pattern = b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n2 1\n"
     assert edges(read(pattern)) == {("2", "1"): 1}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 import zipfile
+import zlib
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -15,12 +17,21 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignError, shown
 from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
 from tropalign.tropical.graphs import DenseGraph, Graph
+from tropalign.tropical.matrix_market import MARK as MATRIX_MARKET
+from tropalign.tropical.matrix_market import read_entries
 
-ZIP, MATRIX_MARKET = b"PK\x03\x04", b"%%MatrixMarket"
+ZIP = b"PK\x03\x04"
 #: A longer line holds no edge, and the file is no list of them.
 MOST_LINE_BYTES = 1 << 20
+#: More vertices than files of matrices may have: each takes some hundred bytes.
+MOST_VERTICES = 10_000_000
 #: First words of a line that names the columns, where edges have no weights.
 HEADER_WORDS = ("from", "source", "node1", "u")
+#: What NumPy raises at an archive that is none.
+_DAMAGED = (
+    OSError, EOFError, KeyError, IndexError, OverflowError, TypeError, ValueError, AttributeError, NotImplementedError,
+    RuntimeError, MemoryError, SyntaxError, struct.error, zlib.error, zipfile.BadZipFile,
+)  # fmt: skip
 #: Bounds below which distances of whole numbers surely stay: they are computed in the smallest type that holds them.
 _MOST = {"int16": 2**14 - 2, "int32": 2**30 - 2}
 
@@ -66,7 +77,8 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph | DenseGrap
             if first.startswith(ZIP):
                 return _from_npz(stream.read(), file, is_directed)
             if first.startswith(MATRIX_MARKET):
-                return _from_matrix_market(stream.read(), file, is_directed)
+                n, row, column, values, is_whole = read_entries(stream, file)
+                return _numbered(n, row, column, _smallest(values, n, is_whole), 1, file, is_directed)
             return _from_text(stream, file, is_directed)
         except InputError as error:
             if error.file is not None:
@@ -166,15 +178,13 @@ def _from_npz(data: bytes, file: str, is_directed: bool) -> Graph | DenseGraph:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if "format" in arrays and "shape" in arrays:
-                from scipy.sparse import load_npz
-
-                return _from_sparse(load_npz(io.BytesIO(data)), None, file, is_directed)
+                return _from_sparse(arrays, file, is_directed)
             names = tuple(arrays["names"].astype(str).tolist()) if "names" in arrays else None
             return DenseGraph.from_matrix(_square(arrays, file), names=names, is_directed=is_directed)
     except TropalignError:
         raise
-    except (OSError, EOFError, KeyError, TypeError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-        raise InputError(f"the .npz file is damaged, or holds no graph ({error})", file=file) from None
+    except _DAMAGED as error:
+        raise InputError(f"the .npz file is damaged, or holds no graph ({shown(str(error))})", file=file) from None
 
 
 def _square(arrays: Any, file: str) -> NDArray[Any]:
@@ -196,34 +206,37 @@ def _square(arrays: Any, file: str) -> NDArray[Any]:
     return matrix
 
 
-def _from_sparse(matrix: Any, first: int | None, file: str, is_directed: bool) -> Graph:
-    entries = matrix.tocoo()
-    if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:
-        raise InputError(f"the matrix is of shape {entries.shape}: it has to be square", file=file)
-    n = entries.shape[0]
-    values = entries.data
-    if values.dtype.kind == "c":
-        raise InputError("the weights are complex numbers", file=file)
+def _from_sparse(arrays: Any, file: str, is_directed: bool) -> Graph:
+    """A graph of the arrays of `save_npz`, which SciPy itself takes without a look at their numbers."""
+    form, shape = bytes(arrays["format"].item()).decode(), arrays["shape"]
+    if form not in ("csr", "csc", "coo"):
+        raise InputError(f"the sparse matrix is of SciPy's format {form}: save it as csr, csc or coo", file=file)
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != shape[1] or shape[0] < 0:
+        raise InputError(f"the matrix is of shape {tuple(shape.tolist())}: it has to be square", file=file)
+    n, values = int(shape[0]), arrays["data"]
+    if form == "coo":
+        row, column = (arrays["row"], arrays["col"]) if "row" in arrays else arrays["coords"]
+    else:
+        starts, inner = arrays["indptr"].astype(np.int64), arrays["indices"]
+        ends_well = starts.shape == (n + 1,) and starts[0] == 0 and starts[-1] == len(inner)
+        if not ends_well or (np.diff(starts) < 0).any():
+            raise InputError("the .npz file is damaged: its rows do not end where they should", file=file)
+        outer = np.repeat(np.arange(n), np.diff(starts))
+        row, column = (outer, inner) if form == "csr" else (inner, outer)
+    return _numbered(n, row, column, values, 0, file, is_directed)
+
+
+def _numbered(n: int, row: Any, column: Any, values: NDArray[Any], first: int, file: str, is_directed: bool) -> Graph:
+    """A graph whose vertices are called by their numbers, from `first` on."""
+    if n > MOST_VERTICES:
+        raise InputError(f"the matrix has {n} rows, more than {MOST_VERTICES}", file=file)
+    if values.dtype.kind not in "iufb":
+        raise InputError(f"the weights are of {values.dtype}, no numbers", file=file)
     if values.dtype.kind == "b":
         values = values.astype(np.int32)
     if values.dtype.kind in "iu":
+        if values.size and max(abs(int(values.min())), abs(int(values.max()))) > 2**53:
+            raise InputError("weights are beyond 2^53, which float64 does not hold exactly", file=file)
         values = _smallest(values.astype(np.float64), n, True)
-    names = tuple(str(k + (first or 0)) for k in range(n))
-    row, column = (np.asarray(index, np.int64) for index in (entries.row, entries.col))
-    return Graph.from_edges(row, column, values, n=n, names=names, is_directed=is_directed)
-
-
-def _from_matrix_market(data: bytes, file: str, is_directed: bool) -> Graph:
-    from scipy.io import mmread
-
-    head = data[:100].split(b"\n", 1)[0].lower().split()
-    if b"array" in head:
-        raise InputError(
-            "the Matrix Market file holds an array, which does not say where there is no edge: write coordinates",
-            file=file,
-        )
-    try:
-        matrix = mmread(io.BytesIO(data))
-    except (ValueError, TypeError, OverflowError, IndexError, EOFError) as error:
-        raise InputError(f"the Matrix Market file is damaged ({error})", file=file) from None
-    return _from_sparse(matrix, 1, file, is_directed)
+    names = tuple(str(k + first) for k in range(n))
+    return Graph.from_edges(np.asarray(row), np.asarray(column), values, n=n, names=names, is_directed=is_directed)
