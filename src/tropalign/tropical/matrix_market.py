@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, shown
 
 #: Of the first line, and of a file.
 MARK = b"%%MatrixMarket"
@@ -40,7 +40,7 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
             "this is no matrix of coordinates: write one that says where its entries are", file=file, line=1
         )
     if head[3] not in _FIELDS or head[4] not in (b"general", b"symmetric", b"skew-symmetric"):
-        kind = b" ".join(head[3:]).decode(errors="backslashreplace")
+        kind = shown(b" ".join(head[3:]).decode(errors="backslashreplace"))[:40]
         raise InputError(f"a {kind} matrix makes no graph: write real numbers or integers", file=file, line=1)
     lines = _lines(stream)
     number, fields = next(lines, (1, []))
