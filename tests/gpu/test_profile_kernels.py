@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tropalign import _native
-from tropalign.errors import ResourceError
+from tropalign.devices.registry import CpuDevice, GpuDevice
+from tropalign.errors import ResourceError, UsageError
+from tropalign.msa import align_profile_pairs, align_profiles
 from tropalign.msa.gpu_profiles import ProfilesOnGpu
 
 LETTERS = 25
@@ -58,6 +60,32 @@ def test_profiles_of_several_strips(vendor_device):
 )
 def test_any_profiles(host, seed, sizes):
     check(host, seed, sizes)
+
+
+def test_pairs_are_shared(host, monkeypatch):
+    monkeypatch.setattr("tropalign.msa.profile_task.TILE_CELLS", 2000)
+    rng = np.random.default_rng(6)
+    pairs = [(random_profile(rng, m), random_profile(rng, n)) for m, n in rng.integers(1, 70, (12, 2))]
+    wanted = [align_profiles(*pair) for pair in pairs]
+    for opened in ([GpuDevice(host)], [GpuDevice(host), CpuDevice(1)], [CpuDevice(1)]):
+        monkeypatch.setattr("tropalign.devices.registry.open_devices", lambda *_, opened=opened: opened)
+        found = align_profile_pairs(pairs, device="cuda:0")
+        compare(
+            [(one.first, one.second, one.n_columns) for one in found],
+            [(one.first, one.second, one.n_columns) for one in wanted],
+        )
+        assert [one.total for one in found] == [one.total for one in wanted]
+
+
+def test_pairs_that_are_refused():
+    assert align_profile_pairs([]) == []
+    with pytest.raises(UsageError, match=r"^profiles of 3 and 4 shares per column: take one alphabet$"):
+        align_profile_pairs([(np.zeros((2, 3)), np.zeros((2, 4)))])
+    for pairs in (3, [3], [(1, 2, 3)]):
+        with pytest.raises(UsageError, match=r"^the pairs are no list of two profiles or alignments each$"):
+            align_profile_pairs(pairs)
+    with pytest.raises(UsageError, match="is no device"):
+        align_profile_pairs([], device="gpu")
 
 
 def test_little_memory_takes_pairs_in_turn():

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tropalign.msa.clustalw.api import align_clustalw
     from tropalign.msa.clustalw.options import ClustalwOptions
-    from tropalign.msa.profiles import ProfileAlignment, align_profile_to_sequence, align_profiles, profile_of
+    from tropalign.msa.profiles import (
+        ProfileAlignment,
+        align_profile_pairs,
+        align_profile_to_sequence,
+        align_profiles,
+        profile_of,
+    )
 
 _HOMES = {
     "ClustalwOptions": "clustalw.options",
     "ProfileAlignment": "profiles",
     "align_clustalw": "clustalw.api",
+    "align_profile_pairs": "profiles",
     "align_profile_to_sequence": "profiles",
     "align_profiles": "profiles",
     "profile_of": "profiles",
@@ -23,6 +30,7 @@ __all__ = [
     "ClustalwOptions",
     "ProfileAlignment",
     "align_clustalw",
+    "align_profile_pairs",
     "align_profile_to_sequence",
     "align_profiles",
     "profile_of",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.devices.names import device_names
 from tropalign.errors import UsageError
+from tropalign.machine.numbers import checked_threads
 from tropalign.msa.add import joined
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.scoring.matrix import SubstitutionMatrix
@@ -158,13 +161,73 @@ def align_profiles(first: Any, second: Any) -> ProfileAlignment:
     p, q = _profile(first, "first"), _profile(second, "second")
     if p.shape[1] != q.shape[1]:
         raise UsageError(f"a profile of {p.shape[1]} shares per column, and one of {q.shape[1]}: take one alphabet")
-    x, y, n_columns = _native.align_profiles(p, q)
+    return _with_distance(p, q, *_native.align_profiles(p, q))
+
+
+def _with_distance(
+    p: NDArray[np.float64], q: NDArray[np.float64], x: NDArray[np.int32], y: NDArray[np.int32], n_columns: int
+) -> ProfileAlignment:
     blank = np.zeros(p.shape[1])
     blank[-1] = 1
     columns = np.tile(blank, (2, n_columns, 1))
     columns[0, x], columns[1, y] = p, q
     total = float(np.linalg.norm(columns[0] - columns[1], axis=1).sum())
     return ProfileAlignment(total, x, y, n_columns)
+
+
+def align_profile_pairs(
+    pairs: Iterable[tuple[Any, Any]], *, n_threads: int = 0, device: str | Iterable[str] = "auto"
+) -> list[ProfileAlignment]:
+    """Aligns many pairs of profiles, as `align_profiles` does, on the processor or on GPUs.
+
+    Parameters
+    ----------
+    pairs
+        Of what `align_profiles` takes; all of one alphabet.
+    n_threads
+        Of the processor, 0 for all there are.
+    device
+        "cpu", "cuda:0", "opencl:0.0" or several of them, which share the pairs; "auto" takes the processor, and the
+        GPUs with it where there are 10^11 cells or more. The alignments are the same.
+
+    Returns
+    -------
+    list of ProfileAlignment
+        One per pair.
+
+    Raises
+    ------
+    UsageError
+        As `align_profiles`.
+    DeviceError
+        A GPU that was named is not there, or has no double precision.
+    ResourceError
+        A pair does not fit the memory of the only device.
+
+    Examples
+    --------
+    >>> one = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKVLAW", "MKILAW"])
+    >>> other = tropalign.MultipleAlignment.from_rows(["c"], ["MKLAW"])
+    >>> [found.n_columns for found in align_profile_pairs([(one, other), (other, other)])]
+    [6, 5]
+    """
+    from tropalign.devices.registry import open_devices
+    from tropalign.execution.scheduler import Scheduler
+    from tropalign.msa.profile_task import ProfilePairTask
+
+    names = device_names(device)
+    try:
+        given = [(first, second) for first, second in pairs]
+    except (TypeError, ValueError):
+        raise UsageError("the pairs are no list of two profiles or alignments each") from None
+    profiles = [(_profile(first, "first"), _profile(second, "second")) for first, second in given]
+    if len(widths := {profile.shape[1] for pair in profiles for profile in pair}) > 1:
+        counts = " and ".join(map(str, sorted(widths)))
+        raise UsageError(f"profiles of {counts} shares per column: take one alphabet")
+    task = ProfilePairTask(profiles)
+    results = Scheduler(open_devices(names, checked_threads(n_threads), task.n_cells)).run([task])
+    found = [merged for result in results for merged in result.value]
+    return [_with_distance(*pair, *merged) for pair, merged in zip(profiles, found, strict=True)]
 
 
 def align_profile_to_sequence(
