@@ -197,8 +197,9 @@ class HMM:
         ([0, 0, 0, 0, 1, 1, 1, 1], -5.413)
         """
         seen, threads = self._reader.read(observations), resolve_threads(n_threads)
-        start, transition = logs_of(self.start), logs_of(self.transition)
-        emission = None if seen.codes is None else logs_of(self._emission_of_codes)
+        start, transition, emission = self._logs
+        if seen.codes is None:
+            emission = None
 
         def on_cpu(some: Observations, n_threads: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
             if some.codes is not None and emission is not None:
@@ -549,6 +550,12 @@ class HMM:
             return call(start, transition, emission, seen.codes, seen.offsets, n_threads, progress)
         call = getattr(_native, f"{name}_frames")
         return call(start, transition, seen.frames, seen.offsets, n_threads, progress)
+
+    @cached_property
+    def _logs(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+        """Logarithms of start, transition and emission; None for the last where there are no symbols."""
+        emission = None if self.emission is None else logs_of(self._emission_of_codes)
+        return logs_of(self.start), logs_of(self.transition), emission
 
     @cached_property
     def _emission_of_codes(self) -> NDArray[np.float64]:

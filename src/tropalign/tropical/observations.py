@@ -92,9 +92,9 @@ class Reader:
         np.cumsum([len(part) for part in parts], out=offsets[1:])
         if kinds == {2}:
             return Observations(None, np.concatenate(parts), offsets, is_single)
-        codes = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        codes = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint8), *parts])
         if self._n_symbols <= MOST_BYTE_SYMBOLS:
-            return Observations(codes.astype(np.uint8), None, offsets, is_single)
+            return Observations(np.ascontiguousarray(codes, np.uint8), None, offsets, is_single)
         assert self._logs is not None
         return Observations(None, np.ascontiguousarray(self._logs.T[codes]), offsets, is_single)
 
@@ -125,9 +125,11 @@ class Reader:
             )
         return codes
 
-    def _from_codes(self, array: NDArray[Any], record: str | None) -> NDArray[np.int64]:
+    def _from_codes(self, array: NDArray[Any], record: str | None) -> NDArray[Any]:
         if not self._n_symbols:
             raise InputError("the model has no emissions of symbols: give frames of emission scores", record=record)
+        if array.dtype == np.uint8 and (not array.size or array.max() < self._n_symbols <= MOST_BYTE_SYMBOLS):
+            return array  # as it is: a chromosome of codes shall not be copied
         wrong = (array < -1) | (array >= self._n_symbols)
         if wrong.any():
             at = int(np.argmax(wrong))
