@@ -56,6 +56,10 @@ struct HmmSumKernels {
     /// emissions times the backward sums, scaled so that row t - 1 of the one, row t of the other and a transition
     /// between them make a posterior. Returns false as `forward` does.
     bool (*backward)(const SumSteps &steps, double *beta, double *rows, double *weighted, double *arriving);
+    /// As many steps of both, where nothing is checked and both have the forward matrix, of which each number is read
+    /// once for the two: `exponent` of x and `back_exponent` of beta are counted. `room` has 2 * padded + 8 * n_states.
+    void (*both)(const SumSteps &ahead, double *x, int64_t &exponent, const SumSteps &back, double *beta,
+                 int64_t &back_exponent, double *room);
     /// counts[i, j] += a[t, i] * b[t, j] for all t in ascending order; all rows padded.
     void (*add_outer)(const double *a, const double *b, int64_t n_rows, int32_t padded, double *counts);
     /// The sum of rows[t, s] * weights[s] over all t and s.

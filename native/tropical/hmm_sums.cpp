@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "../compute/parallel.hpp"
+#include "hmm_both_ends.hpp"
+#include "hmm_emissions.hpp"
 #include "hmm_wide_sums.hpp"
 
 namespace tropalign {
@@ -20,8 +22,8 @@ int64_t stretch_of(int32_t padded) { return kStretchNumbers / padded; }
 
 /// In tiles of columns (hmm_sum_kernels.hpp). `from(i, j)` is what stands in row i and column j.
 template <class From>
-std::vector<double> packed(int32_t n_states, int32_t padded, From from) {
-    std::vector<double> made;
+Lined packed(int32_t n_states, int32_t padded, From from) {
+    Lined made;
     made.reserve(static_cast<size_t>(n_states) * static_cast<size_t>(padded));
     for (int32_t begin = 0; begin < padded; begin += kTileColumns)
         for (int32_t i = 0; i < n_states; ++i)
@@ -34,14 +36,8 @@ std::vector<double> packed(int32_t n_states, int32_t padded, From from) {
 class Sums {
   public:
     Sums(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run)
-        : model_(model), seen_(seen), run_(run), begin_(begin), end_(end),
-          stretch_(std::min(stretch_of(model.padded), end - begin)), x_(3 * static_cast<size_t>(model.padded)) {
-        index_.resize(static_cast<size_t>(stretch_));
-        if (seen_.frames) {
-            emission_rows_.resize(static_cast<size_t>(stretch_ * model.padded));
-            highest_.resize(static_cast<size_t>(stretch_));
-        }
-    }
+        : model_(model), run_(run), begin_(begin), end_(end), stretch_(std::min(stretch_of(model.padded), end - begin)),
+          x_(3 * static_cast<size_t>(model.padded)), emissions_(model, seen, stretch_) {}
 
     /// Forward through all positions, keeping the sums at the begin of each stretch where `keeps`. False: not to be had
     /// with one power of two per position.
@@ -49,7 +45,9 @@ class Sums {
         for (int64_t first = begin_; first < end_; first += stretch_) {
             const int64_t last = std::min(first + stretch_, end_);
             run_.check();
-            if (!prepare(first, last, true)) return false;
+            if (!emissions_.prepare(first, last)) return false;
+            exponent_ += emissions_.power();
+            log_ += emissions_.log();
             if (first == begin_ && !begin()) return false;
             if (keeps) kept_.insert(kept_.end(), x_.begin(), x_.begin() + model_.padded);
             if (!kernels().forward(steps(first, last), x_.data(), exponent_, nullptr)) return false;
@@ -60,15 +58,15 @@ class Sums {
     double log_likelihood() const {
         double total = 0;
         for (int32_t s = 0; s < model_.n_states; ++s) total += x_[static_cast<size_t>(s)];
-        return std::log(total) + static_cast<double>(exponent_) * kLog2 + highest_sum_;
+        return std::log(total) + static_cast<double>(exponent_) * kLog2 + log_;
     }
 
     /// Backward, once `forward` has been through; false as there.
     template <class Take>
     bool backward(bool counts, Take take) {
         const auto padded = static_cast<size_t>(model_.padded), room = static_cast<size_t>(stretch_) * padded;
-        std::vector<double> rows(room), weighted(counts ? room : 0), arriving(counts ? room + padded : 0);
-        std::vector<double> beta(3 * padded);
+        Lined rows(room), weighted(counts ? room : 0), arriving(counts ? room + padded : 0);
+        Lined beta(3 * padded);
         std::fill_n(beta.begin(), model_.n_states, 1.0);
         for (int64_t k = n_stretches() - 1; k >= 0; --k) {
             const int64_t first = begin_ + k * stretch_, n = std::min(stretch_, end_ - first);
@@ -85,14 +83,14 @@ class Sums {
     /// Backward through all positions for the backward sums at the end of each stretch alone; false as `forward`.
     bool ends(std::vector<double> &found) {
         const auto padded = static_cast<size_t>(model_.padded);
-        std::vector<double> beta(3 * padded);
+        Lined beta(3 * padded);
         std::fill_n(beta.begin(), model_.n_states, 1.0);
         found.resize(static_cast<size_t>(n_stretches()) * padded);
         for (int64_t k = n_stretches() - 1; k >= 0; --k) {
             const int64_t first = begin_ + k * stretch_, last = std::min(first + stretch_, end_);
             run_.check();
             std::copy_n(beta.begin(), padded, found.begin() + k * model_.padded);
-            if (!prepare(first, last, false) ||
+            if (!emissions_.prepare(first, last) ||
                 !kernels().backward(all_steps(first, last), beta.data(), nullptr, nullptr, nullptr))
                 return false;
         }
@@ -104,7 +102,7 @@ class Sums {
     bool stretch(int64_t k, const double *before, double *beta, double *rows, double *weighted, double *arriving) {
         const int64_t first = begin_ + k * stretch_, last = std::min(first + stretch_, end_);
         run_.check();
-        if (!prepare(first, last, false)) return false;
+        if (!emissions_.prepare(first, last)) return false;
         std::copy_n(before, model_.padded, x_.begin());
         again(first, last, rows);
         return kernels().backward(all_steps(first, last), beta, rows, weighted, arriving);
@@ -118,29 +116,9 @@ class Sums {
   private:
     const HmmSumKernels &kernels() const { return *model_.kernels; }
 
-    /// Where emissions of the positions [first, last) stand.
-    bool prepare(int64_t first, int64_t last, bool adds) {
-        const int64_t n = last - first;
-        if (seen_.codes) {
-            for (int64_t t = 0; t < n; ++t) {
-                index_[static_cast<size_t>(t)] = seen_.codes[first + t];
-                if (adds) exponent_ += model_.powers[seen_.codes[first + t]];
-            }
-            return true;
-        }
-        for (int64_t t = 0; t < n; ++t) index_[static_cast<size_t>(t)] = static_cast<int32_t>(t);
-        const bool is_near = kernels().emission_rows(seen_.frames + first * model_.n_states, n, model_.n_states,
-                                                     model_.padded, emission_rows_.data(), highest_.data());
-        if (adds)
-            for (int64_t t = 0; t < n; ++t) highest_sum_ += highest_[static_cast<size_t>(t)];
-        return is_near || !model_.is_checked;
-    }
-
-    const double *emissions() const { return seen_.codes ? model_.emissions.data() : emission_rows_.data(); }
-
     /// The first position: start and emission.
     bool begin() {
-        const double *emission = emissions() + int64_t{index_[0]} * model_.padded;
+        const double *emission = emissions_.rows() + int64_t{emissions_.index()[0]} * model_.padded;
         double most = 0;
         for (int32_t s = 0; s < model_.padded; ++s) {
             const auto k = static_cast<size_t>(s);
@@ -152,8 +130,8 @@ class Sums {
     }
 
     SumSteps all_steps(int64_t first, int64_t last) const {
-        return {model_.n_states, model_.padded, model_.is_checked, model_.backward.data(),
-                emissions(),     index_.data(), last - first,      first - begin_};
+        return {model_.n_states,   model_.padded,      model_.is_checked, model_.backward.data(),
+                emissions_.rows(), emissions_.index(), last - first,      first - begin_};
     }
     /// Forward steps of a stretch; none leads to the first position of all.
     SumSteps steps(int64_t first, int64_t last) const {
@@ -174,15 +152,14 @@ class Sums {
     }
 
     const HmmModel &model_;
-    const Observations &seen_;
     SumRun &run_;
     const int64_t begin_, end_, stretch_;
     /// The sums of a position, and room for the kernel.
-    std::vector<double> x_;
-    std::vector<double> kept_, emission_rows_, highest_;
-    std::vector<int32_t> index_;
+    Lined x_;
+    std::vector<double> kept_;
+    Emissions emissions_;
     int64_t exponent_ = 0;
-    double highest_sum_ = 0;
+    double log_ = 0;
 };
 
 void count_emissions(const HmmModel &model, const Observations &seen, int64_t first, int64_t n_rows,
@@ -197,7 +174,7 @@ void count_emissions(const HmmModel &model, const Observations &seen, int64_t fi
 }
 
 /// What `steps` (padded, without their probabilities) says of transitions, added to counts.
-void count_transitions(const HmmModel &model, const std::vector<double> &steps, HmmCounts &counts) {
+void count_transitions(const HmmModel &model, const Lined &steps, HmmCounts &counts) {
     for (size_t i = 0; i < static_cast<size_t>(model.n_states); ++i)
         for (size_t j = 0; j < static_cast<size_t>(model.n_states); ++j)
             counts.transition[i * static_cast<size_t>(model.padded) + j] +=
@@ -208,7 +185,7 @@ void count_transitions(const HmmModel &model, const std::vector<double> &steps, 
 bool narrow_posteriors(Sums &sums, const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
                        const PosteriorSink *sink, HmmCounts *counts) {
     HmmCounts found(model);
-    std::vector<double> steps(counts ? found.transition.size() : 0);
+    Lined steps(counts ? found.transition.size() : 0);
     const bool is_good = sums.backward(counts != nullptr, [&](int64_t first, int64_t n_rows, const double *rows,
                                                               const double *weighted, const double *arriving) {
         if (counts) {
@@ -281,7 +258,7 @@ bool posteriors_by_stretch(const HmmModel &model, const Observations &seen, int6
     const auto padded = static_cast<size_t>(model.padded);
     parallel(run.n_threads, ahead.n_stretches(), 1, [&](int, int64_t k) {
         Sums own(model, seen, begin, end, run);
-        std::vector<double> rows(static_cast<size_t>(own.stretch_length()) * padded), beta(3 * padded);
+        Lined rows(static_cast<size_t>(own.stretch_length()) * padded), beta(3 * padded);
         std::copy_n(ends.begin() + k * model.padded, padded, beta.begin());
         if (!own.stretch(k, ahead.sums_before(k), beta.data(), rows.data(), nullptr, nullptr)) is_good = false;
         const int64_t first = begin + k * own.stretch_length();
@@ -296,6 +273,11 @@ int64_t posterior_stretch(const HmmModel &model) { return stretch_of(model.padde
 
 double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run) {
     if (begin == end) return 0;
+    double found = 0;
+    if (model.padded >= kManyStates && !model.is_checked && end - begin > 1)
+        return likelihood_from_both_ends(model, seen, begin, end, run, found)
+                   ? found
+                   : wide_posteriors(model, seen, begin, end, nullptr, nullptr, run);
     Sums sums(model, seen, begin, end, run);
     return sums.forward(false) ? sums.log_likelihood()
                                : wide_posteriors(model, seen, begin, end, nullptr, nullptr, run);

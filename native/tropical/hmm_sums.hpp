@@ -15,11 +15,27 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <vector>
 
 #include "hmm_sum_kernels.hpp"
 
 namespace tropalign {
+
+/// Memory at the begin of a cache line, so that no vector lies across two.
+template <class T>
+struct LineAllocator {
+    using value_type = T;
+    static constexpr std::align_val_t kLine{64};
+
+    LineAllocator() = default;
+    template <class U>
+    LineAllocator(const LineAllocator<U> &) {}
+    T *allocate(size_t n) { return static_cast<T *>(::operator new(n * sizeof(T), kLine)); }
+    void deallocate(T *p, size_t) { ::operator delete(p, kLine); }
+    bool operator==(const LineAllocator &) const = default;
+};
+using Lined = std::vector<double, LineAllocator<double>>;
 
 /// The numbers of a model as the kernels take them. Rows of `transition` and `emission` are per state.
 struct HmmModel {
@@ -30,9 +46,10 @@ struct HmmModel {
     int32_t n_states, padded, n_symbols;
     bool is_checked;
     const HmmSumKernels *kernels;
-    std::vector<double> start, forward, backward;
+    std::vector<double> start;
+    Lined forward, backward;
     /// A row per symbol: probabilities times 2^-power, the highest between 1/2 and 1.
-    std::vector<double> emissions;
+    Lined emissions;
     std::vector<int32_t> powers;
     /// As given: n_states * n_states, and a row per symbol.
     std::vector<double> transition, by_symbol;

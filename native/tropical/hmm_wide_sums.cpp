@@ -1,6 +1,7 @@
 #include "hmm_wide_sums.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace tropalign {
@@ -31,10 +32,16 @@ Wide from_log(double log) {
     return wide(std::exp((log - power * kLog2High) - power * kLog2Low), static_cast<int64_t>(power));
 }
 
-Wide operator*(Wide a, Wide b) { return wide(a.value * b.value, a.power + b.power); }
+Wide operator*(Wide a, Wide b) {
+    const double value = a.value * b.value;  // from 1/4 to 1, or 0
+    if (value == 0) return {};
+    return value < 0.5 ? Wide{2 * value, a.power + b.power - 1} : Wide{value, a.power + b.power};
+}
 
 /// 2^power, and 0 where that is too small to count beside 1.
-double lower(int64_t power) { return power < -1000 ? 0.0 : std::ldexp(1.0, static_cast<int>(power)); }
+double lower(int64_t power) {
+    return power < -1000 ? 0.0 : std::bit_cast<double>(static_cast<uint64_t>(power + 1023) << 52);
+}
 
 /// The sum of `count` products, in their order.
 template <class Term>

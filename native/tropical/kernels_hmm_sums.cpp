@@ -7,6 +7,7 @@
 //       \--> highest --> exponent -----------------------/
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "../simd/real.hpp"
 #include "hmm_sum_kernels.hpp"
@@ -242,6 +243,89 @@ bool backward(const SumSteps &steps, double *beta, double *rows, double *weighte
     }
 }
 
+/// The columns of a tile of `Blocks` times eight: sums[j] = sum over i of x[i] * matrix[i, j], and into the eight
+/// numbers dots[i], whose sum is wanted, matrix[i, j] * leaving[j].
+template <int Blocks>
+[[gnu::always_inline]] inline void both_in_tile(const double *x, const double *leaving, const double *matrix,
+                                                int64_t n_rows, bool is_first, double *sums, double *dots) {
+    for (int part = 0; part < kParts; ++part) {
+        const int64_t at = part * kLanes;
+        V found[Blocks] = {}, b[Blocks];
+#pragma GCC unroll 4
+        for (int q = 0; q < Blocks; ++q) b[q] = get(leaving + q * kStateBlock + at);
+        for (int64_t i = 0; i < n_rows; ++i) {
+            const V factor = every<V>(x[i]);
+            const double *row = matrix + i * Blocks * kStateBlock + at;
+            V dot[Blocks];
+#pragma GCC unroll 4
+            for (int q = 0; q < Blocks; ++q) {
+                const V a = get(row + q * kStateBlock);
+                found[q] += factor * a;
+                dot[q] = a * b[q];
+            }
+            V sum = dot[0];
+            if constexpr (Blocks == 2) sum = dot[0] + dot[1];
+            if constexpr (Blocks == 3) sum = (dot[0] + dot[1]) + dot[2];
+            if constexpr (Blocks == 4) sum = (dot[0] + dot[1]) + (dot[2] + dot[3]);
+            double *to = dots + i * kStateBlock + at;
+            put(to, is_first ? sum : get(to) + sum);
+        }
+#pragma GCC unroll 4
+        for (int q = 0; q < Blocks; ++q) put(sums + q * kStateBlock + at, found[q]);
+    }
+}
+
+[[gnu::always_inline]] inline void both_products(const SumSteps &steps, const double *x, const double *leaving,
+                                                 double *sums, double *dots) {
+    const double *matrix = steps.matrix;
+    for (int64_t j = 0; j < steps.padded; j += kTileColumns) {
+        const int64_t width = steps.padded - j < kTileColumns ? steps.padded - j : kTileColumns;
+        const auto tile = [&](auto blocks) __attribute__((always_inline)) {
+            both_in_tile<blocks()>(x, leaving + j, matrix, steps.n_states, j == 0, sums + j, dots);
+        };
+        switch (width / kStateBlock) {
+            case 4:
+                tile(std::integral_constant<int, 4>{});
+                break;
+            case 3:
+                tile(std::integral_constant<int, 3>{});
+                break;
+            case 2:
+                tile(std::integral_constant<int, 2>{});
+                break;
+            default:
+                tile(std::integral_constant<int, 1>{});
+        }
+        matrix += width * steps.n_states;
+    }
+}
+
+/// to = from * emission * 2^-power.
+[[gnu::always_inline]] inline void emit(const double *from, const double *emission, double scale, int64_t padded,
+                                        double *to) {
+    for (int64_t j = 0; j < padded; j += kLanes) put(to + j, get(from + j) * (get(emission + j) * every<V>(scale)));
+}
+
+void both(const SumSteps &ahead, double *x, int64_t &exponent, const SumSteps &back, double *beta,
+          int64_t &back_exponent, double *room) {
+    const int64_t padded = ahead.padded;
+    double *sums = room, *leaving = room + padded, *dots = room + 2 * padded;
+    for (int64_t t = 0, u = back.n_steps - 1; t < ahead.n_steps; ++t, --u) {
+        const bool scales = (ahead.first + t) % kScaleEvery == 0, scales_back = (back.first + u) % kScaleEvery == 0;
+        const Scaling scaling = scales ? scaling_of(x, padded) : Scaling{0, 1};
+        const Scaling back_scaling = scales_back ? scaling_of(beta, padded) : Scaling{0, 1};
+        exponent += scaling.power;
+        back_exponent += back_scaling.power;
+        emit(beta, back.emissions + back.index[u] * padded, back_scaling.scale, padded, leaving);
+        both_products(ahead, x, leaving, sums, dots);
+        emit(sums, ahead.emissions + ahead.index[t] * padded, scaling.scale, padded, x);
+        for (int64_t i = 0; i < ahead.n_states; ++i) {
+            const double *d = dots + i * kStateBlock;
+            beta[i] = ((d[0] + d[4]) + (d[2] + d[6])) + ((d[1] + d[5]) + (d[3] + d[7]));
+        }
+    }
+}
+
 /// Four rows of counts by `Vectors` vectors.
 template <int Rows, int Vectors>
 [[gnu::always_inline]] inline void outer_tile(const double *a, const double *b, int64_t n_rows, int64_t padded,
@@ -328,6 +412,6 @@ bool emission_rows(const double *logs, int64_t n_rows, int32_t n_states, int32_t
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
 extern const HmmSumKernels hmm_sum_kernels = {
-    TROPALIGN_STRING(TROPALIGN_ISA), forward, backward, add_outer, sum_of, emission_rows};
+    TROPALIGN_STRING(TROPALIGN_ISA), forward, backward, both, add_outer, sum_of, emission_rows};
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -98,11 +98,34 @@ def test_stretches_change_nothing(n_states):
     rows_found, likelihood = _native.hmm_posteriors_codes(start, transition, emission, codes, np.array([0, n]), 1)
     np.testing.assert_allclose(rows_found.sum(axis=1), 1, rtol=1e-12)
     forward = _native.hmm_forward_codes(start, transition, emission, codes, np.array([0, n]), 1)
-    assert forward.tolist() == likelihood.tolist()
+    assert forward == pytest.approx(likelihood, rel=1e-13)
     _, first, steps, emitted = _native.hmm_counts_codes(start, transition, emission, codes, np.array([0, n]), 1)
     np.testing.assert_allclose(first, rows_found[0], rtol=1e-12)
     np.testing.assert_allclose(steps.sum(axis=1), rows_found[:-1].sum(axis=0), rtol=1e-9)
     np.testing.assert_allclose(emitted.sum(axis=0), rows_found.sum(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_states", [89, 97, 105, 113, 128, 300])
+def test_likelihoods_from_both_ends(n_states, monkeypatch):
+    """Many states, every width of the last tile, few and many positions, codes and frames."""
+    start, transition, emission = model_of("dense", n_states)
+    codes = np.random.default_rng(8).integers(0, 5, 600).astype(np.uint8)
+    offsets = np.array([0, 0, 1, 3, 6, 20, 600])
+    want = _native.hmm_posteriors_codes(start, transition, emission, codes, offsets, 1)[1]
+    found = set()
+    for isa in _native.supported_isas():
+        monkeypatch.setenv("TROPALIGN_ISA", isa)
+        by_codes = _native.hmm_forward_codes(start, transition, emission, codes, offsets, 1)
+        frames = np.log(np.ascontiguousarray(emission[:, codes].T)) - 1000
+        by_frames = _native.hmm_forward_frames(start, transition, frames, offsets, 1)
+        np.testing.assert_allclose(by_codes, want, rtol=1e-13)
+        np.testing.assert_allclose(by_frames, want - 1000 * np.diff(offsets), rtol=1e-12)
+        found.add(by_codes.tobytes() + by_frames.tobytes())
+    assert len(found) == 1
+    emission[:, 3] = 0
+    codes[:] = 0
+    codes[300] = 3
+    assert _native.hmm_forward_codes(start, transition, emission, codes, offsets, 1)[-1] == -np.inf
 
 
 @pytest.mark.parametrize("kind", KINDS)
