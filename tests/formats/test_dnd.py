@@ -17,3 +17,9 @@ def test_a_node_per_line_and_lengths_of_32_bits():
     text = encode(alignment, AlignedContext()).decode()
     assert text == "(\n(\na:0.1,\nb_c:0.3)\n:0.25,\n(\nd_1_:1e-05,\ne:2.0)\n:0.0);\n"
     assert [leaf.name for leaf in Phylo.read(io.StringIO(text), "newick").get_terminals()] == ["a", "b_c", "d_1_", "e"]
+
+
+def test_one_sequence():
+    plain = tropalign.MultipleAlignment.from_rows(["a b"], ["MKV"])
+    alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree="'a b';")
+    assert encode(alignment, AlignedContext()) == b"a_b;\n"

@@ -33,7 +33,8 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
                 stack += [child, ",\n"]
             stack[-1] = "(\n"
         else:
-            pieces.append(_NOT_IN_NAMES.sub("_", at.name or "") + _length(at))
+            end = ";\n" if at is root else _length(at)
+            pieces.append(_NOT_IN_NAMES.sub("_", at.name or "") + end)
     return "".join(pieces).encode()
 
 
