@@ -10,6 +10,7 @@ import tropalign
 from tropalign import _native
 from tropalign.errors import ResourceError
 from tropalign.msa.clustalw.distances import pair_distances
+from tropalign.msa.clustalw.given_tree import read_clustalw_tree
 from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.msa.clustalw.pair_scoring import pair_scoring
 from tropalign.msa.clustalw.rooting import compat_weights, root_tree, sequence_weights, tree_identities
@@ -121,6 +122,23 @@ def test_the_first_of_equal_diagonals_is_taken():
     codes = np.array([0, 1, 2, 2, 1, 0], np.uint8)
     offsets = np.array([0, 3, 6], np.int64)
     assert _native.clustalw_word_scores(codes, offsets, 4, 1, 3, 1, 0, 1).tolist() == [1]
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_tree_of_clustalw_gets_the_root_that_it_has_there(tmp_path, name, speed):
+    expected = recorded(name, speed)
+    path = tmp_path / "family.dnd"
+    path.write_text(expected["tree"])
+    tree = read_clustalw_tree(path, family(name).names, compat_options(speed))
+    assert list(groups_aligned(tree)) == expected["steps"]
+    assert tree_identities(tree, is_compat=True).tolist() == expected["identities"]
+
+
+def test_two_sequences_are_each_as_far_from_the_root_as_from_each_other_in_clustalw():
+    tree = neighbour_joining([0.251234], ["a", "b"])
+    assert root_tree(tree).branch_lengths.tolist() == [0.125617, 0.125617, 0]
+    assert root_tree(tree, is_compat=True).branch_lengths.tolist() == [0.25123, 0.25123, 0]
 
 
 def test_the_root_is_placed_where_both_sides_are_as_far():

@@ -13,4 +13,4 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     return f"{alignment.tree}\n".encode()
 
 
-FORMAT = Format((".nwk", ".newick", ".tree", ".tre", ".dnd"), encode, concatenated())
+FORMAT = Format((".nwk", ".newick", ".tree", ".tre"), encode, concatenated())

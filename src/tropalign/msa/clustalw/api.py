@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.execution.task import Device
+from tropalign.formats.newick import quoted
 from tropalign.machine.memory import require
 from tropalign.msa.clustalw.distances import pair_distances
 from tropalign.msa.clustalw.options import ClustalwOptions
@@ -80,7 +81,8 @@ def align_clustalw(
     """
     options = ClustalwOptions() if options is None else options
     if len(batch) < 2:
-        return MultipleAlignment(batch, np.arange(len(batch.codes), dtype=np.int32), int(batch.offsets[-1]))
+        alone = f"{quoted(batch.names[0])};" if len(batch) else None
+        return MultipleAlignment(batch, np.arange(len(batch.codes), dtype=np.int32), int(batch.offsets[-1]), tree=alone)
     share, distances, is_given = 0.0, None, tree is not None
     if tree is None or not tree.branch_lengths.any():
         share = SHARE_OF_QUICK_DISTANCES if options.quicktree else SHARE_OF_DISTANCES

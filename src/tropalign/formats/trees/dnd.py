@@ -1,0 +1,45 @@
+"""The guide tree as CLUSTALW writes and reads it: Newick with a node per line and names without quotes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.newick import parse_newick
+from tropalign.formats.text import concatenated
+from tropalign.formats.writer import Format
+from tropalign.results.multiple import MultipleAlignment
+
+#: What CLUSTALW takes for the end of a name, or has an underscore for.
+_NOT_IN_NAMES = re.compile(r"[\s:,;()\[\]']")
+
+
+def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """The tree with lengths of 32 bits, which CLUSTALW keeps."""
+    root = parse_newick(str(alignment.tree), "the guide tree")
+    pieces: list[str] = []
+    stack: list[Any] = [root]
+    while stack:
+        at = stack.pop()
+        if isinstance(at, str):
+            pieces.append(at)
+        elif at.clades:
+            end = ";\n" if at is root else f"\n{_length(at)}"
+            stack.append(f"){end}")
+            for child in reversed(at.clades):
+                stack += [child, ",\n"]
+            stack[-1] = "(\n"
+        else:
+            end = ";\n" if at is root else _length(at)
+            pieces.append(_NOT_IN_NAMES.sub("_", at.name or "") + end)
+    return "".join(pieces).encode()
+
+
+def _length(clade: Any) -> str:
+    return f":{np.float32(clade.branch_length or 0.0)!s}"
+
+
+FORMAT = Format((".dnd",), encode, concatenated())

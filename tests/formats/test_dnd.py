@@ -1,0 +1,25 @@
+"""The guide tree as CLUSTALW reads it."""
+
+import io
+
+from Bio import Phylo
+
+import tropalign
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.trees.dnd import encode
+
+
+def test_a_node_per_line_and_lengths_of_32_bits():
+    tree = "((a:0.1,'b c':0.30000001192092896)90:0.25,('d(1)':1e-05,e:2):0);"
+    letters = ["MKV"] * 4
+    plain = tropalign.MultipleAlignment.from_rows(["a", "b c", "d(1)", "e"], letters)
+    alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree=tree)
+    text = encode(alignment, AlignedContext()).decode()
+    assert text == "(\n(\na:0.1,\nb_c:0.3)\n:0.25,\n(\nd_1_:1e-05,\ne:2.0)\n:0.0);\n"
+    assert [leaf.name for leaf in Phylo.read(io.StringIO(text), "newick").get_terminals()] == ["a", "b_c", "d_1_", "e"]
+
+
+def test_one_sequence():
+    plain = tropalign.MultipleAlignment.from_rows(["a b"], ["MKV"])
+    alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree="'a b';")
+    assert encode(alignment, AlignedContext()) == b"a_b;\n"
