@@ -71,9 +71,9 @@ def closure(
     n_threads
         0 for as many as there are.
     device
-        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one where n^3 is
-        10^11 or more. GPUs have kernels for float32, and for int16 and int32 without negative weights, over min-plus
-        and max-plus, without predecessors. Integers are the same; floats are other roundings of the same sums.
+        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one for integers
+        where n^3 is 10^11 or more. GPUs have kernels for float32, and for int16 and int32 without negative weights, over
+        min-plus and max-plus, without predecessors. Integers are the same; floats are other roundings of the same sums.
     progress
         Called now and then with a number that goes up to n.
 
@@ -122,7 +122,8 @@ def closure(
     semiring = checked_semiring(semiring)
     threads = resolve_threads(checked_threads(n_threads))
     matrix = checked_matrix(A, semiring, is_square=True)
-    devices = devices_for(device, threads, len(matrix) ** 3, without_kernel(matrix.dtype, semiring, predecessors))
+    without = without_kernel(matrix.dtype, semiring, predecessors)
+    devices = devices_for(device, threads, len(matrix) ** 3, without, is_same=matrix.dtype.kind == "i")
     if semiring in (MIN_PLUS, MAX_PLUS):
         found, before = tropical_closure(
             matrix, semiring, wants_predecessors=predecessors, n_threads=threads, devices=devices, progress=progress

@@ -223,9 +223,8 @@ class HMM:
         n_threads
             0 for all there are.
         device
-            "cpu", "cuda:0", "opencl:0.0" or several of them, which share the sequences; "auto" takes the processor, and
-            the GPUs with it for 1,000 sequences and more with 10^11 sums. Sums of a GPU
-            differ by 1e-12 of their size at most.
+            "cpu", "cuda:0", "opencl:0.0" or several of them, which share the sequences; "auto" takes the processor.
+            Sums of a GPU differ by 1e-12 of their size at most.
 
         Returns
         -------
@@ -251,7 +250,7 @@ class HMM:
             found: NDArray[np.float64] = self._native("hmm_forward", some, n_threads, None)
             return found
 
-        if (devices := self._devices(device, seen, threads)) is None:
+        if (devices := self._devices(device, seen, threads, is_same=False)) is None:
             found = on_cpu(seen, threads)
         else:
             from tropalign.tropical.model_task import sums_on
@@ -527,12 +526,14 @@ class HMM:
             codes[t] = _drawn(emissions[states[t]], draws[1, t])
         return codes, states
 
-    def _devices(self, device: str | Iterable[str], seen: Observations, n_threads: int) -> list[Device] | None:
+    def _devices(
+        self, device: str | Iterable[str], seen: Observations, n_threads: int, is_same: bool = True
+    ) -> list[Device] | None:
         """What shares the sequences; None for the processor alone."""
         n_sequences, n_sums = len(seen.offsets) - 1, int(seen.offsets[-1]) * self.n_states**2
         without_kernel = f"models of {self.n_states:,} states" if self.n_states > MOST_STATES_OF_GPU else None
         cost = n_sums if n_sequences >= FEWEST_SEQUENCES else min(n_sums, 1)
-        return devices_for(device, n_threads, cost, without_kernel)
+        return devices_for(device, n_threads, cost, without_kernel, is_same=is_same)
 
     def _native(
         self,

@@ -201,7 +201,7 @@ class _Closing:
     ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
         """Distances and predecessors of all vertices."""
         without = "closures of two parts" if self.n_left else without_kernel(self.dtype, MIN_PLUS, wants_predecessors)
-        opened = devices_for(devices, work.n_threads, self.n**3, without)
+        opened = devices_for(devices, work.n_threads, self.n**3, without, is_same=self.dtype.kind == "i")
         own = self.n**2 * self.dtype.itemsize
         work.require(2 * own + 8 * self.n**2 * wants_predecessors, self.n)  # before the matrix is made
         try:

@@ -299,7 +299,8 @@ def chain(
     without = "chains of matrices of several sizes" if len(set(sizes)) > 1 else None
     without = _without_kernel(factors[0].dtype, semiring, False) or without
     n_sums = len(factors) * sizes[0] ** 3
-    if (devices := devices_for(device, n_threads, n_sums, without)) is not None:
+    is_same = factors[0].dtype.kind == "i"
+    if (devices := devices_for(device, n_threads, n_sums, without, is_same=is_same)) is not None:
         from tropalign.tropical.one_gpu import chain_on
 
         if (found := chain_on(devices, factors, semiring)) is not None:

@@ -16,7 +16,12 @@ AUTO_SUMS = 100_000_000_000
 
 
 def devices_for(
-    device: str | Iterable[str], n_threads: int, n_sums: int, without_kernel: str | None = None
+    device: str | Iterable[str],
+    n_threads: int,
+    n_sums: int,
+    without_kernel: str | None = None,
+    *,
+    is_same: bool = True,
 ) -> list[Device] | None:
     """The devices that share a computation; None where it is the processor's alone.
 
@@ -30,6 +35,9 @@ def devices_for(
         The cost.
     without_kernel
         What this computation is (in the plural), where no GPU has it.
+    is_same
+        Whether a GPU finds the processor's very bits: "auto" takes one only where it does, so that results do not
+        depend on the machine.
 
     Raises
     ------
@@ -42,7 +50,8 @@ def devices_for(
     named = [name for name in names if name not in ("cpu", "auto")]
     if without_kernel is not None and named:
         raise _no_kernel(named[0], without_kernel)
-    if n_sums == 0 or without_kernel is not None or (not named and ("auto" not in names or n_sums < AUTO_SUMS)):
+    may_look = "auto" in names and is_same and n_sums >= AUTO_SUMS
+    if n_sums == 0 or without_kernel is not None or not (named or may_look):
         return None
     from tropalign.devices.registry import open_devices
 
