@@ -11,7 +11,7 @@ import numpy as np
 
 GAP = -1
 UNITS, SCORE_UNITS, FREQUENCY_ONE, SHIFT = 4, 8, 1 << 14, 15
-RARE = FREQUENCY_ONE // 20
+RARE = FREQUENCY_ONE * 2 // 25
 LETTERS = "ABCDEFGHIKLMNOPQRSTUVWXYZ"
 _OF_LETTERS = [87, 87, 104, 69, 80, 139, 100, 104, 68, 79, 71, 137, 126, 93, 128, 124, 111, 75, 100, 77]
 PROPENSITY = dict(zip("ACDEFGHKILMNPQRSTVYW", _OF_LETTERS, strict=True))
@@ -160,7 +160,7 @@ def profile_scores(rules, matrix, first, second, weights):
             if code != GAP:
                 found[code] += weights[x]
         share = [(FREQUENCY_ONE * weight + other_total // 2) // other_total - RARE for weight in found]
-        frequencies.append([max(0, value) for value in share])
+        frequencies.append([max(0, value) * FREQUENCY_ONE // (FREQUENCY_ONE - RARE) for value in share])
     sums = np.array(means, np.int64) @ np.array(frequencies, np.int64).T
     return (sums + (1 << (SHIFT - 1))) >> SHIFT
 
