@@ -15,7 +15,8 @@ if TYPE_CHECKING:
         TropalignWarning,
     )
     from tropalign.msa.accuracy import AlignmentScore, score_alignment
-    from tropalign.msa.api import add_sequences, align_multiple, merge_alignments
+    from tropalign.msa.api import add_sequences, align_clustalw, align_multiple, merge_alignments
+    from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
@@ -53,6 +54,8 @@ _HOMES = {
     "score_alignment": "msa.accuracy",
     "MultipleAlignment": "results.multiple",
     "align_multiple": "msa.api",
+    "align_clustalw": "msa.api",
+    "ClustalwOptions": "msa.clustalw.options",
     "add_sequences": "msa.api",
     "merge_alignments": "msa.api",
     "read_alignment": "msa.files",
@@ -99,6 +102,8 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "score_alignment",
     "MultipleAlignment",
     "align_multiple",
+    "align_clustalw",
+    "ClustalwOptions",
     "add_sequences",
     "merge_alignments",
     "read_alignment",

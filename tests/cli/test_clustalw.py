@@ -36,12 +36,22 @@ def test_options_reach_the_method(tmp_path):
     assert aligned("--threads", "1") == plain
 
 
+def test_one_sequence_has_files_too(tmp_path):
+    family, aligned, tree = (tmp_path / name for name in ("x.fa", "x.aln", "x.dnd"))
+    family.write_text(">only\nMKVLAW\n")
+    assert main(["msa", str(family), "--method", "clustalw", "-o", str(aligned), "--tree-out", str(tree), "-q"]) == 0
+    assert tree.read_text() == "only;\n"
+    assert [str(row.seq) for row in AlignIO.read(aligned, "clustal")] == ["MKVLAW"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (["--compat"], "--compat belongs to --method clustalw"),
         (["--gap-open", "3"], "--gap-open belongs to --method clustalw"),
         (["--no-weights"], "--no-weights belongs to --method clustalw"),
+        (["--method", "clustalw", "--word-length", "2"], "--word-length belongs to --quicktree"),
+        (["--method", "clustalw", "--quicktree", "--word-length", "3"], "words of proteins have up to 2 residues"),
         (["--method", "clustalw", "--mode", "fast"], "--mode has no meaning with --method clustalw"),
         (["--method", "clustalw", "--confidence", "x.tsv"], "--confidence has no meaning with --method clustalw"),
         (["--method", "clustalw", "--add", "x.fa"], "--add has no meaning with --method clustalw"),

@@ -15,7 +15,7 @@ from oracles import clustalw as oracle
 import tropalign
 from tropalign import _native
 from tropalign.errors import InputError, ResourceError, UsageError
-from tropalign.msa.clustalw.api import align_clustalw
+from tropalign.msa.clustalw.api import align_batch
 from tropalign.msa.clustalw.distances import pair_distances
 from tropalign.msa.clustalw.given_tree import read_clustalw_tree
 from tropalign.msa.clustalw.matrices import SERIES, matrix_table, profile_matrix, series_of
@@ -150,14 +150,14 @@ def options_of(text):
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, runs in RECORDED.items() for text in runs])
 def test_compat_equals_the_original(kind, text):
     batch = tropalign.read_sequences(DATA / f"{kind}.fasta")
-    found = align_clustalw(batch, options_of(text), n_threads=2)
+    found = tropalign.align_clustalw(batch, options_of(text), n_threads=2)
     assert [row.upper() for row in found] == RECORDED[kind][text]
 
 
 @pytest.mark.parametrize("kind", RECORDED)
 def test_compat_is_the_same_on_every_processor(isa, kind):
     batch = tropalign.read_sequences(DATA / f"{kind}.fasta")
-    found = align_clustalw(batch, ClustalwOptions(is_compat=True))
+    found = tropalign.align_clustalw(batch, ClustalwOptions(is_compat=True))
     assert [row.upper() for row in found] == RECORDED[kind][""]
 
 
@@ -165,9 +165,9 @@ def test_compat_is_the_same_on_every_processor(isa, kind):
 def test_threads_and_memory_do_not_matter(is_compat):
     batch = tropalign.read_sequences(DATA.parent.parent.parent / "examples" / "efp.fasta")
     options = ClustalwOptions(is_compat=is_compat, quicktree=True)
-    whole = align_clustalw(batch, options)
+    whole = tropalign.align_clustalw(batch, options)
     for n_threads, memory in ((2, None), (5, 20 << 20)):
-        other = align_clustalw(batch, options, n_threads=n_threads, memory_bytes=memory)
+        other = tropalign.align_clustalw(batch, options, n_threads=n_threads, memory_bytes=memory)
         assert other.columns.tolist() == whole.columns.tolist()
 
 
@@ -183,12 +183,12 @@ def test_profiles_whose_steps_do_not_fit():
 
 def test_one_sequence_is_returned_as_it_is():
     batch = tropalign.SequenceBatch.from_strings({"a": "MKVL"})
-    assert list(align_clustalw(batch)) == ["MKVL"]
+    assert list(tropalign.align_clustalw(batch)) == ["MKVL"]
 
 
 def test_equal_and_tiny_sequences():
-    assert list(align_clustalw(tropalign.SequenceBatch.from_strings(["W"] * 5))) == ["W"] * 5
-    assert list(align_clustalw(tropalign.SequenceBatch.from_strings(["MKVLAW", "MKVLAW"]))) == ["MKVLAW"] * 2
+    assert list(tropalign.align_clustalw(tropalign.SequenceBatch.from_strings(["W"] * 5))) == ["W"] * 5
+    assert list(tropalign.align_clustalw(tropalign.SequenceBatch.from_strings(["MKVLAW", "MKVLAW"]))) == ["MKVLAW"] * 2
 
 
 def test_sequences_without_kin_come_last():
@@ -204,14 +204,14 @@ def test_the_given_tree_is_used():
     batch = tropalign.read_sequences(DATA / "proteins.fasta")
     n = len(batch)
     ladder = GuideTree(np.array([[0, 1]] + [[n + k, k + 2] for k in range(n - 2)], np.int32), np.full(2 * n - 1, 0.1))
-    assert align_clustalw(batch, tree=ladder).tree == ladder.newick(batch.names)
+    assert align_batch(batch, ClustalwOptions(), ladder).tree == ladder.newick(batch.names)
 
 
 def test_a_tree_without_lengths_gives_the_order_only():
     batch = tropalign.read_sequences(DATA / "proteins.fasta")
-    bare = parse_guide_tree(re.sub(r":[-\d.e]+", "", align_clustalw(batch).tree), batch.names)
+    bare = parse_guide_tree(re.sub(r":[-\d.e]+", "", tropalign.align_clustalw(batch).tree), batch.names)
     assert not bare.branch_lengths.any()
-    found = align_clustalw(batch, ClustalwOptions(clustering="upgma"), bare)
+    found = align_batch(batch, ClustalwOptions(clustering="upgma"), bare)
     options, distances = ClustalwOptions(), pair_distances(batch, ClustalwOptions())
     expected = align_along_tree(batch, options, bare, np.ones(len(batch)), distances)
     assert found.columns.tolist() == expected.columns.tolist()
@@ -223,7 +223,7 @@ def test_the_tree_of_the_original_gives_its_alignment(kind, tmp_path):
     (tmp_path / "a.dnd").write_text(json.loads((DATA / f"{kind}.json").read_text())["full"]["tree"])
     options = ClustalwOptions(is_compat=True)
     tree = read_clustalw_tree(tmp_path / "a.dnd", batch.names, options)
-    assert [row.upper() for row in align_clustalw(batch, options, tree)] == RECORDED[kind][""]
+    assert [row.upper() for row in align_batch(batch, options, tree)] == RECORDED[kind][""]
 
 
 def test_trees_of_other_shapes_are_read_as_they_are(tmp_path):
@@ -238,7 +238,7 @@ def test_trees_of_other_shapes_are_read_as_they_are(tmp_path):
 
 def test_progress_reaches_the_end_and_may_end_the_work():
     batch, told = tropalign.read_sequences(DATA / "proteins.fasta"), []
-    align_clustalw(batch, progress=lambda stage, share: told.append((stage, share)))
+    tropalign.align_clustalw(batch, progress=lambda stage, share: told.append((stage, share)))
     assert all(0 <= share <= 1 for _, share in told)
 
     def stop(stage, share):
@@ -246,14 +246,14 @@ def test_progress_reaches_the_end_and_may_end_the_work():
 
     long = tropalign.SequenceBatch.from_strings(["MKVLAWYRND" * 1500] * 3)
     with pytest.raises(KeyboardInterrupt):
-        align_clustalw(long, ClustalwOptions(is_compat=True, quicktree=True), progress=stop)
+        tropalign.align_clustalw(long, ClustalwOptions(is_compat=True, quicktree=True), progress=stop)
 
 
 def test_memory_that_does_not_suffice_is_said():
     batch = tropalign.read_sequences(DATA / "proteins.fasta")
     tree = GuideTree(np.array([[0, 1]] + [[12 + k, k + 2] for k in range(10)], np.int32), np.full(23, 0.1))
     with pytest.raises(ResourceError, match=r"^the alignment of 12 sequences needs .* are allowed: allow more with"):
-        align_clustalw(batch, tree=tree, memory_bytes=1000)
+        align_batch(batch, ClustalwOptions(), tree, memory_bytes=1000)
 
 
 def test_profiles_that_are_too_long_are_said(monkeypatch):
@@ -262,7 +262,7 @@ def test_profiles_that_are_too_long_are_said(monkeypatch):
 
     monkeypatch.setattr(_native, "clustalw_progressive", refuse)
     with pytest.raises(ResourceError, match=r"do not fit 32 bits: leave out the longest sequences"):
-        align_clustalw(tropalign.SequenceBatch.from_strings(["MKVLAW", "MKVAW"]))
+        tropalign.align_clustalw(tropalign.SequenceBatch.from_strings(["MKVLAW", "MKVAW"]))
 
 
 @pytest.mark.parametrize(

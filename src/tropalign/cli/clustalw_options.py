@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from tropalign.msa.clustalw.options import ClustalwOptions
 
 OPTIONS = "tropalign.msa.clustalw.options"
-#: Options of the command line that are fields of ClustalwOptions, and those that turn a field of it off.
+#: Options of the command line that are fields of ClustalwOptions (rules for words apart), and those that turn one off.
+WORDS = ("word_length", "word_gap", "n_diagonals", "diagonal_window")
 FIELDS = (
-    "quicktree", "word_length", "word_gap", "n_diagonals", "diagonal_window", "clustering", "series",
-    "nucleotide_matrix", "gap_open", "gap_extend", "pw_gap_open", "pw_gap_extend", "delay", "gap_distance",
-    "hydrophilic", "transition_weight", "negative_matrix",
+    *WORDS, "quicktree", "clustering", "series", "nucleotide_matrix", "gap_open", "gap_extend", "pw_gap_open",
+    "pw_gap_extend", "delay", "gap_distance", "hydrophilic", "transition_weight", "negative_matrix",
 )  # fmt: skip
 RENAMED = {"compat": "is_compat", "end_gaps": "has_end_gaps", "count_end_gaps": "counts_end_gaps"}
 TURNED_OFF = {
@@ -78,6 +78,13 @@ def names_given(options: argparse.Namespace) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False)]
 
 
+def check_words(options: argparse.Namespace) -> None:
+    """Refuses rules for words where there are none."""
+    given = [name for name in WORDS if getattr(options, name) is not None]
+    if given and not options.quicktree:
+        options.parser.error(f"--{given[0].replace('_', '-')} belongs to --quicktree")
+
+
 def clustalw_options(options: argparse.Namespace) -> ClustalwOptions:
     """What the command line asks for.
 
@@ -101,10 +108,9 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
     from tropalign.execution.run import memory_allowed, write_outputs
     from tropalign.machine.memory import left_for_job
     from tropalign.machine.threads import resolve_threads
-    from tropalign.msa.clustalw.api import align_clustalw, pair_cells
+    from tropalign.msa.clustalw.api import align_batch, pair_cells
     from tropalign.msa.clustalw.given_tree import read_clustalw_tree
     from tropalign.msa.family import read_family
-    from tropalign.msa.guide_tree import parse_guide_tree
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
 
@@ -113,18 +119,17 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
     batch = read_family(options.family, ALPHABETS.get(options.alphabet), **reading)
     tree = None if options.tree_in is None else read_clustalw_tree(options.tree_in, batch.names, method)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
-    devices = open_devices(options.device or ["auto"], options.threads, pair_cells(batch, method), memory_bytes)
+    devices = open_devices(options.device or ["auto"], options.threads, pair_cells(batch, method, tree), memory_bytes)
     with stage_bar(options.quiet) as progress:
-        alignment = align_clustalw(
+        alignment = align_batch(
             batch,
             method,
             tree,
+            order=options.order,
             n_threads=resolve_threads(options.threads),
             memory_bytes=memory_bytes,
             devices=devices,
             progress=progress,
         )
-    if options.order == "tree" and alignment.tree is not None:
-        alignment = alignment[parse_guide_tree(alignment.tree, batch.names).leaf_order()]
     sections = {id(output): [output.writer.encode(alignment)] for output in outputs}
     write_outputs(outputs, lambda output: sections[id(output)])

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.clustalw_options import add_clustalw_options, clustalw_options, names_given, run_clustalw
+from tropalign.cli.clustalw_options import (
+    add_clustalw_options,
+    check_words,
+    clustalw_options,
+    names_given,
+    run_clustalw,
+)
 from tropalign.cli.options import Choices, add_run_options, checked, command_line, started, whole
 from tropalign.formats.registry import format_names
 
@@ -219,6 +225,7 @@ def _check_method(options: argparse.Namespace) -> None:
         if given := names_given(options):
             options.parser.error(f"{given[0]} belongs to --method clustalw")
         return
+    check_words(options)
     others = [name for name in ("mode", *FIELDS, "confidence", "add", "merge") if getattr(options, name) is not None]
     if others:
         options.parser.error(f"--{others[0]} has no meaning with --method clustalw: leave it out")

@@ -6,8 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tropalign.msa.clustalw.api import align_clustalw
-    from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.profiles import (
         ProfileAlignment,
         align_profile_pairs,
@@ -17,9 +15,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "ClustalwOptions": "clustalw.options",
     "ProfileAlignment": "profiles",
-    "align_clustalw": "clustalw.api",
     "align_profile_pairs": "profiles",
     "align_profile_to_sequence": "profiles",
     "align_profiles": "profiles",
@@ -27,9 +23,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "ClustalwOptions",
     "ProfileAlignment",
-    "align_clustalw",
     "align_profile_pairs",
     "align_profile_to_sequence",
     "align_profiles",

@@ -14,6 +14,9 @@ from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.msa import pipeline
+from tropalign.msa.clustalw import api as clustalw
+from tropalign.msa.clustalw.given_tree import parse_clustalw_tree, read_clustalw_tree
+from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.msa.family import check_kinds, family_of
 from tropalign.msa.files import read_alignment
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
@@ -104,11 +107,9 @@ def align_multiple(
     b  MKILAWM-T
     c  MKV-AWMKT
     """
-    if not isinstance(order, str) or order not in ORDERS:
-        raise UsageError(f"order {order!r} is none of {', '.join(ORDERS)}")
+    _check_order(order)
     _checked(progress)
-    if tree is not None and not isinstance(tree, str | os.PathLike):
-        raise UsageError(f"an object of type {type(tree).__name__} is no tree: give Newick text or a file's Path")
+    _check_tree(tree)
     batch = family_of(sequences, alphabet)
     options = options_of(
         mode,
@@ -125,6 +126,95 @@ def align_multiple(
     job = pipeline.Job(batch, options, _tree(tree, batch), order)
     devices = open_devices(device_names(device), threads, pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, resolve_threads(threads), memory, progress=progress)
+
+
+def align_clustalw(
+    sequences: Any,
+    options: ClustalwOptions | None = None,
+    *,
+    tree: str | os.PathLike[str] | None = None,
+    order: str = "input",
+    alphabet: Alphabet | str | None = None,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    device: str | Iterable[str] = "auto",
+    progress: Callable[[str, float], object] | None = None,
+) -> MultipleAlignment:
+    """Aligns a family as CLUSTAL W does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
+
+    Parameters
+    ----------
+    sequences
+        As `align_multiple` takes them.
+    options
+        Costs, matrices and rules; CLUSTAL W's defaults when not given.
+    tree
+        The guide tree, as Newick text or a file's Path; made of the distances of all pairs when not given. An unrooted
+        one with branch lengths, such as CLUSTAL W's ``.dnd``, gets the root that CLUSTAL W gives it. One without
+        branch lengths gives the order only: identities then come from the distances, and all sequences weigh the same.
+    order, alphabet, n_threads, memory_bytes
+        As of `align_multiple`.
+    device
+        What computes distances, as of `align_multiple`; those of ``quicktree`` and ``is_compat`` come from the
+        processor alone.
+    progress
+        As of `align_multiple`; the stages are "distances", "guide tree" and "alignment".
+
+    Returns
+    -------
+    MultipleAlignment
+        With the guide tree and without confidence.
+
+    Raises
+    ------
+    InputError
+        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet; a tree of others.
+    UsageError
+        An option of another type or out of range.
+    ResourceError, DeviceError
+        Memory that does not suffice, a sequence of more than 65,535 residues, a device that cannot compute.
+
+    Examples
+    --------
+    >>> family = {"a": "MKVLAWMKT", "b": "MKILAWMT", "c": "MKVAWMKT"}
+    >>> tropalign.align_clustalw(family, tropalign.ClustalwOptions(gap_open=8))
+    MultipleAlignment: 3 protein sequences, 9 columns
+    a  MKVLAWMKT
+    b  MKILAWM-T
+    c  MKV-AWMKT
+    """
+    _check_order(order)
+    _checked(progress)
+    _check_tree(tree)
+    method = ClustalwOptions() if options is None else options
+    if not isinstance(method, ClustalwOptions):
+        raise UsageError(f"an object of type {type(options).__name__} is no ClustalwOptions: make one of its arguments")
+    batch = family_of(sequences, alphabet)
+    threads, memory = checked_threads(n_threads), _budget(memory_bytes)
+    if isinstance(tree, str):
+        given: GuideTree | None = parse_clustalw_tree(tree, batch.names, method)
+    else:
+        given = None if tree is None else read_clustalw_tree(tree, batch.names, method)
+    return clustalw.align_batch(
+        batch,
+        method,
+        given,
+        order=order,
+        n_threads=resolve_threads(threads),
+        memory_bytes=memory,
+        devices=open_devices(device_names(device), threads, clustalw.pair_cells(batch, method, given), memory),
+        progress=progress,
+    )
+
+
+def _check_order(order: Any) -> None:
+    if not isinstance(order, str) or order not in ORDERS:
+        raise UsageError(f"order {order!r} is none of {', '.join(ORDERS)}")
+
+
+def _check_tree(tree: Any) -> None:
+    if tree is not None and not isinstance(tree, str | os.PathLike):
+        raise UsageError(f"an object of type {type(tree).__name__} is no tree: give Newick text or a file's Path")
 
 
 def _budget(memory_bytes: int | None) -> int:

@@ -1,4 +1,4 @@
-"""CLUSTALW's alignment of a family: distances, guide tree, weights, columns."""
+"""CLUSTALW's alignment of a batch: distances, guide tree, weights, columns, one stage after another."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ LEAST_STEP_BYTES = 1 << 16
 Progress = Callable[[str, float], object]
 
 
-def align_clustalw(
+def align_batch(
     batch: SequenceBatch,
-    options: ClustalwOptions | None = None,
+    options: ClustalwOptions,
     tree: GuideTree | None = None,
     *,
+    order: str = "input",
     n_threads: int = 1,
     memory_bytes: int | None = None,
     devices: Sequence[Device] = (),
@@ -47,10 +48,12 @@ def align_clustalw(
     batch
         The family; none of its sequences is empty.
     options
-        CLUSTALW's defaults when not given.
+        Of the method.
     tree
         The guide tree; made of the distances of all pairs when not given. One without branch lengths gives the order
         only: identities then come from the distances, and all sequences weigh the same.
+    order : {"input", "tree"}
+        Of the rows.
     n_threads
         The alignment does not depend on it.
     memory_bytes
@@ -63,7 +66,7 @@ def align_clustalw(
     Returns
     -------
     MultipleAlignment
-        Rows in input order, with the guide tree and without confidence.
+        With the guide tree and without confidence.
 
     Raises
     ------
@@ -73,18 +76,17 @@ def align_clustalw(
     Examples
     --------
     >>> batch = tropalign.SequenceBatch.from_strings(["MKVLAWMKT", "MKILAWMT", "MKVAWMKT"], ["a", "b", "c"])
-    >>> align_clustalw(batch)
+    >>> align_batch(batch, ClustalwOptions())
     MultipleAlignment: 3 protein sequences, 9 columns
     a  MKVLAWMKT
     b  MKILAWMT-
     c  MKV-AWMKT
     """
-    options = ClustalwOptions() if options is None else options
-    if len(batch) < 2:
-        alone = f"{quoted(batch.names[0])};" if len(batch) else None
-        return MultipleAlignment(batch, np.arange(len(batch.codes), dtype=np.int32), int(batch.offsets[-1]), tree=alone)
+    if len(batch) == 1:
+        alone = f"{quoted(batch.names[0])};"
+        return MultipleAlignment(batch, np.arange(len(batch.codes), dtype=np.int32), len(batch.codes), tree=alone)
     share, distances, is_given = 0.0, None, tree is not None
-    if tree is None or not tree.branch_lengths.any():
+    if needs_distances(tree):
         share = SHARE_OF_QUICK_DISTANCES if options.quicktree else SHARE_OF_DISTANCES
         distances = pair_distances(
             batch,
@@ -109,7 +111,15 @@ def align_clustalw(
         step_bytes=_step_bytes(batch, n_threads, memory_bytes),
         progress=_stage(progress, "alignment", share, 1.0),
     )
-    return MultipleAlignment(batch, placed.columns, placed.n_columns, tree=tree.newick(batch.names))
+    if progress is not None:
+        progress("alignment", 1.0)
+    found = MultipleAlignment(batch, placed.columns, placed.n_columns, tree=tree.newick(batch.names))
+    return found if order == "input" else found[tree.leaf_order()]
+
+
+def needs_distances(tree: GuideTree | None) -> bool:
+    """Whether a given tree, if any, leaves the distances of all pairs to be computed."""
+    return tree is None or not tree.branch_lengths.any()
 
 
 def guide_tree(
@@ -150,13 +160,16 @@ def _step_bytes(batch: SequenceBatch, n_threads: int, memory_bytes: int | None) 
 
 
 def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Callable[[float], object] | None:
-    """What a stage tells of its own share, as a share of the whole from `begin` to `end`."""
-    return None if progress is None else lambda done: progress(name, begin + done * (end - begin))
+    """Tells that a stage begins, and gives what it tells of its own share, as a share of the whole."""
+    if progress is None:
+        return None
+    progress(name, begin)
+    return lambda done: progress(name, begin + done * (end - begin))
 
 
-def pair_cells(batch: SequenceBatch, options: ClustalwOptions) -> int:
+def pair_cells(batch: SequenceBatch, options: ClustalwOptions, tree: GuideTree | None = None) -> int:
     """What the distances cost, in cells of a local score: 0 where only the processor computes them."""
-    if options.is_compat or options.quicktree:
+    if options.is_compat or options.quicktree or not needs_distances(tree):
         return 0
     lengths = batch.lengths.astype(float)
     return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2)

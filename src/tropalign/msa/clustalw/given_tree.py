@@ -26,7 +26,11 @@ def read_clustalw_tree(path: str | os.PathLike[str], names: Sequence[str], optio
     InputError
         No such file, no Newick, several trees, or leaves that are not the sequences, each once.
     """
-    text, file = read_text(path, MOST_BYTES), file_name(path)
+    return parse_clustalw_tree(read_text(path, MOST_BYTES), names, options, file_name(path))
+
+
+def parse_clustalw_tree(text: str, names: Sequence[str], options: ClustalwOptions, file: str = "the tree") -> GuideTree:
+    """The same from text."""
     rooted = parse_guide_tree(text, names, file)
     if len(names) < 3:
         return rooted

@@ -96,8 +96,9 @@ class ClustalwOptions:
 
     Examples
     --------
-    >>> ClustalwOptions(gap_open=5).cost("gap_open", is_nucleotide=False), ClustalwOptions().cost("gap_extend", True)
-    (5.0, 6.66)
+    >>> options = ClustalwOptions(gap_open=8, series="blosum", quicktree=True)
+    >>> options.gap_open, options.clustering
+    (8, 'nj')
     """
 
     is_compat: bool = False
@@ -144,12 +145,41 @@ class ClustalwOptions:
             raise UsageError(f"hydrophilic {self.hydrophilic!r}: give letters of amino acids, such as 'GPSNDQEKR'")
 
     def cost(self, name: str, is_nucleotide: bool) -> float:
-        """Cost of a gap: "gap_open", "gap_extend", "pw_gap_open" or "pw_gap_extend"."""
+        """Cost of a gap, the default of such sequences where none is given.
+
+        Parameters
+        ----------
+        name : {"gap_open", "gap_extend", "pw_gap_open", "pw_gap_extend"}
+            Of which gap.
+        is_nucleotide
+            Of nucleotides or of proteins.
+
+        Returns
+        -------
+        float
+            In the units of the option.
+
+        Examples
+        --------
+        >>> options = ClustalwOptions(gap_open=5)
+        >>> options.cost("gap_open", is_nucleotide=True), options.cost("gap_extend", is_nucleotide=True)
+        (5.0, 6.66)
+        """
         given = getattr(self, name)
         return DEFAULTS[name][is_nucleotide] if given is None else float(given)
 
     def words(self, is_nucleotide: bool) -> tuple[int, int, int, int]:
-        """Of quick distances: word_length, word_gap, n_diagonals and diagonal_window.
+        """What quick distances are made with.
+
+        Parameters
+        ----------
+        is_nucleotide
+            Of nucleotides or of proteins.
+
+        Returns
+        -------
+        tuple of int
+            word_length, word_gap, n_diagonals and diagonal_window.
 
         Raises
         ------
@@ -172,7 +202,18 @@ class ClustalwOptions:
         return length, gap, n_diagonals, window
 
     def parameters(self) -> dict[str, str]:
-        """For headers, by name."""
+        """Returns all options as text, for the headers of files.
+
+        Returns
+        -------
+        dict
+            By name, "method" first.
+
+        Examples
+        --------
+        >>> ClustalwOptions(gap_open=8).parameters()["gap_open"]
+        '8'
+        """
         return {"method": "clustalw"} | {name: str(value) for name, value in asdict(self).items()}
 
 
