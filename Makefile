@@ -18,9 +18,12 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)
 	$(PIP) --no-build-isolation -e .
 	@touch $@
 
+# The packages stand in pyproject.toml alone; installing ".[test,dev]" would build the package once more.
+LIST_EXTRAS = import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+  print(*extras["test"], *extras["dev"], sep="\n")
 $(VENV)/tested: $(VENV)/installed
-	$(PIP) pytest pytest-xdist hypothesis parasail pyarrow pandas polars pysam selenium pillow numpydoc hmmlearn ruff mypy build "clang-format==23.*" \
-	  "pyopencl[pocl]" cuda-bindings nvidia-cuda-nvrtc nvidia-cuda-nvdisasm
+	$(BIN)/python -c '$(LIST_EXTRAS)' > $(VENV)/extras.txt
+	$(PIP) -r $(VENV)/extras.txt
 	@touch $@
 
 demo: $(VENV)/installed

@@ -71,9 +71,10 @@ def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
     assert main(["devices"]) == 0
     lines = [line.split(None, 1)[1] for line in capsys.readouterr().out.splitlines() if "self-test" in line]
     assert lines == [
-        "ok (pairs, place, msa, search)",
+        "ok (pairs, place, msa, search, paths, decode)",
         "fails: pairs: host: its local alignments are not those of the processor; "
         "place: host: its scores of reads are not those of the processor; "
         "msa: host: its posteriors are not those of the processor; "
-        "search: host: its scores of profile models are not those of the processor",
+        "search: host: its scores of profile models are not those of the processor; "
+        "paths, decode: host: its products are not those of the processor",
     ]
