@@ -85,7 +85,13 @@ def test_negative_lengths_are_said(capfd):
     ("text", "arguments", "code", "words"),
     [
         (">a\nMKV\n", (), 3, "x.fa: the alignment has one row: a tree has two taxa or more"),
-        (">a\nMKV\n>b\nMK\n", (), 3, "2 letters, but 3 are expected: rows of an alignment are equally long"),
+        (
+            ">a\nMKV\n>b\nMK\n",
+            (),
+            3,
+            "x.fa, record 'b': 2 letters, but 3 are expected: rows of an alignment are equally long; for "
+            "sequences that are not aligned, add --unaligned",
+        ),
         (">a\nMKV\n>a\nMKV\n", (), 3, "record 'a': two rows have the same name"),
         (
             ">a\nMK--\n>b\n--VL\n",

@@ -45,3 +45,23 @@ def test_resolve(monkeypatch):
     assert (threads.resolve_threads(0), threads.resolve_threads(3)) == (7, 3)
     with pytest.raises(UsageError, match="n_threads -1"):
         threads.resolve_threads(-1)
+
+
+@pytest.fixture
+def group(tmp_path):
+    return write(tmp_path, {"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "400000 100000\n"})
+
+
+def test_quotas_are_read_once_and_the_affinity_each_time(sixteen, group, monkeypatch):
+    assert threads.available_threads(group) == 4
+    monkeypatch.setattr(threads, "own_groups", lambda *arguments: pytest.fail("read again"))
+    assert threads.available_threads(group) == 4
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3}, raising=False)
+    assert threads.available_threads(group) == 2
+
+
+def test_another_process_reads_quotas_again(sixteen, group, monkeypatch):
+    assert threads.available_threads(group) == 4
+    (group / "sys/fs/cgroup/a/cpu.max").write_text("300000 100000\n")
+    monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a forked child that was moved to another group
+    assert threads.available_threads(group) == 3

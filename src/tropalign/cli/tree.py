@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = """example:
   tropalign tree family.aln -o family.nwk
   tropalign tree family.aln --bootstrap 100 --seed 1 --outgroup mouse -o family.nwk
+  tropalign tree family.fa --unaligned -o family.nwk
   tropalign tree distances.phy --method upgma > tree.nwk
   tropalign msa family.fa | tropalign tree - --distances-out family.tsv
 
@@ -188,11 +189,16 @@ class _Standard(io.BytesIO):
 def _alignment_distances(
     options: argparse.Namespace, source: Any, memory_bytes: int, show: Show
 ) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
+    from tropalign.formats.msa import UnequalRowsError
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import alignment_distances
     from tropalign.trees.distances import alignment_in
 
-    alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
+    try:
+        alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
+    except UnequalRowsError as error:
+        error.args = (f"{error}; for sequences that are not aligned, add --unaligned",)
+        raise
     means = {"gaps": options.gaps or "pairwise", "n_threads": options.threads, "memory_bytes": memory_bytes}
     with show("blocks of pairs", None) as progress:
         found = alignment_distances(alignment, options.distances, progress=progress, **means)

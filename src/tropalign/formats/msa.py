@@ -25,6 +25,10 @@ BY_BIOPYTHON = {
 CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 
 
+class UnequalRowsError(InputError):
+    """Rows of several lengths: perhaps sequences that are not aligned yet, and a caller may know what takes those."""
+
+
 def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     """Names and letters of an alignment; the format is judged by the first line, compression by content.
 
@@ -89,7 +93,7 @@ class _Rows:
         size, self._begin = len(self.letters) - self._begin, len(self.letters)
         self.width = size if self.width is None else self.width
         if size != self.width:
-            raise InputError(
+            raise UnequalRowsError(
                 f"{size} letters, but {self.width} are expected: rows of an alignment are equally long",
                 file=self.file,
                 record=list(self.names)[-1],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from functools import lru_cache
 from pathlib import Path
 
 from tropalign.machine.cgroup import ROOT, own_groups
@@ -11,13 +12,24 @@ from tropalign.machine.numbers import checked_threads
 
 
 def available_threads(root: Path = ROOT) -> int:
-    """Processors by affinity, or fewer where a control group's quota says so."""
+    """Processors by affinity, or fewer where a control group's quota says so.
+
+    The affinity is asked for at each call, which takes a microsecond. Quotas are read from files, which takes a hundred
+    microseconds, and are therefore those of the first call in the process.
+    """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for group in own_groups("cpu", root):
-        share = _quota(group)
-        if share is not None:
-            count = min(count, max(1, math.ceil(share)))
-    return count
+    allowed = _threads_by_quota(os.getpid(), root)
+    return count if allowed is None else min(count, allowed)
+
+
+@lru_cache(maxsize=16)
+def _threads_by_quota(pid: int, root: Path) -> int | None:
+    """Threads that the tightest quota leaves, None where there is none.
+
+    `pid` is part of the key: a forked child may have been moved into another group before it asks.
+    """
+    shares = [share for group in own_groups("cpu", root) if (share := _quota(group)) is not None]
+    return max(1, math.ceil(min(shares))) if shares else None
 
 
 def _quota(group: Path) -> float | None:
