@@ -25,6 +25,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +38,25 @@ from tropalign.errors import InputError
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks" / "msa.md"
 OURS = [sys.executable, "-m", "tropalign.cli.main", "msa", "{in}", "-o", "{out}", "-q", "-t", "1", "--device", "cpu"]
-MODES = {"tropalign": "default", "tropalign, accurate": "accurate", "tropalign, fast": "fast"}
+
+
+class Mode(NamedTuple):
+    """One of tropalign's ways to align: what a command says for it, and the call of the Python API."""
+
+    words: list[str]
+    align: Callable[..., object]
+
+
+MODES = {
+    "tropalign": Mode([], tropalign.align_multiple),
+    "tropalign, accurate": Mode(["--mode", "accurate"], partial(tropalign.align_multiple, mode="accurate")),
+    "tropalign, fast": Mode(["--mode", "fast"], partial(tropalign.align_multiple, mode="fast")),
+    "tropalign, clustalw": Mode(["--method", "clustalw"], tropalign.align_clustalw),
+    "tropalign, clustalw --compat": Mode(
+        ["--method", "clustalw", "--compat"],
+        partial(tropalign.align_clustalw, options=tropalign.ClustalwOptions(is_compat=True)),
+    ),
+}
 #: Commands; without {out} the alignment comes from standard output.
 PEERS = {
     "QuickProbs 2": ["quickprobs", "-t", "1", "-o", "{out}", "{in}"],
@@ -82,7 +102,7 @@ def measure(command: list[str], family: Family, folder: Path) -> Outcome | None:
     return Outcome(score.sp, score.tc, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000)
 
 
-def api_seconds(family: Family, mode: str) -> dict[str, float]:
+def api_seconds(family: Family, mode: Mode) -> dict[str, float]:
     """Processor seconds of each stage of a call, by its name."""
     stages: defaultdict[str, float] = defaultdict(float)
     last = time.process_time()
@@ -92,9 +112,9 @@ def api_seconds(family: Family, mode: str) -> dict[str, float]:
         nonlocal last, name
         now = time.process_time()
         stages[name] += now - last
-        last, name = now, stage.split()[0]  # without the number of a pass
+        last, name = now, stage.removeprefix("guide ").split()[0]  # without the number of a pass
 
-    tropalign.align_multiple(family.path, mode=mode, n_threads=1, device="cpu", progress=told)
+    mode.align(family.path, n_threads=1, device="cpu", progress=told)
     told("end", 1)
     return dict(stages)
 
@@ -143,9 +163,10 @@ def main() -> int:
             return 3
         families = families[:3] if options.quick else families
         peers = {tool: words for tool, words in PEERS.items() if shutil.which(words[0]) and not options.quick}
-        ours = {tool: [*OURS, "--mode", mode] for tool, mode in MODES.items()}
+        ours = {tool: [*OURS, *mode.words] for tool, mode in MODES.items()}
         found = run(families, {**ours, **peers}, folder)
-        api_seconds(families[0], "default")  # loads what later calls have
+        for mode in MODES.values():
+            api_seconds(families[0], mode)  # loads what later calls have
         stages = {tool: [api_seconds(family, mode) for family in families] for tool, mode in MODES.items()}
         text = write_report(families, found, stages, two_threads(families))
     print(text)

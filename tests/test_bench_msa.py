@@ -1,5 +1,6 @@
 """bench/msa.py: pages by whole runs only, and its own figures against what they are defined by; no speed here."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -23,7 +24,8 @@ def bench(monkeypatch, tmp_path):
     monkeypatch.setattr(msa_families, "SIMULATED", ((3, 40, 1),))
     msa_families.simulate(tmp_path)
     monkeypatch.setattr(msa, "PAGE", tmp_path / "msa.md")
-    monkeypatch.setattr(msa, "MODES", {"tropalign": "default"})
+    monkeypatch.setattr(msa, "ALL_MODES", msa.MODES, raising=False)
+    monkeypatch.setattr(msa, "MODES", {"tropalign": msa.MODES["tropalign"]})
     msa.PAGE.write_text("as before\n")
 
     def run(*arguments: str) -> int:
@@ -41,6 +43,37 @@ def test_a_run_with_every_peer_writes_the_page(bench, monkeypatch, tmp_path):
     (row,) = [line for line in page.splitlines() if line.startswith("| copy ") and "/ " not in line]
     assert row.split()[3:8:2] == ["100.00", "100.00", "100.0"]
     assert "tropalign against" in page and "| tropalign " in page
+
+
+def test_clustalw_is_measured_by_both_of_its_rules(bench, monkeypatch, tmp_path):
+    tools = ["tropalign", "tropalign, clustalw", "tropalign, clustalw --compat"]
+    monkeypatch.setattr(bench, "MODES", {tool: bench.ALL_MODES[tool] for tool in tools})
+    monkeypatch.setattr(bench, "PEERS", {"copy": ["cat", str(tmp_path / "simulated" / "ref" / "family0.fa")]})
+    assert bench.run_main("--families", str(tmp_path)) == 0
+    accuracy, stages = (cells_of(part) for part in bench.PAGE.read_text().split("## Stages"))
+    assert set(tools) <= {row[0] for row in accuracy}
+    head, *rows = stages
+    columns = [head.index(name) for name in ("distances", "tree", "alignment")]
+    for tool in tools[1:]:
+        (row,) = [row for row in rows if row[0] == tool]
+        assert sum(int(row[column].removesuffix(" %")) for column in columns) > 0
+
+
+def cells_of(part: str) -> list[list[str]]:
+    """The rows of a page's tables."""
+    return [[cell.strip() for cell in line[1:-1].split("|")] for line in part.splitlines() if line.startswith("|")]
+
+
+def test_a_modes_command_and_call_make_one_alignment_and_each_mode_another(bench, tmp_path):
+    given = Path(__file__).parent / "data" / "clustalw" / "proteins.fasta"
+    found = set()
+    for mode in bench.ALL_MODES.values():
+        words = [word.replace("{in}", str(given)).replace("{out}", str(tmp_path / "out.fa")) for word in bench.OURS]
+        subprocess.run([*words, *mode.words], check=True)
+        mode.align(given, n_threads=1, device="cpu").write(tmp_path / "call.fa")
+        assert (tmp_path / "out.fa").read_bytes() == (tmp_path / "call.fa").read_bytes()
+        found.add((tmp_path / "out.fa").read_bytes())
+    assert len(found) == len(bench.ALL_MODES) == 5
 
 
 @pytest.mark.parametrize("peers", [{}, {"none": ["there-is-no-such-program", "{in}"]}])
