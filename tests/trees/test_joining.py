@@ -159,6 +159,18 @@ def test_what_are_no_distances_is_refused(make):
         make(square, rules="x")
 
 
+@pytest.mark.parametrize("at", [(5, 20), (20, 5), (3, 150), (150, 3), (129, 140), (200, 128)])
+def test_both_halves_of_a_square_are_compared_in_every_tile(at):
+    half = np.triu(np.random.default_rng(1).uniform(1, 2, (201, 201)), 1)
+    square = half + half.T
+    square[at] *= 1 + 1e-9  # a rounding
+    assert len(neighbour_joining(square).names) == 201
+    square[at] += 0.5
+    first, second = sorted(at)
+    with pytest.raises(InputError, match=rf"the distance of '{first + 1}' and '{second + 1}' is [\d.]+ one way"):
+        neighbour_joining(square)
+
+
 def test_progress_may_end_the_work():
     def stop(done):
         raise RuntimeError("enough")
