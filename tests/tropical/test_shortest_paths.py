@@ -1,5 +1,7 @@
 """shortest_paths against SciPy and networkx: matrices, graphs of other libraries, two parts, few edges."""
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -296,6 +298,15 @@ def test_networkx_weights_that_are_no_numbers():
     graph.add_edge("a", "b", weight="far")
     with pytest.raises(InputError, match="the edge from a to b is 'far', no number"):
         shortest_paths(graph)
+
+
+def test_pickles_have_the_paths():
+    inf = np.inf
+    for graph in (np.array([[0, 1.0, inf], [inf, 0, 2.0], [inf, inf, 0]]), nx.path_graph(3, nx.DiGraph)):
+        found = shortest_paths(graph)
+        other = pickle.loads(pickle.dumps(found))
+        np.testing.assert_array_equal(other.distances, found.distances)
+        assert other.path(0, 2) == found.path(0, 2) == [0, 1, 2] and other.path(2, 0) == []
 
 
 def test_what_is_shown():
