@@ -217,10 +217,10 @@ def test_types_that_do_not_hold_what_scipy_finds():
     with pytest.raises(InputError, match="reach 40000, which int16 does not hold"):
         searched(graph, np.arange(3), False)
     graph = Graph.from_edges([0, 1], [1, 2], np.array([3e38, 3e38], np.float32))
-    with pytest.raises(InputError, match="reach 6e.38, which float32 does not hold"):
+    with pytest.raises(InputError, match=r"reach 6e.38, which float32 does not hold"):
         searched(graph, np.arange(3), False)
     graph = Graph.from_edges([0, 1], [1, 2], np.array([1e308, 1e308]))
-    with pytest.raises(InputError, match="weights as large as 1e.308 make paths of 3 vertices that no type holds"):
+    with pytest.raises(InputError, match=r"weights as large as 1e.308 make paths of 3 vertices that no type holds"):
         searched(graph, np.arange(3), False)
 
 

@@ -73,7 +73,8 @@ def closure(
     device
         "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one for integers
         where n^3 is 10^11 or more. GPUs have kernels for float32, and for int16 and int32 without negative weights,
-        over min-plus and max-plus, without predecessors. Integers are the same; floats are other roundings of the same sums.
+        over min-plus and max-plus, without predecessors. Integers are the same; floats are other roundings of the
+        same sums.
     progress
         Called now and then with a number that goes up to n.
 

@@ -47,8 +47,9 @@ def letter_bytes(text: str) -> NDArray[np.uint8]:
     try:
         return np.frombuffer(text.encode("latin-1"), np.uint8)
     except UnicodeEncodeError:
-        numbers = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        return np.minimum(numbers, 255).astype(np.uint8)
+        numbers = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), "<u4")
+        numbers[numbers > STRANGE] = STRANGE
+        return numbers.astype(np.uint8)
 
 
 def letter_codes(symbols: tuple[str, ...], missing: str) -> NDArray[np.uint8]:

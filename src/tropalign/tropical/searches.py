@@ -1,7 +1,7 @@
 """Shortest paths in graphs of few edges: SciPy's Dijkstra, and when it takes less time than a closure.
 
-Where weights are negative, potentials make them positive first (Johnson 1977). SciPy's own `johnson` is not taken: cycles
-of weight 0 that rounding makes negative are an error to it, or it never ends.
+Where weights are negative, potentials make them positive first (Johnson 1977). SciPy's own `johnson` is not taken:
+cycles of weight 0 that rounding makes negative are an error to it, or it never ends.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def searched(
     for row in range(0, len(rows), n_rows):
         part = slice(row, row + n_rows)
         distances[part], found = _dijkstra(lifted, rows[part], wants_predecessors)
-        if before is not None:
+        if before is not None and found is not None:
             before[part] = found
         if progress:
             progress(graph.n * min(row + n_rows, len(rows)) // len(rows))
@@ -105,8 +105,9 @@ def _as_type(distances: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[An
 def _potentials(graph: Graph, edge: float) -> NDArray[np.float64]:
     """The distance of each vertex from one with edges of weight 0 to all, found by Bellman and Ford's method.
 
-    Whole numbers are exact. Of floats, a cycle counts as negative below -n e w, for the type's epsilon e and the highest
-    weight w, as in `tropical_closure`; one that is less negative than that may make potentials fall in every round.
+    Whole numbers are exact. Of floats, a cycle counts as negative below -n e w, for the type's epsilon e and the
+    highest weight w, as in `tropical_closure`; one that is less negative than that may make potentials fall in every
+    round.
 
     Parameters
     ----------
