@@ -52,6 +52,12 @@ REFUSED = {
     "too few names": ({"state_names": ("a",)}, "state_names are 1 for 2 states"),
     "a label of none": ({"labels": ("a", "")}, "labels are 2 for 2 states: give a text per state"),
     "a report of no label": ({"report": ("x",)}, "report names 'x'"),
+    "a report that is a number": ({"report": 5}, "report is of type int: give a list of texts"),
+    "symbols that are a number": ({"symbols": 5}, "symbols is of type int: give a list of texts"),
+    "labels that are a number": ({"labels": 5}, "labels is of type int: give a list of texts"),
+    "missing that is a number": ({"missing": 5}, "missing is of type int: give a text of letters"),
+    "complex numbers": ({"start": np.array([0.5 + 1j, 0.5])}, "start is no array of numbers"),
+    "a masked array": ({"start": np.ma.array([0.5, 0.5], mask=[0, 1])}, "start is no array of numbers"),
 }
 
 
@@ -76,6 +82,7 @@ def test_models_that_are_refused(case):
         (5, "an object of type int holds no observations"),
         (None, "an object of type NoneType holds no observations"),
         ([None], "holds no observations"),
+        (np.ma.array([0, 1], mask=[True, False]), "observations are a masked array: give -1 where one is missing"),
         (["HT", np.zeros((2, 2))], "some sequences are codes and others are frames"),
     ],
 )
@@ -84,6 +91,15 @@ def test_observations_that_are_refused(observations, text):
     for call in (model.forward, model.viterbi, model.posterior, model.fit):
         with pytest.raises(InputError, match=text):
             call(observations)
+
+
+@pytest.mark.parametrize("letter", ["é", "€", "\N{GREEK CAPITAL LETTER TAU}", "\udc80", "\N{DNA DOUBLE HELIX}"])
+def test_letters_beyond_a_byte_are_no_question_marks(letter):
+    model = coin(missing="?")
+    with pytest.raises(InputError, match="at position 3 is no symbol"):
+        model.viterbi(f"HT{letter}H")
+    with pytest.raises(InputError, match="record 'x': a letter outside ASCII at position 3 is no symbol"):
+        ta.decode(model, {"x": f"HT{letter}H"})
 
 
 def test_forms_of_observations():
@@ -119,6 +135,9 @@ def test_a_model_does_not_change():
     with pytest.raises(AttributeError, match="a model does not change"):
         model.start = start
     assert pickle.loads(pickle.dumps(model)) == copy.deepcopy(model) == model
+    for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
+        with pytest.raises(ValueError, match="read-only"):
+            other.emission[0, 0] = 1
 
 
 def test_impossible_observations():
@@ -175,7 +194,7 @@ def test_pseudocounts_fill_only_what_is_possible():
     [
         ({"n_rounds": -1}, "n_rounds"), ({"n_rounds": 1.5}, "n_rounds"), ({"tolerance": -1}, "tolerance"),
         ({"pseudocount": float("nan")}, "pseudocount"), ({"fixed": ("x",)}, "'x' is no part"),
-        ({"n_threads": -1}, "n_threads"),
+        ({"n_threads": -1}, "n_threads"), ({"fixed": 5}, "fixed is of type int: give a list of start, transition"),
     ],
 )  # fmt: skip
 def test_options_of_training_that_are_refused(options, text):
@@ -239,6 +258,10 @@ ROW = "emission = { H = 0.5, T = 0.5 }\ntransition = { a = 1 }\n"
         (GOOD + ROW.replace("H = 0.5", 'H = "0.5"'), "emission of state a for H is no number"),
         (GOOD.replace('symbols = "HT"', "") + ROW, "there are no symbols"),
         (GOOD.replace('name = "a"', "name = 5") + ROW, "state 1 has no name"),
+        (GOOD.replace("[[", "report = 5\n[[") + ROW, "report is of type int: give a list of texts"),
+        (GOOD.replace("= 1\n", f"= 1{400 * '0'}\n") + ROW, "start has inf in column 0"),
+        (GOOD.replace("= 1\n", f"= 1{5000 * '0'}\n") + ROW, "this is no TOML"),
+        (f"x = {3000 * '['}", "this is no TOML"),
         (GOOD + ROW + '[[states]]\nname = "a"\n' + ROW, "two states have the same name"),
     ],
 )

@@ -1,5 +1,7 @@
 """shortest_paths against SciPy and networkx: matrices, graphs of other libraries, two parts, few edges."""
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from scipy.sparse import coo_array, csgraph, csr_array
 from tropalign.errors import DeviceError, InputError, ResourceError, UsageError
 from tropalign.tropical import Graph, shortest_paths
 from tropalign.tropical.cycles import NegativeCycle
-from tropalign.tropical.searches import negative_cycle, search_seconds, searched
+from tropalign.tropical.searches import search_seconds, searched
 
 
 def edges_of(n, n_edges, seed=0, lowest=1, highest=50):
@@ -183,18 +185,42 @@ def test_negative_cycles_of_few_edges_are_named(seed):
     sources = np.append(sources, targets[seed])
     targets, weights = np.append(targets, sources[seed]), np.append(weights, 30)
     graph = Graph.from_edges(sources, targets, weights.astype(float), n=n, names=[f"v{k}" for k in range(n)])
-    error = negative_cycle(graph)
-    vertices = error.vertices
+    with pytest.raises(NegativeCycle) as caught:
+        searched(graph, np.arange(n), False)
+    error, vertices = caught.value, caught.value.vertices
     assert len(set(vertices)) == len(vertices)
     assert oracle.weight_of(matrix_of(graph), [*vertices, vertices[0]]) == error.weight < 0
     assert f"v{vertices[0]} -> " in str(error)
-    with pytest.raises(NegativeCycle):
-        searched(graph, np.arange(n), False)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_cycles_of_weight_0_that_rounding_makes_negative(dtype):
+    n = 300
+    heights = np.random.default_rng(1).normal(size=n) * 1000
+    vertices = np.arange(n)
+    sources = np.concatenate([vertices, (vertices + 1) % n, vertices])
+    targets = np.concatenate([(vertices + 1) % n, vertices, (vertices + 7) % n])
+    weights = (heights[targets] - heights[sources]).astype(dtype)
+    found = shortest_paths(Graph.from_edges(sources, targets, weights), sources=[5, 0])
+    assert found.method == "johnson" and found.distances.dtype == dtype
+    tolerance = n * np.finfo(dtype).eps * abs(weights).max()
+    np.testing.assert_allclose(found.distances, heights - heights[[5, 0], None], atol=tolerance)
+    path = found.path(5, 4)
+    assert path[0] == 5 and path[-1] == 4 and len(set(path)) == len(path)
+    weights[17] -= 10 * tolerance
+    with pytest.raises(NegativeCycle, match="17 -> 18"):
+        shortest_paths(Graph.from_edges(sources, targets, weights), sources=[5])
 
 
 def test_types_that_do_not_hold_what_scipy_finds():
     graph = Graph.from_edges([0, 1], [1, 2], np.array([20000, 20000], np.int16))
     with pytest.raises(InputError, match="reach 40000, which int16 does not hold"):
+        searched(graph, np.arange(3), False)
+    graph = Graph.from_edges([0, 1], [1, 2], np.array([3e38, 3e38], np.float32))
+    with pytest.raises(InputError, match=r"reach 6e.38, which float32 does not hold"):
+        searched(graph, np.arange(3), False)
+    graph = Graph.from_edges([0, 1], [1, 2], np.array([1e308, 1e308]))
+    with pytest.raises(InputError, match=r"weights as large as 1e.308 make paths of 3 vertices that no type holds"):
         searched(graph, np.arange(3), False)
 
 
@@ -272,6 +298,15 @@ def test_networkx_weights_that_are_no_numbers():
     graph.add_edge("a", "b", weight="far")
     with pytest.raises(InputError, match="the edge from a to b is 'far', no number"):
         shortest_paths(graph)
+
+
+def test_pickles_have_the_paths():
+    inf = np.inf
+    for graph in (np.array([[0, 1.0, inf], [inf, 0, 2.0], [inf, inf, 0]]), nx.path_graph(3, nx.DiGraph)):
+        found = shortest_paths(graph)
+        other = pickle.loads(pickle.dumps(found))
+        np.testing.assert_array_equal(other.distances, found.distances)
+        assert other.path(0, 2) == found.path(0, 2) == [0, 1, 2] and other.path(2, 0) == []
 
 
 def test_what_is_shown():

@@ -106,6 +106,10 @@ class ShortestPaths:
         self.notes = tuple(notes)
         self._find_predecessors = find_predecessors
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the function that finds predecessors: a pickle has these themselves, so that they are found now."""
+        return {**vars(self), "_find_predecessors": self.predecessors}
+
     def __repr__(self) -> str:
         n_sources, n = self.distances.shape
         return f"<ShortestPaths from {n_sources} to {n} vertices, by {self.method}, {self.distances.dtype}>"

@@ -16,7 +16,7 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.results.segments import Segments
 from tropalign.sequences.inputs import named_texts
 from tropalign.tropical.hmm import HMM
-from tropalign.tropical.observations import STRANGE, letter_codes
+from tropalign.tropical.observations import STRANGE, letter_bytes, letter_codes
 from tropalign.tropical.probabilities import logs_of
 
 #: How the label of a position is chosen: that of the best path's state, or the one with the highest posterior.
@@ -52,7 +52,9 @@ class DecodeOptions:
         if self.by not in WAYS:
             raise UsageError(f"by {self.by!r} is none of {', '.join(WAYS)}")
         whole_number("min_length", self.min_length, 0)
-        if not isinstance(self.min_support, int | float) or not 0 <= self.min_support <= 1:
+        if not isinstance(self.labels, Collection):
+            raise UsageError(f"labels are of type {type(self.labels).__name__}: give a list of texts")
+        if not isinstance(self.min_support, int | float | np.floating) or not 0 <= self.min_support <= 1:
             raise UsageError(f"min_support {self.min_support!r} is no number from 0 to 1")
 
 
@@ -166,8 +168,9 @@ class Decoder:
         if codes.size and codes.max() == STRANGE:
             at = int(np.argmax(codes == STRANGE))
             number = int(np.searchsorted(offsets, at, side="right")) - 1
+            letter = repr(shown(chr(letters[at]))) if letters[at] < 128 else "a letter outside ASCII"
             raise InputError(
-                f"{shown(chr(letters[at]))!r} at position {at - int(offsets[number]) + 1} is no symbol of the model "
+                f"{letter} at position {at - int(offsets[number]) + 1} is no symbol of the model "
                 f"({''.join(self.model.symbols or ())}) and not among its missing ones: mend it, or name it there",
                 file=file,
                 record=names[number],
@@ -251,17 +254,17 @@ def decode(
     >>> [(found.sequence, found.label, found.start, found.end) for found in islands]
     [('chr', 'island', 239, 500)]
     """
-    decoder = Decoder(
-        HMM.load(model) if isinstance(model, str) else model,
-        DecodeOptions(by, labels, min_length, min_support),
-        n_threads,
-    )
+    if isinstance(model, str):
+        model = HMM.load(model)
+    if not isinstance(model, HMM):
+        raise UsageError(f"an object of type {type(model).__name__} is no HMM: give one, or the name of a model")
+    decoder = Decoder(model, DecodeOptions(by, labels, min_length, min_support), n_threads)
     pairs = [
         (f"sequence_{number}" if name is None else name, text)
         for number, (name, text) in enumerate(named_texts(sequences), 1)
     ]
-    texts = [text.encode("latin-1", "replace") for _, text in pairs]
+    texts = [letter_bytes(text) for _, text in pairs]
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
-    letters = np.frombuffer(b"".join(texts), np.uint8)
+    letters = np.concatenate([np.zeros(0, np.uint8), *texts])
     return decoder.decode(tuple(name for name, _ in pairs), letters, offsets)

@@ -41,8 +41,10 @@ class FitOptions:
         whole_number("n_rounds", self.n_rounds, 0)
         for name in ("tolerance", "pseudocount"):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            if not isinstance(value, int | float | np.floating) or not 0 <= value < float("inf"):
                 raise UsageError(f"{name} {value!r} is no number of 0 or more")
+        if not isinstance(self.fixed, Collection):
+            raise UsageError(f"fixed is of type {type(self.fixed).__name__}: give a list of {', '.join(PARTS)}")
         for word in [self.fixed] if isinstance(self.fixed, str) else self.fixed:
             if word not in PARTS:
                 raise UsageError(f"{word!r} is no part of a model: fix one or more of {', '.join(PARTS)}")

@@ -131,6 +131,13 @@ class HMM:
             raise AttributeError(f"a model does not change, so that {name} cannot be set: make another one")
         super().__setattr__(name, value)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What a pickle or a copy holds; NumPy forgets there that arrays cannot be written to."""
+        vars(self).update(state)
+        for numbers in (self.start, self.transition, self.emission):
+            if numbers is not None:
+                numbers.flags.writeable = False
+
     @property
     def n_states(self) -> int:
         """How many states there are."""
@@ -592,13 +599,22 @@ def _words(name: str, given: Sequence[str] | None, count: int) -> tuple[str, ...
     """A text per state."""
     if given is None:
         return None
-    words = tuple(given)
+    words = _tuple_of(name, given)
     if len(words) != count or not all(isinstance(word, str) and word for word in words):
         raise InputError(f"{name} are {len(words)} for {count} states: give a text per state")
     return words
 
 
-def _checked_report(report: Sequence[str], labels: tuple[str, ...]) -> tuple[str, ...]:
+def _tuple_of(name: str, given: Any) -> tuple[Any, ...]:
+    """What was given as a list."""
+    try:
+        return tuple(given)
+    except TypeError:
+        raise InputError(f"{name} is of type {type(given).__name__}: give a list of texts") from None
+
+
+def _checked_report(given: str | Sequence[str], labels: tuple[str, ...]) -> tuple[str, ...]:
+    report = _tuple_of("report", [given] if isinstance(given, str) else given)
     for label in report:
         if label not in labels:
             raise InputError(
@@ -614,7 +630,9 @@ def _checked_symbols(
         if missing:
             raise InputError("letters are missing observations only where symbols are letters: give symbols, too")
         return None, ""
-    letters = tuple(symbols)
+    letters = _tuple_of("symbols", symbols)
+    if not isinstance(missing, str):
+        raise InputError(f"missing is of type {type(missing).__name__}: give a text of letters")
     if len(letters) != n_symbols:
         raise InputError(
             f"there are {len(letters)} symbols and {n_symbols} columns of emission: give a symbol per column"

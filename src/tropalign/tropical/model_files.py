@@ -15,6 +15,7 @@ What is not named has the probability 0. docs/decode.md describes all fields.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
@@ -62,9 +63,10 @@ def load_model(source: Source) -> HMM:
     elif isinstance(source, str) and not os.path.exists(source) and BARE.fullmatch(source) and source != "-":
         raise InputError(f"no model has this name and no file: name one of {', '.join(model_names())}", file=source)
     file = file_name(source)
+    text = read_text(source, MOST_BYTES)
     try:
-        entries = tomllib.loads(read_text(source, MOST_BYTES))
-    except tomllib.TOMLDecodeError as error:
+        entries = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # of TOML itself, numbers of 5,000 digits, and nested brackets
         raise InputError(
             f"this is no TOML ({shown(str(error))}): write a model as docs/decode.md shows", file=file
         ) from None
@@ -126,7 +128,10 @@ def _symbols(entries: dict[str, Any]) -> str | None:
 def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{shown(what)} is no number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _table(states: list[dict[str, Any]], field: str, columns: list[str]) -> NDArray[np.float64]:

@@ -42,6 +42,16 @@ class Observations:
     is_single: bool
 
 
+def letter_bytes(text: str) -> NDArray[np.uint8]:
+    """A byte per letter of a text: 255, which is no symbol, for those that a byte cannot hold."""
+    try:
+        return np.frombuffer(text.encode("latin-1"), np.uint8)
+    except UnicodeEncodeError:
+        numbers = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), "<u4")
+        numbers[numbers > STRANGE] = STRANGE
+        return numbers.astype(np.uint8)
+
+
 def letter_codes(symbols: tuple[str, ...], missing: str) -> NDArray[np.uint8]:
     """The code per byte of a text.
 
@@ -103,6 +113,8 @@ class Reader:
         record = None if number is None else f"number {number + 1}"
         if _is_text(given):
             return self._from_text(letters_of(given, record or "1")[1], record)
+        if isinstance(given, np.ma.MaskedArray):
+            raise InputError("observations are a masked array: give -1 where one is missing", record=record)
         array = np.asarray(given)
         if array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0):
             return self._from_codes(array, record)
@@ -116,7 +128,7 @@ class Reader:
     def _from_text(self, text: str, record: str | None) -> NDArray[np.uint8]:
         if self._table is None:
             raise InputError("the model has no letters as symbols: give codes, or frames of emission scores")
-        codes = self._table[np.frombuffer(text.encode("latin-1", "replace"), np.uint8)]
+        codes = self._table[letter_bytes(text)]
         if (codes == STRANGE).any():
             at = int(np.argmax(codes == STRANGE))
             raise InputError(

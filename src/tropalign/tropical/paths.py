@@ -249,7 +249,7 @@ def _searched(graph: Graph, rows: NDArray[np.int64], work: _Work) -> ShortestPat
     """By SciPy, a search from each source."""
     n = graph.n
     work.require(len(rows) * n * (8 + 2 * graph.weights.dtype.itemsize + 8 * work.wants_predecessors), n)
-    distances, before, method = searched(graph, rows, work.wants_predecessors)
+    distances, before, method = searched(graph, rows, work.wants_predecessors, work.progress)
 
     def find_predecessors() -> NDArray[np.int32]:
         work.require(len(rows) * n * 24, n)

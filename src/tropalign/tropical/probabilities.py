@@ -34,6 +34,8 @@ def checked_probabilities(
         Another shape; a number that is negative, or no number; a row that does not sum to 1 within 1e-6.
     """
     try:
+        if isinstance(given, np.ma.MaskedArray) or np.iscomplexobj(given):
+            raise TypeError
         made = np.array(given, np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} is no array of numbers: give rows of equal length") from None
