@@ -9,11 +9,13 @@ import pytest
 import tropalign
 from tropalign import _native
 from tropalign.errors import ResourceError
+from tropalign.msa.clustalw import pair_identities
 from tropalign.msa.clustalw.distances import pair_distances
 from tropalign.msa.clustalw.given_tree import read_clustalw_tree
 from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.msa.clustalw.pair_scoring import pair_scoring
 from tropalign.msa.clustalw.rooting import compat_weights, root_tree, sequence_weights, tree_identities
+from tropalign.pairwise.task import PairsTask, least_bytes
 from tropalign.trees.joining import neighbour_joining
 
 DATA = Path(__file__).parent.parent / "data" / "clustalw"
@@ -135,10 +137,10 @@ def test_a_tree_of_clustalw_gets_the_root_that_it_has_there(tmp_path, name, spee
     assert tree_identities(tree, is_compat=True).tolist() == expected["identities"]
 
 
-def test_two_sequences_are_each_as_far_from_the_root_as_from_each_other_in_clustalw():
-    tree = neighbour_joining([0.251234], ["a", "b"])
-    assert root_tree(tree).branch_lengths.tolist() == [0.125617, 0.125617, 0]
-    assert root_tree(tree, is_compat=True).branch_lengths.tolist() == [0.25123, 0.25123, 0]
+def test_two_sequences_are_half_their_distance_from_the_root():
+    tree = neighbour_joining([0.0251234567], ["a", "b"])
+    assert root_tree(tree).branch_lengths.tolist() == [0.0251234567 / 2] * 2 + [0]
+    assert root_tree(tree, is_compat=True).branch_lengths.tolist() == [0.012562, 0.012562, 0]  # as in CLUSTAL W's file
 
 
 def test_the_root_is_placed_where_both_sides_are_as_far():
@@ -166,5 +168,21 @@ def test_roots_of_larger_trees_leave_both_sides_as_far():
 
 
 def test_distances_that_do_not_fit_the_memory_are_refused():
-    with pytest.raises(ResourceError, match=r"a table of distances of 12 sequences needs 1\.3 KiB"):
-        pair_distances(family("proteins"), ClustalwOptions(), memory_bytes=100)
+    for options, needed in ((ClustalwOptions(quicktree=True), r"1\.3 KiB"), (ClustalwOptions(), r"2\.0 MiB")):
+        with pytest.raises(ResourceError, match=f"distances of 12 sequences needs {needed} .* and 100 B are allowed"):
+            pair_distances(family("proteins"), options, memory_bytes=100)
+
+
+def test_tasks_become_smaller_where_memory_is_scarce(monkeypatch):
+    batch, sizes = family("proteins"), []
+    expected = pair_distances(batch, ClustalwOptions())
+    monkeypatch.setattr(pair_identities, "LEAST_TASK_PAIRS", 10)
+    monkeypatch.setattr(
+        pair_identities, "PairsTask", lambda *given: sizes.append((len(given[3]), given[4])) or PairsTask(*given)
+    )
+    allowed = 20 * len(expected) + pair_identities.engine_bytes(batch)
+    assert pair_distances(batch, ClustalwOptions(), memory_bytes=allowed).tolist() == expected.tolist()
+    assert sum(n for n, _ in sizes) == len(expected) and max(n for n, _ in sizes) <= 20
+    assert all(least_bytes([batch]) <= memory < allowed for _, memory in sizes)
+    with pytest.raises(ResourceError, match="a table of distances"):
+        pair_distances(batch, ClustalwOptions(), memory_bytes=allowed - 1)

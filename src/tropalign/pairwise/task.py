@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -169,12 +169,9 @@ class PairsTask:
         Both come from the inputs and the allowance alone, so that a run that is taken up again is cut as it was.
         """
         batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
-        # Kernels want margins around the codes, so native code copies them; lengths, costs and indices take some
-        # numbers per sequence.
-        copies = sum(2 * len(batch.codes) + SEQUENCE_BYTES * len(batch) for batch in batches if batch is not None)
-        least = copies + 2 * LEAST_SCRATCH_BYTES
+        least = least_bytes([batch for batch in batches if batch is not None])
         require(least, self.memory_bytes, "this run", "allow more with --memory, or split the sequences")
-        left = self.memory_bytes - copies
+        left = self.memory_bytes - (least - 2 * LEAST_SCRATCH_BYTES)
         most = TILE_PAIRS
         if "TROPALIGN_TILE_PAIRS" in os.environ:
             most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
@@ -337,6 +334,16 @@ class PairsTask:
             return PairsOnGpu(device, sequences, scheme, self.gpu_shape)
 
         return self._on_devices.get(device, ("aligner", traced), make)
+
+
+def least_bytes(batches: Sequence[SequenceBatch]) -> int:
+    """What the alignment of pairs of these sequences takes at the least, whatever their number.
+
+    Kernels want margins around the codes, so native code copies them; lengths, costs and indices take some numbers per
+    sequence.
+    """
+    copies = sum(2 * len(batch.codes) + SEQUENCE_BYTES * len(batch) for batch in batches)
+    return copies + 2 * LEAST_SCRATCH_BYTES
 
 
 def _after(progress: Progress, before: int, most: int, items: int) -> None:

@@ -14,7 +14,7 @@ from tropalign.execution.task import Device, Progress
 from tropalign.machine.memory import require
 from tropalign.msa.clustalw.letters import LETTERS, clustalw_codes
 from tropalign.msa.clustalw.options import ClustalwOptions
-from tropalign.msa.clustalw.pair_identities import aligned_identities
+from tropalign.msa.clustalw.pair_identities import aligned_identities, engine_bytes
 from tropalign.msa.clustalw.pair_scoring import compat_scoring, pair_scoring
 from tropalign.sequences.batch import SequenceBatch
 
@@ -77,7 +77,8 @@ def pair_distances(
     n_pairs = n * (n - 1) // 2
     if memory_bytes is not None:
         remedy = "allow more with --memory, or align clusters of the sequences apart"
-        require(PAIR_BYTES * n_pairs, memory_bytes, f"a table of distances of {n:,} sequences", remedy)
+        needed = PAIR_BYTES * n_pairs + (0 if options.quicktree or options.is_compat else engine_bytes(batch))
+        require(needed, memory_bytes, f"a table of distances of {n:,} sequences", remedy)
     told = None if progress is None else _share_of(progress, n_pairs)
     if options.quicktree:
         return _by_words(batch, options, n_threads, None if progress is None else _share_of_rows(progress, n))
@@ -89,8 +90,11 @@ def pair_distances(
         return _rounded(identities, batch.lengths)
     name, scoring = pair_scoring(options, batch.alphabet, int(batch.lengths.max()))
     devices = devices or [CpuDevice(n_threads)]
-    identities = aligned_identities(batch, scoring, name, devices, memory_bytes=memory_bytes, progress=told)
-    return 1.0 - _per_residue(identities.astype(np.float64), batch.lengths)
+    left = None if memory_bytes is None else memory_bytes - PAIR_BYTES * n_pairs
+    identities = aligned_identities(batch, scoring, name, devices, memory_bytes=left, progress=told)
+    distances: NDArray[np.float64] = _per_residue(identities.astype(np.float64), batch.lengths)
+    np.subtract(1.0, distances, out=distances)
+    return distances
 
 
 def _share_of(progress: Callable[[float], object], n_items: int) -> Progress:

@@ -11,18 +11,26 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
 from tropalign.msa.clustalw.pair_scoring import PairScoring
 from tropalign.pairwise.options import PairOptions
-from tropalign.pairwise.task import PairsTask
+from tropalign.pairwise.task import PairsTask, least_bytes
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.batch import SequenceBatch
 
-#: Pairs of a task at most: their indices take memory.
-TASK_PAIRS = 1_000_000
+#: Pairs of a task at most and at least, where memory decides; and what one takes: indices, sorted and ordered.
+MOST_TASK_PAIRS, LEAST_TASK_PAIRS, TASK_PAIR_BYTES = 200_000, 4_000, 160
+#: The share of the memory left that they take.
+TASK_SHARE = 0.25
 
 
 def row_begins(n: int) -> NDArray[np.int64]:
     """Where the rows of a condensed table begin: the pair i < j of n has the place ``row_begins(n)[i] + j``."""
     i = np.arange(n, dtype=np.int64)
     return i * n - i * (i + 1) // 2 - i - 1
+
+
+def engine_bytes(batch: SequenceBatch) -> int:
+    """What `aligned_identities` takes at the least beside its result."""
+    n_pairs = len(batch) * (len(batch) - 1) // 2
+    return least_bytes([batch]) + min(n_pairs, LEAST_TASK_PAIRS) * TASK_PAIR_BYTES
 
 
 def aligned_identities(
@@ -42,6 +50,8 @@ def aligned_identities(
     ----------
     scoring
         By codes of the batch's alphabet.
+    memory_bytes
+        What may be taken beside the result.
     progress
         Receives the number of pairs begun.
 
@@ -59,9 +69,14 @@ def aligned_identities(
     found = np.empty(n * (n - 1) // 2, np.int32)
     begins = row_begins(n)
     matrix = SubstitutionMatrix(matrix_name, batch.alphabet, scoring.scores, batch.alphabet.letters)
+    most = MOST_TASK_PAIRS
+    if memory_bytes is not None:
+        spare = memory_bytes - least_bytes([batch])
+        most = max(LEAST_TASK_PAIRS, min(most, int(spare * TASK_SHARE) // TASK_PAIR_BYTES))
+        memory_bytes -= min(most, len(found)) * TASK_PAIR_BYTES
 
     def tasks() -> Iterator[PairsTask]:
-        for cost, pairs in pairs_by_cost(scoring.gap_open[batch.lengths]):
+        for cost, pairs in pairs_by_cost(scoring.gap_open[batch.lengths], most):
             options = PairOptions(matrix, Gap(cost, scoring.gap_extend), "local", "alignment")
             yield PairsTask(batch, None, options, pairs, memory_bytes)
 
@@ -70,18 +85,20 @@ def aligned_identities(
     return found
 
 
-def pairs_by_cost(cost: NDArray[np.int32]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def pairs_by_cost(cost: NDArray[np.int32], most: int = MOST_TASK_PAIRS) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """All pairs i < j, those of one cost together; that of a pair is the lower one of both sequences.
 
     Parameters
     ----------
     cost : int32, shape (n,)
         Of each sequence.
+    most
+        Pairs at a time, about.
 
     Yields
     ------
     cost, pairs
-        Pairs as int64, shape (n_pairs, 2), at most about TASK_PAIRS of them.
+        Pairs as int64, shape (n_pairs, 2).
 
     Examples
     --------
@@ -90,7 +107,7 @@ def pairs_by_cost(cost: NDArray[np.int32]) -> Iterator[tuple[int, NDArray[np.int
     """
     for value in np.unique(cost):
         own, others = np.flatnonzero(cost == value), np.flatnonzero(cost > value)
-        for rows in np.array_split(own, max(1, len(own) * (len(own) + len(others)) // TASK_PAIRS)):
+        for rows in np.array_split(own, max(1, len(own) * (len(own) + len(others)) // most)):
             parts = [np.stack(np.broadcast_arrays(rows[:, None], others), axis=-1).reshape(-1, 2)]
             parts += [np.stack(np.broadcast_arrays(i, own[own > i]), axis=-1).reshape(-1, 2) for i in rows]
             pairs = np.sort(np.concatenate(parts), axis=1)

@@ -27,8 +27,8 @@ def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
         One that is rooted keeps its root.
     is_compat
         Lengths have five decimals, as in the file through which the original hands the tree on, and sums are those of
-        its 32-bit floats; both of two sequences are the whole distance away from the root, as there. The time grows
-        with the square of the number of leaves.
+        its 32-bit floats; those of two sequences have five digits instead. The time grows with the square of the
+        number of leaves.
 
     Returns
     -------
@@ -57,8 +57,8 @@ def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
         raise ValueError("a node joins other than two: give a tree made by neighbour joining")
     nodes = np.array(children, np.int32).reshape(-1, 2)
     if is_compat and len(nodes) == 1:
-        lengths = [sum(lengths), sum(lengths), 0.0]
-    if is_compat:
+        lengths = [float(f"{np.float32(length):.5g}") for length in lengths]
+    elif is_compat:
         lengths = [float(f"{length:.5f}") for length in lengths]
     if tree.is_rooted:
         return GuideTree(nodes, np.array(lengths))
