@@ -51,10 +51,11 @@ struct Call {
         require(emission.shape(1) >= 1 && emission.shape(1) <= 256, "emission: none, or more than 256 symbols");
         require_probabilities(emission.data(), emission.size(), "emission");
         require_offsets(offsets, n_sequences + 1, static_cast<int64_t>(codes.size()), "offsets");
-        longest_of(offsets, n_sequences + 1, "offsets");
+        const int64_t longest = longest_of(offsets, n_sequences + 1, "offsets");
         require_codes(codes.data(), codes.size(), static_cast<int>(emission.shape(1)), "codes");
         seen = {codes.data(), nullptr};
-        return {start.data(), transition.data(), emission.data(), n_states, static_cast<int32_t>(emission.shape(1))};
+        const auto n_symbols = static_cast<int32_t>(emission.shape(1));
+        return {start.data(), transition.data(), emission.data(), n_states, n_symbols, longest};
     }
 
     HmmModel with_frames(const Numbers &start, const Table &transition, const Table &frames) {
@@ -65,7 +66,7 @@ struct Call {
                                       [](double x) { return x == -INFINITY || (x >= -kMostLog && x <= kMostLog); });
         require(good, "frames: a number that is neither -infinity nor from -1e8 to 1e8");
         seen = {nullptr, frames.data()};
-        return {start.data(), transition.data(), nullptr, n_states, 0};
+        return {start.data(), transition.data(), nullptr, n_states, 0, 0};
     }
 
     int32_t n_states;
@@ -110,15 +111,13 @@ void run(const Call &call, int64_t n_items, nb::object progress, IsLong is_long,
 /// The same for sequences, some of which may be long.
 template <class Work>
 void run_sequences(const Call &call, const HmmModel &model, nb::object progress, Work work) {
-    const int64_t stretch = posterior_stretch(model);
-    const auto is_long = [&](int64_t k) { return call.offsets[k + 1] - call.offsets[k] > stretch; };
+    const auto is_long = [&](int64_t k) { return call.offsets[k + 1] - call.offsets[k] > long_sequence(model); };
     run(call, call.n_sequences, std::move(progress), is_long, work);
 }
 
 nb::object forward(const Call &call, const HmmModel &model, nb::object progress) {
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
-    const auto never = [](int64_t) { return false; };
-    run(call, call.n_sequences, std::move(progress), never, [&](int64_t k, SumRun &run) {
+    run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
         found[static_cast<size_t>(k)] = log_likelihood(model, call.seen, call.offsets[k], call.offsets[k + 1], run);
     });
     return to_numpy(std::move(found));
@@ -130,10 +129,10 @@ nb::tuple all_posteriors(const Call &call, const HmmModel &model, nb::object pro
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     Buffer<double> rows(static_cast<size_t>(n) * states);
     run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
-        const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *posteriors) {
+        const PosteriorSink sink{[&](int64_t from, int64_t n_rows, const double *posteriors) {
             for (int64_t t = 0; t < n_rows; ++t)
                 std::copy_n(posteriors + t * model.padded, states, rows.data() + (from - first + t) * call.n_states);
-        };
+        }};
         const int64_t begin = call.offsets[k], end = call.offsets[k + 1];
         found[static_cast<size_t>(k)] = posteriors(model, call.seen, begin, end, &sink, nullptr, run);
         if (found[static_cast<size_t>(k)] == -INFINITY)
@@ -166,8 +165,14 @@ nb::tuple counts(const Call &call, const HmmModel &model, nb::object progress) {
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     const std::vector<int64_t> begins = groups_of(call);
     std::vector<HmmCounts> parts(begins.size() - 1, HmmCounts(model));
-    const auto never = [](int64_t) { return false; };
-    run(call, static_cast<int64_t>(parts.size()), std::move(progress), never, [&](int64_t g, SumRun &run) {
+    // A group has all threads where one long sequence is most of it.
+    const auto is_long = [&](int64_t g) {
+        const int64_t *first = call.offsets + begins[static_cast<size_t>(g)];
+        const int64_t n = begins[static_cast<size_t>(g) + 1] - begins[static_cast<size_t>(g)];
+        const int64_t longest = longest_of(first, n + 1, "offsets");
+        return longest > long_sequence(model) && 2 * longest > first[n] - first[0];
+    };
+    run(call, static_cast<int64_t>(parts.size()), std::move(progress), is_long, [&](int64_t g, SumRun &run) {
         const auto group = static_cast<size_t>(g);
         for (int64_t k = begins[group]; k < begins[group + 1]; ++k)
             found[static_cast<size_t>(k)] =
@@ -190,7 +195,7 @@ nb::tuple labels(const Call &call, const HmmModel &model, const Codes &labels_of
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     Buffer<uint8_t> best(static_cast<size_t>(call.offsets[call.n_sequences] - first));
     run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
-        const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *posteriors) {
+        const PosteriorSink sink{[&](int64_t from, int64_t n_rows, const double *posteriors) {
             std::vector<double> sums(static_cast<size_t>(n_labels));
             for (int64_t t = 0; t < n_rows; ++t) {
                 std::fill(sums.begin(), sums.end(), 0.0);
@@ -199,7 +204,7 @@ nb::tuple labels(const Call &call, const HmmModel &model, const Codes &labels_of
                 best[static_cast<size_t>(from - first + t)] =
                     static_cast<uint8_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
             }
-        };
+        }};
         found[static_cast<size_t>(k)] =
             posteriors(model, call.seen, call.offsets[k], call.offsets[k + 1], &sink, nullptr, run);
     });
@@ -250,13 +255,17 @@ std::vector<Piece> pieces_of(const Call &call, const Segments &segments, int64_t
     return pieces;
 }
 
+/// The first piece that does not end before a position.
+std::vector<Piece>::iterator first_piece(std::vector<Piece> &pieces, int64_t from) {
+    return std::upper_bound(pieces.begin(), pieces.end(), from,
+                            [](int64_t position, const Piece &other) { return position < other.end; });
+}
+
 /// Adds posteriors of each piece's label to its sum, or takes back what was added in [from, to) where there are none.
 void add_support(const Segments &segments, const HmmModel &model, int64_t from, int64_t to, const double *posteriors,
                  std::vector<Piece> &pieces) {
     std::vector<double> is_label(static_cast<size_t>(model.padded));
-    auto piece = std::upper_bound(pieces.begin(), pieces.end(), from,
-                                  [](int64_t position, const Piece &other) { return position < other.end; });
-    for (; piece != pieces.end() && piece->begin < to; ++piece) {
+    for (auto piece = first_piece(pieces, from); piece != pieces.end() && piece->begin < to; ++piece) {
         if (!posteriors) {
             piece->sum = 0;
             continue;
@@ -274,9 +283,13 @@ nb::tuple support(const Call &call, const HmmModel &model, const Segments &segme
     std::vector<Piece> pieces = pieces_of(call, segments, posterior_stretch(model));
     run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
         const int64_t begin = call.offsets[k], end = call.offsets[k + 1];
-        const PosteriorSink sink = [&](int64_t from, int64_t n_rows, const double *rows) {
-            add_support(segments, model, from, rows ? from + n_rows : end, rows, pieces);
-        };
+        const PosteriorSink sink{[&](int64_t from, int64_t n_rows, const double *rows) {
+                                     add_support(segments, model, from, rows ? from + n_rows : end, rows, pieces);
+                                 },
+                                 [&](int64_t from, int64_t to) {
+                                     const auto piece = first_piece(pieces, from);
+                                     return piece != pieces.end() && piece->begin < to;
+                                 }};
         found[static_cast<size_t>(k)] = posteriors(model, call.seen, begin, end, &sink, nullptr, run);
     });
     std::vector<double> sums(static_cast<size_t>(segments.count));

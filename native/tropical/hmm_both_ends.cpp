@@ -12,7 +12,8 @@ namespace {
 constexpr int64_t kChunk = 256;
 constexpr double kLog2 = 0.693147180559945309417232121458;
 
-/// Divides by a power of two so that the highest is 1 or a little less; returns the power.
+}  // namespace
+
 int scaled(Lined &sums, int32_t n_states) {
     const double highest = *std::max_element(sums.begin(), sums.begin() + n_states);
     int power = 0;
@@ -21,8 +22,6 @@ int scaled(Lined &sums, int32_t n_states) {
         sums[static_cast<size_t>(s)] = std::ldexp(sums[static_cast<size_t>(s)], -power);
     return power;
 }
-
-}  // namespace
 
 bool likelihood_from_both_ends(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run,
                                double &found) {

@@ -44,6 +44,19 @@ struct SumSteps {
     int64_t first;
 };
 
+/// With words (hmm_words.hpp) numbers are scaled as often; a matrix has up to this many symbols.
+inline constexpr int32_t kLongestWord = 4;
+inline constexpr int64_t kWordsPerScale = 4;
+
+/// x becomes x * matrices[words[0]] * matrices[words[stride]] * ..., n of them, times 2^-exponent.
+struct WordChain {
+    const double *matrices;  ///< padded * padded numbers each, the rows of the state that x is multiplied with
+    const int32_t *words;
+    int64_t n, stride;
+    double *x;
+    int64_t exponent;
+};
+
 struct HmmSumKernels {
     const char *isa;
     /// Goes on from the position before the stretch: x (padded) are its sums, times 2^exponent, and become those of the
@@ -60,6 +73,8 @@ struct HmmSumKernels {
     /// once for the two: `exponent` of x and `back_exponent` of beta are counted. `room` has 2 * padded + 8 * n_states.
     void (*both)(const SumSteps &ahead, double *x, int64_t &exponent, const SumSteps &back, double *beta,
                  int64_t &back_exponent, double *room);
+    /// Goes through one chain or two, which have 8 or 16 padded states.
+    void (*words)(WordChain *chains, int n_chains, int32_t padded);
     /// counts[i, j] += a[t, i] * b[t, j] for all t in ascending order; all rows padded.
     void (*add_outer)(const double *a, const double *b, int64_t n_rows, int32_t padded, double *counts);
     /// The sum of rows[t, s] * weights[s] over all t and s.

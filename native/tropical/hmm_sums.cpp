@@ -3,22 +3,30 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <deque>
 
 #include "../compute/parallel.hpp"
 #include "hmm_both_ends.hpp"
 #include "hmm_emissions.hpp"
+#include "hmm_ends.hpp"
 #include "hmm_wide_sums.hpp"
+#include "hmm_words.hpp"
 
 namespace tropalign {
 namespace {
 
-/// Forward sums of a stretch take about this many numbers.
-constexpr int64_t kStretchNumbers = 1 << 20;
+/// Forward sums of a stretch take about this many numbers: of few states they stay in the second cache, of many they
+/// are few beside those that are kept.
+constexpr int64_t kStretchNumbers = 1 << 20, kStretchOfFew = 1 << 15;
+constexpr int32_t kFewStates = 16;
+/// Counts are added up in at most this many parts of neighbouring stretches, and of fewer where they take this many
+/// numbers, whatever the number of threads.
+constexpr int64_t kMostParts = 32, kPartNumbers = 1 << 22;
 constexpr double kLog2 = 0.693147180559945309417232121458;
 /// Below this a probability makes products too small (kTiny).
 constexpr double kSmallestStep = 0x1p-122;
 
-int64_t stretch_of(int32_t padded) { return kStretchNumbers / padded; }
+int64_t stretch_of(int32_t padded) { return (padded <= kFewStates ? kStretchOfFew : kStretchNumbers) / padded; }
 
 /// In tiles of columns (hmm_sum_kernels.hpp). `from(i, j)` is what stands in row i and column j.
 template <class From>
@@ -61,25 +69,6 @@ class Sums {
         return std::log(total) + static_cast<double>(exponent_) * kLog2 + log_;
     }
 
-    /// Backward, once `forward` has been through; false as there.
-    template <class Take>
-    bool backward(bool counts, Take take) {
-        const auto padded = static_cast<size_t>(model_.padded), room = static_cast<size_t>(stretch_) * padded;
-        Lined rows(room), weighted(counts ? room : 0), arriving(counts ? room + padded : 0);
-        Lined beta(3 * padded);
-        std::fill_n(beta.begin(), model_.n_states, 1.0);
-        for (int64_t k = n_stretches() - 1; k >= 0; --k) {
-            const int64_t first = begin_ + k * stretch_, n = std::min(stretch_, end_ - first);
-            if (counts)  // the first row of the stretch behind
-                std::copy_n(arriving.begin(), padded, arriving.begin() + n * model_.padded);
-            if (!stretch(k, sums_before(k), beta.data(), rows.data(), counts ? weighted.data() : nullptr,
-                         counts ? arriving.data() : nullptr))
-                return false;
-            take(first, n, rows.data(), weighted.data(), arriving.data() + padded);
-        }
-        return true;
-    }
-
     /// Backward through all positions for the backward sums at the end of each stretch alone; false as `forward`.
     bool ends(std::vector<double> &found) {
         const auto padded = static_cast<size_t>(model_.padded);
@@ -109,9 +98,10 @@ class Sums {
     }
 
     int64_t n_stretches() const { return (end_ - begin_ - 1) / stretch_ + 1; }
-    int64_t stretch_length() const { return stretch_; }
-    /// Forward sums before a stretch, at the first position those of the position itself; once `forward` kept them.
-    const double *sums_before(int64_t k) const { return kept_.data() + k * model_.padded; }
+    int64_t begin_of(int64_t k) const { return begin_ + k * stretch_; }
+    int64_t length_of(int64_t k) const { return std::min(stretch_, end_ - begin_of(k)); }
+    /// Forward sums before each stretch, at the first position those of the position itself; once `forward` kept them.
+    const std::vector<double> &kept() const { return kept_; }
 
   private:
     const HmmSumKernels &kernels() const { return *model_.kernels; }
@@ -162,50 +152,123 @@ class Sums {
     double log_ = 0;
 };
 
-void count_emissions(const HmmModel &model, const Observations &seen, int64_t first, int64_t n_rows,
-                     const double *posteriors, bool is_start, HmmCounts &counts) {
-    const int64_t padded = model.padded;
-    for (int64_t t = 0; seen.codes && t < n_rows; ++t) {
-        double *to = counts.emission.data() + seen.codes[first + t] * padded;
-        for (int64_t s = 0; s < padded; ++s) to[s] += posteriors[t * padded + s];
-    }
-    if (is_start)
-        for (size_t s = 0; s < counts.start.size(); ++s) counts.start[s] += posteriors[s];
-}
-
-/// What `steps` (padded, without their probabilities) says of transitions, added to counts.
-void count_transitions(const HmmModel &model, const Lined &steps, HmmCounts &counts) {
-    for (size_t i = 0; i < static_cast<size_t>(model.n_states); ++i)
-        for (size_t j = 0; j < static_cast<size_t>(model.n_states); ++j)
-            counts.transition[i * static_cast<size_t>(model.padded) + j] +=
-                steps[i * static_cast<size_t>(model.padded) + j] *
-                model.transition[i * static_cast<size_t>(model.n_states) + j];
-}
-
-bool narrow_posteriors(Sums &sums, const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
-                       const PosteriorSink *sink, HmmCounts *counts) {
-    HmmCounts found(model);
-    Lined steps(counts ? found.transition.size() : 0);
-    const bool is_good = sums.backward(counts != nullptr, [&](int64_t first, int64_t n_rows, const double *rows,
-                                                              const double *weighted, const double *arriving) {
-        if (counts) {
-            const int64_t n_steps = first + n_rows == end ? n_rows - 1 : n_rows;
-            model.kernels->add_outer(weighted, arriving, n_steps, model.padded, steps.data());
-            count_emissions(model, seen, first, n_rows, rows, first == begin, found);
-        }
-        if (sink) (*sink)(first, n_rows, rows);
-    });
-    if (is_good && counts) {
-        count_transitions(model, steps, found);
-        counts->add(found);
-    }
+/// The ends of stretches, from both sides or, where one thread steps forward alone, without those of backward sums.
+bool find_ends(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run,
+               StretchEnds &ends) {
+    if (goes_by_words(model, begin, end))
+        return ends_by_words(model, seen, begin, end, stretch_of(model.padded), run, ends);
+    Sums ahead(model, seen, begin, end, run);
+    std::atomic<bool> is_good = true;
+    if (run.n_threads > 1 && ahead.n_stretches() > 1) {
+        Sums back(model, seen, begin, end, run);
+        parallel(2, 2, 1, [&](int, int64_t item) {
+            if (!(item == 0 ? ahead.forward(true) : back.ends(ends.after))) is_good = false;
+        });
+    } else is_good = ahead.forward(true);
+    ends.before = ahead.kept();
+    ends.log_likelihood = ahead.log_likelihood();
     return is_good;
+}
+
+/// The stretches of one sequence on their way backward, for one thread.
+class Stretches {
+  public:
+    Stretches(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, bool counts, SumRun &run)
+        : model_(model), seen_(seen), padded_(static_cast<size_t>(model.padded)), sums_(model, seen, begin, end, run),
+          rows_(static_cast<size_t>(sums_.length_of(0)) * padded_), weighted_(counts ? rows_.size() + padded_ : 0),
+          arriving_(counts ? rows_.size() : 0), beta_(3 * padded_) {
+        std::fill_n(beta_.begin(), model.n_states, 1.0);
+    }
+
+    /// Posteriors of stretch k, from the forward sums before it and the backward sums at its end: `after`, or those
+    /// that the stretch behind has left here.
+    bool take(int64_t k, const double *before, const double *after, const PosteriorSink *sink, HmmCounts *counts) {
+        if (after) std::copy_n(after, padded_, beta_.begin());
+        const bool is_good =
+            sums_.stretch(k, before, beta_.data(), rows_.data(), counts ? weighted_.data() + padded_ : nullptr,
+                          counts ? arriving_.data() : nullptr);
+        if (is_good && counts) count(k, before, *counts);
+        if (is_good && sink) sink->take(sums_.begin_of(k), sums_.length_of(k), rows_.data());
+        return is_good;
+    }
+
+  private:
+    /// Symbols, starts, and steps that arrive in the stretch (without their probabilities).
+    void count(int64_t k, const double *before, HmmCounts &counts) {
+        const int64_t n = sums_.length_of(k), is_start = k == 0;
+        double total = 0;
+        for (size_t s = 0; s < padded_; ++s) total += before[s] * beta_[s];
+        for (size_t s = 0; s < padded_; ++s) weighted_[s] = before[s] / total;
+        model_.kernels->add_outer(weighted_.data() + is_start * model_.padded,
+                                  arriving_.data() + is_start * model_.padded, n - is_start, model_.padded,
+                                  counts.transition.data());
+        for (int64_t t = 0; seen_.codes && t < n; ++t) {
+            double *to = counts.emission.data() + seen_.codes[sums_.begin_of(k) + t] * int64_t{model_.padded};
+            for (size_t s = 0; s < padded_; ++s) to[s] += rows_[static_cast<size_t>(t) * padded_ + s];
+        }
+        if (is_start)
+            for (size_t s = 0; s < padded_; ++s) counts.start[s] += rows_[s];
+    }
+
+    const HmmModel &model_;
+    const Observations &seen_;
+    const size_t padded_;
+    Sums sums_;
+    Lined rows_, weighted_, arriving_, beta_;
+};
+
+/// What counts of steps say of transitions.
+void weigh_steps(const HmmModel &model, HmmCounts &counts) {
+    const auto n = static_cast<size_t>(model.n_states), padded = static_cast<size_t>(model.padded);
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < n; ++j) counts.transition[i * padded + j] *= model.transition[i * n + j];
+}
+
+int64_t parts_of(const HmmModel &model, int64_t n_stretches, bool counts) {
+    if (!counts) return n_stretches;
+    const int64_t n = kPartNumbers / (int64_t{model.padded} * model.padded);
+    return std::min(n_stretches, std::clamp<int64_t>(n, 1, kMostParts));
+}
+
+/// As `posteriors`; false where one power of two per position does not do.
+bool narrow_posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
+                       const PosteriorSink *sink, HmmCounts *counts, SumRun &run, double &log_likelihood) {
+    StretchEnds ends;
+    if (!find_ends(model, seen, begin, end, run, ends)) return false;
+    log_likelihood = ends.log_likelihood;
+    const bool one_by_one = ends.after.empty();
+    const int64_t stretch = stretch_of(model.padded), n = static_cast<int64_t>(ends.before.size()) / model.padded;
+    const int64_t n_parts = parts_of(model, n, counts != nullptr);
+    std::vector<HmmCounts> found(counts ? static_cast<size_t>(n_parts) : 0, HmmCounts(model));
+    std::deque<Stretches> rooms;
+    const int n_threads = one_by_one ? 1 : useful_threads(run.n_threads, n_parts, 1);
+    for (int t = 0; t < n_threads; ++t) rooms.emplace_back(model, seen, begin, end, counts != nullptr, run);
+    std::atomic<bool> is_good = true;
+    const auto take = [&](int thread, int64_t part) {
+        for (int64_t k = (part + 1) * n / n_parts - 1; k >= part * n / n_parts && is_good; --k) {
+            const int64_t first = begin + k * stretch;
+            if (!one_by_one && !counts && sink->wants && !sink->wants(first, std::min(first + stretch, end))) continue;
+            if (!rooms[static_cast<size_t>(thread)].take(k, ends.before.data() + k * model.padded,
+                                                         one_by_one ? nullptr : ends.after.data() + k * model.padded,
+                                                         sink, counts ? &found[static_cast<size_t>(part)] : nullptr))
+                is_good = false;
+        }
+    };
+    if (one_by_one)
+        for (int64_t part = n_parts - 1; part >= 0; --part) take(0, part);
+    else parallel(n_threads, n_parts, 1, take);
+    if (!is_good) return false;
+    for (HmmCounts &part : found) {
+        weigh_steps(model, part);
+        counts->add(part);
+    }
+    return true;
 }
 
 }  // namespace
 
 HmmModel::HmmModel(const double *start_of, const double *transition_of, const double *emission_of, int32_t states,
-                   int32_t symbols)
+                   int32_t symbols, int64_t longest)
     : n_states(states), padded(padded_states(states)), n_symbols(symbols), kernels(selected_hmm_sum_kernels()),
       start(static_cast<size_t>(padded)), transition(transition_of, transition_of + int64_t{states} * states) {
     const auto at = [&](int32_t i, int32_t j) { return transition_of[int64_t{i} * n_states + j]; };
@@ -225,6 +288,7 @@ HmmModel::HmmModel(const double *start_of, const double *transition_of, const do
         for (int32_t s = 0; s < padded; ++s)
             emissions.push_back(s < n_states ? std::ldexp(emission_of[int64_t{s} * n_symbols + c], -power) : 0.0);
     }
+    if (HmmWords::pay(longest) && HmmWords::suit(*this)) words = std::make_shared<const HmmWords>(*this);
 }
 
 HmmCounts::HmmCounts(const HmmModel &model)
@@ -237,37 +301,7 @@ void HmmCounts::add(const HmmCounts &other) {
         for (size_t k = 0; k < (this->*member).size(); ++k) (this->*member)[k] += (other.*member)[k];
 }
 
-namespace {
-
-/// The sums over several threads: forward and backward sums at the ends of stretches first, side by side, then the
-/// stretches, which do not depend on each other any more. The same numbers as one thread finds.
-///
-///     forward   |-----x-----x-----x----->          x: kept
-///     backward  <-----x-----x-----x-----|
-///     then      |<--->|<--->|<--->|<--->|          a stretch per thread
-bool posteriors_by_stretch(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
-                           const PosteriorSink &sink, SumRun &run, double &found) {
-    Sums ahead(model, seen, begin, end, run), back(model, seen, begin, end, run);
-    std::vector<double> ends;
-    std::atomic<bool> is_good = true;
-    parallel(2, 2, 1, [&](int, int64_t item) {
-        if (!(item == 0 ? ahead.forward(true) : back.ends(ends))) is_good = false;
-    });
-    if (!is_good) return false;
-    found = ahead.log_likelihood();
-    const auto padded = static_cast<size_t>(model.padded);
-    parallel(run.n_threads, ahead.n_stretches(), 1, [&](int, int64_t k) {
-        Sums own(model, seen, begin, end, run);
-        Lined rows(static_cast<size_t>(own.stretch_length()) * padded), beta(3 * padded);
-        std::copy_n(ends.begin() + k * model.padded, padded, beta.begin());
-        if (!own.stretch(k, ahead.sums_before(k), beta.data(), rows.data(), nullptr, nullptr)) is_good = false;
-        const int64_t first = begin + k * own.stretch_length();
-        if (is_good) sink(first, std::min(own.stretch_length(), end - first), rows.data());
-    });
-    return is_good;
-}
-
-}  // namespace
+int64_t long_sequence(const HmmModel &model) { return kStretchNumbers / model.padded; }
 
 int64_t posterior_stretch(const HmmModel &model) { return stretch_of(model.padded); }
 
@@ -276,6 +310,10 @@ double log_likelihood(const HmmModel &model, const Observations &seen, int64_t b
     double found = 0;
     if (model.padded >= kManyStates && !model.is_checked && end - begin > 1)
         return likelihood_from_both_ends(model, seen, begin, end, run, found)
+                   ? found
+                   : wide_posteriors(model, seen, begin, end, nullptr, nullptr, run);
+    if (goes_by_words(model, begin, end))
+        return likelihood_by_words(model, seen, begin, end, stretch_of(model.padded), run, found)
                    ? found
                    : wide_posteriors(model, seen, begin, end, nullptr, nullptr, run);
     Sums sums(model, seen, begin, end, run);
@@ -287,16 +325,8 @@ double posteriors(const HmmModel &model, const Observations &seen, int64_t begin
                   const PosteriorSink *sink, HmmCounts *counts, SumRun &run) {
     if (begin == end) return 0;
     double found = 0;
-    if (run.n_threads > 1 && sink && !counts && end - begin > stretch_of(model.padded)) {
-        if (posteriors_by_stretch(model, seen, begin, end, *sink, run, found)) return found;
-    } else {
-        Sums sums(model, seen, begin, end, run);
-        if (sums.forward(true)) {
-            found = sums.log_likelihood();
-            if (narrow_posteriors(sums, model, seen, begin, end, sink, counts)) return found;
-        }
-    }
-    if (sink) (*sink)(begin, 0, nullptr);
+    if (narrow_posteriors(model, seen, begin, end, sink, counts, run, found)) return found;
+    if (sink) sink->take(begin, 0, nullptr);
     return wide_posteriors(model, seen, begin, end, sink, counts, run);
 }
 

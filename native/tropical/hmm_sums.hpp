@@ -10,11 +10,19 @@
 // large. Elsewhere the sequence is summed again with a power of two per number (hmm_wide_sums.hpp), which is slower.
 //
 // Positions are taken in stretches. Forward sums are kept for one stretch and for the position before each, and made
-// again, stretch by stretch from the end, on the way backward: memory does not grow with length * states.
+// again, stretch by stretch from the end, on the way backward: memory does not grow with length * states. Where the
+// backward sums at the ends of stretches are found first, too, stretches do not depend on each other any more:
+//
+//     forward   |-----x-----x-----x----->          x: kept
+//     backward  <-----x-----x-----x-----|
+//     then      |<--->|<--->|<--->|<--->|          a stretch per thread
+//
+// The first two are side by side where there are threads, and several steps at a time where that pays (hmm_ends.hpp).
 #pragma once
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -37,11 +45,14 @@ struct LineAllocator {
 };
 using Lined = std::vector<double, LineAllocator<double>>;
 
+class HmmWords;
+
 /// The numbers of a model as the kernels take them. Rows of `transition` and `emission` are per state.
 struct HmmModel {
-    /// `emission` may be null, where emissions are given per position.
-    HmmModel(const double *start, const double *transition, const double *emission, int32_t n_states,
-             int32_t n_symbols);
+    /// `emission` may be null, where emissions are given per position. Words are made if they pay for the longest
+    /// sequence.
+    HmmModel(const double *start, const double *transition, const double *emission, int32_t n_states, int32_t n_symbols,
+             int64_t longest);
 
     int32_t n_states, padded, n_symbols;
     bool is_checked;
@@ -53,6 +64,8 @@ struct HmmModel {
     std::vector<int32_t> powers;
     /// As given: n_states * n_states, and a row per symbol.
     std::vector<double> transition, by_symbol;
+    /// Null where steps are taken one by one.
+    std::shared_ptr<const HmmWords> words;
 };
 
 /// What was observed: a code per position, or else the logarithm of an emission per position and state.
@@ -61,9 +74,14 @@ struct Observations {
     const double *frames;
 };
 
-/// Posteriors of a stretch of positions, from `first` on, a padded row each. Several threads may call it, for different
-/// stretches. Without rows: what came so far of this sequence is not good, and comes again.
-using PosteriorSink = std::function<void(int64_t first, int64_t n_rows, const double *posteriors)>;
+/// Who takes posteriors.
+struct PosteriorSink {
+    /// Those of a stretch of positions, from `first` on, a padded row each. Several threads may call it, for different
+    /// stretches. Without rows: what came so far of this sequence is not good, and comes again.
+    std::function<void(int64_t first, int64_t n_rows, const double *posteriors)> take;
+    /// Whether those of [first, last) are needed, which may come nevertheless; null where all are.
+    std::function<bool(int64_t first, int64_t last)> wants = nullptr;
+};
 
 /// Counts that paths are expected to have; those of transitions and emissions padded, the latter per symbol.
 struct HmmCounts {
@@ -85,6 +103,9 @@ struct SumRun {
         if (stops.load(std::memory_order_relaxed)) throw SumsStopped{};
     }
 };
+
+/// Sequences that are longer are worth all threads, one after another.
+int64_t long_sequence(const HmmModel &model);
 
 /// Positions whose posteriors come together, counted from the begin of their sequence, but where wide sums are made.
 int64_t posterior_stretch(const HmmModel &model);

@@ -103,7 +103,7 @@ class WideSums {
                 posterior(alpha, beta, row);
                 if (counts) count(t, row, *counts);
             }
-            if (sink) (*sink)(first, last - first, rows.data());
+            if (sink) sink->take(first, last - first, rows.data());
         }
     }
 

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import tropalign as ta
 from tropalign.cli.main import main
+from tropalign.sequences.blocks import BlockReader
+from tropalign.tropical.decoding import DecodeOptions, Decoder
 
 BACK, ISLAND = "ATTGCAATCATG" * 20, "CGCGGCGCCGACG" * 20
 
@@ -160,3 +163,19 @@ def test_python_finds_the_same(made):
     with pytest.raises(ta.TropalignError, match="by 'x' is none of viterbi, posterior"):
         ta.decode("cpg", ["ACGT"], by="x")
     assert len(ta.decode("cpg", [])) == 0
+
+
+def test_a_chromosome_is_not_copied(tmp_path):
+    """What Python and NumPy allocate beside letters and path, which are native: the codes, and little else."""
+    n = 3_000_000
+    path = tmp_path / "long.fa"
+    path.write_bytes(b">long\n" + np.random.default_rng(1).choice(np.frombuffer(b"ACGT", np.uint8), n).tobytes())
+    decoder = Decoder(ta.HMM.load("cpg"), DecodeOptions())
+    tracemalloc.start()
+    try:
+        (block,) = (tracemalloc.reset_peak() or block for block in BlockReader(path))
+        held = tracemalloc.get_traced_memory()[0]
+        assert len(decoder.decode(block.names, block.letters, block.offsets).start)
+        assert held < 0.2 * n and tracemalloc.get_traced_memory()[1] < 1.6 * n
+    finally:
+        tracemalloc.stop()

@@ -185,9 +185,8 @@ class _Settled:
     def _block(self, records: Records) -> Iterator[SequenceBlock]:
         names, descriptions, letters, offsets = records.names, records.descriptions, records.letters, records.offsets
         numbers = np.arange(self.number - len(names) + 1, self.number + 1)
-        data = letters.tobytes()
-        n_gaps = sum(data.count(sign) for sign in GAP_LETTERS.encode()) if self._policy.leaves_gaps_out else 0
-        if any(sign in data for sign in self._left_out):
+        n_gaps = _count(letters, GAP_LETTERS.encode()) if self._policy.leaves_gaps_out else 0
+        if _count(letters, self._left_out):
             stays = ~np.isin(letters, np.frombuffer(self._left_out, np.uint8))
             offsets = np.concatenate([[0], np.cumsum(stays)])[offsets]
             letters = letters[stays]
@@ -217,6 +216,12 @@ class _Settled:
                 record=f"number {numbers[names.index('')]}",
             )
         return tuple(name or f"read_{number}" for name, number in zip(names, numbers.tolist(), strict=True))
+
+
+def _count(letters: NDArray[np.uint8], signs: bytes) -> int:
+    """How many of the letters are among some signs; a chunk at a time, so that no chromosome is copied."""
+    chunks = (letters[begin : begin + BLOCK_LETTERS].tobytes() for begin in range(0, len(letters), BLOCK_LETTERS))
+    return sum(chunk.count(sign) for chunk in chunks for sign in signs)
 
 
 class NumberedNames:

@@ -101,6 +101,7 @@ def _fasta(text: _Text, leading_blanks: bool) -> Iterator[Records]:
     stream, wanted, rest = io.BufferedReader(text, BUFFER_BYTES), BLOCK_LETTERS, b""
     while True:
         data = rest + stream.read(wanted - len(rest))
+        rest = b""  # or a chromosome's begin would stay in memory as long as it is worked on
         goes_on = len(data) == wanted
         while True:
             (letters, offsets), names, descriptions, taken = _native.split_fasta(

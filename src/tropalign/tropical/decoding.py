@@ -23,8 +23,10 @@ from tropalign.tropical.probabilities import logs_of
 WAYS = ("viterbi", "posterior")
 #: Labels at most, so that numbers of labels are bytes.
 MOST_LABELS = 255
-#: Bytes per position, at the most, that letters, codes, paths and labels take at once.
-POSITION_BYTES = 8
+#: Bytes per position, at the most, that letters, codes and paths take at once, paths of many states two.
+POSITION_BYTES = 4
+#: Positions whose labels are compared at a time.
+CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -137,8 +139,7 @@ class Decoder:
             A letter that the model does not know; a sequence that it cannot make.
         """
         codes = self.codes(names, letters, offsets, file)
-        labels, likelihoods = self._labels(codes, offsets, progress)
-        starts, ends, numbers = _runs(labels, offsets)
+        starts, ends, numbers, likelihoods = self._runs(codes, offsets, progress)
         kept = self._wanted[numbers] & (ends - starts >= self.options.min_length)
         starts, ends, numbers = starts[kept], ends[kept], numbers[kept]
         sums, again = _native.hmm_support(
@@ -186,25 +187,37 @@ class Decoder:
         )
         return sums / np.diff(bounds)
 
-    def _labels(
+    def _runs(
         self, codes: NDArray[np.uint8], offsets: NDArray[np.int64], progress: Callable[[int], object] | None
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float64] | None]:
-        """The number of the label of each position, and log-likelihoods if these were found on the way."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64] | None]:
+        """Begin, end and label of all runs of one label, and log-likelihoods if these were found on the way."""
         if self.options.by == "posterior":
-            return _native.hmm_labels(*self._numbers, codes, offsets, self._state_labels, self._n_threads, progress)
+            best, likelihoods = _native.hmm_labels(
+                *self._numbers, codes, offsets, self._state_labels, self._n_threads, progress
+            )
+            return *_runs(best, None, offsets), likelihoods
         start, transition, emission = (logs_of(numbers) for numbers in self._numbers)
         paths, _ = _native.viterbi_codes(start, transition, emission, codes, offsets, self._n_threads, progress)
-        return self._state_labels[paths], None
+        return *_runs(paths, self._state_labels, offsets), None
 
 
 def _runs(
-    labels: NDArray[np.uint8], offsets: NDArray[np.int64]
+    found: NDArray[Any], labels: NDArray[np.uint8] | None, offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-    """Begin, end and label of the runs of one label, none of which reaches into two sequences."""
-    changes = np.flatnonzero(labels[1:] != labels[:-1]) + 1
-    bounds = np.unique(np.concatenate([changes, offsets]))
+    """Begin, end and label of the runs of one label, none of which reaches into two sequences.
+
+    `found` has a label per position, or the state, whose label is in `labels`. A chunk at a time, so that no array but
+    the runs themselves is as long as the sequences.
+    """
+    changes = [np.zeros(0, np.int64)]
+    for begin in range(0, len(found) - 1, CHUNK):
+        chunk = found[begin : begin + CHUNK + 1]
+        chunk = chunk if labels is None else labels[chunk]
+        changes.append(np.flatnonzero(chunk[1:] != chunk[:-1]) + (begin + 1))
+    bounds = np.unique(np.concatenate([*changes, offsets]))
     starts, ends = bounds[:-1], bounds[1:]
-    return starts, ends, labels[starts]
+    at_starts = found[starts]
+    return starts, ends, at_starts if labels is None else labels[at_starts]
 
 
 def decode(
