@@ -30,7 +30,7 @@ extern const BestPathKernels best_path_kernels = {TROPALIGN_STRING(TROPALIGN_ISA
                                                   trace<uint16_t>,
                                                   forward_words,
                                                   trace_words,
-                                                  multiply_words,
+                                                  lengthen_words,
                                                   kMostVectors * kLanes};
 
 }  // namespace tropalign::TROPALIGN_ISA

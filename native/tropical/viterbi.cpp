@@ -29,22 +29,51 @@ struct ScoredPath {
     double score = 0;
 };
 
-/// Sums wait for the sum before: several paths go in turns.
-template <class State>
-void score_paths(const HmmLogs &logs, ScoredPath<State> *paths, int64_t n) {
-    const int64_t l = logs.n_states;
-    int64_t longest = 0;
-    for (int64_t j = 0; j < n; ++j) longest = std::max(longest, paths[j].steps.n);
-    for (int64_t k = 0; k < longest; ++k) {
-        for (int64_t j = 0; j < n; ++j) {
-            const auto &[steps, path, score] = paths[j];
-            if (k >= steps.n) continue;
-            const double emission = steps.frames ? steps.frames[k * l + path[k]]
-                                                 : logs.emission[int64_t{path[k]} * logs.n_symbols + steps.codes[k]];
-            const double move = k ? logs.transition[path[k - 1] * l + path[k]] : logs.start[path[0]];
-            paths[j].score = (score + move) + emission;
+/// What the state at step k says of it.
+template <bool kHasCodes>
+[[gnu::always_inline]] inline double emission_at(const HmmLogs &logs, const ViterbiSteps &steps, int64_t k,
+                                                 int64_t state) {
+    return kHasCodes ? logs.emission[state * logs.n_symbols + steps.codes[k]] : steps.frames[k * logs.n_states + state];
+}
+
+/// Steps [begin, end), each but the first of all after another one, of Q paths in turns: a sum waits for the one
+/// before.
+template <bool kHasCodes, int Q, class State>
+void add_steps(const HmmLogs &logs, ScoredPath<State> *paths, int64_t begin, int64_t end) {
+    const HmmLogs own = logs;
+    const int64_t l = own.n_states;
+    ScoredPath<State> on[Q];
+    const double *from[Q];
+    for (int q = 0; q < Q; ++q) {
+        on[q] = paths[q];
+        from[q] = begin ? own.transition + on[q].path[begin - 1] * l : own.start;
+    }
+    for (int64_t k = begin; k < end; ++k) {
+#pragma GCC unroll 4
+        for (int q = 0; q < Q; ++q) {
+            const int64_t state = on[q].path[k];
+            on[q].score = (on[q].score + from[q][state]) + emission_at<kHasCodes>(own, on[q].steps, k, state);
+            from[q] = own.transition + state * l;
         }
     }
+    for (int q = 0; q < Q; ++q) paths[q].score = on[q].score;
+}
+
+template <bool kHasCodes, class State>
+void score_in_turns(const HmmLogs &logs, ScoredPath<State> *paths, int64_t n) {
+    int64_t common = 0;
+    if (n == kMostStreams) {
+        common = paths[0].steps.n;
+        for (int64_t j = 1; j < n; ++j) common = std::min(common, paths[j].steps.n);
+        add_steps<kHasCodes, kMostStreams>(logs, paths, 0, common);
+    }
+    for (int64_t j = 0; j < n; ++j) add_steps<kHasCodes, 1>(logs, paths + j, common, paths[j].steps.n);
+}
+
+template <class State>
+void score_paths(const HmmLogs &logs, ScoredPath<State> *paths, int64_t n) {
+    if (n && paths[0].steps.codes) score_in_turns<true>(logs, paths, n);
+    else score_in_turns<false>(logs, paths, n);
 }
 
 template <class State>
@@ -53,7 +82,7 @@ class Batch {
     Batch(const HmmLogs &logs, const HmmObservations &observations, ViterbiMethod method, int n_threads, State *paths,
           double *scores, const Poll &poll)
         : logs_(logs), model_(logs), observations_(observations),
-          sweep_(model_, observations.codes != nullptr && method != ViterbiMethod::sweep, n_steps()), method_(method),
+          sweep_(model_, method == ViterbiMethod::sweep ? 0 : n_symbols(), n_steps()), method_(method),
           n_threads_(n_threads), paths_(paths), scores_(scores), poll_(poll) {
         divide();
     }
@@ -92,6 +121,11 @@ class Batch {
 
     int64_t square() const { return int64_t{model_.stride} * model_.stride; }
     int64_t n_steps() const { return observations_.offsets[observations_.n_sequences]; }
+    /// Codes are lower than this: that of missing observations, the highest one, is often not there.
+    int32_t n_symbols() const {
+        if (!observations_.codes || !n_steps()) return 0;
+        return *std::max_element(observations_.codes, observations_.codes + n_steps()) + 1;
+    }
     int64_t length(int64_t j) const { return observations_.offsets[j + 1] - observations_.offsets[j]; }
     ViterbiSteps steps(int64_t j) const {
         const int64_t begin = observations_.offsets[j];

@@ -40,8 +40,8 @@ struct BestPathKernels {
     void (*forward_words)(const WordModel &model, ForwardStream *streams, int64_t n_streams);
     /// `first` is the step before the first word.
     void (*trace_words)(const WordModel &model, TraceStream<uint8_t> *streams, int64_t n_streams);
-    /// All products of two words of `halves`, whose states within take `bits`.
-    void (*multiply_words)(const Words &halves, int32_t n_states, int bits, Words &products);
+    /// Each word followed by each symbol. The states within the words take `bits`.
+    void (*lengthen_words)(const Words &words, int bits, const Words &symbols, Words &longer);
     int32_t most_states_of_words;
 };
 

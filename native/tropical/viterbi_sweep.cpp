@@ -5,17 +5,18 @@
 
 namespace tropalign {
 
-ViterbiSweep::ViterbiSweep(const ViterbiModel &model, bool has_codes, int64_t n_steps)
+ViterbiSweep::ViterbiSweep(const ViterbiModel &model, int32_t n_symbols, int64_t n_steps)
     : kernels_(*selected_best_path_kernels()), model_(model) {
-    const int length = has_codes ? word_length(model, n_steps, kernels_.most_states_of_words) : 1;
+    const int length = word_length(model, n_symbols, n_steps, kernels_.most_states_of_words);
     if (length == 1) return;
-    Words words = words_of_symbols(model);
-    for (int half = 1; half < length; half *= 2) {
-        Words products(words.n_words * words.n_words, model.stride);
-        kernels_.multiply_words(words, model.n_states, half == 1 ? 0 : kInnerBits, products);
-        words = std::move(products);
+    const Words symbols = words_of_symbols(model, n_symbols);
+    Words words = words_of_symbols(model, n_symbols);
+    for (int n = 1; n < length; ++n) {
+        Words longer(words.n_words * n_symbols, model.stride);
+        kernels_.lengthen_words(words, (n - 1) * kInnerBits, symbols, longer);
+        words = std::move(longer);
     }
-    words_.emplace(WordModel{length, model.n_symbols, std::move(words)});
+    words_.emplace(WordModel{length, n_symbols, std::move(words)});
 }
 
 void ViterbiSweep::forward(ForwardStream *streams, int64_t n_streams, double *scratch) const {

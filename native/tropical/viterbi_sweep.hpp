@@ -12,8 +12,8 @@ namespace tropalign {
 
 class ViterbiSweep {
   public:
-    /// n_steps: of all that is to be decoded.
-    ViterbiSweep(const ViterbiModel &model, bool has_codes, int64_t n_steps);
+    /// n_steps: of all that is to be decoded. n_symbols: codes are lower than this; 0 where there are none.
+    ViterbiSweep(const ViterbiModel &model, int32_t n_symbols, int64_t n_steps);
 
     bool has_words() const { return words_.has_value(); }
     /// As the kernels do (viterbi_kernels.hpp).

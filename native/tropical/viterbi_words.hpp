@@ -1,7 +1,7 @@
 // Steps of best paths taken a word of symbols at a time. With S_x[r, s] = transition[r, s] + emission_x[s], a word xy
 // is the max-plus product of S_x and S_y: V after it is the maximum of V[r] + word[r, s], the work of one step for two.
-// Words of four are products of words of two. What products and sums are, exactly, is in viterbi.hpp: where sums are
-// exact, the values are those of single steps.
+// Words of three and four are products of shorter ones and symbols. What products and sums are, exactly, is in
+// viterbi.hpp: where sums are exact, the values are those of single steps.
 //
 // The way back goes a word at a time, too, and finds the states within it in a table: for each word, r and s the best
 // ones, and where several are best the lowest last one, then the lowest one before it, and so on, as single steps do.
@@ -23,22 +23,16 @@ struct Words {
     Words(int64_t n, int32_t width);
 };
 
-/// Words of two or four symbols.
+/// Words of two, three or four symbols.
 struct WordModel {
     int32_t length, n_symbols;
     Words words;
-
-    int64_t word_at(const uint8_t *codes) const {
-        int64_t word = codes[0];
-        for (int32_t k = 1; k < length; ++k) word = word * n_symbols + codes[k];
-        return word;
-    }
 };
 
-/// Words of a single symbol.
-Words words_of_symbols(const ViterbiModel &model);
+/// Words of a single symbol, of the first n_symbols.
+Words words_of_symbols(const ViterbiModel &model, int64_t n_symbols);
 
-/// Bits per state within a word of four.
+/// Bits per state within a word of three or four.
 inline constexpr int kInnerBits = 5;
 /// Largest logarithm with which words are used. In 32 steps a value then moves by at most 2^15 against the others. So
 /// where none is lower than kLowestExact every so often, single steps have not rounded any value that still counts.
@@ -46,8 +40,8 @@ inline constexpr double kMostOfWords = 0x1p8;
 /// Values are shifted after so many words.
 inline constexpr int64_t kWordsPerShift = 8;
 
-/// How long words should be for n_steps steps of codes, of models with up to `most_states`; 1 where single steps are
-/// better.
-int word_length(const ViterbiModel &model, int64_t n_steps, int32_t most_states);
+/// How long words should be for n_steps steps of codes below n_symbols, of models with up to `most_states`; 1 where
+/// single steps are better.
+int word_length(const ViterbiModel &model, int64_t n_symbols, int64_t n_steps, int32_t most_states);
 
 }  // namespace tropalign
