@@ -117,7 +117,7 @@ def test_negative_lengths_are_said(capfd):
         (">a\nMKV\n>b\nMKL\n", ("--seed", 5), 2, "--seed belongs to --bootstrap"),
         (">a\nMKV\n>b\nMKL\n", ("--unaligned", "--bootstrap", 5), 2, "--bootstrap needs an alignment"),
         (">a\nMKV\n>b\nMKL\n", ("--unaligned", "--gaps", "complete"), 2, "--gaps has no meaning with --unaligned"),
-        (">a\nMKV\n>b\nMKL\n", ("--shard", "1/2", "-o", "x"), 2, "leave --shard out"),
+        (">a\nMKV\n>b\nMKL\n", ("--shard", "1/2", "-o", "x"), 2, "unrecognized arguments: --shard 1/2"),
         (">a\nMKV\n>b\nMKL\n", ("--device", "cpu"), 2, "--device belongs to --unaligned"),
         (
             ">a\nMKV\n>b\nMKL\n",
@@ -137,6 +137,12 @@ def test_mistakes_cost_a_sentence(capfd, tmp_path, text, arguments, code, words)
     found, error = said(capfd, path, *arguments)
     assert (found, error.count("\n")) == (code, 1), error
     assert words in error
+
+
+def test_a_wrong_outgroup_does_not_wait_for_the_samples(capfd, monkeypatch):
+    monkeypatch.setattr("tropalign.trees.with_support", lambda *_, **__: pytest.fail("samples are made"))
+    code, words = said(capfd, PROTEINS, "-q", "--bootstrap", 5, "--outgroup", "nobody")
+    assert code == 3 and "the tree has no taxon 'nobody': name one that it has" in words
 
 
 def test_two_equal_rows(capfd, tmp_path):

@@ -7,9 +7,16 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import Choices, add_output_options, checked, command_line, fraction, started, whole
+from tropalign.cli.options import (
+    Choices,
+    add_memory_option,
+    add_output_options,
+    command_line,
+    fraction,
+    started,
+    whole,
+)
 from tropalign.formats.registry import format_names
-from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS
 
 if TYPE_CHECKING:
@@ -61,12 +68,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     group.add_argument(
         "-t", "--threads", type=whole(0, MOST_THREADS), default=0, metavar="N", help="0 (default) for all there are"
     )
-    group.add_argument(
-        "--memory",
-        type=checked(parse_bytes),
-        metavar="SIZE",
-        help="memory to take at most, like 8G (default: 60%% of the free)",
-    )
+    add_memory_option(group)
     parser.set_defaults(run=run, parser=parser, shard=None, device=None)
 
 

@@ -98,17 +98,22 @@ def add_device_options(group: Any) -> None:
     )
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """RUN_OPTIONS: output, threads, memory, device, shard and quiet."""
-    group = parser.add_argument_group("output and resources")
-    add_output_options(group)
-    add_device_options(group)
+def add_memory_option(group: Any) -> None:
+    """What the process may take."""
     group.add_argument(
         "--memory",
         type=checked(parse_bytes),
         metavar="SIZE",
         help="memory to take at most, like 8G (default: 60%% of the free)",
     )
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """RUN_OPTIONS: output, threads, memory, device, shard and quiet."""
+    group = parser.add_argument_group("output and resources")
+    add_output_options(group)
+    add_device_options(group)
+    add_memory_option(group)
     group.add_argument(
         "--shard",
         type=checked(parse_shard),

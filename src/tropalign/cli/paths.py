@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_device_options, add_output_options, checked, command_line, started
+from tropalign.cli.options import add_device_options, add_memory_option, add_output_options, command_line, started
 from tropalign.formats.registry import format_names
-from tropalign.machine.memory import parse_bytes
 
 if TYPE_CHECKING:
     from tropalign.formats.paths import PathsContext
@@ -62,12 +61,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     resources = parser.add_argument_group("output and resources")
     add_output_options(resources)
     add_device_options(resources)
-    resources.add_argument(
-        "--memory",
-        type=checked(parse_bytes),
-        metavar="SIZE",
-        help="memory to take at most, like 8G (default: 60%% of the free)",
-    )
+    add_memory_option(resources)
     parser.set_defaults(run=run, parser=parser, shard=None)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tropalign.cli.options import Choices, add_run_options, started, whole
+from tropalign.cli.options import Choices, add_device_options, add_memory_option, add_output_options, started, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,8 +51,11 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     _add_distance_options(parser.add_argument_group("distances"))
     _add_tree_options(parser.add_argument_group("tree"))
-    add_run_options(parser)
-    parser.set_defaults(run=run, parser=parser)
+    resources = parser.add_argument_group("output and resources")
+    add_output_options(resources)
+    add_device_options(resources)
+    add_memory_option(resources)
+    parser.set_defaults(run=run, parser=parser, shard=None)
 
 
 def _add_distance_options(group: Any) -> None:
@@ -143,8 +146,6 @@ def _write(text: bytes, out: BinaryIO) -> None:
 
 def _check_usage(options: argparse.Namespace) -> None:
     refuse = options.parser.error
-    if options.shard is not None:
-        refuse("a tree is made as a whole: leave --shard out")
     if options.device is not None and not options.unaligned:
         refuse("--device belongs to --unaligned: leave it out")
     if options.seed is not None and options.bootstrap is None:
@@ -239,6 +240,8 @@ def _tree(
         else:
             tree = upgma(distances, names, memory_bytes=left, progress=progress)
     _tell_negative(tree)
+    if options.outgroup is not None:
+        rooted_at_outgroup(tree, options.outgroup)  # what it refuses should not have to wait for the samples
     if options.bootstrap is not None and alignment is not None:
         means = {"n_threads": options.threads, "memory_bytes": memory_bytes}
         made: dict[str, Any] = {"method": options.method, "model": options.distances}

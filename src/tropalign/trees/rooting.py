@@ -53,13 +53,12 @@ def rooted_at_outgroup(tree: Tree, outgroup: Sequence[str]) -> Tree:
     n = tree.n_taxa
     if not wanted or len(wanted) == n:
         raise InputError("the outgroup is all taxa or none: name some of them")
-    below = [{k} for k in range(n)]
+    below = [(1, int(k in wanted)) for k in range(n)]  # taxa below each node, and how many of them are of the outgroup
     for joined in tree.children:
-        below.append(set().union(*(below[child] for child in joined)))
-    others = set(range(n)) - wanted
-    for node, taxa in enumerate(below[:-1]):
-        if taxa in (wanted, others):
-            return _rooted_above(tree, node, 0.5, outgroup_is_below=taxa == wanted)
+        below.append((sum(below[child][0] for child in joined), sum(below[child][1] for child in joined)))
+    for node, counts in enumerate(below[:-1]):
+        if counts in ((len(wanted), len(wanted)), (n - len(wanted), 0)):
+            return _rooted_above(tree, node, 0.5, outgroup_is_below=counts[1] > 0)
     listed = ", ".join(repr(name) for name in list(outgroup)[:3])
     raise InputError(f"no branch parts {listed} from the other taxa: name taxa that the tree has together")
 
