@@ -117,9 +117,9 @@ def test_few_edges_are_handed_to_scipy(tmp_path, capsys):
     ("text", "options", "code", "sentence"),
     [
         ("a b 1\nb c x\n", [], 3, "line 2: the weight 'x' is no number"),
-        ("a b 1\nb a -3\n", [], 3, "the cycle b -> a -> b is negative (its weight is -2), so that"),
-        ("a b 1\n", ["--from", "c"], 3, "there is no vertex 'c' in the graph"),
-        ("a b 1\n", ["--to", "c"], 3, "there is no vertex 'c' in the graph"),
+        ("a b 1\nb a -3\n", [], 3, "edges: the cycle b -> a -> b is negative (its weight is -2), so that"),
+        ("a b 1\n", ["--from", "c"], 3, "edges: there is no vertex 'c' in the graph"),
+        ("a b 1\n", ["--to", "c"], 3, "edges: there is no vertex 'c' in the graph"),
         ("a b 1\n", ["-o", "d.json"], 2, "d.json: no format has the suffix '.json'"),
         ("a b 1\n", ["-f", "matrix", "--paths"], 2, "a matrix has no room for paths"),
         ("a b 1\n", ["--memory", "1M"], 4, "are allowed: allow more with --memory"),

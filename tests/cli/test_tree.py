@@ -1,6 +1,8 @@
 """``tropalign tree``: from files to Newick, and mistakes as one sentence."""
 
 import gzip
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,23 @@ def said(capfd, *arguments):
     return code, capfd.readouterr().err
 
 
+def from_a_pipe(capfd, path, *arguments):
+    """What the command writes that reads a file through a pipe, as the shell's <(...) gives it."""
+    reads, writes = os.pipe()
+
+    def send():
+        with open(writes, "wb") as out:
+            out.write(Path(path).read_bytes())
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        return written(capfd, f"/dev/fd/{reads}", *arguments)
+    finally:
+        sender.join()
+        os.close(reads)
+
+
 def test_the_tree_is_that_of_the_functions(capfd, tmp_path):
     rows = read_alignment(PROTEINS)
     distances = alignment_distances(rows, "identity")
@@ -42,6 +61,7 @@ def test_standard_input_and_formats(command, capfd, tmp_path):
     tree = written(capfd, PROTEINS, "-q")
     with open(PROTEINS) as stdin:
         assert command("tree", "-", "-q", stdin=stdin).stdout == tree
+    assert from_a_pipe(capfd, PROTEINS, "-q") == tree
     for suffix in (".aln", ".sto", ".phy", ".msf"):
         path = tmp_path / f"rows{suffix}"
         write_alignment(read_alignment(PROTEINS), path)
@@ -57,6 +77,7 @@ def test_distances_out_give_the_tree_again(command, capfd, tmp_path):
         assert again.lengths == pytest.approx(tree.lengths, abs=1e-7)
     with open(tmp_path / "d.phy") as stdin:
         assert command("tree", "-", stdin=stdin).stdout == written(capfd, tmp_path / "d.phy")
+    assert from_a_pipe(capfd, tmp_path / "d.phy") == written(capfd, tmp_path / "d.phy")
 
 
 def test_roots(capfd):

@@ -86,7 +86,12 @@ def test_what_pairs_writes_is_read(layout, tmp_path):
         ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': a row of 1 where 2 distances are expected"),
         ("2\na 0 1\nb 1 0 7\n", "x.phy, line 3, record 'b': a row of 3 where 2 distances are expected"),
         ("2\na 0 1\nb 2 0\n", "x.phy, line 3, record 'b': the distance to 'a' is 2 here and 1 there: give a symmetric"),
-        ("2\na 0 1\nb nan 0\n", "x.phy, line 3, record 'b': the distance to 'a' is nan here and 1 there"),
+        (
+            "2\na 0 1\nb nan 0\n",
+            "x.phy, line 3, record 'b': the distance to 'a' is nan, no finite number: give one",
+        ),
+        ("2\na 0 inf\nb inf 0\n", "x.phy, line 3, record 'b': the distance to 'a' is inf, no finite number"),
+        ("2\na 0 nan\nb 1 0\n", "x.phy, line 3, record 'b': the distance to 'a' is nan, no finite number"),
         ("2\na 0.5 1\nb 1 0\n", "x.phy, line 2, record 'a': its distance to itself is 0.5: write 0"),
         ("# values: score\n\ta\tb\n", "x.phy: the matrix holds values of kind score: give distances or identities"),
         ("# a comment\n", "x.phy: this is no matrix: its first row has an empty cell, then a name per column"),

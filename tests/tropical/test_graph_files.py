@@ -82,6 +82,7 @@ def test_loops_and_double_edges_are_noted():
         ("# only\n\n", "the file holds no edge: give lines of from, to and weight"),
         ("a b 1\nb c x\n", "line 2: the weight 'x' is no number"),
         ("a b 1\nb c nan\n", "line 2: the weight 'nan' is no number"),
+        ("a b 1\nb c -9007199254740993\n", "line 2: the weight is 2^53 or more, which float64 does not hold exactly"),
         ("a b 1\nb c -inf\n", "line 2: the weight '-inf' is no number"),
         ("a b 1\nb c 1_0\n", "line 2: the weight '1_0' is no number"),
         ("a b nan\n", "line 1: the weight 'nan' is no number"),

@@ -245,6 +245,7 @@ def test_scans(semiring, n):
 
 def test_scan_of_nothing_and_of_integers():
     assert scan(np.zeros((0, 3, 3))).shape == (0, 3, 3)
+    assert scan(np.zeros((100, 0, 0))).shape == (100, 0, 0)
     steps = np.random.default_rng(10).integers(-5, 6, (70, 4, 4)).astype(np.int16)
     found, total = scan(steps), steps[0]
     for k in range(1, 70):

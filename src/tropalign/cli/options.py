@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -189,3 +190,16 @@ def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace, *
             for one in value if isinstance(value, list) else [value]:
                 words += [action.option_strings[-1], str(one)]
     return shlex.join([*parser.prog.split(), *files, *words])
+
+
+@contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Errors of what was read name the file."""
+    from tropalign.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise InputError(str(error), file=file) from None

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_device_options, add_memory_option, add_output_options, command_line, started
+from tropalign.cli.options import (
+    add_device_options,
+    add_memory_option,
+    add_output_options,
+    command_line,
+    naming,
+    started,
+)
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
@@ -75,6 +82,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.formats.paths import PathsContext, check_names
     from tropalign.formats.registry import check_format, format_for_path
     from tropalign.machine.memory import left_for_job
+    from tropalign.sequences.files import file_name
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.paths import shortest_paths
 
@@ -93,10 +101,10 @@ def run(options: argparse.Namespace) -> None:
         warnings.warn(note, UserWarning, stacklevel=2)
     if name in ("tsv", "matrix"):
         check_names(graph.names or (), options.paths)
-    columns = graph.numbers(targets)
     is_dense = graph.weights.ndim == 2
     held = _VERTEX_BYTES * graph.n + (graph.weights.nbytes if is_dense else _EDGE_BYTES * graph.n_edges)
-    with show("vertices", graph.n) as progress:
+    with naming(file_name(options.graph)), show("vertices", graph.n) as progress:
+        columns = graph.numbers(targets)
         found = shortest_paths(
             graph,
             sources=sources,

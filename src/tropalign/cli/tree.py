@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tropalign.cli.options import Choices, add_device_options, add_memory_option, add_output_options, started, whole
+from tropalign.cli.options import (
+    Choices,
+    add_device_options,
+    add_memory_option,
+    add_output_options,
+    naming,
+    started,
+    whole,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,26 +124,13 @@ def run(options: argparse.Namespace) -> None:
     show = started(options, outputs, [options.taxa])
     form = None if options.distances_out is None else distance_format(options.distances_out)
     memory_bytes = left_for_job(options.memory or default_budget(), 0)
-    with _naming(file_name(options.taxa)):
+    with naming(file_name(options.taxa)):
         names, distances, alignment = _distances(options, memory_bytes, show)
         tree = _tree(options, names, distances, alignment, memory_bytes, show)
     if form is not None:
         write_to(options.distances_out, lambda out: write_distance_matrix(names, distances, form, out))
     text = f"{tree.newick(DIGITS)}\n".encode()
     write_to(options.output, lambda out: _write(text, out))
-
-
-@contextmanager
-def _naming(file: str) -> Iterator[None]:
-    """Errors of what was read name the file."""
-    from tropalign.errors import InputError
-
-    try:
-        yield
-    except InputError as error:
-        if error.file is not None:
-            raise
-        raise InputError(str(error), file=file) from None
 
 
 def _write(text: bytes, out: BinaryIO) -> None:
@@ -165,26 +158,29 @@ def _distances(
 ) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
     """Names and distances of the taxa, and the alignment that they are of, where there is one."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
-    from tropalign.sequences.files import file_name, read_lines
+    from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
 
     if options.unaligned:
         return (*_pair_distances(options, memory_bytes, show), None)
-    lines = list(read_lines(options.taxa)) if options.taxa == "-" else read_lines(options.taxa)
+    is_kept = not can_be_read_twice(options.taxa)
+    lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
     first = next(line for line in lines if line.strip())
     if not is_distance_matrix(first):
-        source = _Standard(b"\n".join(lines)) if options.taxa == "-" else options.taxa
+        source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
         return _alignment_distances(options, source, memory_bytes, show)
     for name in ("distances", "gaps", "bootstrap"):
         if getattr(options, name) is not None:
             options.parser.error(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
-    lines = lines if options.taxa == "-" else read_lines(options.taxa)
+    lines = lines if is_kept else read_lines(options.taxa)
     return (*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes), None)
 
 
-class _Standard(io.BytesIO):
-    """What was read from standard input, to be read again."""
+class _Kept(io.BytesIO):
+    """What was read from standard input or a pipe, to be read again."""
 
-    name = "standard input"
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
 
 
 def _alignment_distances(

@@ -114,6 +114,17 @@ class _Square:
                 f"its distance to itself is {values[k]:g}: write 0", file=self.file, record=self.names[k], line=line
             )
         earlier = self.condensed[above]
+        odd = np.flatnonzero(~(np.isfinite(values[:k]) & np.isfinite(earlier)))
+        if len(odd):
+            other = int(odd[0])
+            worst = earlier[other] if np.isfinite(values[other]) else values[other]
+            raise InputError(
+                f"the distance to {self.names[other]!r} is {worst:g}, no finite number: give one, or leave one "
+                "of the two out",
+                file=self.file,
+                record=self.names[k],
+                line=line,
+            )
         differ = np.flatnonzero(~(np.abs(values[:k] - earlier) <= TOLERANCE * (1 + np.abs(earlier))))
         if len(differ):
             other = int(differ[0])

@@ -32,6 +32,8 @@ _DAMAGED = (
     OSError, EOFError, KeyError, IndexError, OverflowError, TypeError, ValueError, AttributeError, NotImplementedError,
     RuntimeError, MemoryError, SyntaxError, struct.error, zlib.error, zipfile.BadZipFile,
 )  # fmt: skip
+#: An integer that float64 holds.
+_MOST_WHOLE = 2**53
 #: Bounds below which distances of whole numbers surely stay: they are computed in the smallest type that holds them.
 _MOST = {"int16": 2**14 - 2, "int32": 2**30 - 2}
 
@@ -100,7 +102,7 @@ def _from_text(stream: io.BufferedReader, file: str, is_directed: bool) -> Graph
         weight = 1.0
         if n_fields == 3:
             weight = _weight(fields[2], file, line_number)
-            is_whole = is_whole and fields[2].lstrip("+-").isdecimal()
+            is_whole = is_whole and _is_whole(fields[2])
         if fields[0] == fields[1] and weight < 0:
             raise InputError(
                 f"the loop at {shown(fields[0])} is negative: a path through it can be made as short as one likes",
@@ -161,7 +163,13 @@ def _weight(text: str, file: str, line: int) -> float:
         weight = float("nan")
     if weight != weight or weight == float("-inf"):
         raise InputError(f"the weight {text[:40]!r} is no number", file=file, line=line)
+    if abs(weight) >= _MOST_WHOLE and _is_whole(text):
+        raise InputError("the weight is 2^53 or more, which float64 does not hold exactly", file=file, line=line)
     return weight
+
+
+def _is_whole(text: str) -> bool:
+    return text.lstrip("+-").isdecimal()
 
 
 def _smallest(weights: NDArray[np.float64], n: int, is_whole: bool) -> NDArray[Any]:
@@ -235,7 +243,7 @@ def _numbered(n: int, row: Any, column: Any, values: NDArray[Any], first: int, f
     if values.dtype.kind == "b":
         values = values.astype(np.int32)
     if values.dtype.kind in "iu":
-        if values.size and max(abs(int(values.min())), abs(int(values.max()))) > 2**53:
+        if values.size and max(abs(int(values.min())), abs(int(values.max()))) > _MOST_WHOLE:
             raise InputError("weights are beyond 2^53, which float64 does not hold exactly", file=file)
         values = _smallest(values.astype(np.float64), n, True)
     names = tuple(str(k + first) for k in range(n))

@@ -369,6 +369,8 @@ def scan(matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) ->
     semiring = checked_semiring(semiring)
     n_threads = resolve_threads(n_threads)
     steps = checked_matrix(matrices, semiring, "matrices", n_dims=(3,), is_square=True)
+    if not steps.size:
+        return steps.copy()
     bounds = surveyed(steps, semiring, "matrices")
     if steps.dtype.kind != "i" or not semiring.is_tropical:
         return _scanned(steps, semiring, n_threads)
