@@ -124,7 +124,9 @@ class Batch {
     /// Codes are lower than this: that of missing observations, the highest one, is often not there.
     int32_t n_symbols() const {
         if (!observations_.codes || !n_steps()) return 0;
-        return *std::max_element(observations_.codes, observations_.codes + n_steps()) + 1;
+        uint8_t highest = 0;
+        for (int64_t k = 0; k < n_steps(); ++k) highest = std::max(highest, observations_.codes[k]);
+        return highest + 1;
     }
     int64_t length(int64_t j) const { return observations_.offsets[j + 1] - observations_.offsets[j]; }
     ViterbiSteps steps(int64_t j) const {

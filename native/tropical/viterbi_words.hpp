@@ -3,6 +3,10 @@
 // Words of three and four are products of shorter ones and symbols. What products and sums are, exactly, is in
 // viterbi.hpp: where sums are exact, the values are those of single steps.
 //
+// The bound, of l states and words of n symbols, is l^2 / n sums and maxima per step: with eight doubles per vector and
+// a sum and a maximum per cycle (Zen 5 at 3.5 GHz) .036 l^2 / n ns, if a word's matrix (8 l^2 bytes) comes from the
+// caches meanwhile. The way back adds l sums and comparisons per word, the score two sums per step.
+//
 // The way back goes a word at a time, too, and finds the states within it in a table: for each word, r and s the best
 // ones, and where several are best the lowest last one, then the lowest one before it, and so on, as single steps do.
 #pragma once

@@ -75,6 +75,8 @@ def test_models_that_are_refused(case):
         (["HT", "HXT"], "record 'number 2': 'X' at position 2"),
         (np.array([0, 2]), "code 2 at position 1 is none of 0 to 1"),
         (np.array([0, -2]), "code -2 at position 1"),
+        ([np.zeros(3, np.uint8), np.array([0, 2], np.uint8)], "record 'number 2': code 2 at position 1 is none"),
+        ([np.zeros(3, np.uint8), np.zeros((2, 2))], "some sequences are codes and others are frames"),
         (np.zeros((3, 3)), "frames have 3 columns and the model 2 states"),
         (np.full((3, 2), np.nan), "the score nan of position 0 in state 0"),
         (np.full((3, 2), np.inf), "the score inf of position 0"),

@@ -118,6 +118,21 @@ def test_threads_change_nothing(isa):
             assert again[1].tobytes() == first[1].tobytes()
 
 
+@pytest.mark.parametrize("n_states", [1, 3, 8, 9, 16, 20, 31, 40, 64, 80])
+def test_a_batch_is_as_its_sequences_one_by_one(isa, n_states):
+    """Of so many steps that words of two to four symbols pay; the last symbol is in the model only."""
+    rng = np.random.default_rng(n_states)
+    lengths = rng.integers(0, 130, 350)
+    for n_symbols in (2, 3):
+        for made in (random_model(rng, n_states, n_symbols + 1), tied_model(rng, n_states, n_symbols + 1)):
+            codes, offsets = sequences(rng, lengths, n_symbols)
+            paths, scores = _native.viterbi_codes(*made, codes, offsets, 1)
+            for j, (begin, end) in enumerate(pairwise(offsets.tolist())):
+                path, score = _native.viterbi_codes(*made, codes[begin:end], np.array([0, end - begin]), 1)
+                assert path.tobytes() == paths[begin:end].tobytes()
+                assert score[0] == scores[j]
+
+
 def test_numbers_beyond_those_that_are_rounded(isa):
     """-1e30 as a stand-in for no probability does not blur the others."""
     rng = np.random.default_rng(6)

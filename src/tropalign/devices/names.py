@@ -39,6 +39,8 @@ KINDS = {
 
 def check_device_name(name: str) -> str:
     """The name as it is. Raises ValueError on what cannot be one."""
+    if isinstance(name, str) and name in ("auto", "cpu"):
+        return name
     patterns = ["auto", "cpu", *(f"{kind}:{entry.number}" for kind, entry in KINDS.items())]
     if not isinstance(name, str) or not re.fullmatch("|".join(patterns), name):
         *examples, last = ["auto", "cpu", *(entry.example for entry in KINDS.values())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -592,7 +593,7 @@ def _drawn(cumulative: NDArray[np.float64], draw: float) -> int:
 def _divided(seen: Observations, paths: NDArray[Any], scores: NDArray[np.float64]) -> tuple[Any, Any]:
     if seen.is_single:
         return paths, float(scores[0])
-    return [paths[a:b] for a, b in zip(seen.offsets[:-1], seen.offsets[1:], strict=True)], scores
+    return [paths[a:b] for a, b in pairwise(seen.offsets.tolist())], scores
 
 
 def _words(name: str, given: Sequence[str] | None, count: int) -> tuple[str, ...] | None:

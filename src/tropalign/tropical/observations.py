@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.inputs import letters_of
 
+#: The type of codes.
+BYTE = np.dtype(np.uint8)
 #: The code that a letter of a text has which is neither a symbol nor missing.
 STRANGE = 255
 #: Symbols at most that have codes of a byte, beside the code of a missing observation.
@@ -94,12 +96,15 @@ class Reader:
             given = given.values()
         elif not is_single and not isinstance(given, Iterable):
             raise InputError(f"{_said(given)} holds no observations: give a text, codes, frames, or a list of these")
+        if not is_single:
+            given = list(given)
+            if (seen := self._byte_codes(given)) is not None:
+                return seen
         parts = [self._one(given, None)] if is_single else [self._one(x, k) for k, x in enumerate(given)]
         kinds = {part.ndim for part in parts}
         if len(kinds) > 1:
             raise InputError("some sequences are codes and others are frames: give all in one form")
-        offsets = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        offsets = _offsets(parts)
         if kinds == {2}:
             return Observations(None, np.concatenate(parts), offsets, is_single)
         codes = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint8), *parts])
@@ -107,6 +112,19 @@ class Reader:
             return Observations(np.ascontiguousarray(codes, np.uint8), None, offsets, is_single)
         assert self._logs is not None
         return Observations(None, np.ascontiguousarray(self._logs.T[codes]), offsets, is_single)
+
+    def _byte_codes(self, given: list[Any]) -> Observations | None:
+        """Many sequences of codes of a byte, checked together: one by one, short ones cost more than their decoding.
+
+        None where some may be something else, or wrong.
+        """
+        if not given or self._n_symbols > MOST_BYTE_SYMBOLS:
+            return None
+        if not all(type(part) is np.ndarray and part.dtype == BYTE and part.ndim == 1 for part in given):
+            return None
+        codes = np.concatenate(given)
+        is_right = codes.max(initial=0) < self._n_symbols
+        return Observations(codes, None, _offsets(given), False) if is_right else None
 
     def _one(self, given: Any, number: int | None) -> NDArray[Any]:
         """Codes or frames of one sequence."""
@@ -167,6 +185,12 @@ class Reader:
                 record=record,
             )
         return frames
+
+
+def _offsets(parts: list[Any]) -> NDArray[np.int64]:
+    offsets = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(part) for part in parts], out=offsets[1:])
+    return offsets
 
 
 def _is_text(given: Any) -> bool:
