@@ -17,7 +17,7 @@ namespace {
 
 /// Forward sums of a stretch take about this many numbers: of few states they stay in the second cache, of many they
 /// are few beside those that are kept.
-constexpr int64_t kStretchNumbers = 1 << 20, kStretchOfFew = 1 << 15;
+constexpr int64_t kStretchNumbers = 1 << 20, kStretchOfFew = 1 << 14;
 constexpr int32_t kFewStates = 16;
 /// Counts are added up in at most this many parts of neighbouring stretches, and of fewer where they take this many
 /// numbers, whatever the number of threads.
