@@ -190,19 +190,25 @@ nb::tuple counts(const Call &call, const HmmModel &model, nb::object progress) {
 /// The label of each position whose states' posteriors have the highest sum, the lowest label of equal ones.
 nb::tuple labels(const Call &call, const HmmModel &model, const Codes &labels_of, nb::object progress) {
     require(labels_of.size() == static_cast<size_t>(call.n_states), "labels: not one per state");
-    const int n_labels = *std::max_element(labels_of.data(), labels_of.data() + labels_of.size()) + 1;
+    std::vector<std::vector<int32_t>> states_of(256);
+    for (int32_t s = 0; s < call.n_states; ++s) states_of[labels_of.data()[s]].push_back(s);
+    while (states_of.back().empty()) states_of.pop_back();
     const int64_t first = call.offsets[0];
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     Buffer<uint8_t> best(static_cast<size_t>(call.offsets[call.n_sequences] - first));
     run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
         const PosteriorSink sink{[&](int64_t from, int64_t n_rows, const double *posteriors) {
-            std::vector<double> sums(static_cast<size_t>(n_labels));
             for (int64_t t = 0; t < n_rows; ++t) {
-                std::fill(sums.begin(), sums.end(), 0.0);
-                for (int32_t s = 0; s < call.n_states; ++s)
-                    sums[labels_of.data()[s]] += posteriors[t * model.padded + s];
-                best[static_cast<size_t>(from - first + t)] =
-                    static_cast<uint8_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+                const double *row = posteriors + t * model.padded;
+                double highest = -1;
+                for (size_t label = 0; label < states_of.size(); ++label) {
+                    double sum = 0;
+                    for (int32_t s : states_of[label]) sum += row[s];
+                    if (sum > highest) {
+                        highest = sum;
+                        best[static_cast<size_t>(from - first + t)] = static_cast<uint8_t>(label);
+                    }
+                }
             }
         }};
         found[static_cast<size_t>(k)] =

@@ -47,7 +47,9 @@ bool likelihood_from_both_ends(const HmmModel &model, const Observations &seen, 
     if (!(*std::max_element(x.begin(), x.begin() + model.n_states) > kTiny)) return false;
     SumSteps alone = steps_of(ahead, begin, middle);
     ++alone.index, --alone.n_steps, ++alone.first;
-    model.kernels->forward(alone, x.data(), exponent, nullptr);
+    SumStream stream{alone, x.data()};
+    model.kernels->forward(&stream, 1);
+    exponent += stream.exponent;
     std::fill_n(beta.begin(), model.n_states, 1.0);
     while (middle < last) {
         const int64_t n = std::min(kChunk, (last - middle) / 2);

@@ -57,18 +57,32 @@ struct WordChain {
     int64_t exponent;
 };
 
+/// Streams of models with up to 16 padded states that kernels take in turns (two take 1.3 times as long as four, one
+/// twice): each waits for its step before.
+inline constexpr int kStreams = 4;
+
+/// A stretch of one sequence on its way.
+struct SumStream {
+    SumSteps steps;
+    /// Forward or backward sums, padded, and room for twice as many numbers.
+    double *x;
+    double *rows = nullptr, *weighted = nullptr, *arriving = nullptr;
+    int64_t exponent = 0;
+    bool is_good = true;
+};
+
 struct HmmSumKernels {
     const char *isa;
-    /// Goes on from the position before the stretch: x (padded) are its sums, times 2^exponent, and become those of the
-    /// last position. `rows`, unless null, gets the sums of each position. Returns false where a number fell below
-    /// kTiny that may matter.
-    bool (*forward)(const SumSteps &steps, double *x, int64_t &exponent, double *rows);
-    /// From the last position to the first. `beta` (padded) are the sums of the last position, and become those of the
-    /// position before the first (unscaled powers of two are lost). `rows` has the forward sums, and becomes
-    /// posteriors. Unless null: `weighted` gets the forward sums divided by the sum of all paths, `arriving` the
-    /// emissions times the backward sums, scaled so that row t - 1 of the one, row t of the other and a transition
-    /// between them make a posterior. Returns false as `forward` does.
-    bool (*backward)(const SumSteps &steps, double *beta, double *rows, double *weighted, double *arriving);
+    /// Each stream goes on from the position before its stretch: x are its forward sums, times 2^exponent, and become
+    /// those of the last position. `rows`, unless null, gets the sums of each position. A stream is not good where a
+    /// number fell below kTiny that may matter. All streams, at most kStreams (of more states one), have one model.
+    void (*forward)(SumStream *streams, int n_streams);
+    /// From the last position to the first. x are the backward sums of the last position, and become those of the
+    /// position before the first (powers of two are lost). `rows` has the forward sums, and becomes posteriors. Unless
+    /// null: `weighted` gets the forward sums divided by the sum of all paths, `arriving` the emissions times the
+    /// backward sums, scaled so that row t - 1 of the one, row t of the other and a transition between them make a
+    /// posterior. A stream is not good as in `forward`, or where no path is left.
+    void (*backward)(SumStream *streams, int n_streams);
     /// As many steps of both, where nothing is checked and both have the forward matrix, of which each number is read
     /// once for the two: `exponent` of x and `back_exponent` of beta are counted. `room` has 2 * padded + 8 * n_states.
     void (*both)(const SumSteps &ahead, double *x, int64_t &exponent, const SumSteps &back, double *beta,

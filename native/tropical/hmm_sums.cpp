@@ -17,7 +17,7 @@ namespace {
 
 /// Forward sums of a stretch take about this many numbers: of few states they stay in the second cache, of many they
 /// are few beside those that are kept.
-constexpr int64_t kStretchNumbers = 1 << 20, kStretchOfFew = 1 << 15;
+constexpr int64_t kStretchNumbers = 1 << 20, kStretchOfFew = 1 << 14;
 constexpr int32_t kFewStates = 16;
 /// Counts are added up in at most this many parts of neighbouring stretches, and of fewer where they take this many
 /// numbers, whatever the number of threads.
@@ -58,7 +58,10 @@ class Sums {
             log_ += emissions_.log();
             if (first == begin_ && !begin()) return false;
             if (keeps) kept_.insert(kept_.end(), x_.begin(), x_.begin() + model_.padded);
-            if (!kernels().forward(steps(first, last), x_.data(), exponent_, nullptr)) return false;
+            SumStream stream{steps(first, last), x_.data()};
+            kernels().forward(&stream, 1);
+            if (!stream.is_good) return false;
+            exponent_ += stream.exponent;
         }
         return true;
     }
@@ -79,22 +82,31 @@ class Sums {
             const int64_t first = begin_ + k * stretch_, last = std::min(first + stretch_, end_);
             run_.check();
             std::copy_n(beta.begin(), padded, found.begin() + k * model_.padded);
-            if (!emissions_.prepare(first, last) ||
-                !kernels().backward(all_steps(first, last), beta.data(), nullptr, nullptr, nullptr))
-                return false;
+            if (!emissions_.prepare(first, last)) return false;
+            SumStream stream{all_steps(first, last), beta.data()};
+            kernels().backward(&stream, 1);
+            if (!stream.is_good) return false;
         }
         return true;
     }
 
-    /// Posteriors of a stretch as `rows`, from the forward sums before it and the backward sums at its end, which
-    /// become those at the end of the stretch before.
-    bool stretch(int64_t k, const double *before, double *beta, double *rows, double *weighted, double *arriving) {
-        const int64_t first = begin_ + k * stretch_, last = std::min(first + stretch_, end_);
+    /// The way through a stretch from the forward sums before it, which are to become `rows`. False as `forward`.
+    bool prepare(int64_t k, const double *before, double *rows, SumStream &stream) {
         run_.check();
-        if (!emissions_.prepare(first, last)) return false;
+        if (!emissions_.prepare(begin_of(k), begin_of(k) + length_of(k))) return false;
         std::copy_n(before, model_.padded, x_.begin());
-        again(first, last, rows);
-        return kernels().backward(all_steps(first, last), beta, rows, weighted, arriving);
+        if (k == 0) {
+            std::copy_n(before, model_.padded, rows);
+            rows += model_.padded;
+        }
+        stream = {steps(begin_of(k), begin_of(k) + length_of(k)), x_.data(), rows};
+        return true;
+    }
+
+    /// And back, once `prepare` has been called, from the backward sums at its end, which become those at the end of
+    /// the stretch before.
+    SumStream back(int64_t k, double *beta, double *rows, double *weighted, double *arriving) const {
+        return {all_steps(begin_of(k), begin_of(k) + length_of(k)), beta, rows, weighted, arriving};
     }
 
     int64_t n_stretches() const { return (end_ - begin_ - 1) / stretch_ + 1; }
@@ -131,16 +143,6 @@ class Sums {
         return made;
     }
 
-    /// Forward sums of a stretch, as they were.
-    void again(int64_t first, int64_t last, double *rows) {
-        int64_t exponent = 0;
-        if (first == begin_) {
-            std::copy_n(x_.begin(), model_.padded, rows);
-            rows += model_.padded;
-        }
-        kernels().forward(steps(first, last), x_.data(), exponent, rows);
-    }
-
     const HmmModel &model_;
     SumRun &run_;
     const int64_t begin_, end_, stretch_;
@@ -170,26 +172,31 @@ bool find_ends(const HmmModel &model, const Observations &seen, int64_t begin, i
     return is_good;
 }
 
-/// The stretches of one sequence on their way backward, for one thread.
-class Stretches {
+/// A stretch at a time on its way forward and back.
+class Stretch {
   public:
-    Stretches(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, bool counts, SumRun &run)
+    Stretch(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, bool counts, SumRun &run)
         : model_(model), seen_(seen), padded_(static_cast<size_t>(model.padded)), sums_(model, seen, begin, end, run),
           rows_(static_cast<size_t>(sums_.length_of(0)) * padded_), weighted_(counts ? rows_.size() + padded_ : 0),
           arriving_(counts ? rows_.size() : 0), beta_(3 * padded_) {
         std::fill_n(beta_.begin(), model.n_states, 1.0);
     }
 
-    /// Posteriors of stretch k, from the forward sums before it and the backward sums at its end: `after`, or those
-    /// that the stretch behind has left here.
-    bool take(int64_t k, const double *before, const double *after, const PosteriorSink *sink, HmmCounts *counts) {
+    /// Begins stretch k. Backward sums at its end are `after`, or those that the stretch behind has left here.
+    bool begin(int64_t k, const double *before, const double *after, SumStream &stream) {
+        k_ = k;
+        before_ = before;
         if (after) std::copy_n(after, padded_, beta_.begin());
-        const bool is_good =
-            sums_.stretch(k, before, beta_.data(), rows_.data(), counts ? weighted_.data() + padded_ : nullptr,
+        return sums_.prepare(k, before, rows_.data(), stream);
+    }
+    SumStream back() {
+        const bool counts = !weighted_.empty();
+        return sums_.back(k_, beta_.data(), rows_.data(), counts ? weighted_.data() + padded_ : nullptr,
                           counts ? arriving_.data() : nullptr);
-        if (is_good && counts) count(k, before, *counts);
-        if (is_good && sink) sink->take(sums_.begin_of(k), sums_.length_of(k), rows_.data());
-        return is_good;
+    }
+    void end(const PosteriorSink *sink, HmmCounts *counts) {
+        if (counts) count(k_, before_, *counts);
+        if (sink) sink->take(sums_.begin_of(k_), sums_.length_of(k_), rows_.data());
     }
 
   private:
@@ -215,6 +222,43 @@ class Stretches {
     const size_t padded_;
     Sums sums_;
     Lined rows_, weighted_, arriving_, beta_;
+    int64_t k_ = 0;
+    const double *before_ = nullptr;
+};
+
+/// Some stretches of one sequence, a few in turns.
+class Stretches {
+  public:
+    Stretches(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, bool counts, int turns,
+              SumRun &run)
+        : model_(model) {
+        for (int q = 0; q < turns; ++q) lanes_.emplace_back(model, seen, begin, end, counts, run);
+    }
+
+    /// Posteriors of `chosen` stretches, in that order; false where one power of two per position does not do.
+    bool take(const std::vector<int64_t> &chosen, const StretchEnds &ends, const PosteriorSink *sink,
+              HmmCounts *counts) {
+        for (size_t first = 0; first < chosen.size(); first += lanes_.size()) {
+            const size_t n = std::min(lanes_.size(), chosen.size() - first);
+            SumStream streams[kStreams];
+            for (size_t q = 0; q < n; ++q) {
+                const int64_t at = chosen[first + q] * model_.padded;
+                const double *after = ends.after.empty() ? nullptr : ends.after.data() + at;
+                if (!lanes_[q].begin(chosen[first + q], ends.before.data() + at, after, streams[q])) return false;
+            }
+            model_.kernels->forward(streams, static_cast<int>(n));
+            for (size_t q = 0; q < n; ++q) streams[q] = lanes_[q].back();
+            model_.kernels->backward(streams, static_cast<int>(n));
+            for (size_t q = 0; q < n; ++q)
+                if (!streams[q].is_good) return false;
+            for (size_t q = 0; q < n; ++q) lanes_[q].end(sink, counts);
+        }
+        return true;
+    }
+
+  private:
+    const HmmModel &model_;
+    std::deque<Stretch> lanes_;
 };
 
 /// What counts of steps say of transitions.
@@ -224,8 +268,8 @@ void weigh_steps(const HmmModel &model, HmmCounts &counts) {
         for (size_t j = 0; j < n; ++j) counts.transition[i * padded + j] *= model.transition[i * n + j];
 }
 
-int64_t parts_of(const HmmModel &model, int64_t n_stretches, bool counts) {
-    if (!counts) return n_stretches;
+int64_t parts_of(const HmmModel &model, int64_t n_stretches, bool counts, int turns) {
+    if (!counts) return (n_stretches + turns - 1) / turns;
     const int64_t n = kPartNumbers / (int64_t{model.padded} * model.padded);
     return std::min(n_stretches, std::clamp<int64_t>(n, 1, kMostParts));
 }
@@ -237,22 +281,24 @@ bool narrow_posteriors(const HmmModel &model, const Observations &seen, int64_t 
     if (!find_ends(model, seen, begin, end, run, ends)) return false;
     log_likelihood = ends.log_likelihood;
     const bool one_by_one = ends.after.empty();
+    const int turns = one_by_one || model.padded > kFewStates ? 1 : kStreams;
     const int64_t stretch = stretch_of(model.padded), n = static_cast<int64_t>(ends.before.size()) / model.padded;
-    const int64_t n_parts = parts_of(model, n, counts != nullptr);
+    const int64_t n_parts = parts_of(model, n, counts != nullptr, turns);
     std::vector<HmmCounts> found(counts ? static_cast<size_t>(n_parts) : 0, HmmCounts(model));
     std::deque<Stretches> rooms;
     const int n_threads = one_by_one ? 1 : useful_threads(run.n_threads, n_parts, 1);
-    for (int t = 0; t < n_threads; ++t) rooms.emplace_back(model, seen, begin, end, counts != nullptr, run);
+    for (int t = 0; t < n_threads; ++t) rooms.emplace_back(model, seen, begin, end, counts != nullptr, turns, run);
+    const auto is_wanted = [&](int64_t k) {
+        const int64_t first = begin + k * stretch;
+        return one_by_one || counts || !sink->wants || sink->wants(first, std::min(first + stretch, end));
+    };
     std::atomic<bool> is_good = true;
     const auto take = [&](int thread, int64_t part) {
-        for (int64_t k = (part + 1) * n / n_parts - 1; k >= part * n / n_parts && is_good; --k) {
-            const int64_t first = begin + k * stretch;
-            if (!one_by_one && !counts && sink->wants && !sink->wants(first, std::min(first + stretch, end))) continue;
-            if (!rooms[static_cast<size_t>(thread)].take(k, ends.before.data() + k * model.padded,
-                                                         one_by_one ? nullptr : ends.after.data() + k * model.padded,
-                                                         sink, counts ? &found[static_cast<size_t>(part)] : nullptr))
-                is_good = false;
-        }
+        std::vector<int64_t> chosen;
+        for (int64_t k = (part + 1) * n / n_parts - 1; k >= part * n / n_parts; --k)
+            if (is_wanted(k)) chosen.push_back(k);
+        HmmCounts *own = counts ? &found[static_cast<size_t>(part)] : nullptr;
+        if (is_good && !rooms[static_cast<size_t>(thread)].take(chosen, ends, sink, own)) is_good = false;
     };
     if (one_by_one)
         for (int64_t part = n_parts - 1; part >= 0; --part) take(0, part);

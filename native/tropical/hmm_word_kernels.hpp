@@ -27,8 +27,7 @@ template <int Padded>
     }
 }
 
-/// The words [begin, end) of `Chains` chains in turns; `begin` is one at which numbers are scaled, or there is one
-/// chain.
+/// The words [begin, end) of `Chains` chains in turns.
 template <int Padded, int Chains>
 void words_in_turns(WordChain *chains, int64_t begin, int64_t end) {
     alignas(64) double x[Chains][Padded];

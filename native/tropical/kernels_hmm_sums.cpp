@@ -5,6 +5,7 @@
 //
 //     x(t) --> product with the matrix --> times emission and scale --> x(t + 1)
 //       \--> highest --> exponent -----------------------/
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -42,29 +43,64 @@ template <class Mask>
     return (M)(product < every<V>(kTiny)) & (M)(a != V{}) & (M)(b != V{});
 }
 
-template <bool Checked, int Padded>
-bool forward_steps(const SumSteps &steps, double *x, int64_t &exponent, double *rows) {
-    const int64_t padded = Padded ? Padded : steps.padded;
-    alignas(64) double small[kStateBlock * 2];
-    double *sums = Padded ? small : x + padded;
-    M lost{};
-    for (int64_t t = 0; t < steps.n_steps; ++t) {
-        Scaling scaling{0, 1};
-        if ((steps.first + t) % kScaleEvery == 0) {
-            scaling = scaling_of(x, padded);
-            exponent += scaling.power;
-            if (Checked && scaling.power < kLowestPower) return false;
-        }
-        product<Padded>(steps, x, sums);
-        const double *emission = steps.emissions + steps.index[t] * padded;
-        for (int64_t j = 0; j < padded; j += kLanes) {
-            const V factor = get(emission + j) * every<V>(scaling.scale), sum = get(sums + j), y = sum * factor;
-            if constexpr (Checked) lost |= is_lost(y, sum, factor);
-            put(x + j, y);
-            if (rows) put(rows + t * padded + j, y);
+/// What streams of few states have on the stack, so that the compiler knows that nothing else points to it: sums, and
+/// room for the kernels.
+constexpr int kMostOfFew = 16;
+template <int Padded, int Streams>
+struct Room {
+    alignas(64) double few[Padded ? Streams : 1][Padded ? 3 * kMostOfFew : 1];
+    double *x[Streams];
+
+    Room(const SumStream *streams) {
+        for (int q = 0; q < Streams; ++q) {
+            x[q] = Padded ? few[q] : streams[q].x;
+            if constexpr (Padded > 0) std::copy_n(streams[q].x, Padded, few[q]);
         }
     }
-    return !Checked || (!any_of(lost) && scaling_of(x, padded).power >= kLowestPower);
+    void keep(SumStream *streams) const {
+        if constexpr (Padded > 0)
+            for (int q = 0; q < Streams; ++q) std::copy_n(few[q], Padded, streams[q].x);
+    }
+};
+
+template <bool Checked, int Padded>
+[[gnu::always_inline]] inline void forward_step(SumStream &stream, int64_t t, double *x, M &lost) {
+    const SumSteps &steps = stream.steps;
+    const int64_t padded = Padded ? Padded : steps.padded;
+    double *sums = x + padded;
+    Scaling scaling{0, 1};
+    if ((steps.first + t) % kScaleEvery == 0) {
+        scaling = scaling_of(x, padded);
+        stream.exponent += scaling.power;
+        if (Checked && scaling.power < kLowestPower) stream.is_good = false;
+    }
+    product<Padded>(steps, x, sums);
+    const double *emission = steps.emissions + steps.index[t] * padded;
+    for (int64_t j = 0; j < padded; j += kLanes) {
+        const V factor = get(emission + j) * every<V>(scaling.scale), sum = get(sums + j), y = sum * factor;
+        if constexpr (Checked) lost |= is_lost(y, sum, factor);
+        put(x + j, y);
+        if (stream.rows) put(stream.rows + t * padded + j, y);
+    }
+}
+
+/// The steps [begin, end) of several streams in turns: each waits for its step before.
+template <bool Checked, int Padded, int Streams>
+void forward_steps(SumStream *streams, int64_t begin, int64_t end) {
+    Room<Padded, Streams> room(streams);
+    SumStream own[Streams];
+    M lost[Streams] = {};
+    std::copy_n(streams, Streams, own);
+    for (int64_t t = begin; t < end; ++t)
+#pragma GCC unroll 4
+        for (int q = 0; q < Streams; ++q) forward_step<Checked, Padded>(own[q], t, room.x[q], lost[q]);
+    for (int q = 0; q < Streams; ++q) {
+        streams[q].exponent = own[q].exponent;
+        streams[q].is_good =
+            own[q].is_good &&
+            (!Checked || (!any_of(lost[q]) && scaling_of(room.x[q], own[q].steps.padded).power >= kLowestPower));
+    }
+    room.keep(streams);
 }
 
 /// posteriors = forward sums times backward sums, divided by their sum, which is returned; `weighted` gets the forward
@@ -86,57 +122,88 @@ template <int Padded>
 }
 
 template <bool Checked, int Padded>
-bool backward_steps(const SumSteps &steps, double *beta, double *rows, double *weighted, double *arriving) {
+[[gnu::always_inline]] inline void backward_step(SumStream &stream, int64_t t, double *beta, M &lost) {
+    const SumSteps &steps = stream.steps;
     const int64_t padded = Padded ? Padded : steps.padded;
     double *product_of = beta + padded, *leaving = beta + 2 * padded;
-    M lost{};
-    bool is_good = true;
-    for (int64_t t = steps.n_steps - 1; t >= 0; --t) {
-        if (rows)
-            is_good &=
-                join<Padded>(rows + t * padded, beta, weighted ? weighted + t * padded : nullptr, padded) > kTiny;
-        Scaling scaling{0, 1};
-        if ((steps.first + t) % kScaleEvery == 0) scaling = scaling_of(beta, padded);
-        const double *emission = steps.emissions + steps.index[t] * padded;
-        for (int64_t j = 0; j < padded; j += kLanes) {
-            const V factor = get(emission + j), from = get(beta + j) * every<V>(scaling.scale), b = from * factor;
-            if constexpr (Checked) lost |= is_lost(b, from, factor);
-            put(leaving + j, b);
-            if (arriving) put(arriving + t * padded + j, b);
-        }
-        product<Padded>(steps, leaving, product_of);
-        for (int64_t j = 0; j < padded; j += kLanes) {
-            const V sum = get(product_of + j);
-            if constexpr (Checked) lost |= is_lost(sum, sum, sum);
-            put(beta + j, sum);
-        }
+    if (stream.rows) {
+        double *weighted = stream.weighted ? stream.weighted + t * padded : nullptr;
+        stream.is_good &= join<Padded>(stream.rows + t * padded, beta, weighted, padded) > kTiny;
     }
-    return is_good && (!Checked || !any_of(lost));
-}
-
-bool forward(const SumSteps &steps, double *x, int64_t &exponent, double *rows) {
-    const bool checked = steps.is_checked;
-    switch (steps.padded) {
-        case 8:
-            return (checked ? forward_steps<true, 8> : forward_steps<false, 8>)(steps, x, exponent, rows);
-        case 16:
-            return (checked ? forward_steps<true, 16> : forward_steps<false, 16>)(steps, x, exponent, rows);
-        default:
-            return (checked ? forward_steps<true, 0> : forward_steps<false, 0>)(steps, x, exponent, rows);
+    Scaling scaling{0, 1};
+    if ((steps.first + t) % kScaleEvery == 0) scaling = scaling_of(beta, padded);
+    const double *emission = steps.emissions + steps.index[t] * padded;
+    for (int64_t j = 0; j < padded; j += kLanes) {
+        const V factor = get(emission + j), from = get(beta + j) * every<V>(scaling.scale), b = from * factor;
+        if constexpr (Checked) lost |= is_lost(b, from, factor);
+        put(leaving + j, b);
+        if (stream.arriving) put(stream.arriving + t * padded + j, b);
+    }
+    product<Padded>(steps, leaving, product_of);
+    for (int64_t j = 0; j < padded; j += kLanes) {
+        const V sum = get(product_of + j);
+        if constexpr (Checked) lost |= is_lost(sum, sum, sum);
+        put(beta + j, sum);
     }
 }
 
-bool backward(const SumSteps &steps, double *beta, double *rows, double *weighted, double *arriving) {
-    const bool checked = steps.is_checked;
-    const auto go = [&](auto steps_of) { return steps_of(steps, beta, rows, weighted, arriving); };
-    switch (steps.padded) {
-        case 8:
-            return go(checked ? backward_steps<true, 8> : backward_steps<false, 8>);
-        case 16:
-            return go(checked ? backward_steps<true, 16> : backward_steps<false, 16>);
-        default:
-            return go(checked ? backward_steps<true, 0> : backward_steps<false, 0>);
-    }
+/// As forward_steps, from step end - 1 of each stream down to step begin.
+template <bool Checked, int Padded, int Streams>
+void backward_steps(SumStream *streams, int64_t begin, int64_t end) {
+    Room<Padded, Streams> room(streams);
+    SumStream own[Streams];
+    M lost[Streams] = {};
+    std::copy_n(streams, Streams, own);
+    for (int64_t t = end - 1; t >= begin; --t)
+#pragma GCC unroll 4
+        for (int q = 0; q < Streams; ++q) backward_step<Checked, Padded>(own[q], t, room.x[q], lost[q]);
+    for (int q = 0; q < Streams; ++q) streams[q].is_good = own[q].is_good && (!Checked || !any_of(lost[q]));
+    room.keep(streams);
+}
+
+/// Calls together(all of them, begin, end) for the steps that all streams have, and alone(one, begin, end) for others.
+template <int Turns, class Together, class Alone>
+void in_turns(SumStream *streams, int n_streams, bool is_back, Together together, Alone alone) {
+    int64_t common = n_streams == Turns ? streams[0].steps.n_steps : 0;
+    for (int q = 0; q < n_streams; ++q) common = std::min(common, streams[q].steps.n_steps);
+    const auto rest = [&] {
+        for (int q = 0; q < n_streams; ++q)
+            if (common < streams[q].steps.n_steps || !common) alone(streams + q, common, streams[q].steps.n_steps);
+    };
+    if (is_back) rest();
+    if (common) together(streams, int64_t{0}, common);
+    if (!is_back) rest();
+}
+
+template <bool Checked, int Padded>
+void forward_of(SumStream *streams, int n) {
+    constexpr int kTurns = Padded ? kStreams : 1;
+    in_turns<kTurns>(streams, n, false, forward_steps<Checked, Padded, kTurns>, forward_steps<Checked, Padded, 1>);
+}
+template <bool Checked, int Padded>
+void backward_of(SumStream *streams, int n) {
+    constexpr int kTurns = Padded ? kStreams : 1;
+    in_turns<kTurns>(streams, n, true, backward_steps<Checked, Padded, kTurns>, backward_steps<Checked, Padded, 1>);
+}
+
+using Go = void (*)(SumStream *, int);
+
+/// Calls the function for the model of the streams.
+void choose(SumStream *streams, int n, const Go (&checked)[3], const Go (&unchecked)[3]) {
+    const int which = streams->steps.padded == 8 ? 0 : streams->steps.padded == 16 ? 1 : 2;
+    (streams->steps.is_checked ? checked : unchecked)[which](streams, n);
+}
+
+void forward(SumStream *streams, int n) {
+    static constexpr Go kChecked[] = {forward_of<true, 8>, forward_of<true, 16>, forward_of<true, 0>};
+    static constexpr Go kUnchecked[] = {forward_of<false, 8>, forward_of<false, 16>, forward_of<false, 0>};
+    choose(streams, n, kChecked, kUnchecked);
+}
+
+void backward(SumStream *streams, int n) {
+    static constexpr Go kChecked[] = {backward_of<true, 8>, backward_of<true, 16>, backward_of<true, 0>};
+    static constexpr Go kUnchecked[] = {backward_of<false, 8>, backward_of<false, 16>, backward_of<false, 0>};
+    choose(streams, n, kChecked, kUnchecked);
 }
 
 /// The columns of a tile of `Blocks` times eight: sums[j] = sum over i of x[i] * matrix[i, j], and into the eight

@@ -10,8 +10,9 @@ import pytest
 
 import tropalign as ta
 from tropalign.cli.main import main
+from tropalign.machine.memory import PROCESS_BYTES
 from tropalign.sequences.blocks import BlockReader
-from tropalign.tropical.decoding import DecodeOptions, Decoder
+from tropalign.tropical.decoding import POSITION_BYTES, DecodeOptions, Decoder
 
 BACK, ISLAND = "ATTGCAATCATG" * 20, "CGCGGCGCCGACG" * 20
 
@@ -109,6 +110,27 @@ def test_training(islands, tmp_path, capsys):
     assert ta.HMM.load(path) == want
     assert decode("--model", path, islands) == 0
     assert rows(capsys.readouterr().out) == rows(found)
+
+
+def test_training_on_two_files_with_missing_letters(made, tmp_path):
+    more = tmp_path / "more.fa"
+    more.write_text(f">d\nNNACGTNN{ISLAND}N\n")
+    assert decode("--model", "cpg", made, more, "--fit", "--rounds", 2, "--model-out", tmp_path / "m.toml") == 0
+    texts = [text for path in (made, more) for text in ta.read_sequences(path)]
+    want = ta.HMM.load("cpg").fit(texts, n_rounds=2)
+    assert ta.HMM.load(tmp_path / "m.toml") == want
+
+
+def test_training_needs_memory_for_all(tmp_path, capsys):
+    """Each file alone would do."""
+    paths = [tmp_path / f"{k}.fa" for k in range(4)]
+    for path in paths:
+        path.write_text(">x\n" + "ACGT" * 250_000 + "\n")
+    allowed = PROCESS_BYTES + 2 * POSITION_BYTES * 1_000_000
+    arguments = ["--model", "cpg", *paths, "--memory", allowed, "--label", "island"]
+    assert decode(*arguments) == 0
+    assert decode(*arguments, "--fit", "--rounds", 0) == 4
+    assert "training on 3,000,000 letters, up to" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])

@@ -13,7 +13,7 @@ from tropalign.errors import DeviceError, InputError, TropalignWarning
 from tropalign.tropical import BOOL, HMM, MAX_PLUS, MIN_PLUS, chain, closure, matmul, zero_of
 from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.gpu_hmm import MOST_STATES
-from tropalign.tropical.hmm import MOST_STATES_OF_GPU
+from tropalign.tropical.model_calls import MOST_STATES_OF_GPU
 from tropalign.tropical.product_task import ProductTask
 
 SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

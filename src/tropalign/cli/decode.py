@@ -138,6 +138,7 @@ def run(options: argparse.Namespace) -> None:
     blocks: Iterable[SequenceBlock] = _fitting(
         BlockReader(options.sequences, Policy(empty="skip" if options.skip_empty else "refuse")),
         memory_allowed(options.memory, options.output),
+        options.fit,
     )
     if options.fit:
         blocks = list(blocks)
@@ -189,33 +190,39 @@ def _outputs(options: argparse.Namespace, model: HMM) -> list[Output]:
     return outputs
 
 
-def _fitting(blocks: Iterable[SequenceBlock], allowed: int) -> Iterator[SequenceBlock]:
-    """The blocks, as long as memory suffices for each."""
+def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iterator[SequenceBlock]:
+    """The blocks, as long as memory suffices for each, or for all so far where they are kept."""
     from tropalign.errors import shown
     from tropalign.machine.memory import PROCESS_BYTES, require
     from tropalign.tropical.decoding import POSITION_BYTES
 
+    n_letters = 0
     for block in blocks:
+        n_letters = len(block.letters) + (n_letters if keeps else 0)
         what = f"{shown(block.file)}, record {block.names[0]!r} with {len(block.letters):,} letters,"
         remedy = "allow more with --memory, or cut the sequence"
-        require(PROCESS_BYTES + POSITION_BYTES * len(block.letters), allowed, what, remedy)
+        if n_letters > len(block.letters):
+            what = f"training on {n_letters:,} letters, up to {shown(block.file)}, record {block.names[-1]!r},"
+            remedy = "allow more with --memory, or train on fewer sequences"
+        require(PROCESS_BYTES + POSITION_BYTES * n_letters, allowed, what, remedy)
         yield block
 
 
 def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock], progress: Progress | None) -> HMM:
+    import numpy as np
+
     from tropalign.errors import InputError
     from tropalign.sequences.files import file_name
     from tropalign.tropical.decoding import DecodeOptions, Decoder
+    from tropalign.tropical.observations import Observations
 
     decoder = Decoder(model, DecodeOptions())
-    codes = []
-    for block in blocks:
-        found = decoder.codes(tuple(block.names), block.letters, block.offsets, block.file).astype("int64")
-        found[found == model.n_symbols] = -1
-        codes += [found[a:b] for a, b in zip(block.offsets[:-1], block.offsets[1:], strict=True)]
+    codes = [decoder.codes(tuple(block.names), block.letters, block.offsets, block.file) for block in blocks]
+    offsets = np.concatenate([[0], *(np.diff(block.offsets) for block in blocks)]).cumsum()
+    seen = Observations(codes[0] if len(codes) == 1 else np.concatenate(codes), None, offsets, is_single=False)
     words = {"n_rounds": options.rounds, "tolerance": options.tolerance, "pseudocount": options.pseudocount}
     try:
-        return model.fit(codes, fixed=options.fix or (), n_threads=options.threads, progress=progress, **words)
+        return model.fit(seen, fixed=options.fix or (), n_threads=options.threads, progress=progress, **words)
     except InputError as error:
         raise InputError(str(error), file=file_name(options.sequences[0])) from None
 

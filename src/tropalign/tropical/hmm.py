@@ -6,29 +6,23 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.sequences.files import Source
 from tropalign.tropical.fitting import PARTS, Counts, FitOptions, fitted
-from tropalign.tropical.observations import MOST_BYTE_SYMBOLS, Observations, Reader, letter_codes
+from tropalign.tropical.model_calls import ModelCalls
+from tropalign.tropical.model_words import checked_report, checked_symbols, checked_words
+from tropalign.tropical.observations import MOST_BYTE_SYMBOLS, Reader, letter_codes
 from tropalign.tropical.probabilities import MOST_STATES, checked_probabilities, logs_of
-from tropalign.tropical.where import devices_for
-
-if TYPE_CHECKING:
-    from tropalign.execution.task import Device
+from tropalign.tropical.sampling import sampled
 
 Progress = Callable[[int], object]
-#: Sequences that keep a GPU busier than the processor: `auto` looks for none with fewer.
-FEWEST_SEQUENCES = 1000
-#: States of a model that GPUs have kernels for (gpu_hmm.py).
-MOST_STATES_OF_GPU = 1024
 TEXTS = ("name", "description", "report")
 
 
@@ -110,7 +104,7 @@ class HMM:
         n_states = len(self.start)
         if n_states > MOST_STATES:
             raise InputError(f"{n_states} states are more than {MOST_STATES}: make the model smaller")
-        self.state_names = _words("state_names", state_names, n_states) or tuple(map(str, range(n_states)))
+        self.state_names = checked_words("state_names", state_names, n_states) or tuple(map(str, range(n_states)))
         if len(set(self.state_names)) < n_states:
             raise InputError("two states have the same name: give each its own")
         self.transition = checked_probabilities("transition", transition, (n_states, n_states), self.state_names)
@@ -119,10 +113,10 @@ class HMM:
             if emission is None
             else checked_probabilities("emission", emission, (n_states, None), self.state_names)
         )
-        self.symbols, self.missing = _checked_symbols(symbols, missing, self.n_symbols)
-        self.labels = _words("labels", labels, n_states) or self.state_names
+        self.symbols, self.missing = checked_symbols(symbols, missing, self.n_symbols)
+        self.labels = checked_words("labels", labels, n_states) or self.state_names
         self.name, self.description = str(name), str(description)
-        self.report = _checked_report(report, self.all_labels)
+        self.report = checked_report(report, self.all_labels)
         self.history: tuple[float, ...] = ()
         self._frames: Callable[[Any], NDArray[np.float64]] | None = None
         self._is_made = True
@@ -205,21 +199,10 @@ class HMM:
         ([0, 0, 0, 0, 1, 1, 1, 1], -5.413)
         """
         seen, threads = self._reader.read(observations), resolve_threads(n_threads)
-        start, transition, emission = self._logs
-        if seen.codes is None:
-            emission = None
-
-        def on_cpu(some: Observations, n_threads: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-            if some.codes is not None and emission is not None:
-                return _native.viterbi_codes(start, transition, emission, some.codes, some.offsets, n_threads)
-            assert some.frames is not None
-            return _native.viterbi_frames(start, transition, some.frames, some.offsets, n_threads)
-
-        if (devices := self._devices(device, seen, threads)) is None:
-            return _divided(seen, *on_cpu(seen, threads))
-        from tropalign.tropical.model_task import paths_on
-
-        return _divided(seen, *paths_on(devices, seen, (start, transition, emission), on_cpu))
+        paths, scores = self._calls.best_paths(seen, threads, device)
+        if seen.is_single:
+            return paths, float(scores[0])
+        return [paths[a:b] for a, b in pairwise(seen.offsets.tolist())], scores
 
     def forward(self, observations: Any, *, n_threads: int = 0, device: str | Iterable[str] = "auto") -> Any:
         """The log-likelihood: the logarithm of the probability of the observations, summed over all paths.
@@ -253,18 +236,7 @@ class HMM:
         [-1.8201, -3.4749]
         """
         seen, threads = self._reader.read(observations), resolve_threads(n_threads)
-
-        def on_cpu(some: Observations, n_threads: int) -> NDArray[np.float64]:
-            found: NDArray[np.float64] = self._native("hmm_forward", some, n_threads, None)
-            return found
-
-        if (devices := self._devices(device, seen, threads, is_same=False)) is None:
-            found = on_cpu(seen, threads)
-        else:
-            from tropalign.tropical.model_task import sums_on
-
-            emission = None if seen.codes is None else self._emission_of_codes
-            found = sums_on(devices, seen, (self.start, self.transition, emission), on_cpu)
+        found = self._calls.likelihoods(seen, threads, device)
         return float(found[0]) if seen.is_single else found
 
     def posterior(self, observations: Any, *, n_threads: int = 0) -> Any:
@@ -294,8 +266,8 @@ class HMM:
         [0.931, 0.937, 0.877, 0.611]
         """
         seen = self._reader.read(observations)
-        rows, _ = self._native("hmm_posteriors", seen, resolve_threads(n_threads), None)
-        parts = [rows[a:b] for a, b in zip(seen.offsets[:-1], seen.offsets[1:], strict=True)]
+        rows = self._calls.posteriors(seen, resolve_threads(n_threads))
+        parts = [rows[a:b] for a, b in pairwise(seen.offsets.tolist())]
         return parts[0] if seen.is_single else parts
 
     def fit(
@@ -357,8 +329,7 @@ class HMM:
             raise InputError("there are no sequences to train on: give one or more")
 
         def count(parts: dict[str, NDArray[np.float64]]) -> Counts:
-            found = self._native("hmm_counts", seen, threads, None, parts)
-            return (*found[:3], found[3][: self.n_symbols].T)
+            return ModelCalls(parts["start"], parts["transition"], parts.get("emission")).counts(seen, threads)
 
         names = ("start", "transition") if self.emission is None or seen.codes is None else PARTS
         parts, history = fitted({name: getattr(self, name) for name in names}, count, options, progress)
@@ -523,123 +494,17 @@ class HMM:
         if self.emission is None:
             raise InputError("the model has no emissions of symbols, so that there is nothing to sample")
         whole_number("n", n, 0)
-        random = np.random.default_rng(None if seed is None else whole_number("seed", seed, 0))
-        draws = random.random((2, n))
-        steps, emissions = np.cumsum(self.transition, axis=1), np.cumsum(self.emission, axis=1)
-        states, codes = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        before = np.cumsum(self.start)
-        for t in range(n):
-            states[t] = _drawn(before, draws[0, t])
-            before = steps[states[t]]
-            codes[t] = _drawn(emissions[states[t]], draws[1, t])
-        return codes, states
-
-    def _devices(
-        self, device: str | Iterable[str], seen: Observations, n_threads: int, is_same: bool = True
-    ) -> list[Device] | None:
-        """What shares the sequences; None for the processor alone."""
-        n_sequences, n_sums = len(seen.offsets) - 1, int(seen.offsets[-1]) * self.n_states**2
-        without_kernel = f"models of {self.n_states:,} states" if self.n_states > MOST_STATES_OF_GPU else None
-        cost = n_sums if n_sequences >= FEWEST_SEQUENCES else min(n_sums, 1)
-        return devices_for(device, n_threads, cost, without_kernel, is_same=is_same)
-
-    def _native(
-        self,
-        name: str,
-        seen: Observations,
-        n_threads: int,
-        progress: Progress | None,
-        parts: dict[str, NDArray[np.float64]] | None = None,
-    ) -> Any:
-        """Calls the native function of that name for codes or frames, with the model's numbers or others."""
-        start, transition = (parts[part] if parts else getattr(self, part) for part in ("start", "transition"))
-        if seen.codes is not None:
-            emission = _with_missing(parts["emission"]) if parts else self._emission_of_codes
-            call = getattr(_native, f"{name}_codes")
-            return call(start, transition, emission, seen.codes, seen.offsets, n_threads, progress)
-        call = getattr(_native, f"{name}_frames")
-        return call(start, transition, seen.frames, seen.offsets, n_threads, progress)
+        if seed is not None:
+            seed = whole_number("seed", seed, 0)
+        return sampled(self.start, self.transition, self.emission, n, seed)
 
     @cached_property
-    def _logs(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
-        """Logarithms of start, transition and emission; None for the last where there are no symbols."""
-        emission = None if self.emission is None else logs_of(self._emission_of_codes)
-        return logs_of(self.start), logs_of(self.transition), emission
-
-    @cached_property
-    def _emission_of_codes(self) -> NDArray[np.float64]:
-        """Emissions, and a last column of ones for missing observations."""
-        assert self.emission is not None
-        return _with_missing(self.emission)
+    def _calls(self) -> ModelCalls:
+        return ModelCalls(self.start, self.transition, self.emission)
 
     @cached_property
     def _reader(self) -> Reader:
         table = None if self.symbols is None else letter_codes(self.symbols, self.missing)
         is_wide = self.n_symbols > MOST_BYTE_SYMBOLS
-        logs = logs_of(self._emission_of_codes) if is_wide else None
+        logs = logs_of(self._calls.emission_of_codes) if is_wide else None
         return Reader(self.n_states, self.n_symbols, table, logs)
-
-
-def _with_missing(emission: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Emissions, and a last column of ones for missing observations."""
-    return np.hstack([emission, np.ones((len(emission), 1))])
-
-
-def _drawn(cumulative: NDArray[np.float64], draw: float) -> int:
-    """The first whose cumulative probability is above the draw, a number from 0 to 1."""
-    return int(np.searchsorted(cumulative, draw * cumulative[-1], side="right"))
-
-
-def _divided(seen: Observations, paths: NDArray[Any], scores: NDArray[np.float64]) -> tuple[Any, Any]:
-    if seen.is_single:
-        return paths, float(scores[0])
-    return [paths[a:b] for a, b in pairwise(seen.offsets.tolist())], scores
-
-
-def _words(name: str, given: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
-    """A text per state."""
-    if given is None:
-        return None
-    words = _tuple_of(name, given)
-    if len(words) != count or not all(isinstance(word, str) and word for word in words):
-        raise InputError(f"{name} are {len(words)} for {count} states: give a text per state")
-    return words
-
-
-def _tuple_of(name: str, given: Any) -> tuple[Any, ...]:
-    """What was given as a list."""
-    try:
-        return tuple(given)
-    except TypeError:
-        raise InputError(f"{name} is of type {type(given).__name__}: give a list of texts") from None
-
-
-def _checked_report(given: str | Sequence[str], labels: tuple[str, ...]) -> tuple[str, ...]:
-    report = _tuple_of("report", [given] if isinstance(given, str) else given)
-    for label in report:
-        if label not in labels:
-            raise InputError(
-                f"report names {label!r}, which is the label of no state: name some of {', '.join(labels)}"
-            )
-    return tuple(label for label in labels if label in report) if report else labels
-
-
-def _checked_symbols(
-    symbols: str | Sequence[str] | None, missing: str, n_symbols: int
-) -> tuple[tuple[str, ...] | None, str]:
-    if symbols is None:
-        if missing:
-            raise InputError("letters are missing observations only where symbols are letters: give symbols, too")
-        return None, ""
-    letters = _tuple_of("symbols", symbols)
-    if not isinstance(missing, str):
-        raise InputError(f"missing is of type {type(missing).__name__}: give a text of letters")
-    if len(letters) != n_symbols:
-        raise InputError(
-            f"there are {len(letters)} symbols and {n_symbols} columns of emission: give a symbol per column"
-        )
-    if not all(isinstance(a, str) and len(a) == 1 and a.isascii() and a.isprintable() for a in (*letters, *missing)):
-        raise InputError("a symbol is no printable ASCII letter: give one letter per column, or observe codes")
-    if len({*letters, *missing}) < len(letters) + len(missing):
-        raise InputError("a symbol occurs twice among symbols and missing ones: name each once")
-    return letters, missing

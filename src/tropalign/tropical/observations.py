@@ -90,7 +90,9 @@ class Reader:
         self._n_states, self._n_symbols, self._table, self._logs = n_states, n_symbols, table, logs
 
     def read(self, given: Any) -> Observations:
-        """One sequence or several. Raises InputError on anything else."""
+        """One sequence or several, or what was read before. Raises InputError on anything else."""
+        if isinstance(given, Observations):
+            return given
         is_single = _is_one(given)
         if isinstance(given, Mapping):
             given = given.values()
