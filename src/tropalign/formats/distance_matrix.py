@@ -176,7 +176,7 @@ def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple
         raise InputError(f"the matrix holds values of kind {shown(kind)}: give distances or identities", file=file)
     if header is None or not header[1].startswith(b"\t"):
         raise InputError(
-            "the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes such a matrix",
+            "the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes one",
             file=file,
         )
     names = header[1].decode("utf-8", "replace").split("\t")[1:]
