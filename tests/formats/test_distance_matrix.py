@@ -96,7 +96,8 @@ def test_what_pairs_writes_is_read(layout, tmp_path):
         ("# values: score\n\ta\tb\n", "x.phy: the matrix holds values of kind score: give distances or identities"),
         (
             "# a comment\n",
-            "the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes one",
+            "x.phy: the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes "
+            "one",
         ),
         ("\ta\na\t0\n", "x.phy: the matrix has no two columns: a tree has two taxa or more"),
         ("\ta\tb\nb\t0\t1\n", "x.phy, line 2: the row is 'b', but 'a' is expected: rows follow the columns"),
