@@ -94,7 +94,11 @@ def test_what_pairs_writes_is_read(layout, tmp_path):
         ("2\na 0 nan\nb 1 0\n", "x.phy, line 3, record 'b': the distance to 'a' is nan, no finite number"),
         ("2\na 0.5 1\nb 1 0\n", "x.phy, line 2, record 'a': its distance to itself is 0.5: write 0"),
         ("# values: score\n\ta\tb\n", "x.phy: the matrix holds values of kind score: give distances or identities"),
-        ("# a comment\n", "x.phy: this is no matrix: its first row has an empty cell, then a name per column"),
+        (
+            "# a comment\n",
+            "x.phy: the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes "
+            "one",
+        ),
         ("\ta\na\t0\n", "x.phy: the matrix has no two columns: a tree has two taxa or more"),
         ("\ta\tb\nb\t0\t1\n", "x.phy, line 2: the row is 'b', but 'a' is expected: rows follow the columns"),
         ("\ta\tb\na\t0\t1\nb\t1\t0\nc\t1\t0\n", "x.phy, line 4: the row is 'c', but nothing more is expected"),

@@ -80,7 +80,10 @@ def _add_segment_options(group: Any) -> None:
         help="labels of the most probable path (default), or the most probable label of each position",
     )
     group.add_argument(
-        "--label", action="append", metavar="LABEL", help="write segments of it; may be repeated (default: the model's)"
+        "--label",
+        action="append",
+        metavar="LABEL",
+        help="write segments with this label; may be repeated (default: those that the model reports)",
     )
     group.add_argument("--min-length", type=whole(0), default=1, metavar="N", help="leave shorter segments out")
     group.add_argument(
@@ -91,16 +94,16 @@ def _add_segment_options(group: Any) -> None:
 def _add_fit_options(group: Any) -> None:
     group.add_argument("--fit", action="store_true", help="train the model on the sequences first (Baum-Welch)")
     group.add_argument("--model-out", metavar="FILE", help="where to write the trained model")
-    group.add_argument("--rounds", type=whole(0), default=100, metavar="N", help="at most (default: 100)")
+    group.add_argument("--rounds", type=whole(0), default=100, metavar="N", help="rounds at most (default: 100)")
     group.add_argument(
         "--tolerance",
         type=_amount,
         default=0.01,
         metavar="X",
-        help="gain in log-likelihood that ends it (default: .01)",
+        help="end when a round gains less log-likelihood (default: .01)",
     )
     group.add_argument(
-        "--pseudocount", type=_amount, default=0.0, metavar="X", help="added to every count that is possible"
+        "--pseudocount", type=_amount, default=0.0, metavar="X", help="added to the count of whatever is possible"
     )
     group.add_argument(
         "--fix",

@@ -52,8 +52,8 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     parser.add_argument(
         "taxa",
         metavar="FILE",
-        help="an alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), or distances (PHYLIP, or TSV as from tropalign "
-        "pairs -f matrix), compressed or not; - is stdin",
+        help="an alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences with --unaligned, or distances (PHYLIP, "
+        "or TSV as from tropalign pairs -f matrix), compressed or not; - is stdin",
     )
     _add_distance_options(parser.add_argument_group("distances"))
     _add_tree_options(parser.add_argument_group("tree"))
@@ -75,7 +75,7 @@ def _add_distance_options(group: Any) -> None:
     group.add_argument(
         "--gaps",
         choices=Choices("tropalign.trees.distances", "GAPS"),
-        help="leave out columns with a gap in one of the two rows (pairwise, default), or in any row (complete)",
+        help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
     )
     group.add_argument(
         "--alphabet",
@@ -96,7 +96,7 @@ def _add_tree_options(group: Any) -> None:
     group.add_argument(
         "--bootstrap", type=whole(1, 1_000_000), metavar="N", help="support of the branches, from N samples"
     )
-    group.add_argument("--seed", type=whole(0), metavar="N", help="of the samples (default: 0)")
+    group.add_argument("--seed", type=whole(0), metavar="N", help="what the samples depend on (default: 0)")
     group.add_argument(
         "--negative",
         choices=Choices("tropalign.trees.joining", "NEGATIVE"),
@@ -107,7 +107,7 @@ def _add_tree_options(group: Any) -> None:
         "--outgroup",
         action="append",
         metavar="NAME",
-        help="root the tree at this taxon (or several)",
+        help="root the tree beside this taxon; several times for several",
     )
     either.add_argument("--midpoint", action="store_true", help="root the tree in the middle of its longest path")
 

@@ -175,7 +175,10 @@ def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple
     if kind not in ("distance", "identity"):
         raise InputError(f"the matrix holds values of kind {shown(kind)}: give distances or identities", file=file)
     if header is None or not header[1].startswith(b"\t"):
-        raise InputError("this is no matrix: its first row has an empty cell, then a name per column", file=file)
+        raise InputError(
+            "the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes one",
+            file=file,
+        )
     names = header[1].decode("utf-8", "replace").split("\t")[1:]
     n = len(names)
     if n < 2:
