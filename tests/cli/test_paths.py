@@ -113,6 +113,35 @@ def test_few_edges_are_handed_to_scipy(tmp_path, capsys):
     assert "# method: dijkstra\n" in out and out.endswith("0\t3000\t1500\n")
 
 
+@pytest.mark.parametrize("name", ["d.tsv", "d.parquet"])
+def test_paths_keep_to_the_memory(tmp_path, capsys, monkeypatch, name):
+    """All paths of a chain have n^2 / 2 vertices: those that fit are written a few rows at a time."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chain").write_text("".join(f"{k} {k + 1} 1\n" for k in range(3000)))
+    options = ["paths", "chain", "--from", "0", "--paths", "-o", name]
+    assert main([*options, "--memory", "200M"]) == 4
+    said = capsys.readouterr().err
+    assert "writing 4,504,501 vertices of the paths from 0 needs" in said and "ask for fewer targets with --to" in said
+    assert main([*options, "--to", "2999", "--to", "7", "--to", "0", "--memory", "200M"]) == 0
+    if name == "d.tsv":
+        found = [row[3] for row in table((tmp_path / name).read_text())[1:]]
+    else:
+        found = [",".join(path) for path in pq.read_table(name)["path"].to_pylist()]
+    assert found == [",".join(map(str, range(end + 1))) for end in (2999, 7, 0)]
+
+
+def test_paths_in_several_parts(tmp_path, monkeypatch, capsys):
+    (tmp_path / "ring").write_text("".join(f"{k} {(k + 1) % 9} 1\n" for k in range(9)))
+    assert main(["paths", str(tmp_path / "ring"), "--paths"]) == 0
+    whole = capsys.readouterr().out
+    monkeypatch.setattr("tropalign.cli.paths._AT_ONCE", 100)
+    assert main(["paths", str(tmp_path / "ring"), "--paths"]) == 0
+    assert capsys.readouterr().out == whole
+    assert main(["paths", str(tmp_path / "ring"), "--paths", "-o", str(tmp_path / "d.parquet")]) == 0
+    found = pq.ParquetFile(tmp_path / "d.parquet")
+    assert found.num_row_groups == 9 and found.metadata.num_rows == 81
+
+
 @pytest.mark.parametrize(
     ("text", "options", "code", "sentence"),
     [

@@ -77,6 +77,10 @@ def test_wrong_options_are_said():
     tree = made(family, "nj")
     with pytest.raises(UsageError, match="method 'ml' is none of nj, upgma"):
         with_support(tree, family, method="ml")
+    with pytest.raises(UsageError, match="an object of type MultipleAlignment is no Tree"):
+        with_support(family, tree)
+    with pytest.raises(UsageError, match="an object of type list is no MultipleAlignment"):
+        with_support(tree, ["MKV"] * 8)
     with pytest.raises(UsageError, match="n_samples 0 is out of range"):
         with_support(tree, family, 0)
     with pytest.raises(UsageError, match="seed -1 is out of range"):

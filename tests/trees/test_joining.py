@@ -152,7 +152,10 @@ def test_what_are_no_distances_is_refused(make):
     for wrong in (np.zeros((2, 3)), np.zeros(4), np.zeros((2, 2, 2))):
         with pytest.raises(UsageError, match=r"distances of shape .*: give n \(n - 1\) / 2 of them, or a square"):
             make(wrong)
-    for wrong in ("abc", [["x"]], None):
+    for names in (5, 2.5):
+        with pytest.raises(UsageError, match=r"names is of type .*: give a list with a text per taxon"):
+            make(square, names)
+    for wrong in ("abc", [["x"]], None, [["1"]], np.ones(3, complex), np.ma.ones(3)):
         with pytest.raises(UsageError, match=r"the distances are no array of numbers|distances of shape"):
             make(wrong)
     with pytest.raises(UsageError, match="rules 'x' are none of tropalign, clustalw"):

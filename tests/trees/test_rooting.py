@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from trees.cases import path_lengths, random_tree, splits
 
 from tropalign import InputError
-from tropalign.trees import Tree, parse_tree
+from tropalign.errors import UsageError
+from tropalign.trees import Tree, parse_tree, read_tree
 from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
 
 
@@ -62,6 +63,19 @@ def test_the_midpoint_is_as_far_from_both_ends(n, seed):
             stack.extend(found.children[node - n] if node >= n else ())
         sides.append(max(below))
     assert sides == pytest.approx([path_lengths(tree).max() / 2] * 2)
+
+
+def test_texts_of_trees():
+    tree = parse_tree("((A:1,B:2)90:0.5,mouse:3,D:4);")
+    assert rooted_at_outgroup(tree, "mouse").newick(1) == rooted_at_outgroup(tree, ["mouse"]).newick(1)
+    for text in (b"(A,B);", None, 5):
+        with pytest.raises(UsageError, match="is no tree: give a text in Newick format"):
+            parse_tree(text)
+    for digits in (2.5, "2", -1, 10**30):
+        with pytest.raises(UsageError, match="digits"):
+            tree.newick(digits)
+    with pytest.raises(UsageError, match="an object of type NoneType is no file: give a name, or an open file"):
+        read_tree(None)
 
 
 def test_an_outgroup_of_several_taxa():

@@ -11,7 +11,7 @@ from oracles import paths as oracle
 from scipy.sparse import coo_array, csgraph, csr_array
 
 from tropalign.errors import DeviceError, InputError, ResourceError, UsageError
-from tropalign.tropical import Graph, shortest_paths
+from tropalign.tropical import DenseGraph, Graph, shortest_paths
 from tropalign.tropical.cycles import NegativeCycle
 from tropalign.tropical.searches import search_seconds, searched
 
@@ -257,6 +257,10 @@ def test_memory_of_a_wider_type_is_refused_before_it_is_taken():
         ({"graph": np.zeros((2, 2)), "sources": ["a"]}, UsageError, "no number of a vertex"),
         ({"graph": np.zeros((2, 2)), "names": ["a", "b"], "sources": [0]}, InputError, "no vertex 0 in the graph"),
         ({"graph": csr_array((2, 3))}, InputError, "has to be square"),
+        ({"graph": [[0.0]], "names": 5}, UsageError, "names is of type int, no list of texts or numbers: give one"),
+        ({"graph": [[0.0]], "names": [[1]]}, UsageError, "names is of type list, no list of texts or numbers"),
+        ({"graph": [[0.0]], "sources": 0}, UsageError, "sources is of type int: give a list of vertices"),
+        ({"graph": [[0.0]], "predecessors": "yes"}, UsageError, "predecessors is a str: give True or False"),
         ({"graph": [[0.0]], "n_threads": -1}, UsageError, "n_threads"),
         ({"graph": [[0.0]], "device": "abacus"}, UsageError, "abacus"),
         ({"graph": [[0.0]], "device": "cuda:0"}, DeviceError, "closures of float64 are computed on the CPU only"),
@@ -280,12 +284,21 @@ def test_wrong_calls(arguments, error, text):
         (([1], [1], [-2.0]), InputError, "the cycle 1 -> 1 is negative"),
         (([0], [1], ["x"]), UsageError, "weights are of"),
         (([0], [1], [2**60]), InputError, "beyond 2^53"),
+        (([0], [1], [[1, 2], [3]]), InputError, "weights has rows of different lengths"),
     ],
 )
 def test_wrong_edges(arguments, error, text):
     with pytest.raises(error) as raised:
         Graph.from_edges(*arguments)
     assert text in str(raised.value)
+
+
+def test_wrong_numbers_of_vertices():
+    for n in (2.5, "2", -1):
+        with pytest.raises(UsageError, match=r"n .* is no whole number|n -1 is out of range"):
+            Graph.from_edges([0], [1], [1.0], n=n)
+    with pytest.raises(InputError, match="the matrix of weights has rows of different lengths"):
+        DenseGraph.from_matrix([[1, 2], [3]])
 
 
 def test_undirected_negative_edges_are_cycles():

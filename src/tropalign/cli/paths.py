@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import (
@@ -29,8 +30,10 @@ EXAMPLES = """example:
 edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .tsv (a row per pair of vertices), .npz,
 .parquet; -f matrix for a matrix as text. Distances are the same for any number of threads. Exit codes: 0 done, 2 usage,
 3 bad input, 4 memory or disk, 130 interrupted."""
-#: Distances that are written at a time.
+#: Distances, and vertices of paths, that are written at a time.
 _AT_ONCE = 1 << 18
+#: What a vertex of a path takes in memory while it is written, beside a few copies of its name.
+_STEP_BYTES, _NAME_COPIES = 40, 5
 #: What a vertex and an edge of the graph take in memory, names and numbers, as it is read.
 _VERTEX_BYTES, _EDGE_BYTES = 300, 100
 
@@ -114,11 +117,44 @@ def run(options: argparse.Namespace) -> None:
             memory_bytes=left_for_job(allowed, held),
             progress=progress,
         )
-    writer = _writer(options, name, graph, PathsContext(found, np.array(columns, np.int64), options.paths))
-    step = max(1, _AT_ONCE // max(1, len(columns)))
-    n = len(found.sources)
-    parts = (writer.encode(range(row, min(row + step, n))) for row in range(0, n, step))
+    context = PathsContext(found, np.array(columns, np.int64), options.paths)
+    writer = _writer(options, name, graph, context)
+    parts = (writer.encode(rows) for rows in _rows_at_once(context, left_for_job(allowed, held)))
     write_outputs([Output("paths", options.output, writer)], lambda output: parts)
+
+
+def _rows_at_once(context: PathsContext, allowed: int) -> Iterator[range]:
+    """The rows that are written at a time, which depend on the graph only.
+
+    Raises
+    ------
+    ResourceError
+        The paths of a row take more memory than allowed.
+    """
+    from tropalign.errors import shown
+    from tropalign.machine.memory import require
+
+    n, n_targets = len(context.paths.sources), max(1, len(context.targets))
+    if not context.with_paths:
+        step = max(1, _AT_ONCE // n_targets)
+        yield from (range(row, min(row + step, n)) for row in range(0, n, step))
+        return
+    name_bytes = sum(map(len, context.names)) / max(1, len(context.names))
+    begin, size = 0, 0
+    for row in range(n):
+        n_vertices = int(context.paths.path_lengths(row, context.targets).sum())
+        require(
+            int(n_vertices * (_STEP_BYTES + _NAME_COPIES * name_bytes)),
+            allowed,
+            f"writing {n_vertices:,} vertices of the paths from {shown(context.names[context.paths.sources[row]])}",
+            "allow more with --memory, ask for fewer targets with --to, or leave --paths out",
+        )
+        if size and size + n_targets + n_vertices > _AT_ONCE:
+            yield range(begin, row)
+            begin, size = row, 0
+        size += n_targets + n_vertices
+    if n:
+        yield range(begin, n)
 
 
 def _listed(words: list[str] | None) -> list[str] | None:

@@ -26,6 +26,12 @@ def whole_number(name: str, value: Any, least: int | None = None, most: int | No
     return number
 
 
+def checked_choice(name: str, value: Any) -> None:
+    """Raises UsageError, naming the option, on anything but True and False."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise UsageError(f"{name} is a {type(value).__name__}: give True or False")
+
+
 def checked_threads(n_threads: Any) -> int:
     """`n_threads` from 0 (all that there are) to 1024. Raises UsageError on anything else."""
     return whole_number("n_threads", n_threads, 0, MOST_THREADS)

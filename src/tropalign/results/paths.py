@@ -188,18 +188,33 @@ class ShortestPaths:
         lengths : numpy.ndarray
             int64: how many vertices each path has, 0 where there is none.
         """
-        source, before = int(self.sources[row]), self.predecessors[row].astype(np.int64)
-        lengths = np.where((before[targets] >= 0) | (targets == source), 1, 0)
-        steps = [np.where(lengths > 0, targets, -1)]  # each path from its end, a step at a time
-        while True:
-            last = steps[-1]
-            further = np.where((last >= 0) & (last != source), before[last], -1)
-            if (further < 0).all():
-                break
-            lengths += further >= 0
-            steps.append(further)
-        backwards = np.stack(steps[::-1], axis=1)
-        return backwards[backwards >= 0], lengths
+        before = self.predecessors[row].astype(np.int64)
+        lengths = self.path_lengths(row, targets)
+        ends = np.cumsum(lengths)
+        vertices = np.empty(int(lengths.sum()), np.int64)
+        is_path = lengths > 0
+        first, at, last = (ends - lengths)[is_path], ends[is_path] - 1, targets[is_path]
+        while len(at):  # each path from its end, a step at a time
+            vertices[at] = last
+            goes_on = at > first
+            first, at, last = first[goes_on], at[goes_on] - 1, before[last[goes_on]]
+        return vertices, lengths
+
+    def path_lengths(self, row: int, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many vertices the paths from a row's source to some vertices have, 0 where there is none.
+
+        Each vertex knows another one on the way to the source and how many edges are between them; what that one knows
+        doubles the way:
+
+            source <- . <- . <- . <- v      v knows the vertex 1 edge before, then 2, then 4
+        """
+        before = self.predecessors[row].astype(np.int64)
+        known = np.where(before < 0, np.arange(len(before)), before)
+        n_edges = (before >= 0).astype(np.int64)
+        while (further := n_edges[known]).any():
+            n_edges += further
+            known = known[known]
+        return np.where((before >= 0) | (np.arange(len(before)) == self.sources[row]), n_edges + 1, 0)[targets]
 
     def vertex(self, name: Hashable) -> int:
         """The number of a vertex. Raises InputError where there is none of this name or number."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import IO, Any
 
-from tropalign.errors import InputError, TropalignError, shown
+from tropalign.errors import InputError, TropalignError, UsageError, shown
 
 #: A file's name ("-" is standard input), or an open file or stream of bytes or text.
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
@@ -33,7 +33,12 @@ def file_name(source: Source) -> str:
     if is_stream(source):
         name = getattr(source, "name", None)
         return name if isinstance(name, str) else "the open stream"
-    name = os.fsdecode(source)  # type: ignore[arg-type]
+    try:
+        name = os.fsdecode(source)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(
+            f"an object of type {type(source).__name__} is no file: give a name, or an open file"
+        ) from None
     return "standard input" if name == "-" else name
 
 

@@ -13,7 +13,7 @@ from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.trees.distances import SATURATED, checked_model, compared_codes
+from tropalign.trees.distances import SATURATED, alignment_of, checked_model, compared_codes
 from tropalign.trees.matrix import require_memory
 from tropalign.trees.tree import Tree
 
@@ -82,6 +82,9 @@ def with_support(
     """
     if method not in METHODS:
         raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
+    if not isinstance(tree, Tree):
+        raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one of the alignment's distances")
+    alignment = alignment_of(alignment)
     n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
     seed = whole_number("seed", seed, 0, 2**63 - 1)
     if tree.names != alignment.names:

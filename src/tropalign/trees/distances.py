@@ -141,6 +141,9 @@ def pair_distances(
     """
     from tropalign.pairwise.api import align_all  # which alignments do not wait for
 
+    if not isinstance(sequences, SequenceBatch):
+        what = f"an object of type {type(sequences).__name__} is no SequenceBatch"
+        raise UsageError(f"{what}: make one with read_sequences or SequenceBatch.from_strings")
     if model is None:
         model = "jc69" if sequences.alphabet.complement else "kimura"
     if model == "k2p":

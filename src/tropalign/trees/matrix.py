@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,8 @@ def condensed_distances(
     """
     try:
         array = np.asarray(distances)
+        if array.dtype.kind not in "iufO" or isinstance(distances, np.ma.MaskedArray):
+            raise TypeError
         array = np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64, order="C")
     except (TypeError, ValueError):
         raise UsageError("the distances are no array of numbers: give n (n - 1) / 2 of them, or a square") from None
@@ -73,6 +75,8 @@ def _checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
         raise InputError("the distances are those of one taxon: a tree has two or more")
     if names is None:
         return tuple(str(k + 1) for k in range(n))
+    if not isinstance(names, Iterable):
+        raise UsageError(f"names is of type {type(names).__name__}: give a list with a text per taxon")
     taxa = tuple(str(name) for name in names)
     if len(taxa) != n:
         raise InputError(f"{len(taxa)} names, but distances of {n} taxa: give each taxon one name")

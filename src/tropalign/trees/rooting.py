@@ -19,7 +19,7 @@ class _Branch(NamedTuple):
     support: float
 
 
-def rooted_at_outgroup(tree: Tree, outgroup: Sequence[str]) -> Tree:
+def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
     """The tree with its root in the middle of the branch between some taxa and all others.
 
     Parameters
@@ -27,7 +27,7 @@ def rooted_at_outgroup(tree: Tree, outgroup: Sequence[str]) -> Tree:
     tree
         Rooted or not.
     outgroup
-        Names of taxa, one or more.
+        The name of a taxon, or several.
 
     Returns
     -------
@@ -46,6 +46,7 @@ def rooted_at_outgroup(tree: Tree, outgroup: Sequence[str]) -> Tree:
     '(D:2.0,((A:1.0,B:2.0):0.5,C:3.0):2.0);'
     """
     wanted = set()
+    outgroup = [outgroup] if isinstance(outgroup, str) else outgroup
     for name in outgroup:
         if name not in tree.names:
             raise InputError(f"the tree has no taxon {name!r}: name one that it has")

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, UsageError
 from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
+from tropalign.machine.numbers import whole_number
 from tropalign.sequences.files import file_name, read_text
 
 
@@ -74,6 +75,8 @@ class Tree:
         >>> parse_tree("((A:1,B:2):0.5,'C c':3,D:4);").newick(digits=2)
         "((A:1.00,B:2.00):0.50,'C c':3.00,D:4.00);"
         """
+        if digits is not None:
+            whole_number("digits", digits, 0, 100)
         n, root = self.n_taxa, len(self.lengths) - 1
         labels = [quoted(name) for name in self.names] + self._support_labels()
         lengths = [_length_text(length, digits) for length in self.lengths.tolist()]
@@ -136,6 +139,8 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     >>> parse_tree("((A:1,B:2)97:0.5,C:3,D:4);").support.tolist()
     [nan, nan, nan, nan, 97.0, nan]
     """
+    if not isinstance(text, str):
+        raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
     root = parse_newick(text, file)
     ordered = _nodes(root)
     leaves = [clade for clade in ordered if not clade.clades]

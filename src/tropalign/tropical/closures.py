@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
-from tropalign.machine.numbers import checked_threads
+from tropalign.machine.numbers import checked_choice, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.tropical.arrays import checked_matrix, surveyed
 from tropalign.tropical.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, checked_semiring
@@ -121,6 +121,7 @@ def closure(
            [1., 4., 0.]])
     """
     semiring = checked_semiring(semiring)
+    checked_choice("predecessors", predecessors)
     threads = resolve_threads(checked_threads(n_threads))
     matrix = checked_matrix(A, semiring, is_square=True)
     without = without_kernel(matrix.dtype, semiring, predecessors)

@@ -95,7 +95,9 @@ class Decoder:
         wanted = [options.labels] if isinstance(options.labels, str) else (options.labels or model.report)
         for label in wanted:
             if label not in self.labels:
-                raise InputError(f"no state has the label {shown(label)!r}: the model knows {', '.join(self.labels)}")
+                raise InputError(
+                    f"no state has the label {shown(str(label))!r}: the model knows {', '.join(self.labels)}"
+                )
         self._wanted = np.array([label in wanted for label in self.labels])
         self.shown_label = int(np.argmax(self._wanted))
         numbers = {label: number for number, label in enumerate(self.labels)}

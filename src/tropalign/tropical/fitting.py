@@ -16,6 +16,10 @@ PARTS = ("start", "transition", "emission")
 Counts = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
+#: Of tolerances and counts: sums of a row's are numbers, too.
+_MOST_OPTION = 1e300
+
+
 @dataclass(frozen=True)
 class FitOptions:
     """How a model is trained.
@@ -41,8 +45,8 @@ class FitOptions:
         whole_number("n_rounds", self.n_rounds, 0)
         for name in ("tolerance", "pseudocount"):
             value = getattr(self, name)
-            if not isinstance(value, int | float | np.floating) or not 0 <= value < float("inf"):
-                raise UsageError(f"{name} {value!r} is no number of 0 or more")
+            if not isinstance(value, int | float | np.floating) or not 0 <= value <= _MOST_OPTION:
+                raise UsageError(f"{name} {value!r} is no number from 0 to {_MOST_OPTION:g}")
         if not isinstance(self.fixed, Collection):
             raise UsageError(f"fixed is of type {type(self.fixed).__name__}: give a list of {', '.join(PARTS)}")
         for word in [self.fixed] if isinstance(self.fixed, str) else self.fixed:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.machine.numbers import whole_number
 from tropalign.results.paths import Vertices
 from tropalign.tropical.arrays import checked_matrix, surveyed
 from tropalign.tropical.cycles import NegativeCycle
@@ -89,12 +90,12 @@ class Graph:
             A type of weights that no distances are computed in.
         """
         start, end = _vertices(sources, "sources"), _vertices(targets, "targets")
-        values = np.asarray(weights)
+        values = _array(weights, "weights")
         if not start.shape == end.shape == values.shape:
             raise InputError("sources, targets and weights have different lengths: give one of each per edge")
         labels = checked_names(names)
         least = int(max(start.max(initial=-1), end.max(initial=-1))) + 1
-        count = n if n is not None else len(labels) if labels is not None else least
+        count = whole_number("n", n, 0) if n is not None else len(labels) if labels is not None else least
         if count < least:
             raise InputError(f"vertex {least - 1} is beyond the graph's {count} vertices, which are numbered from 0")
         if labels is not None and len(labels) != count:
@@ -173,7 +174,7 @@ class DenseGraph:
         UsageError
             A type of weights that no distances are computed in.
         """
-        values = np.asarray(weights)
+        values = _array(weights, "the matrix of weights")
         if values.dtype.kind in "iub" and values.dtype.name not in DTYPES:
             values = _shortest_integers(values)
         matrix = checked_matrix(values, MIN_PLUS, "the matrix of weights", is_square=True)
@@ -220,12 +221,19 @@ def _numbers(vertices: Sequence[Hashable] | None, n: int, names: tuple[Hashable,
 
 
 def _vertices(numbers: Any, name: str) -> NDArray[np.int64]:
-    array = np.asarray(numbers)
+    array = _array(numbers, name)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise InputError(f"{name} is no list of whole numbers")
     if array.size and array.min() < 0:
         raise InputError(f"{name} holds {int(array.min())}: vertices are numbered from 0")
     return array.astype(np.int64)
+
+
+def _array(value: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths") from None
 
 
 def checked_names(names: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
@@ -234,8 +242,12 @@ def checked_names(names: Sequence[Hashable] | None) -> tuple[Hashable, ...] | No
         return None
     if isinstance(names, str):
         raise UsageError("names is one text: give a list with a name per vertex")
-    labels = tuple(names)
-    if len(set(labels)) < len(labels):
+    try:
+        labels = tuple(names)
+        n_different = len(set(labels))
+    except TypeError:
+        raise UsageError(f"names is of type {type(names).__name__}, no list of texts or numbers: give one") from None
+    if n_different < len(labels):
         seen: set[Hashable] = set()
         twice = next(name for name in labels if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise InputError(f"two vertices are called {shown(str(twice))}: names have to differ")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign.devices.names import device_names
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
-from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.machine.numbers import checked_choice, checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.tropical.arrays import checked_matrix
@@ -103,6 +103,7 @@ def shortest_paths(
     """
     if (graph is None) == (bipartite is None):
         raise UsageError("give either a graph or the two matrices of a bipartite one")
+    checked_choice("predecessors", predecessors)
     allowed = checked_memory(memory_bytes)
     work = _Work(predecessors, resolve_threads(checked_threads(n_threads)), device_names(device), allowed, progress)
     if bipartite is not None:
@@ -169,6 +170,8 @@ def _rows(sources: Sequence[Hashable] | None, names: tuple[Hashable, ...] | None
         return np.arange(n)
     if isinstance(sources, str):
         raise UsageError("sources is one text: give a list of vertices")
+    if not isinstance(sources, Iterable):
+        raise UsageError(f"sources is of type {type(sources).__name__}: give a list of vertices")
     vertices = Vertices(n, names)
     return np.array([vertices.number(source) for source in sources], np.int64)
 

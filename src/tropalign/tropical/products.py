@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
-from tropalign.machine.numbers import checked_threads, whole_number
+from tropalign.machine.numbers import checked_choice, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.tropical.arrays import checked_matrix, surveyed
 from tropalign.tropical.intervals import matrix_chain
@@ -118,8 +118,7 @@ def matmul(
     """
     semiring = checked_semiring(semiring)
     n_threads = checked_threads(n_threads)
-    if not isinstance(argbest, bool | np.bool_):
-        raise UsageError(f"argbest is a {type(argbest).__name__}: give True or False")
+    checked_choice("argbest", argbest)
     if argbest and not semiring.is_tropical:
         raise UsageError(f"argbest is for MIN_PLUS and MAX_PLUS: {semiring.name} chooses no best number")
     a = checked_matrix(A, semiring, "A", n_dims=(2, 3))

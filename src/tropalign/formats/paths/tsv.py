@@ -30,27 +30,16 @@ def encode(part: range, context: PathsContext) -> bytes:
         rows.choices(place, numbers_as_text(distinct)),
     ]
     if context.with_paths:
-        texts: list[str] = []
-        for row in part:
-            found = _texts(context.paths.predecessors[row].tolist(), int(context.paths.sources[row]), context.names)
-            texts += [found[target] or "" for target in context.targets.tolist()]
-        columns.append(rows.words(texts))
+        columns.append(rows.words([text for row in part for text in _texts(context, row)]))
     return rows.join(columns, len(distances))
 
 
-def _texts(before: list[int], source: int, names: tuple[str, ...]) -> list[str | None]:
-    """The path to each vertex as text, that of the vertex before it continued; None where there is none."""
-    texts: list[str | None] = [None] * len(before)
-    texts[source] = names[source]
-    for target in range(len(before)):
-        waiting, v = [], target
-        while texts[v] is None and before[v] >= 0:
-            waiting.append(v)
-            v = before[v]
-        text = texts[v]
-        for v in reversed(waiting):
-            texts[v] = text = f"{text}{SEPARATOR}{names[v]}"
-    return texts
+def _texts(context: PathsContext, row: int) -> list[str]:
+    """The paths to the targets as text; empty where there is none."""
+    vertices, lengths = context.paths.row_paths(row, context.targets)
+    named = [context.names[vertex] for vertex in vertices.tolist()]
+    ends = np.cumsum(lengths).tolist()
+    return [SEPARATOR.join(named[end - n : end]) for end, n in zip(ends, lengths.tolist(), strict=True)]
 
 
 FORMAT = Format((".tsv", ".txt"), encode, concatenated(header_text))
