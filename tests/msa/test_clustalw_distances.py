@@ -104,7 +104,7 @@ def test_scores_of_pairs_are_those_of_the_matrix_and_not_rounded(name, series):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_distances_are_near_those_of_clustalw(name, speed):
     found = pair_distances(family(name), ClustalwOptions(quicktree=speed == "quick"))
-    assert np.abs(found - recorded(name, speed)["distances"]).mean() < 0.02
+    assert np.abs(found - recorded(name, speed)["distances"]).mean() < {"full": 0.005, "quick": 0.01}[speed]
 
 
 def words(rng, length, n_letters, n_longest):
