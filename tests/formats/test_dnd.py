@@ -19,6 +19,13 @@ def test_a_node_per_line_and_lengths_of_32_bits():
     assert [leaf.name for leaf in Phylo.read(io.StringIO(text), "newick").get_terminals()] == ["a", "b_c", "d_1_", "e"]
 
 
+def test_names_are_those_that_clustalw_gives_its_sequences():
+    tree = "('a''b;[1]':0.5,'c,d:e(f)':0.25,'g|h':1);"
+    plain = tropalign.MultipleAlignment.from_rows(["a'b;[1]", "c,d:e(f)", "g|h"], ["MKV"] * 3)
+    alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree=tree)
+    assert encode(alignment, AlignedContext()) == b"(\na'b_[1]:0.5,\nc_d_e_f_:0.25,\ng|h:1.0);\n"
+
+
 def test_one_sequence():
     plain = tropalign.MultipleAlignment.from_rows(["a b"], ["MKV"])
     alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree="'a b';")

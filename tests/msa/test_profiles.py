@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracles import profiles as oracle
 
 import tropalign
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, ScoringError, UsageError
 from tropalign.msa import align_profile_to_sequence, align_profiles, profile_of
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY-"
@@ -94,11 +94,18 @@ ALIGNMENT = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKV", "MKI"])
         (lambda: align_profile_to_sequence(ALIGNMENT, ""), "at least one letter"),
         (lambda: align_profile_to_sequence(ALIGNMENT, "MK", gap_cost=math.nan), "the gap cost nan is no number"),
         (lambda: align_profiles(ALIGNMENT, ALIGNMENT).merged(ALIGNMENT[:, 1:], ALIGNMENT), "of 2 columns, where 3"),
+        (lambda: align_profiles(ALIGNMENT, ALIGNMENT).merged(np.ones((3, 28)), ALIGNMENT), "type ndarray is no alignm"),
     ],
 )
 def test_what_is_refused(call, text):
     with pytest.raises(UsageError, match=text):
         call()
+
+
+def test_a_matrix_for_others_is_refused():
+    nucleotides = tropalign.MultipleAlignment.from_rows(["a", "b"], ["ACGT", "AC-T"])
+    with pytest.raises(ScoringError, match="BLOSUM62 is a protein matrix but the sequences were judged nucleotide"):
+        align_profile_to_sequence(nucleotides, "ACG", "BLOSUM62")
 
 
 def test_alignments_that_share_a_name_are_not_merged():

@@ -59,11 +59,12 @@ class ProfileAlignment:
         Raises
         ------
         UsageError
-            Alignments of other widths.
+            No alignments, or some of other widths.
         InputError
             A name that both have, or different alphabets.
         """
         for alignment, columns in ((first, self.first), (second, self.second)):
+            _check_alignment(alignment)
             if alignment.n_columns != len(columns):
                 raise UsageError(f"an alignment of {alignment.n_columns} columns, where {len(columns)} were aligned")
         whole = joined(first.sequences, second.sequences)
@@ -97,14 +98,18 @@ def profile_of(alignment: MultipleAlignment, weights: Any = None) -> NDArray[np.
     >>> profile_of(alignment)[:, [0, 1, 2, 3, -1]].tolist()
     [[1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.5, 0.5]]
     """
-    if not isinstance(alignment, MultipleAlignment):
-        raise UsageError(f"an object of type {type(alignment).__name__} is no alignment: give a MultipleAlignment")
+    _check_alignment(alignment)
     shares = _row_shares(weights, len(alignment))
     n_letters, n_columns = len(alignment.sequences.alphabet.letters), alignment.n_columns
     profile = np.zeros((n_columns, n_letters + 1))
     for share, codes in zip(shares, alignment.codes, strict=True):
         profile[np.arange(n_columns), np.where(codes == GAP_CODE, n_letters, codes)] += share
     return np.minimum(profile, 1.0)
+
+
+def _check_alignment(alignment: Any) -> None:
+    if not isinstance(alignment, MultipleAlignment):
+        raise UsageError(f"an object of type {type(alignment).__name__} is no alignment: give a MultipleAlignment")
 
 
 def _row_shares(weights: Any, n_rows: int) -> NDArray[np.float64]:
@@ -264,7 +269,7 @@ def align_profile_to_sequence(
     UsageError
         Not an alignment, not a sequence, or costs that are no number of 0 or more.
     ScoringError
-        No such matrix.
+        No such matrix, or one for another alphabet.
 
     Examples
     --------
@@ -315,6 +320,7 @@ def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray
         raise UsageError(f"the gap cost {gap_cost!r} is no number from 0 to 1,000,000")
     alphabet = profile.sequences.alphabet
     chosen = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
+    chosen.check(profile.sequences)
     n = len(alphabet.letters)
     scores = np.full((n + 1, n + 1), -float(gap_cost))
     scores[:n, :n] = chosen.scores[:n, :n]

@@ -13,8 +13,8 @@ from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
 
-#: What CLUSTALW takes for the end of a name, or has an underscore for.
-_NOT_IN_NAMES = re.compile(r"[\s:,;()\[\]']")
+#: What CLUSTALW has an underscore for, in sequences' names, too: all others stay, or it would not find the sequence.
+_NOT_IN_NAMES = re.compile(r"[\s:,;()]")
 
 
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:

@@ -23,11 +23,10 @@ PROTEIN_LETTERS, N_CODES = 23, 32
 #: The original takes places in its list of nucleotides for codes, so that A with E, C with M and C with N get the score
 #: of a transition, and A with G, C with T and C with U do not.
 MISPLACED = ((0, 4), (2, 11), (2, 12))
-
-
-#: Units of a score of 1 where pairs are not aligned just as by the original: gap costs that grow with the logarithm of
-#: the length become a few whole numbers, and lanes of 16 bits hold the scores of most families.
-UNITS = 4
+#: Units of a score of 1 where pairs are not aligned just as by the original. All scores of matrices are whole tenths;
+#: gap costs, which grow with the logarithm of the length, become a few whole numbers; and 16 bits hold the scores of
+#: most families.
+UNITS = 10
 
 
 @dataclass(frozen=True)
