@@ -242,7 +242,7 @@ def timed(call: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def threads(is_quick: bool) -> Iterator[Case]:
+def threads(is_quick: bool, folder: Path) -> Iterator[Case]:
     """Wall time of two threads."""
     rng = np.random.default_rng(7)
     n = 128 if is_quick else 16_384
@@ -254,6 +254,11 @@ def threads(is_quick: bool) -> Iterator[Case]:
     transition = 0.1 * transition / 8 + np.eye(8) * (1 - 0.1 / 8)
     transition /= transition.sum(axis=1, keepdims=True)
     model, codes = HMM(start, transition, emission), rng.integers(0, 4, n).astype(np.uint8)
-    yield Case(
-        f"Viterbi, 8 states, {n:,} symbols", "s", 10, partial(model.viterbi, codes, n_threads=2), {}, clock="wall"
-    )
+    for name, goal in (("viterbi", 10), ("forward", 0)):
+        call = partial(getattr(model, name), codes, n_threads=2)
+        yield Case(f"{name.capitalize()}, 8 states, {n:,} symbols", "s", goal, call, {}, clock="wall")
+    path = folder / "chromosome.fa"
+    with open(path, "wb") as file:
+        file.write(b">chromosome\n" + np.frombuffer(b"ACGT", np.uint8)[codes].tobytes() + b"\n")
+    decode = command("decode", "--model", "cpg", path, "-o", folder / "islands.bed", "-t", "2", "-q")
+    yield Case(f"the command decode, CpG islands, {n:,} letters", "s", 10, partial(run, decode), {}, clock="wall")
