@@ -235,7 +235,9 @@ def test_a_mask_is_read():
     assert model.mask == "-" * 10
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)], ids=["nothing", "blank lines", "gzip"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\n \n", gzip.compress(b"", mtime=0)], ids=["nothing", "blank lines", "gzip"]
+)
 def test_an_empty_file(content, tmp_path):
     path = tmp_path / "empty.hmm"
     path.write_bytes(content)
