@@ -160,7 +160,7 @@ REFUSED = [
     (["--model", "cpg", "a.fa", "--memory", "1M"], 4, "of memory and 1.0 MiB are allowed"),
     (["--model", "frames.toml", "a.fa"], 3, "the model has no letters as symbols"),
     (["--model", "strict.toml", "a.fa"], 3, "a.fa, record 'a': the model cannot make this sequence"),
-    (["--model", "strict.toml", "a.fa", "--fit"], 3, "a.fa: record 'number 1': the model cannot make"),
+    (["--model", "strict.toml", "a.fa", "--fit"], 3, "a.fa, record 'a': the model cannot make"),
     (["--model", "a.fa", "bad.fa"], 3, "a.fa: this is no TOML"),
 ]
 

@@ -147,8 +147,10 @@ def test_impossible_observations():
     assert model.forward("HTH") == -np.inf
     assert model.viterbi("HTH")[1] == -np.inf
     assert (model.posterior("HTH") == 0).all()
-    with pytest.raises(InputError, match="record 'number 2': the model cannot make these observations"):
+    with pytest.raises(InputError, match="record 'number 2': the model cannot make this sequence") as caught:
         model.fit(["HH", "HTH"])
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.number) == (str(caught.value), 1)
 
 
 @pytest.mark.parametrize("n_symbols", [254, 255, 300])

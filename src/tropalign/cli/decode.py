@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import (
@@ -214,10 +214,9 @@ def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iter
 def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock], progress: Progress | None) -> HMM:
     import numpy as np
 
-    from tropalign.errors import InputError
-    from tropalign.sequences.files import file_name
     from tropalign.tropical.decoding import DecodeOptions, Decoder
     from tropalign.tropical.observations import Observations
+    from tropalign.tropical.fitting import ImpossibleSequenceError
 
     decoder = Decoder(model, DecodeOptions())
     codes = [decoder.codes(tuple(block.names), block.letters, block.offsets, block.file) for block in blocks]
@@ -226,8 +225,10 @@ def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock
     words = {"n_rounds": options.rounds, "tolerance": options.tolerance, "pseudocount": options.pseudocount}
     try:
         return model.fit(seen, fixed=options.fix or (), n_threads=options.threads, progress=progress, **words)
-    except InputError as error:
-        raise InputError(str(error), file=file_name(options.sequences[0])) from None
+    except ImpossibleSequenceError as error:
+        records = ((block.file, name) for block in blocks for name in block.names)
+        file, name = next(islice(records, error.number, None))
+        raise ImpossibleSequenceError(error.number, file=file, record=name) from None
 
 
 def _parts(

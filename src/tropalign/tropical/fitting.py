@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,30 @@ Counts = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], ND
 
 #: Of tolerances and counts: sums of a row's are numbers, too.
 _MOST_OPTION = 1e300
+
+
+class ImpossibleSequenceError(InputError):
+    """A sequence that the model cannot make.
+
+    Parameters
+    ----------
+    number
+        Of the sequence, from 0 on.
+    file, record
+        Where it is from; the record is called by its number where it has no name.
+    """
+
+    def __init__(self, number: int, *, file: str | None = None, record: str | None = None) -> None:
+        self.number = number
+        super().__init__(
+            "the model cannot make this sequence: leave it out, or give all that occurs a probability",
+            file=file,
+            record=record or f"number {number + 1}",
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As pickles need it, which would give it the whole sentence as number."""
+        return partial(type(self), self.number, file=self.file, record=self.record), ()
 
 
 @dataclass(frozen=True)
@@ -86,11 +112,7 @@ def fitted(
     while True:
         likelihoods, *counts = count(parts)
         if np.isneginf(likelihoods).any():
-            number = int(np.argmax(np.isneginf(likelihoods))) + 1
-            raise InputError(
-                "the model cannot make these observations: leave them out, or give all that occurs a probability",
-                record=f"number {number}",
-            )
+            raise ImpossibleSequenceError(int(np.argmax(np.isneginf(likelihoods))))
         history.append(float(likelihoods.sum()))
         gain = history[-1] - history[-2] if len(history) > 1 else float("inf")
         if len(history) > options.n_rounds or gain < options.tolerance:
