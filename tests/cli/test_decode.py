@@ -133,6 +133,38 @@ def test_training_needs_memory_for_all(tmp_path, capsys):
     assert "training on 3,000,000 letters, up to" in capsys.readouterr().err
 
 
+def test_training_names_the_sequence_that_the_model_cannot_make(tmp_path, flipping, capsys):
+    for name, text in (("1.fa", ">x\nACAC\n>y\nCACA\n"), ("2.fa", ">z\nACAC\n>odd\nAACC\n")):
+        (tmp_path / name).write_text(text)
+    assert decode("--model", flipping, tmp_path / "1.fa", tmp_path / "2.fa", "--fit") == 3
+    assert "2.fa, record 'odd': the model cannot make this sequence: leave it out" in capsys.readouterr().err
+
+
+@pytest.fixture
+def flipping(tmp_path):
+    """A model whose label changes at every letter."""
+    path = tmp_path / "flip.toml"
+    ta.HMM(
+        [0.5, 0.5], [[0, 1], [1, 0]], [[1, 0], [0, 1]], symbols="AC", state_names=("a", "c"), labels=("a", "c")
+    ).save(path)
+    return path
+
+
+def test_a_segment_per_letter(tmp_path, flipping, capsys, monkeypatch):
+    """So many are written in pieces, which do not show, and refused where they do not fit."""
+    path = tmp_path / "x.fa"
+    path.write_text(f">s\n{'AC' * 500}\n>t\nC\n>u\n{'CA' * 300}\n")
+    assert decode("--model", flipping, path) == 0
+    whole = capsys.readouterr().out
+    assert len(rows(whole)) == 1000 + 1 + 600
+    monkeypatch.setattr("tropalign.cli.decode.ROWS_AT_ONCE", 7)
+    assert decode("--model", flipping, path) == 0
+    assert capsys.readouterr().out == whole
+    path.write_text(f">s\n{'AC' * 1_000_000}\n")
+    assert decode("--model", flipping, path, "--memory", PROCESS_BYTES + 20_000_000) == 4
+    assert "a label that changes" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_pictures(islands, tmp_path, suffix, capsys):
     pytest.importorskip("PIL")

@@ -37,6 +37,8 @@ tropalign. Coordinates are 0-based, half-open. A run that was stopped begins ane
 input, 4 memory or disk, 130 interrupted."""
 #: Options that belong to --fit, with their defaults.
 FITTING = {"rounds": 100, "tolerance": 0.01, "pseudocount": 0.0, "fix": None, "model_out": None}
+#: Segments that are made into text at a time.
+ROWS_AT_ONCE = 1 << 16
 #: Records that a picture shows at most.
 MOST_TRACKS = 20
 
@@ -136,20 +138,19 @@ def run(options: argparse.Namespace) -> None:
     show = started(options, paths, [*options.sequences, options.model])
     model = load_model(options.model)
     choice = DecodeOptions(options.by, tuple(options.label or ()), options.min_length, options.min_support)
-    decoder = Decoder(model, choice, options.threads)  # which finds what does not fit before anything is read
+    allowed = memory_allowed(options.memory, options.output)
+    means = {"n_threads": options.threads, "allowed_bytes": allowed}
+    decoder = Decoder(model, choice, **means)  # which finds what does not fit before anything is read
     outputs = _outputs(options, model)
-    blocks: Iterable[SequenceBlock] = _fitting(
-        BlockReader(options.sequences, Policy(empty="skip" if options.skip_empty else "refuse")),
-        memory_allowed(options.memory, options.output),
-        options.fit,
-    )
+    reader = BlockReader(options.sequences, Policy(empty="skip" if options.skip_empty else "refuse"))
+    blocks: Iterable[SequenceBlock] = _fitting(reader, allowed, options.fit)
     if options.fit:
         blocks = list(blocks)
         with show("rounds of training", options.rounds) as progress:
             model = _trained(options, model, blocks, progress)
         if options.model_out is not None:
             save_model(model, options.model_out)
-        decoder = Decoder(model, choice, options.threads)
+        decoder = Decoder(model, choice, **means)
     tracks: list[Track] | None = [] if options.plot is not None else None
     with show("sequences", None) as progress:
         parts = _parts(decoder, blocks, outputs[0], tracks, progress)
@@ -215,8 +216,8 @@ def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock
     import numpy as np
 
     from tropalign.tropical.decoding import DecodeOptions, Decoder
-    from tropalign.tropical.observations import Observations
     from tropalign.tropical.fitting import ImpossibleSequenceError
+    from tropalign.tropical.observations import Observations
 
     decoder = Decoder(model, DecodeOptions())
     codes = [decoder.codes(tuple(block.names), block.letters, block.offsets, block.file) for block in blocks]
@@ -250,7 +251,8 @@ def _parts(
         done += len(names)
         if progress:
             progress(done)
-        yield output.writer.encode(found)
+        for piece in found.pieces(ROWS_AT_ONCE):
+            yield output.writer.encode(piece)
 
 
 def _write_plot(options: argparse.Namespace, decoder: Decoder, output: Output, tracks: list[Track]) -> None:

@@ -103,3 +103,30 @@ class Segments:
         """
         columns = {name: getattr(self, name)[keeps] for name in ("sequence", "start", "end", "label", "support")}
         return Segments(self.names, self.lengths, self.log_likelihoods, self.labels, **columns)
+
+    def pieces(self, most: int) -> Iterator[Segments]:
+        """The segments in pieces of some neighbouring ones, and what of the sequences these need.
+
+        Parameters
+        ----------
+        most
+            Segments of a piece.
+
+        Yields
+        ------
+        Segments
+            One piece without segments where there are none.
+
+        Examples
+        --------
+        >>> found = tropalign.decode("cpg", ["CGCGGCGCCGACG" * 20] * 3, labels=("island", "background"))
+        >>> [len(piece) for piece in found.pieces(2)]
+        [2, 1]
+        """
+        for begin in range(0, max(len(self), 1), most):
+            at = slice(begin, begin + most)
+            sequence = self.sequence[at]
+            first, end = (int(sequence[0]), int(sequence[-1]) + 1) if len(sequence) else (0, 0)
+            of = slice(first, end)
+            columns = (sequence - first, self.start[at], self.end[at], self.label[at], self.support[at])
+            yield Segments(self.names[of], self.lengths[of], self.log_likelihoods[of], self.labels, *columns)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.machine.memory import PROCESS_BYTES, require
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.segments import Segments
@@ -25,6 +26,8 @@ WAYS = ("viterbi", "posterior")
 MOST_LABELS = 255
 #: Bytes per position, at the most, that letters, codes and paths take at once, paths of many states two.
 POSITION_BYTES = 4
+#: Bytes per run of positions with one label, at the most, while segments are made of them.
+RUN_BYTES = 128
 #: Positions whose labels are compared at a time.
 CHUNK = 1 << 18
 
@@ -71,6 +74,8 @@ class Decoder:
         How.
     n_threads
         0 for all there are.
+    allowed_bytes
+        What the whole process may take; as much as it wants by default.
 
     Attributes
     ----------
@@ -85,10 +90,13 @@ class Decoder:
         A model that does not observe letters, or lacks a label.
     """
 
-    def __init__(self, model: HMM, options: DecodeOptions, n_threads: int = 0) -> None:
+    def __init__(
+        self, model: HMM, options: DecodeOptions, n_threads: int = 0, *, allowed_bytes: int | None = None
+    ) -> None:
         if model.symbols is None or model.emission is None:
             raise InputError("the model has no letters as symbols, so that it cannot read sequences: give it symbols")
         self.model, self.options, self._n_threads = model, options, resolve_threads(n_threads)
+        self._allowed_bytes = allowed_bytes
         self.labels = model.all_labels
         if len(self.labels) > MOST_LABELS:
             raise InputError(f"the model has {len(self.labels)} labels, more than {MOST_LABELS}: let states share some")
@@ -139,6 +147,8 @@ class Decoder:
         ------
         InputError
             A letter that the model does not know; a sequence that it cannot make.
+        ResourceError
+            So many segments that they do not fit.
         """
         codes = self.codes(names, letters, offsets, file)
         starts, ends, numbers, likelihoods = self._runs(codes, offsets, progress)
@@ -197,25 +207,37 @@ class Decoder:
             best, likelihoods = _native.hmm_labels(
                 *self._numbers, codes, offsets, self._state_labels, self._n_threads, progress
             )
-            return *_runs(best, None, offsets), likelihoods
+            return *_runs(best, None, offsets, self._require_runs), likelihoods
         start, transition, emission = (logs_of(numbers) for numbers in self._numbers)
         paths, _ = _native.viterbi_codes(start, transition, emission, codes, offsets, self._n_threads, progress)
-        return *_runs(paths, self._state_labels, offsets), None
+        return *_runs(paths, self._state_labels, offsets, self._require_runs), None
+
+    def _require_runs(self, n_runs: int, n_positions: int) -> None:
+        """Raises ResourceError where so many runs of so many positions do not fit."""
+        if self._allowed_bytes is not None:
+            needed = PROCESS_BYTES + POSITION_BYTES * n_positions + RUN_BYTES * n_runs
+            what = f"a label that changes {n_runs:,} times and more within {n_positions:,} letters"
+            require(needed, self._allowed_bytes, what, "allow more with --memory, or cut the sequence")
 
 
 def _runs(
-    found: NDArray[Any], labels: NDArray[np.uint8] | None, offsets: NDArray[np.int64]
+    found: NDArray[Any],
+    labels: NDArray[np.uint8] | None,
+    offsets: NDArray[np.int64],
+    require_runs: Callable[[int, int], None],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
     """Begin, end and label of the runs of one label, none of which reaches into two sequences.
 
     `found` has a label per position, or the state, whose label is in `labels`. A chunk at a time, so that no array but
     the runs themselves is as long as the sequences.
     """
-    changes = [np.zeros(0, np.int64)]
+    changes, n_changes = [np.zeros(0, np.int64)], 0
     for begin in range(0, len(found) - 1, CHUNK):
         chunk = found[begin : begin + CHUNK + 1]
         chunk = chunk if labels is None else labels[chunk]
         changes.append(np.flatnonzero(chunk[1:] != chunk[:-1]) + (begin + 1))
+        n_changes += len(changes[-1])
+        require_runs(n_changes, len(found))
     bounds = np.unique(np.concatenate([*changes, offsets]))
     starts, ends = bounds[:-1], bounds[1:]
     at_starts = found[starts]
