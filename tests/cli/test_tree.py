@@ -5,6 +5,7 @@ import os
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tropalign import read_alignment, write_alignment
@@ -55,6 +56,15 @@ def test_the_tree_is_that_of_the_functions(capfd, tmp_path):
     out = tmp_path / "tree.nwk.gz"
     assert written(capfd, PROTEINS, "--distances", "identity", "-o", out) == ""
     assert gzip.decompress(out.read_bytes()).decode() == tree.newick(8) + "\n"
+
+
+def test_a_tree_for_clustalw(capfd, tmp_path):
+    written(capfd, PROTEINS, "-q", "-o", tmp_path / "tree.dnd")
+    text = (tmp_path / "tree.dnd").read_text()
+    tree = parse_tree(written(capfd, PROTEINS, "-q"))
+    starts = {line.split(":")[0] for line in text.splitlines()}
+    assert text.startswith("(\n") and set(tree.names) <= starts
+    np.testing.assert_array_equal(parse_tree(text).lengths.astype(np.float32), tree.lengths.astype(np.float32))
 
 
 def test_standard_input_and_formats(command, capfd, tmp_path):
@@ -148,6 +158,12 @@ def test_negative_lengths_are_said(capfd):
         ),
         (">a\nMKV\n>b\nMKL\n", ("--distances-out", "-"), 2, "cannot both go to standard output"),
         (">a\nMKV\n>b\nMKL\n", ("--distances-out", "x.pdf"), 2, "x.pdf: distances are written as .phy"),
+        (
+            ">a\nMKV\n>b\nMKL\n",
+            ("-o", "x.aln"),
+            2,
+            "x.aln: no format has the suffix '.aln': end the name in one of .dnd",
+        ),
         ("", (), 3, "x.fa: the file is empty"),
         ("\n\n", (), 3, "x.fa: the file is empty"),
     ],

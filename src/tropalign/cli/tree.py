@@ -30,8 +30,8 @@ EXAMPLES = """example:
   tropalign tree distances.phy --method upgma > tree.nwk
   tropalign msa family.fa | tropalign tree - --distances-out family.tsv
 
-The tree is in Newick format, support in percent as labels of inner nodes. Exit codes: 0 done, 2 usage, 3 bad input,
-4 memory, disk or device, 130 interrupted."""
+The tree is in Newick format, support in percent as labels of inner nodes; -o x.dnd writes it as CLUSTALW reads it.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
 #: Digits of branch lengths behind the point.
 DIGITS = 8
 #: Negative lengths nearer to 0 than this share of the longest branch are roundings, and not worth a word.
@@ -116,12 +116,15 @@ def run(options: argparse.Namespace) -> None:
     """Reads, makes the tree, and writes it."""
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
+    from tropalign.formats.registry import format_for_path
+    from tropalign.formats.trees.dnd import dnd_text
     from tropalign.machine.memory import default_budget, left_for_job
     from tropalign.sequences.files import file_name
 
     _check_usage(options)
     outputs = [path for path in (options.output, options.distances_out) if path is not None]
     show = started(options, outputs, [options.taxa])
+    is_dnd = format_for_path("trees", options.output) == "dnd"
     form = None if options.distances_out is None else distance_format(options.distances_out)
     memory_bytes = left_for_job(options.memory or default_budget(), 0)
     with naming(file_name(options.taxa)):
@@ -129,8 +132,9 @@ def run(options: argparse.Namespace) -> None:
         tree = _tree(options, names, distances, alignment, memory_bytes, show)
     if form is not None:
         write_to(options.distances_out, lambda out: write_distance_matrix(names, distances, form, out))
-    text = f"{tree.newick(DIGITS)}\n".encode()
-    write_to(options.output, lambda out: _write(text, out))
+    newick = tree.newick(DIGITS)
+    text = dnd_text(newick) if is_dnd else f"{newick}\n"
+    write_to(options.output, lambda out: _write(text.encode(), out))
 
 
 def _write(text: bytes, out: BinaryIO) -> None:

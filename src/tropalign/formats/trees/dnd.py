@@ -1,4 +1,4 @@
-"""The guide tree as CLUSTALW writes and reads it: Newick with a node per line and names without quotes."""
+"""Trees as CLUSTALW writes and reads them: Newick with a node per line and names without quotes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ _NOT_IN_NAMES = re.compile(r"[\s:,;()]")
 
 
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The tree with lengths of 32 bits, which CLUSTALW keeps."""
-    root = parse_newick(str(alignment.tree), "the guide tree")
+    """The guide tree."""
+    return dnd_text(str(alignment.tree)).encode()
+
+
+def dnd_text(newick: str) -> str:
+    """A tree in Newick format with lengths of 32 bits, which CLUSTALW keeps."""
+    root = parse_newick(newick, "the tree")
     pieces: list[str] = []
     stack: list[Any] = [root]
     while stack:
@@ -35,7 +40,7 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
         else:
             end = ";\n" if at is root else _length(at)
             pieces.append(_NOT_IN_NAMES.sub("_", at.name or "") + end)
-    return "".join(pieces).encode()
+    return "".join(pieces)
 
 
 def _length(clade: Any) -> str:
