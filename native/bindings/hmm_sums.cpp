@@ -303,68 +303,38 @@ nb::tuple support(const Call &call, const HmmModel &model, const Segments &segme
     return nb::make_tuple(to_numpy(std::move(sums)), to_numpy(std::move(found)));
 }
 
+/// Two entries that call compute(call, model, progress): NAME_codes for sequences of symbols, NAME_frames for rows of
+/// emission scores.
+template <class Compute>
+void define_both(nb::module_ &m, const std::string &name, Compute compute) {
+    m.def((name + "_codes").c_str(),
+          [compute](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, int n_threads,
+                    nb::object progress) {
+              Call call(start, transition, offsets, n_threads, progress);
+              const HmmModel model = call.with_codes(start, transition, emission, codes);
+              return compute(call, model, progress);
+          },
+          array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), "n_threads"_a,
+          "progress"_a = nb::none());
+    m.def(
+        (name + "_frames").c_str(),
+        [compute](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, nb::object progress) {
+            Call call(start, transition, offsets, n_threads, progress);
+            const HmmModel model = call.with_frames(start, transition, frames);
+            return compute(call, model, progress);
+        },
+        array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
+        "progress"_a = nb::none());
+}
+
 }  // namespace
 }  // namespace tropalign
 
 void bind_hmm_sums(nb::module_ &m) {
     using namespace tropalign;
-    m.def(
-        "hmm_forward_codes",
-        [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, int n_threads,
-           nb::object progress) {
-            Call call(start, transition, offsets, n_threads, progress);
-            const HmmModel model = call.with_codes(start, transition, emission, codes);
-            return forward(call, model, progress);
-        },
-        array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), "n_threads"_a,
-        "progress"_a = nb::none());
-    m.def(
-        "hmm_forward_frames",
-        [](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, nb::object progress) {
-            Call call(start, transition, offsets, n_threads, progress);
-            const HmmModel model = call.with_frames(start, transition, frames);
-            return forward(call, model, progress);
-        },
-        array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
-        "progress"_a = nb::none());
-    m.def(
-        "hmm_posteriors_codes",
-        [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, int n_threads,
-           nb::object progress) {
-            Call call(start, transition, offsets, n_threads, progress);
-            const HmmModel model = call.with_codes(start, transition, emission, codes);
-            return all_posteriors(call, model, progress);
-        },
-        array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), "n_threads"_a,
-        "progress"_a = nb::none());
-    m.def(
-        "hmm_posteriors_frames",
-        [](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, nb::object progress) {
-            Call call(start, transition, offsets, n_threads, progress);
-            const HmmModel model = call.with_frames(start, transition, frames);
-            return all_posteriors(call, model, progress);
-        },
-        array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
-        "progress"_a = nb::none());
-    m.def(
-        "hmm_counts_codes",
-        [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, int n_threads,
-           nb::object progress) {
-            Call call(start, transition, offsets, n_threads, progress);
-            const HmmModel model = call.with_codes(start, transition, emission, codes);
-            return counts(call, model, progress);
-        },
-        array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), "n_threads"_a,
-        "progress"_a = nb::none());
-    m.def(
-        "hmm_counts_frames",
-        [](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, nb::object progress) {
-            Call call(start, transition, offsets, n_threads, progress);
-            const HmmModel model = call.with_frames(start, transition, frames);
-            return counts(call, model, progress);
-        },
-        array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
-        "progress"_a = nb::none());
+    define_both(m, "hmm_forward", forward);
+    define_both(m, "hmm_posteriors", all_posteriors);
+    define_both(m, "hmm_counts", counts);
     m.def(
         "hmm_labels",
         [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, Codes state_labels,
