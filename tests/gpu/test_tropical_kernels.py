@@ -188,6 +188,12 @@ def test_models(vendor_device, n_states):
     assert n_states < 8 or len(set(paths.tolist())) > 3
 
 
+def test_equal_paths(host):
+    """Two paths of the same steps in another order: sums of unrounded logarithms would differ in their last bits."""
+    rng = np.random.default_rng(0)
+    check_model(host, rng, random_model(rng, 3, 3), [49])
+
+
 @SETTINGS
 @given(data=st.data())
 def test_any_model(host, data):

@@ -136,6 +136,7 @@ class ModelsOnGpu:
         """
         tables = [rounded(start), rounded(transition)]
         given = rounded(observed.steps if emission is None else emission.T)
+        swept = Steps(given, observed.offsets) if emission is None else observed
         states = np.zeros(len(observed.steps), np.uint16)
 
         def walked(batch: _Batch) -> None:
@@ -146,7 +147,7 @@ class ModelsOnGpu:
             batch.program.launch("hmm_walk", groups, GROUP, *given)
             states[batch.steps] = memory.download(path, np.uint16, n)
 
-        self._swept([*tables, given], observed, VITERBI_PERIOD, False, walked, alive)
+        self._swept([*tables, given], swept, VITERBI_PERIOD, False, walked, alive)
         scores = path_scores(start, transition, emission, observed, states)
         return states.astype(np.uint8) if len(start) <= 256 else states, scores
 
