@@ -8,6 +8,12 @@ import pytest
 COMMAND = [sys.executable, "-m", "tropalign.cli.main"]
 
 
+@pytest.fixture(autouse=True)
+def buffered(monkeypatch):
+    """Commands buffer their output as users' do, wherever the tests run."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
 @pytest.fixture
 def family(request):
     """Some tens of proteins of a family."""

@@ -124,6 +124,11 @@ def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argpar
 
 def _fail(sentence: str, code: int) -> int:
     _say(sentence)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):  # Python would try again at its end, and exit with 120
+        _silence(sys.stdout)
     return code
 
 
