@@ -129,7 +129,11 @@ class MultipleAlignment:
         alphabet = judge_alphabet(residues) if alphabet is None else alphabet
         offsets = np.concatenate([[0], np.cumsum(is_residue.sum(1))]).astype(np.int64)
         batch = SequenceBatch(alphabet.encode(residues)[0], offsets, texts, alphabet, residues)
-        return cls(batch, np.nonzero(is_residue)[1].astype(np.int32), letters.shape[1])
+        # Row by row: indices of a whole alignment would take 16 bytes per letter.
+        columns = np.empty(len(residues), np.int32)
+        for row, begin, end in zip(is_residue, offsets[:-1], offsets[1:], strict=True):
+            columns[begin:end] = np.flatnonzero(row)
+        return cls(batch, columns, letters.shape[1])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -153,7 +157,8 @@ class MultipleAlignment:
 
     def _spread(self, values: NDArray[np.uint8], fill: int) -> NDArray[np.uint8]:
         out = np.full((len(self), self.n_columns), fill, np.uint8)
-        out.ravel()[self.row_index * self.n_columns + self.columns] = values
+        for row, begin, end in zip(out, self.sequences.offsets[:-1], self.sequences.offsets[1:], strict=True):
+            row[self.columns[begin:end]] = values[begin:end]
         out.flags.writeable = False
         return out
 
