@@ -1,5 +1,7 @@
 """Bounds by letters: never below what an alignment reaches, and the output as without them."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -97,6 +99,24 @@ def test_least_identities_keep_the_same_rows(monkeypatch, mode, top):
     assert kept.target_index.tolist() == expected.target_index.tolist()
     is_pruned = mode == "global" and top is None
     assert (passed[0] < 1225 // 4) == is_pruned if top is None else passed[0] == 50 * 49
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("top", [None, 2])
+def test_least_coverages_keep_the_same_rows(monkeypatch, mode, top):
+    texts = random_texts(np.random.default_rng(5), 50, 3, 30)
+    batch, everything = aligned(texts, mode=mode, top=top)
+    paired = [
+        sum(int(n) for n, op in re.findall(r"(\d+)([=XID])", cigar) if op in "=X") for cigar in everything.cigars()
+    ]
+    longer = np.maximum(batch.lengths[everything.query_index], batch.lengths[everything.target_index])
+    passed = counted(monkeypatch)
+    _, kept = aligned(texts, mode=mode, top=top, min_coverage=0.6)
+    expected = everything.take(np.array(paired) / longer >= 0.6)
+    assert 0 < len(kept) < len(everything)
+    assert kept.cigars() == expected.cigars()
+    assert kept.target_index.tolist() == expected.target_index.tolist()
+    assert (passed[0] == 50 * 49) if top else (len(kept) <= passed[0] < 1225 * 0.9)
 
 
 def counted(monkeypatch):

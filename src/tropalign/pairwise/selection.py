@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tropalign.execution.task import Progress
     from tropalign.pairwise.options import PairOptions
     from tropalign.pairwise.pair_order import PairOrder
+    from tropalign.results.alignments import AlignmentTable
     from tropalign.sequences import SequenceBatch
 
 Index = NDArray[np.int64]
@@ -109,10 +110,12 @@ class Bounds:
         self._queries, self._targets, self._options = queries, targets, options
         tests: list[Test] = []
         if options.strand == "plus":
+            # The best of a query are chosen by score alone, and only then by identity and coverage.
+            if options.min_coverage is not None and options.top is None:
+                tests.append(self._coverages)
             if options.min_score is not None:
                 tests.append(self._scores)
-            # A global alignment has no fewer columns than the longer sequence. The best of a query are chosen by score
-            # alone, and only then by identity.
+            # A global alignment has no fewer columns than the longer sequence.
             if options.min_identity is not None and options.top is None and _pays_ends(options):
                 tests.append(self._identities)
         self._tests = [test for test in tests if np.mean(test(*sample, 1)) <= MOST_KEPT]
@@ -150,9 +153,28 @@ class Bounds:
         keep: NDArray[np.bool_] = most / columns >= (self._options.min_identity or 0.0)
         return keep
 
+    def _coverages(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
+        lengths = self._queries.lengths[query], self._targets.lengths[target]
+        keep: NDArray[np.bool_] = np.minimum(*lengths) / np.maximum(*lengths) >= (self._options.min_coverage or 0.0)
+        return keep
+
     @property
     def _codes(self) -> tuple[Codes, Index, Codes, Index]:
         return self._queries.codes, self._queries.offsets, self._targets.codes, self._targets.offsets
+
+
+def coverage(table: AlignmentTable) -> NDArray[np.float64]:
+    """The share of the longer sequence's residues that stand beside a residue, per row of whole alignments.
+
+    Returns
+    -------
+    float64, shape (n_rows,)
+    """
+    longer = np.maximum(table.queries.lengths[table.query_index], table.targets.lengths[table.target_index])
+    if table.n_columns is None or table.n_gaps is None:
+        raise ValueError("only whole alignments have a coverage")
+    share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / longer
+    return share
 
 
 def some_pairs(order: PairOrder) -> tuple[Index, Index]:

@@ -23,7 +23,7 @@ from tropalign.machine.memory import default_budget, require
 from tropalign.pairwise import selection
 from tropalign.pairwise.options import PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
-from tropalign.pairwise.selection import Bounds, best_targets, selected, some_pairs, suits_groups
+from tropalign.pairwise.selection import Bounds, best_targets, coverage, selected, some_pairs, suits_groups
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.results.columns import COUNT_COLUMNS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
@@ -267,7 +267,8 @@ class PairsTask:
     @cached_property
     def _bounds(self) -> Bounds | None:
         options = self.options
-        if (options.min_score is None and options.min_identity is None) or not self._order.n:
+        asked = (options.min_score, options.min_identity, options.min_coverage)
+        if all(least is None for least in asked) or not self._order.n:
             return None
         return Bounds(self.queries, self.targets, options, some_pairs(self._order))
 
@@ -297,6 +298,8 @@ class PairsTask:
         table = AlignmentTable(self.queries, self.targets, rows.report, *places, strand=rows.strand, **columns)
         if self.options.min_identity is not None:
             table = table.take(table.identity >= self.options.min_identity)
+        if self.options.min_coverage is not None:
+            table = table.take(coverage(table) >= self.options.min_coverage)
         return table
 
     def _scored(
