@@ -13,8 +13,10 @@
 // end (sweep.hpp). Where the rows' end is free, the columns in which some lane ends are swept one by one, and u is
 // added up along them.
 //
-// Cost per vector of cells: the 10 operations of the recurrence; per column 2 to 8 more for the sums; per group 20
-// look-ups per column. Of 16 x 16 cells with 64 lanes that is 0.96 of the operations in the recurrence.
+// Cost per vector of cells: the 10 operations of the recurrence. Per unit, that is query and group: 2 to 8 operations
+// per column for the sums, and state and results of 64 lanes; per group some 20 look-ups per column. Measured with 64
+// lanes (Zen 5): 1.16 ns per vector of cells and 120 ns per unit in global mode, 1.0 ns and 70 ns in local mode, so
+// that 16 x 16 residues reach .71 of the rate of long sequences.
 #pragma once
 #include <algorithm>
 
