@@ -1,17 +1,18 @@
-"""What the benchmark of pairs measures beside GCUPS on one thread: threads, the command, a long pair, imports."""
+"""What the benchmark of pairs measures beside GCUPS on one thread: threads, commands, a long pair, imports."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from sets import FILES
+from sets import FILES, cdr3, random_proteins
 
 LONG = 100_000
 #: A process that would take more than this is stopped by the system, not by the machine's last byte.
@@ -98,6 +99,40 @@ def long_pair(options, scratch: Path) -> dict[str, float | str]:
     return out
 
 
+def fasta(path: Path, texts: list[str]) -> Path:
+    """Writes sequences with names."""
+    path.write_text("".join(f">s{k}\n{text}\n" for k, text in enumerate(texts)))
+    return path
+
+
+def database(options, scratch: Path) -> dict[str, dict[str, float | str]]:
+    """The ten best of a database for one protein, local, one thread: the command, and ssearch36 where it is there."""
+    share = 20 if options.quick else 1
+    query = fasta(scratch / "query.fasta", [random_proteins(1, 433, 433)[0]])
+    sets = {
+        "500,000 peptides of 20-60 residues": (500_000 // share, 20, 60),
+        "20,000 proteins of 50-2,000 residues": (20_000 // share, 50, 2000),
+    }
+    found = {}
+    for name, size in sets.items():
+        path = fasta(scratch / "database.fasta", random_proteins(*size))
+        words = f"pairs {query} {path} --top 10 --threads 1 -q -o {scratch / 'best.tsv'}".split()
+        found[name] = timed(tropalign(*words))
+        if program := shutil.which("ssearch36"):
+            found[f"{name}, ssearch36"] = timed(
+                [program, "-q", "-T", "1", "-b", "10", "-d", "10", str(query), str(path)]
+            )
+    return found
+
+
+def repertoire(options, scratch: Path) -> dict[str, float | str]:
+    """The five best of each of 20,000 CDR3 among all others, global, two threads."""
+    n = 2_000 if options.quick else 20_000
+    path = fasta(scratch / "cdr3.fasta", cdr3(n))
+    words = f"pairs {path} --mode global --top 5 --threads 2 -q -o {scratch / 'cdr3.tsv'}".split()
+    return timed(tropalign(*words))
+
+
 def start(options, scratch: Path) -> dict[str, float | str]:
     """Wall time of a process that imports the package, of `tropalign --version`, and of an interpreter alone."""
     commands = {
@@ -112,6 +147,13 @@ def start(options, scratch: Path) -> dict[str, float | str]:
     }
 
 
-EXTRAS = {"threads": threads, "command": command, "long_pair": long_pair, "start": start}
+EXTRAS = {
+    "threads": threads,
+    "command": command,
+    "database": database,
+    "repertoire": repertoire,
+    "long_pair": long_pair,
+    "start": start,
+}
 #: The sets of sequences that each of them reads.
-EXTRA_SETS: dict[str, list[str]] = {"threads": ["459"], "command": ["100-420"], "long_pair": [], "start": []}
+EXTRA_SETS: dict[str, list[str]] = {name: [] for name in EXTRAS} | {"threads": ["459"], "command": ["100-420"]}

@@ -5,6 +5,8 @@
 #include "../compute/isa.hpp"
 
 void bind_pairwise(nanobind::module_ &);
+void bind_best_targets(nanobind::module_ &);
+void bind_pair_bounds(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
 void bind_sequences(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
@@ -38,6 +40,8 @@ NB_MODULE(_native, m) {
     m.def("selected_isa", &tropalign::selected_isa,
           "The instruction set whose kernels run (TROPALIGN_ISA overrides the best).");
     bind_pairwise(m);
+    bind_best_targets(m);
+    bind_pair_bounds(m);
     bind_formats(m);
     bind_sequences(m);
     bind_gpu_plan(m);

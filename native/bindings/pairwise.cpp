@@ -1,59 +1,16 @@
 // Python sees one function: align_pairs, over plain arrays. Validation and names live in tropalign.pairwise.
 #include <nanobind/stl/tuple.h>
 
-#include <cstring>
 #include <memory>
-#include <vector>
 
 #include "../pairwise/dispatch.hpp"
 #include "../pairwise/tile.hpp"
-#include "check.hpp"
+#include "pair_arguments.hpp"
 
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
-
-using Matrix = nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_contig, nb::device::cpu>;
-
-/// A checked copy of a batch, with kCodeMargin readable bytes on either side of the codes.
-class OwnBatch {
-  public:
-    OwnBatch(const Column<uint8_t> &codes, const Column<int64_t> &offsets, const char *codes_name,
-             const char *offsets_name)
-        : codes_(codes.size() + 2 * kCodeMargin, kPadCode), offsets_(offsets.data(), offsets.data() + offsets.size()) {
-        if (codes.size()) std::memcpy(codes_.data() + kCodeMargin, codes.data(), codes.size());
-        require_codes(codes_.data() + kCodeMargin, codes.size(), kPadCode, codes_name);
-        const auto n_entries = static_cast<int64_t>(offsets_.size());
-        require_offsets(offsets_.data(), n_entries, static_cast<int64_t>(codes.size()), offsets_name);
-        require_no_empty(offsets_.data(), n_entries, offsets_name);
-        longest_ = longest_of(offsets_.data(), n_entries, offsets_name);
-    }
-
-    Sequences sequences() const {
-        return {codes_.data() + kCodeMargin, offsets_.data(), static_cast<int64_t>(offsets_.size()) - 1};
-    }
-    int64_t longest() const { return longest_; }
-
-  private:
-    std::vector<uint8_t> codes_;
-    std::vector<int64_t> offsets_;
-    int64_t longest_;
-};
-
-/// The engine reads the matrix by rows or by columns, as it likes, and computes in 32 bits at most.
-void check_scoring(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, int64_t longest) {
-    require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs are zero or more");
-    int64_t highest = 1;  // of absolute values
-    for (int a = 0; a < kPadCode; ++a)
-        for (int b = 0; b < kPadCode; ++b) {
-            require(matrix(a, b) == matrix(b, a), "matrix: not symmetric");
-            highest = std::max(highest, std::abs(int64_t{matrix(a, b)}));
-        }
-    if ((highest + gap_open + 2 * int64_t{gap_extend}) * (2 * longest + 2) > INT32_MAX)
-        refuse("matrix, gap_open, gap_extend: scores of sequences of " + std::to_string(longest) +
-               " residues may pass 2147483647");
-}
 
 nb::dict columns_as_dict(TileColumns &&columns, Depth depth) {
     nb::dict out;
@@ -88,22 +45,13 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
     require_progress(progress);
     require(depth >= 0 && depth <= 2, "depth: none of 0, 1 and 2");
     require(memory_bytes > 0, "memory_bytes: not above 0");
-    require(query_index.size() == target_index.size(), "query_index, target_index: arrays of unequal lengths");
-    const bool one_set = query_codes.data() == target_codes.data() && query_codes.size() == target_codes.size() &&
-                         query_offsets.data() == target_offsets.data() && query_offsets.size() == target_offsets.size();
-    const OwnBatch queries(query_codes, query_offsets, "query_codes", "query_offsets");
-    std::unique_ptr<OwnBatch> own_targets;
-    if (!one_set)
-        own_targets = std::make_unique<OwnBatch>(target_codes, target_offsets, "target_codes", "target_offsets");
-    const OwnBatch &targets = one_set ? queries : *own_targets;
-    check_scoring(matrix, gap_open, gap_extend, std::max(queries.longest(), targets.longest()));
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    check_scoring(matrix, gap_open, gap_extend, sets.longest());
     TileRequest request;
-    request.queries = queries.sequences(), request.targets = targets.sequences();
-    require_below(query_index.data(), query_index.size(), request.queries.count, "query_index");
-    require_below(target_index.data(), target_index.size(), request.targets.count, "target_index");
+    request.queries = sets.queries().sequences(), request.targets = sets.targets().sequences();
     request.query_index = query_index.data();
     request.target_index = target_index.data();
-    request.n_pairs = static_cast<int64_t>(query_index.size());
+    request.n_pairs = require_pairs(sets, query_index, target_index);
     request.free_ends = {std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends),
                          std::get<3>(free_ends)};
     request.n_threads = n_threads;

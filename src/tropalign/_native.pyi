@@ -112,6 +112,48 @@ def align_pairs(
     memory_bytes: int,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, Any]: ...
+def best_targets(
+    query_codes: _U8,
+    query_offsets: _I64,
+    reverse_codes: _U8 | None,
+    target_codes: _U8,
+    target_offsets: _I64,
+    span: tuple[int, int],
+    skips_self: bool,
+    most: int,
+    least_score: int,
+    matrix: _I32,
+    gap_open: int,
+    gap_extend: int,
+    mode: str,
+    free_ends: tuple[bool, bool, bool, bool],
+    n_threads: int,
+    memory_bytes: int,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]: ...
+def score_bounds(
+    query_codes: _U8,
+    query_offsets: _I64,
+    target_codes: _U8,
+    target_offsets: _I64,
+    query_index: _I64,
+    target_index: _I64,
+    matrix: _I32,
+    gap_open: int,
+    gap_extend: int,
+    mode: str,
+    pays_ends: bool,
+    n_threads: int,
+) -> _I32: ...
+def identity_bounds(
+    query_codes: _U8,
+    query_offsets: _I64,
+    target_codes: _U8,
+    target_offsets: _I64,
+    query_index: _I64,
+    target_index: _I64,
+    n_threads: int,
+) -> _I32: ...
 def split_fasta(
     text: _U8, goes_on: bool, most_records: int, leading_blanks: bool
 ) -> tuple[tuple[_U8, _I64], tuple[_U8, _I64], tuple[_U8, _I64], int]: ...

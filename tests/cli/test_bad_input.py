@@ -97,6 +97,8 @@ def test_options_that_fit_no_input(fails, arguments, code, sentence):
         (["--min-identity", "2"], "argument --min-identity: '2' is no fraction between 0 and 1"),
         (["--min-identity", "nan"], "argument --min-identity: 'nan' is no fraction between 0 and 1"),
         (["--min-identity", "0.5", "--report", "score"], "min-identity needs report 'alignment'"),
+        (["--min-coverage", "2"], "argument --min-coverage: '2' is no fraction between 0 and 1"),
+        (["--min-coverage", "0.5", "--report", "score"], "min-coverage needs report 'alignment'"),
         (["--top", "0"], "argument --top: 0 is below 1"),
         (["-t", "-1"], "argument -t/--threads: -1 is below 0"),
         (["-t", "two"], "argument -t/--threads: 'two' is no whole number"),

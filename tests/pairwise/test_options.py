@@ -95,6 +95,8 @@ def test_pairs_are_in_range_or_refused(pairs, n_queries, n_targets):
         ({"min_identity": True}, "min-identity True is no fraction between 0 and 1"),
         ({"min_identity": "0.5"}, "min-identity '0.5' is no fraction between 0 and 1"),
         ({"min_identity": 2}, "min-identity 2 is no fraction between 0 and 1"),
+        ({"min_coverage": -0.1}, "min-coverage -0.1 is no fraction between 0 and 1"),
+        ({"min_coverage": 0.5, "report": "ends"}, "min-coverage needs report 'alignment'"),
         ({"mode": None}, "mode None is none of local, global, semiglobal"),
         ({"mode": ["local"]}, "mode ['local'] is none of local"),
         ({"report": "all"}, "report 'all' is none of score, ends, alignment"),

@@ -110,3 +110,21 @@ def test_names_that_break_a_line():
 def test_names_beyond_ascii():
     batch = SequenceBatch.from_strings(["ACGT"], ["Prot\u00e9ine"])
     assert rows.join([rows.names(batch, np.zeros(2, np.int64))], 2).decode() == "Prot\u00e9ine\n" * 2
+
+
+def test_few_names_out_of_many():
+    texts = [f"näme {k}" for k in range(100)]
+    few, many = np.array([7, 93, 7, 0]), np.arange(100)[::-1].copy()
+    batch = SequenceBatch.from_strings(["MKV"] * 100, texts)
+    column = rows.names(batch, few, "p ")
+    assert len(column[2]) == 4, "only what the rows name is encoded"
+    assert rows.join([column], 4) == "".join(f"p {texts[k]}\n" for k in few).encode()
+    for index in (many, few):  # all are encoded from then on
+        assert rows.join([rows.names(batch, index)], len(index)) == "".join(f"{texts[k]}\n" for k in index).encode()
+
+
+def test_a_name_that_no_row_has_is_refused_too():
+    batch = SequenceBatch.from_strings(["MKV"] * 100, [*map(str, range(99)), "a\tb"])
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"the name holds a tab or a line break"):
+            rows.names(batch, np.array([3]))

@@ -95,6 +95,12 @@ def _add_selection_options(group: Any) -> None:
     group.add_argument(
         "--min-identity", type=fraction, metavar="F", help="only alignments with at least this fraction identical"
     )
+    group.add_argument(
+        "--min-coverage",
+        type=fraction,
+        metavar="F",
+        help="only alignments with at least this fraction of the longer sequence's residues beside a residue",
+    )
     group.add_argument("-f", "--format", choices=format_names("pairs"), help="default: by the suffix of -o, else tsv")
     group.add_argument(
         "--matrix-values", choices=("score", "identity", "distance"), help="what --format matrix holds (default: score)"
@@ -181,7 +187,7 @@ def _asked(options: argparse.Namespace) -> _Asked:
 
 def _asked_matrix(options: argparse.Namespace) -> _Asked:
     refuse = options.parser.error
-    for name in ("top", "min_score", "min_identity", "pairs"):
+    for name in ("top", "min_score", "min_identity", "min_coverage", "pairs"):
         if getattr(options, name) is not None:
             refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
     by_suffix = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(suffix_of(options.output), "tsv")
@@ -274,6 +280,7 @@ def _pair_options(options: argparse.Namespace, report: str, alphabet: Alphabet) 
         top=options.top,
         min_score=options.min_score,
         min_identity=options.min_identity,
+        min_coverage=options.min_coverage,
     )
 
 

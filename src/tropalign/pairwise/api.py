@@ -48,6 +48,7 @@ def align_all(
     top: int | None = None,
     min_score: int | None = None,
     min_identity: float | None = None,
+    min_coverage: float | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
@@ -79,8 +80,9 @@ def align_all(
         Both: the better of a nucleotide query's two strands; plus where they are equal.
     top
         Only that many best targets of each query; the earlier target where scores are equal.
-    min_score, min_identity
-        Only rows with at least this score, or this fraction of identical columns.
+    min_score, min_identity, min_coverage
+        Only rows with at least this score, this fraction of identical columns, or this fraction of the longer
+        sequence's residues beside a residue (not a gap).
     n_threads
         0: as many as the process may use; at most 1024.
     memory_bytes
@@ -117,7 +119,8 @@ def align_all(
     if others is not None:
         check_same_alphabet(batch, others)
     matrix, gap = default_scoring(batch.alphabet, matrix, gap)
-    options = PairOptions(matrix, gap, mode, report, free_ends, strand, top, min_score, min_identity)  # type: ignore[arg-type]
+    kept = {"top": top, "min_score": min_score, "min_identity": min_identity, "min_coverage": min_coverage}
+    options = PairOptions(matrix, gap, mode, report, free_ends, strand, **kept)  # type: ignore[arg-type]
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
     task = PairsTask(batch, others, options, pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(device)

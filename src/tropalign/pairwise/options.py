@@ -72,8 +72,9 @@ class PairOptions:
         "plus", or "both": the query's better strand (plus when equal; alphabets with strands only).
     top
         Only the `top` best targets of each query (the earlier target when equal).
-    min_score, min_identity
-        Only rows with at least this score, or this fraction of identical columns.
+    min_score, min_identity, min_coverage
+        Only rows with at least this score, this fraction of identical columns, or this fraction of the longer
+        sequence's residues beside a residue.
 
     Raises
     ------
@@ -92,6 +93,7 @@ class PairOptions:
     top: int | None = None
     min_score: int | None = None
     min_identity: float | None = None
+    min_coverage: float | None = None
 
     def __post_init__(self) -> None:
         from tropalign.scoring import Gap, SubstitutionMatrix
@@ -120,16 +122,16 @@ class PairOptions:
                 object.__setattr__(self, name, whole_number(name.replace("_", "-"), getattr(self, name)))
         if self.top is not None and self.top < 1:
             raise UsageError(f"top {self.top}: at least one target per query has to be kept")
-        self._check_identity()
+        self._check_share("min-identity", self.min_identity)
+        self._check_share("min-coverage", self.min_coverage)
 
-    def _check_identity(self) -> None:
-        share: Any = self.min_identity
+    def _check_share(self, name: str, share: Any) -> None:
         if share is None:
             return
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
-            raise UsageError(f"min-identity {share!r} is no fraction between 0 and 1")
+            raise UsageError(f"{name} {share!r} is no fraction between 0 and 1")
         if self.report != "alignment":
-            raise UsageError("min-identity needs report 'alignment'")
+            raise UsageError(f"{name} needs report 'alignment'")
 
     @property
     def is_local(self) -> bool:
@@ -168,7 +170,7 @@ class PairOptions:
             words["free_ends"] = ",".join(end for end in FREE_ENDS if end in self.free_ends)
         if self.strand != "plus":
             words["strand"] = self.strand
-        for name in ("top", "min_score", "min_identity"):
+        for name in ("top", "min_score", "min_identity", "min_coverage"):
             if getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))
         return words

@@ -53,10 +53,12 @@ class Grid:
     ----------
     query_lengths, target_lengths : int64, shape (n_queries,) and (n_targets,)
     form : {"all", "triangle", "no diagonal"}
+    pair_cells
+        What a pair costs beside its cells.
     """
 
-    def __init__(self, query_lengths: Index, target_lengths: Index, form: str) -> None:
-        self._form, self._n_targets = form, len(target_lengths)
+    def __init__(self, query_lengths: Index, target_lengths: Index, form: str, pair_cells: int = PAIR_CELLS) -> None:
+        self._form, self._n_targets, self._pair_cells = form, len(target_lengths), pair_cells
         n_queries = len(query_lengths)
         self._lengths = query_lengths.astype(np.float64)
         # Cells of a query with the targets before each one, per residue of the query; and their overheads.
@@ -71,15 +73,15 @@ class Grid:
             if form == "no diagonal":
                 residues = residues - target_lengths
         self._begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self._cost = _sums(self._lengths * residues + PAIR_CELLS * counts.astype(np.float64))
+        self._cost = _sums(self._lengths * residues + pair_cells * counts.astype(np.float64))
         self.n = int(self._begin[-1])
 
     def pairs(self, begin: int, end: int) -> tuple[Index, Index]:
         """Query and target indices, int64, shape (end - begin,) each."""
         if begin >= end:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        first, last = (int(np.searchsorted(self._begin, k, "right")) - 1 for k in (begin, end - 1))
-        rows = np.arange(first, last + 1)
+        first, after = self.queries(begin, end)
+        rows = np.arange(first, after)
         counts = np.minimum(self._begin[rows + 1], end) - np.maximum(self._begin[rows], begin)
         query = np.repeat(rows, counts)
         # The first pair of a row is that with target 0, in a triangle that with the row's successor.
@@ -95,7 +97,7 @@ class Grid:
             return float(self._cost[-1])
         row = int(np.searchsorted(self._begin, position, "right")) - 1
         count = position - int(self._begin[row])
-        return float(self._cost[row] + self._lengths[row] * self._residues(row, count) + PAIR_CELLS * count)
+        return float(self._cost[row] + self._lengths[row] * self._residues(row, count) + self._pair_cells * count)
 
     def _residues(self, row: int, count: int) -> float:
         """Residues of the first `count` targets of a row of the grid."""
@@ -122,6 +124,13 @@ class Grid:
                 high = middle - 1
         following = min(low + 1, self.n)
         return following if self.cost_before(following) - cost < cost - self.cost_before(low) else low
+
+    def queries(self, begin: int, end: int) -> tuple[int, int]:
+        """The queries of the pairs from position `begin` to before `end`: the first, and the one after the last."""
+        if begin >= end:
+            return 0, 0
+        first, last = (int(np.searchsorted(self._begin, k, "right")) - 1 for k in (begin, end - 1))
+        return first, last + 1
 
     def query_begin(self, position: int) -> int:
         """The first position of that query."""

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,10 @@ from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
+from tropalign.pairwise import selection
 from tropalign.pairwise.options import PairOptions, checked_pairs
-from tropalign.pairwise.pair_order import Grid, Listed, PairOrder
+from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
+from tropalign.pairwise.selection import Bounds, best_targets, coverage, selected, some_pairs, suits_groups
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.results.columns import COUNT_COLUMNS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
@@ -131,6 +133,8 @@ class PairsTask:
             raise InputError(f"both strands were asked for, but {name} have one: leave --strand both out")
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
+        # The best targets of a query are found without a list of its pairs, where there are enough of them.
+        self._in_groups = options.top is not None and pairs is None and suits_groups(self.targets)
         self._order = self._ordered()
         self._column_bytes = column_bytes
         self._most_pairs, self._scratch_bytes = self._room()
@@ -161,7 +165,8 @@ class PairsTask:
         if self.pairs is not None:
             return Listed(self.pairs, self.queries.lengths, self.targets.lengths)
         form = "triangle" if self.is_triangle else "no diagonal" if self.skips_self else "all"
-        return Grid(self.queries.lengths, self.targets.lengths, form)
+        pair_cells = selection.PAIR_CELLS if self._in_groups else PAIR_CELLS
+        return Grid(self.queries.lengths, self.targets.lengths, form, pair_cells)
 
     def _room(self) -> tuple[int, int]:
         """How many pairs a tile may hold, and what native code may take, within the memory allowed.
@@ -192,12 +197,18 @@ class PairsTask:
         # The best targets of a query are chosen among all of them: its pairs stay in one tile.
         snap = order.query_begin if self.options.top is not None else int
         begin, end = share(order, shard, snap)
-        bounds = cuts(order, begin, end, self._most_pairs, TILE_CELLS, snap)
+        most, cells = self._most_pairs, TILE_CELLS
+        if self._in_groups:
+            # What a tile keeps takes memory, not what it looks at.
+            kept = min(self.options.top or 1, len(self.targets))
+            most, cells = max(most // kept, 1) * len(self.targets), selection.TILE_CELLS
+        bounds = cuts(order, begin, end, most, cells, snap)
         return [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
 
     def _tile(self, index: int, begin: int, end: int) -> Tile:
         cells = int(self._order.cost_before(end) - self._order.cost_before(begin))
-        return Tile(index, cells, int(self._row_bytes() * (end - begin)), end - begin, (begin, end))
+        n_listed = min(end - begin, self._most_pairs) if self.options.top is not None else end - begin
+        return Tile(index, cells, int(self._row_bytes() * n_listed), end - begin, (begin, end))
 
     def pairs_of(self, tile: Tile) -> tuple[Index, Index]:
         """Query and target indices of a tile's pairs, int64, in order."""
@@ -205,11 +216,28 @@ class PairsTask:
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
         """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
-        return self._align(tile, partial(self._native, n_threads), progress)
+        engine = partial(self._native, n_threads)
+        order = self._order
+        if not self._in_groups or not isinstance(order, Grid):
+            return self._align(tile, engine, progress, n_threads)
+        found = best_targets(
+            self.queries,
+            self._reverse,
+            self.targets,
+            order.queries(*tile.payload),
+            self.skips_self,
+            self.options,
+            n_threads,
+            self._scratch_bytes,
+            progress and partial(_after, progress, 0, tile.n_items),
+        )
+        strand = None if self._reverse is None else found["strand"]
+        rows = _Rows(found["query"], found["target"], self.options.report, strand)
+        return self._kept(tile, rows, found["score"], engine, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
         """The same on a GPU."""
-        return self._align(tile, partial(self._on_device, device), progress)
+        return self._align(tile, partial(self._on_device, device), progress, 1)
 
     def split(self, tile: Tile) -> list[Tile]:
         """Two tiles of about half the cost; none of a single pair, or of a query whose best targets are wanted."""
@@ -227,14 +255,33 @@ class PairsTask:
         """The tables one after another."""
         return concatenate(results)
 
-    def _align(self, tile: Tile, engine: Engine, progress: Progress | None) -> AlignmentTable:
+    def _align(self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int) -> AlignmentTable:
         options = self.options
         if options.top is None and options.min_score is None and self._reverse is None:
-            query, target = self.pairs_of(tile)
+            first, last = tile.payload
+            query, target = self._within_reach(first, last, n_threads)
             return self._table(_Rows(query, target, options.report, None), engine, progress)
         # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
-        rows, score = self._scored(tile, engine, progress)
-        if options.report == "score":
+        return self._kept(tile, *self._scored(tile, engine, progress, n_threads), engine, progress)
+
+    @cached_property
+    def _bounds(self) -> Bounds | None:
+        options = self.options
+        asked = (options.min_score, options.min_identity, options.min_coverage)
+        if all(least is None for least in asked) or not self._order.n:
+            return None
+        return Bounds(self.queries, self.targets, options, some_pairs(self._order))
+
+    def _within_reach(self, begin: int, end: int, n_threads: int) -> tuple[Index, Index]:
+        """Query and target indices of the pairs from position `begin` to before `end` that bounds do not exclude."""
+        query, target = self._order.pairs(begin, end)
+        return (query, target) if self._bounds is None else self._bounds.within_reach(query, target, n_threads)
+
+    def _kept(
+        self, tile: Tile, rows: _Rows, score: NDArray[np.int32], engine: Engine, progress: Progress | None
+    ) -> AlignmentTable:
+        """What is reported of the rows that scores leave."""
+        if rows.report == "score":
             return AlignmentTable(self.queries, self.targets, "score", rows.query, rows.target, score, rows.strand)
         return self._table(rows, engine, progress and partial(_repeated, progress, tile.n_items))
 
@@ -251,9 +298,13 @@ class PairsTask:
         table = AlignmentTable(self.queries, self.targets, rows.report, *places, strand=rows.strand, **columns)
         if self.options.min_identity is not None:
             table = table.take(table.identity >= self.options.min_identity)
+        if self.options.min_coverage is not None:
+            table = table.take(coverage(table) >= self.options.min_coverage)
         return table
 
-    def _scored(self, tile: Tile, engine: Engine, progress: Progress | None) -> tuple[_Rows, NDArray[np.int32]]:
+    def _scored(
+        self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int
+    ) -> tuple[_Rows, NDArray[np.int32]]:
         """The pairs that scores do not leave out, with their better strand, and the scores.
 
         A query with very many targets, whose best are wanted, is scored some pairs at a time.
@@ -263,7 +314,7 @@ class PairsTask:
         for begin in range(first, last, self._most_pairs):
             end = min(begin + self._most_pairs, last)
             report = progress and partial(_after, progress, begin - first, end - begin)
-            query, target = self._order.pairs(begin, end)
+            query, target = self._within_reach(begin, end, n_threads)
             strand = np.ones(len(query), np.int8)
             score = engine(_Rows(query, target, "score", None if self._reverse is None else strand), report)["score"]
             if self._reverse is not None:
@@ -273,7 +324,7 @@ class PairsTask:
                 score = np.maximum(score, other)
             kept.append((query, target, score, strand))
             together = tuple(np.concatenate(columns) for columns in zip(*kept, strict=True))
-            best = _selected(together[0], together[2], self.options)
+            best = selected(together[0], together[2], self.options)
             kept = [tuple(column[best] for column in together)]  # type: ignore[list-item]
         query, target, score, strand = kept[0]
         rows = _Rows(query, target, self.options.report, strand if self._reverse is not None else None)
@@ -354,17 +405,3 @@ def _after(progress: Progress, before: int, most: int, items: int) -> None:
 def _repeated(progress: Progress, n_items: int, items: int) -> None:
     """Reports a second pass over a tile, all of whose items have begun; it can be stopped here."""
     progress(n_items)
-
-
-def _selected(query: Index, score: NDArray[np.int32], options: PairOptions) -> Index:
-    """Rows to keep by score: at least min_score, and the top of each query; in the order of the rows."""
-    rows = np.arange(len(query))
-    if options.min_score is not None:
-        rows = rows[score >= options.min_score]
-    if options.top is not None and len(rows):
-        order = np.lexsort((rows, -score[rows].astype(np.int64), query[rows]))
-        ordered = query[rows][order]
-        begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.concatenate([begins, [len(order)]])))
-        rows = rows[order[rank < options.top]]  # the best first, query by query
-    return rows

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,11 @@ class Named(Protocol):
 #: Words that are encoded at a time.
 ENCODED_AT_ONCE = 1 << 14
 
+#: Names are encoded one by one where the rows name less than this share of the sequences, and all at once otherwise.
+FEW_NAMES = 0.125
+
 _names: WeakKeyDictionary[Named, Texts] = WeakKeyDictionary()
+_checked: WeakSet[Named] = WeakSet()
 
 
 def encoded(words: Sequence[str]) -> Texts:
@@ -57,13 +61,23 @@ def encoded(words: Sequence[str]) -> Texts:
 def encoded_names(batch: Named) -> Texts:
     """Names of a batch; raises InputError for one that would break a line or a column."""
     if batch not in _names:
-        check_names(batch.names)
+        _check_all(batch)
         _names[batch] = encoded(batch.names)
     return _names[batch]
 
 
+def _check_all(batch: Named) -> None:
+    """Checks the names of a batch, once."""
+    if batch not in _checked:
+        check_names(batch.names)
+        _checked.add(batch)
+
+
 def check_names(words: Sequence[str]) -> None:
     """Raises InputError for a name that would break a line or a column."""
+    together = "".join(words)
+    if not any(letter in together for letter in "\t\n\r"):
+        return
     for name in words:
         if "\t" in name or "\n" in name or "\r" in name:
             raise InputError("the name holds a tab or a line break: rename the sequence", record=name)
@@ -71,6 +85,11 @@ def check_names(words: Sequence[str]) -> None:
 
 def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:
     """Names of the indexed sequences."""
+    if batch not in _names and len(index) < FEW_NAMES * len(batch):  # the best hits in a database
+        _check_all(batch)
+        present, place = np.unique(index, return_inverse=True)
+        known = batch.names
+        return ("text", *encoded([known[k] for k in present.tolist()]), place.astype(np.int64), prefix)
     return ("text", *encoded_names(batch), np.ascontiguousarray(index, np.int64), prefix)
 
 

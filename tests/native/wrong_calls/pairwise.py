@@ -171,3 +171,68 @@ def scatters():
         ("out", np.zeros(5, U32), "beyond"),
     ]:
         yield f"{name} {wrong}", _native.scatter_runs, changed(runs, **{name: wrong}), ValueError, text
+
+
+def best_targets():
+    """best_targets."""
+    codes, offsets = np.arange(12, dtype=U8), np.array([0, 4, 8, 12], I64)
+    matrix = np.where(np.eye(32, dtype=bool), 2, -1).astype(I32)
+    valid = {"query_codes": codes, "query_offsets": offsets, "reverse_codes": None, "target_codes": codes}
+    valid |= {"target_offsets": offsets, "span": (0, 3), "skips_self": True, "most": 2, "least_score": -5}
+    valid |= {"matrix": matrix, "gap_open": 3, "gap_extend": 1, "mode": "local", "free_ends": (False,) * 4}
+    valid |= {"n_threads": 2, "memory_bytes": 1 << 20}
+    call = _native.best_targets
+    long_codes, long_offsets = np.zeros(65537, U8), np.array([0, 65537], I64)
+    yield "valid", call, valid, None, ""
+    yield "other strand", call, changed(valid, reverse_codes=codes.copy()), None, ""
+    yield "no query", call, changed(valid, span=(1, 1)), None, ""
+    for span in [(-1, 2), (0, 4), (2, 1), (2**62, 2**62)]:
+        yield f"span {span}", call, changed(valid, span=span), ValueError, "span: not within"
+    for side in ("query", "target"):
+        wrong = np.array([0, 8, 4, 12], I64)
+        yield side, call, changed(valid, **{f"{side}_offsets": wrong}), ValueError, "offsets descend"
+        yield (
+            side,
+            call,
+            changed(valid, **{f"{side}_codes": with_value(codes, 5, 31)}),
+            ValueError,
+            "beyond the alphabet",
+        )
+    long_target = changed(valid, target_codes=long_codes, target_offsets=long_offsets)
+    yield "long target", call, long_target, ValueError, "longer than 65536"
+    for name, wrong, error, text in [
+        ("reverse_codes", codes[:8], ValueError, "beyond the data"),
+        ("reverse_codes", with_value(codes, 5, 31), ValueError, "reverse_codes"),
+        ("reverse_codes", codes.astype(I64), TypeError, ""),
+        ("most", 0, ValueError, "most: below 1"),
+        ("n_threads", 0, ValueError, "below 1"),
+        ("memory_bytes", 0, ValueError, "memory_bytes"),
+        ("mode", "glocal", ValueError, "none of"),
+        ("matrix", np.full((32, 32), 2**31 - 1, I32), ValueError, "may pass 2147483647"),
+        ("least_score", 2**31, TypeError, ""),
+        ("progress", 5, TypeError, "progress"),
+    ]:
+        yield f"{name} {np.shape(wrong)}", call, changed(valid, **{name: wrong}), error, text
+
+
+def bounds():
+    """score_bounds and identity_bounds."""
+    codes, offsets = np.arange(12, dtype=U8), np.array([0, 4, 8, 12], I64)
+    valid = {"query_codes": codes, "query_offsets": offsets, "target_codes": codes.copy(), "target_offsets": offsets}
+    valid |= {"query_index": np.array([0, 1], I64), "target_index": np.array([1, 2], I64), "n_threads": 2}
+    scoring = {"matrix": np.where(np.eye(32, dtype=bool), 2, -1).astype(I32), "gap_open": 3, "gap_extend": 1}
+    scoring |= {"mode": "local", "pays_ends": False}
+    for call, arguments in ((_native.identity_bounds, valid), (_native.score_bounds, valid | scoring)):
+        yield "valid", call, arguments, None, ""
+        for name, wrong, error, text in [
+            ("query_offsets", np.array([0, 8, 4, 12], I64), ValueError, "offsets descend"),
+            ("target_codes", with_value(codes, 5, 31), ValueError, "beyond the alphabet"),
+            ("query_index", np.array([0, 3], I64), ValueError, "query_index"),
+            ("target_index", np.array([0, -1], I64), ValueError, "target_index"),
+            ("target_index", np.zeros(1, I64), ValueError, "unequal"),
+            ("query_index", np.zeros(2, I32), TypeError, ""),
+            ("n_threads", 0, ValueError, "below 1"),
+        ]:
+            yield f"{name} {wrong}", call, changed(arguments, **{name: wrong}), error, text
+    for name, wrong, text in [("mode", "glocal", "none of"), ("gap_open", -1, "zero or more")]:
+        yield name, _native.score_bounds, changed(valid | scoring, **{name: wrong}), ValueError, text

@@ -1,0 +1,77 @@
+// The best targets of queries, over plain arrays.
+#include "../pairwise/best_targets.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+
+#include "../pairwise/dispatch.hpp"
+#include "pair_arguments.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+/// Targets that lanes of groups and units are for; longer ones run alone elsewhere.
+constexpr int64_t kLongestTarget = 1 << 16;
+
+nb::dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
+                         std::optional<Column<uint8_t>> reverse_codes, Column<uint8_t> target_codes,
+                         Column<int64_t> target_offsets, std::tuple<int64_t, int64_t> span, bool skips_self,
+                         int64_t most, int32_t least_score, Matrix matrix, int32_t gap_open, int32_t gap_extend,
+                         const char *mode, std::tuple<bool, bool, bool, bool> free_ends, int n_threads,
+                         int64_t memory_bytes, nb::object progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    require(memory_bytes > 0, "memory_bytes: not above 0");
+    require(most >= 1, "most: below 1");
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    std::unique_ptr<OwnBatch> own_reverse;
+    if (reverse_codes)
+        own_reverse = std::make_unique<OwnBatch>(*reverse_codes, query_offsets, "reverse_codes", "query_offsets");
+    require(sets.targets().longest() <= kLongestTarget, "target_offsets: a target is longer than 65536");
+    check_scoring(matrix, gap_open, gap_extend, sets.longest());
+    BestRequest request;
+    request.queries = sets.queries().sequences(), request.targets = sets.targets().sequences();
+    const Sequences reverse = own_reverse ? own_reverse->sequences() : Sequences{};
+    request.reverse = own_reverse ? &reverse : nullptr;
+    std::tie(request.first, request.last) = span;
+    require(request.first >= 0 && request.first <= request.last && request.last <= request.queries.count,
+            "span: not within the queries");
+    require(request.targets.count <= INT32_MAX, "target_offsets: too many targets");
+    request.skips_self = skips_self;
+    request.most = most;
+    request.least_score = least_score;
+    request.free_ends = {std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends),
+                         std::get<3>(free_ends)};
+    request.n_threads = n_threads;
+    request.memory_bytes = memory_bytes;
+    auto scoring = std::make_unique<Scoring>(mode_named(mode), Depth::score, matrix.data(), gap_open, gap_extend);
+    PythonPoll poll(progress);
+    BestTargets found;
+    {
+        nb::gil_scoped_release released;
+        found = best_targets(*selected_kernels(), *selected_group_kernels(), *scoring, request, std::ref(poll));
+    }
+    poll.rethrow();
+    nb::dict out;
+    out["query"] = to_numpy(std::move(found.query));
+    out["target"] = to_numpy(std::move(found.target));
+    out["score"] = to_numpy(std::move(found.score));
+    out["strand"] = to_numpy(std::move(found.strand));
+    return out;
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_best_targets(nb::module_ &m) {
+    using namespace tropalign;
+    m.def("best_targets", &best_targets_of, array("query_codes"), array("query_offsets"),
+          nb::arg("reverse_codes").noconvert().none(), array("target_codes"), array("target_offsets"), "span"_a,
+          "skips_self"_a, "most"_a, "least_score"_a, array("matrix"), "gap_open"_a, "gap_extend"_a, "mode"_a,
+          "free_ends"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
+          "The best targets of each query; see tropalign.pairwise.");
+}

@@ -1,0 +1,81 @@
+// What the bindings of pairs ask of sequences and scores.
+#pragma once
+#include <cstring>
+#include <memory>
+
+#include "../pairwise/tile.hpp"
+#include "check.hpp"
+
+namespace tropalign {
+
+using Matrix = nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_contig, nb::device::cpu>;
+
+/// A checked copy of a batch, with kCodeMargin readable bytes on either side of the codes.
+class OwnBatch {
+  public:
+    OwnBatch(const Column<uint8_t> &codes, const Column<int64_t> &offsets, const char *codes_name,
+             const char *offsets_name)
+        : codes_(codes.size() + 2 * kCodeMargin, kPadCode), offsets_(offsets.data(), offsets.data() + offsets.size()) {
+        if (codes.size()) std::memcpy(codes_.data() + kCodeMargin, codes.data(), codes.size());
+        require_codes(codes_.data() + kCodeMargin, codes.size(), kPadCode, codes_name);
+        const auto n_entries = static_cast<int64_t>(offsets_.size());
+        require_offsets(offsets_.data(), n_entries, static_cast<int64_t>(codes.size()), offsets_name);
+        require_no_empty(offsets_.data(), n_entries, offsets_name);
+        longest_ = longest_of(offsets_.data(), n_entries, offsets_name);
+    }
+
+    Sequences sequences() const {
+        return {codes_.data() + kCodeMargin, offsets_.data(), static_cast<int64_t>(offsets_.size()) - 1};
+    }
+    int64_t longest() const { return longest_; }
+
+  private:
+    std::vector<uint8_t> codes_;
+    std::vector<int64_t> offsets_;
+    int64_t longest_;
+};
+
+/// Queries and targets; where both are the same arrays they are one set, held once.
+class OwnSets {
+  public:
+    OwnSets(const Column<uint8_t> &query_codes, const Column<int64_t> &query_offsets,
+            const Column<uint8_t> &target_codes, const Column<int64_t> &target_offsets)
+        : queries_(query_codes, query_offsets, "query_codes", "query_offsets") {
+        const bool one_set = query_codes.data() == target_codes.data() && query_codes.size() == target_codes.size() &&
+                             query_offsets.data() == target_offsets.data() &&
+                             query_offsets.size() == target_offsets.size();
+        if (!one_set) own_ = std::make_unique<OwnBatch>(target_codes, target_offsets, "target_codes", "target_offsets");
+    }
+    const OwnBatch &queries() const { return queries_; }
+    const OwnBatch &targets() const { return own_ ? *own_ : queries_; }
+    int64_t longest() const { return std::max(queries_.longest(), targets().longest()); }
+
+  private:
+    const OwnBatch queries_;
+    std::unique_ptr<OwnBatch> own_;
+};
+
+/// How many pairs there are, once they are checked.
+inline int64_t require_pairs(const OwnSets &sets, const Column<int64_t> &query_index,
+                             const Column<int64_t> &target_index) {
+    require(query_index.size() == target_index.size(), "query_index, target_index: arrays of unequal lengths");
+    require_below(query_index.data(), query_index.size(), sets.queries().sequences().count, "query_index");
+    require_below(target_index.data(), target_index.size(), sets.targets().sequences().count, "target_index");
+    return static_cast<int64_t>(query_index.size());
+}
+
+/// The engine reads the matrix by rows or by columns, as it likes, and computes in 32 bits at most.
+inline void check_scoring(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, int64_t longest) {
+    require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs are zero or more");
+    int64_t highest = 1;  // of absolute values
+    for (int a = 0; a < kPadCode; ++a)
+        for (int b = 0; b < kPadCode; ++b) {
+            require(matrix(a, b) == matrix(b, a), "matrix: not symmetric");
+            highest = std::max(highest, std::abs(int64_t{matrix(a, b)}));
+        }
+    if ((highest + gap_open + 2 * int64_t{gap_extend}) * (2 * longest + 2) > INT32_MAX)
+        refuse("matrix, gap_open, gap_extend: scores of sequences of " + std::to_string(longest) +
+               " residues may pass 2147483647");
+}
+
+}  // namespace tropalign

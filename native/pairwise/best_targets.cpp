@@ -1,0 +1,273 @@
+#include "best_targets.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "../compute/parallel.hpp"
+#include "ranges.hpp"
+
+namespace tropalign {
+namespace {
+
+/// Queries that a group is held for: the work of interleaving its letters, and of their profile, is divided by them.
+constexpr int kQueriesAtOnce = 256;
+/// What the buffers of a thread take at the most: the letters of a group (64 x 16,384, twice), and a unit of one band.
+constexpr int64_t kThreadBytes = int64_t{16} << 20;
+/// After so many items in a row most of whose lanes passed 8 bits, a thread starts with 16, but for every 32nd one (as
+/// in tile.cpp).
+constexpr int kSaturatedItems = 4, kTriesAgain = 32;
+/// What a column costs in a vector, and in one of half the bytes: between processors whose widest vectors take as long
+/// as half ones (.94 measured on a Zen 5) and those that take twice as long.
+constexpr int64_t kWholeCost = 4, kHalfCost = 3;
+
+struct Kept {
+    int32_t score, target, strand;
+
+    bool before(const Kept &other) const { return score != other.score ? score > other.score : target < other.target; }
+};
+
+/// The best of each query so far. Which they are depends on no order, since no two pairs of a query are equal in score
+/// and target.
+class Lists {
+  public:
+    Lists(int64_t n_queries, int64_t most, int32_t least_score) : most_(most), lists_(n_queries), least_(n_queries) {
+        for (auto &least : least_) least.store(least_score, std::memory_order_relaxed);
+    }
+
+    /// A score below this one is not kept.
+    int32_t least(int64_t query) const { return least_[query].load(std::memory_order_relaxed); }
+
+    void offer(int64_t query, const Kept &pair) {
+        std::lock_guard lock(locks_[query % kLocks]);
+        auto &list = lists_[query];
+        auto before = [](const Kept &a, const Kept &b) { return a.before(b); };  // a heap with the worst on top
+        if (static_cast<int64_t>(list.size()) < most_) {
+            list.push_back(pair);
+            std::push_heap(list.begin(), list.end(), before);
+        } else if (pair.before(list.front())) {
+            std::pop_heap(list.begin(), list.end(), before);
+            list.back() = pair;
+            std::push_heap(list.begin(), list.end(), before);
+        } else {
+            return;
+        }
+        if (static_cast<int64_t>(list.size()) == most_)
+            least_[query].store(list.front().score, std::memory_order_relaxed);
+    }
+
+    std::vector<Kept> &sorted(int64_t query) {
+        auto &list = lists_[query];
+        std::sort(list.begin(), list.end(), [](const Kept &a, const Kept &b) { return a.before(b); });
+        return list;
+    }
+
+  private:
+    static constexpr int kLocks = 256;
+    const int64_t most_;
+    std::vector<std::vector<Kept>> lists_;
+    std::vector<std::atomic<int32_t>> least_;
+    std::mutex locks_[kLocks];
+};
+
+/// Targets that lie side by side: those at [begin, begin + n_lanes) of the targets by descending length.
+struct Group {
+    int64_t begin;
+    int n_lanes;
+};
+
+class BestRun {
+  public:
+    BestRun(const Kernels &kernels, const GroupKernels &group_kernels, const Scoring &scoring,
+            const BestRequest &request)
+        : kernels_(kernels), group_kernels_(group_kernels), scoring_(scoring), request_(request),
+          in_groups_(fits(scoring, 8) && scoring.step_fits8),
+          lists_(request.last - request.first, request.most, request.least_score) {}
+
+    BestTargets run(const Poll &poll) {
+        sort_targets();
+        cut_groups();
+        const int64_t n_queries = request_.last - request_.first;
+        const int64_t n_blocks = (n_queries + kQueriesAtOnce - 1) / kQueriesAtOnce;
+        const auto n_items = static_cast<int64_t>(groups_.size()) * n_blocks;
+        const int n_threads =
+            static_cast<int>(std::clamp<int64_t>(request_.memory_bytes / kThreadBytes, 1, request_.n_threads));
+        const int64_t at_once = std::clamp<int64_t>(n_items / (32 * n_threads), 1, 16);
+        for (int t = 0; t < n_threads; ++t) arenas_.emplace_back();
+        BestTargets out;
+        out.finished = parallel(
+            n_threads, n_items, at_once,
+            [&](int thread, int64_t k) { run_item(groups_[k / n_blocks], k % n_blocks, arenas_[thread]); },
+            [&](int64_t begun) {
+                return poll(n_queries * request_.targets.count / std::max<int64_t>(n_items, 1) * begun);
+            });
+        if (out.finished) collect(out);
+        return out;
+    }
+
+  private:
+    struct Arena {
+        GroupScratch groups;
+        UnitScratch units;
+        std::vector<int32_t> scores = std::vector<int32_t>(2 * kQueriesAtOnce * kMaxLanes);  // per strand
+        int saturated_streak = 0;
+    };
+
+    /// By descending length, equally long ones in their order.
+    void sort_targets() {
+        const Sequences &targets = request_.targets;
+        int32_t longest = 0;
+        for (int64_t k = 0; k < targets.count; ++k) longest = std::max(longest, targets[k].length);
+        std::vector<int64_t> begin(longest + 2);
+        for (int64_t k = 0; k < targets.count; ++k) ++begin[longest - targets[k].length + 1];
+        for (int32_t k = 0; k <= longest; ++k) begin[k + 1] += begin[k];
+        order_.resize(targets.count);
+        for (int64_t k = 0; k < targets.count; ++k)
+            order_[begin[longest - targets[k].length]++] = static_cast<int32_t>(k);
+    }
+
+    int64_t length(int64_t place) const { return request_.targets[order_[place]].length; }
+
+    /// As many lanes as a vector has, or half as many twice where columns of unequal lengths would cost more.
+    void cut_groups() {
+        const auto n = static_cast<int64_t>(order_.size());
+        for (int64_t from = 0; from < n;) {
+            int lanes = group_kernels_.vector_bytes;
+            while (lanes > 16 && from + lanes / 2 < n &&
+                   kHalfCost * (length(from) + length(from + lanes / 2)) < kWholeCost * length(from))
+                lanes /= 2;
+            groups_.push_back({from, static_cast<int>(std::min<int64_t>(lanes, n - from))});
+            from += lanes;
+        }
+    }
+
+    void run_item(const Group &group, int64_t block, Arena &arena) {
+        Unit unit;
+        unit.n_lanes = group.n_lanes;
+        unit.shared_rows = true;
+        unit.mirrored = false;
+        const FreeEnds &free = request_.free_ends;
+        for (int l = 0; l < unit.n_lanes; ++l)
+            unit.lane[l] = {{},
+                            request_.targets[order_[group.begin + l]],
+                            free.query_start,
+                            free.query_end,
+                            free.target_start,
+                            free.target_end};
+        const int64_t begin = request_.first + block * kQueriesAtOnce;
+        const auto n = static_cast<int>(std::min<int64_t>(kQueriesAtOnce, request_.last - begin));
+        int32_t *scores = arena.scores.data(), *others = nullptr;
+        score_all(request_.queries, begin, n, unit, scores, arena);
+        if (request_.reverse) {
+            others = scores + kQueriesAtOnce * kMaxLanes;
+            score_all(*request_.reverse, begin, n, unit, others, arena);
+        }
+        for (int k = 0; k < n; ++k)
+            select(group, begin + k, scores + k * kMaxLanes, others ? others + k * kMaxLanes : nullptr);
+    }
+
+    /// Scores of queries [begin, begin + n) with the unit's targets: in 8 bits by groups, and those that need more, or
+    /// do not suit the groups' kernels, as units.
+    void score_all(const Sequences &queries, int64_t begin, int n, Unit &unit, int32_t *scores, Arena &arena) {
+        Letters rows[kQueriesAtOnce];
+        for (int k = 0; k < n; ++k) rows[k] = queries[begin + k];
+        const uint64_t all = ~uint64_t{0} >> (kMaxLanes - unit.n_lanes);
+        const bool in_groups = in_groups_ && unit.lane[0].columns.length <= kMostGroupColumns;
+        const bool starts_wide =
+            arena.saturated_streak >= kSaturatedItems && arena.saturated_streak++ % kTriesAgain != 0;
+        uint64_t left[kQueriesAtOnce];
+        if (in_groups && !starts_wide) {
+            group_kernels_.run(scoring_, {unit, rows, n, request_.free_ends}, arena.groups, scores, left);
+            int64_t n_left = 0;
+            for (int k = 0; k < n; ++k) {
+                left[k] &= all;
+                if (left[k] != 0 && request_.skips_self) left[k] &= ~lanes_of(unit, rows[k]);
+                n_left += __builtin_popcountll(left[k]);
+            }
+            arena.saturated_streak = 2 * n_left > int64_t{n} * unit.n_lanes ? arena.saturated_streak + 1 : 0;
+        } else {
+            std::fill_n(left, n, all);
+        }
+        const int first_width = in_groups && scoring_.mode == Mode::local ? 1 : 0;
+        for (int k = 0; k < n; ++k)
+            if (left[k] != 0) score_unit(rows[k], unit, left[k], first_width, scores + k * kMaxLanes, arena);
+    }
+
+    /// The lane whose target is that very sequence.
+    static uint64_t lanes_of(const Unit &unit, const Letters &rows) {
+        uint64_t lanes = 0;
+        for (int l = 0; l < unit.n_lanes; ++l) lanes |= uint64_t{unit.lane[l].columns.codes == rows.codes} << l;
+        return lanes;
+    }
+
+    /// Scores of the lanes in `left` with lanes of kernels_.lanes[width], or of a later width.
+    void score_unit(const Letters &rows, const Unit &unit, uint64_t left, int width, int32_t *scores, Arena &arena) {
+        while (width + 1 < kLaneWidths && !fits(scoring_, kernels_.lanes[width]->bits)) ++width;
+        const LaneKernels &kernels = *kernels_.lanes[width];
+        const int most = kernels_.vector_bytes * 8 / kernels.bits;
+        uint64_t again = 0;
+        while (left != 0) {
+            Unit part;
+            part.n_lanes = 0, part.shared_rows = true, part.mirrored = false;
+            int lane[kMaxLanes];
+            for (; left != 0 && part.n_lanes < most; left &= left - 1) {
+                const int l = __builtin_ctzll(left);
+                lane[part.n_lanes] = l;
+                part.lane[part.n_lanes] = unit.lane[l];
+                part.lane[part.n_lanes++].rows = rows;
+            }
+            LaneResult result[kMaxLanes];
+            kernels.run(scoring_, part, arena.units, result);
+            for (int l = 0; l < part.n_lanes; ++l)
+                if (result[l].saturated) again |= uint64_t{1} << lane[l];
+                else scores[lane[l]] = result[l].score;
+        }
+        if (again != 0) score_unit(rows, unit, again, width + 1, scores, arena);
+    }
+
+    /// Offers what a query may keep of a group. `others`: the scores of its other strand, or null.
+    void select(const Group &group, int64_t query, int32_t *scores, const int32_t *others) {
+        uint64_t is_minus = 0;
+        if (others)
+            for (int l = 0; l < group.n_lanes; ++l)
+                if (others[l] > scores[l]) scores[l] = others[l], is_minus |= uint64_t{1} << l;
+        const int32_t least = lists_.least(query - request_.first);
+        int32_t highest = scores[0];
+        for (int l = 1; l < group.n_lanes; ++l) highest = std::max(highest, scores[l]);
+        if (highest < least) return;
+        for (int l = 0; l < group.n_lanes; ++l) {
+            const int32_t target = order_[group.begin + l];
+            if (scores[l] < lists_.least(query - request_.first) || (request_.skips_self && target == query)) continue;
+            lists_.offer(query - request_.first, {scores[l], target, is_minus >> l & 1 ? -1 : 1});
+        }
+    }
+
+    void collect(BestTargets &out) {
+        for (int64_t query = request_.first; query < request_.last; ++query)
+            for (const Kept &pair : lists_.sorted(query - request_.first)) {
+                out.query.push_back(query);
+                out.target.push_back(pair.target);
+                out.score.push_back(pair.score);
+                out.strand.push_back(static_cast<int8_t>(pair.strand));
+            }
+    }
+
+    const Kernels &kernels_;
+    const GroupKernels &group_kernels_;
+    const Scoring &scoring_;
+    const BestRequest &request_;
+    const bool in_groups_;
+    Lists lists_;
+    std::vector<int32_t> order_;
+    std::vector<Group> groups_;
+    std::vector<Arena> arenas_;
+};
+
+}  // namespace
+
+BestTargets best_targets(const Kernels &kernels, const GroupKernels &group_kernels, const Scoring &scoring,
+                         const BestRequest &request, const Poll &poll) {
+    return BestRun(kernels, group_kernels, scoring, request).run(poll);
+}
+
+}  // namespace tropalign

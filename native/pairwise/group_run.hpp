@@ -1,0 +1,260 @@
+// Scores of one query after another with a group of targets, a lane of 8 bits per target.
+//
+// What a unit (unit_run.hpp) does for one query is done once per group here: the targets' letters are interleaved, and
+// where the targets are short the scores of every letter with their columns, the profile, are looked up. All lanes have
+// the same rows and begin in the first column, so that no lane waits for another one:
+//
+//     lane 0   o o o o o o o o o o        the shortest target ends here: v
+//     lane 1   o o o o o o o o o o . .    columns beyond a lane's end are swept, and not looked at
+//     lane 2   o o o o o o o o . . . .
+//              kColumns at a time     |
+//
+// Global mode needs H in each lane's last cell: the running sum of the last row's differences v as far as the lane's
+// end (sweep.hpp). Where the rows' end is free, the columns in which some lane ends are swept one by one, and u is
+// added up along them.
+//
+// Cost per vector of cells: the 10 operations of the recurrence. Per unit, that is query and group: 2 to 8 operations
+// per column for the sums, and state and results of 64 lanes; per group some 20 look-ups per column. Measured with 64
+// lanes (Zen 5): 1.16 ns per vector of cells and 120 ns per unit in global mode, 1.0 ns and 70 ns in local mode, so
+// that 16 x 16 residues reach .71 of the rate of long sequences.
+#pragma once
+#include <algorithm>
+
+#include "ends.hpp"
+#include "group_kernels.hpp"
+#include "interleave.hpp"
+#include "ranges.hpp"
+#include "sweep.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// Scores of kColumns columns with the letters of a query: profile[letter * kColumns + c], offsets by row.
+template <int B>
+struct GroupScores {
+    const Vec<int8_t, B> *profile;
+    const uint16_t *offset;  // of the row's letter, in bytes
+
+    [[gnu::always_inline]] Vec<int8_t, B> score(int i, int c) const {
+        return *reinterpret_cast<const Vec<int8_t, B> *>(reinterpret_cast<const char *>(profile + c) + offset[i]);
+    }
+};
+
+template <int B>
+class GroupRun {
+    using T = int8_t;
+    using V = Vec<T, B>;
+    static constexpr int L = B;
+    static constexpr int kProfile = kLetters * kColumns;  // vectors per kColumns columns
+    static constexpr int kProfiledColumns = 64;           // up to these the profile of the whole group is kept
+    static constexpr int kSumColumns = 128;               // so many differences fit 16 bits
+
+  public:
+    GroupRun(const Scoring &scoring, const GroupRequest &request, GroupScratch &scratch)
+        : scoring_(scoring), request_(request), scratch_(scratch) {}
+
+    void run(int32_t *scores, uint64_t *saturated) {
+        prepare();
+        for (int k = 0; k < request_.n_queries; ++k) {
+            saturated[k] = ~uint64_t{0};
+            if (request_.queries[k].length > kMostGroupRows) continue;
+            set_rows(request_.queries[k]);
+            saturated[k] = 0;
+            if (scoring_.mode == Mode::local) saturated[k] = local(scores + k * kMaxLanes);
+            else global(scores + k * kMaxLanes);
+        }
+    }
+
+  private:
+    /// Memory, letters, and the profile of short targets.
+    void prepare() {
+        const Unit &group = request_.group;
+        shortest_ = INT32_MAX, n_ = 0;
+        for (int l = 0; l < L; ++l) {
+            length_[l] = group.lane[std::min(l, group.n_lanes - 1)].columns.length;
+            end_[l] = static_cast<int16_t>(length_[l]);
+            shortest_ = std::min(shortest_, length_[l]);
+            n_ = std::max(n_, length_[l]);
+        }
+        int32_t longest = 0;
+        for (int k = 0; k < request_.n_queries; ++k)
+            longest = std::max(longest, std::min(request_.queries[k].length, kMostGroupRows));
+        const auto width = static_cast<size_t>(whole_blocks(n_));
+        scratch_.begin(0);
+        letters_ = static_cast<uint8_t *>(scratch_.get(GroupSlot::letters, width * L));
+        const Side<L> side(group, &LanePair::columns, kStarts);
+        side.transpose(0, n_, static_cast<uint8_t *>(scratch_.get(GroupSlot::padded, width * L)), letters_);
+        H_ = static_cast<V *>(scratch_.get(GroupSlot::state, sizeof(V) * 2 * longest));
+        E_ = H_ + longest;
+        offset_ = static_cast<uint16_t *>(scratch_.get(GroupSlot::offsets, sizeof(uint16_t) * longest));
+        is_profiled_ = n_ <= kProfiledColumns;
+        const int quads = is_profiled_ ? (n_ + kColumns - 1) / kColumns : 1;
+        profile_ = static_cast<V *>(scratch_.get(GroupSlot::profile, sizeof(V) * kProfile * quads));
+        if (!is_profiled_) return;
+        used_ = 0;
+        for (int k = 0; k < request_.n_queries; ++k) add_used(request_.queries[k]);
+        for (int j = 0; j < n_; j += kColumns) fill<kColumns>(j, profile_ + static_cast<size_t>(j) * kLetters);
+    }
+
+    void add_used(const Letters &query) {
+        for (int i = 0; i < query.length; ++i) used_ |= uint32_t{1} << query.codes[i];
+    }
+
+    void set_rows(const Letters &query) {
+        m_ = query.length;
+        for (int i = 0; i < m_; ++i) offset_[i] = static_cast<uint16_t>(query.codes[i] * kColumns * B);
+        if (is_profiled_) return;
+        used_ = 0;
+        add_used(query);
+    }
+
+    /// The scores of C columns from j on with all letters in use.
+    template <int C>
+    void fill(int j, V *profile) const {
+        V letters[C];
+        for (int c = 0; c < C; ++c) letters[c] = load<T, B>(letters_ + static_cast<size_t>(j + c) * L);
+        for (uint32_t left = used_; left; left &= left - 1) {
+            const int a = __builtin_ctz(left);
+            for (int c = 0; c < C; ++c)
+                profile[a * kColumns + c] = lookup32<B>(scoring_.step8 + a * kLetters, letters[c]);
+        }
+    }
+
+    /// The scores of C columns from j on.
+    template <int C>
+    GroupScores<B> scores(int j) const {
+        if (is_profiled_) {
+            const int quad = j / kColumns;
+            return {profile_ + static_cast<size_t>(quad) * kProfile + j % kColumns, offset_};
+        }
+        fill<C>(j, profile_);
+        return {profile_, offset_};
+    }
+
+    uint64_t local(int32_t *out) {
+        const LocalRange range = local_range(scoring_, 8);
+        const LocalScoring<T> scoring{static_cast<T>(range.floor), static_cast<T>(scoring_.open + scoring_.extend),
+                                      static_cast<T>(scoring_.extend)};
+        const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
+        for (int i = 0; i < m_; ++i) H_[i] = zero, E_[i] = closed;
+        V best = zero;
+        for (int j = 0; j < n_; j += kColumns) local_part(scores<kColumns>(j), scoring, best);
+        uint64_t saturated = 0;
+        alignas(64) T stored[L];
+        store<T, B>(stored, best);
+        for (int l = 0; l < L; ++l) out[l] = stored[l] - static_cast<int32_t>(range.floor);
+        if (any_gt<T, B>(best, splat<T, B>(static_cast<T>(range.limit))))
+            for (int l = 0; l < L; ++l) saturated |= uint64_t{stored[l] > range.limit} << l;
+        return saturated;
+    }
+
+    /// kColumns columns. (A function of its own, as all that sweep: GCC 12 spills values of the inner loop when it
+    /// inlines several.)
+    [[gnu::noinline]] void local_part(GroupScores<B> scores, LocalScoring<T> scoring, V &best) {
+        const V zero = splat<T, B>(scoring.floor);
+        Edge<T, B> edge;
+        edge.corner = zero;
+        for (int c = 0; c < kColumns; ++c) edge.value[c] = zero, edge.gap[c] = zero - scoring.gap_first;
+        LocalBest<T, B> untracked(scoring.floor);
+        V running = best;
+        local_columns<T, B, kColumns, false, false, false, false>(scores, m_, 0, scoring, H_, E_, nullptr, running,
+                                                                  untracked, edge, Participation<T, B>{});
+        best = running;
+    }
+
+    void global(int32_t *out) {
+        const FreeEnds &free = request_.free_ends;
+        const V row = splat<T, B>(static_cast<T>(free.query_start ? scoring_.extend : 0));
+        const V min_gap = splat<T, B>(static_cast<T>(-scoring_.open));
+        for (int i = 0; i < m_; ++i) H_[i] = row, E_[i] = min_gap;
+        if (!free.query_start) H_[0] = min_gap;
+        const int32_t border = border_value(scoring_, m_, free.query_start);
+        for (int l = 0; l < L; ++l) bottom_[l] = best_[l] = border, right_[l] = INT32_MIN, sum_[l] = 0;
+        // Where the rows' end is free, H_ has to be looked at in each column that a lane ends in.
+        const int together = free.query_end ? shortest_ / kColumns * kColumns : n_;
+        int j = 0;
+        for (; j < together; j += kColumns) global_part<kColumns>(scores<kColumns>(j), j);
+        for (; free.query_end; ++j) {
+            take_right(j);
+            if (j == n_) break;
+            global_part<1>(scores<1>(j), j);
+        }
+        add_sums();
+        for (int l = 0; l < L; ++l) {
+            const int32_t corner = bottom_[l] - (free.target_end ? 0 : scoring_.extend * length_[l]);
+            out[l] = std::max({corner, free.target_end ? best_[l] : corner, right_[l]});
+        }
+    }
+
+    /// C columns from j on, and what they leave in the last row.
+    template <int C>
+    [[gnu::noinline]] void global_part(GroupScores<B> scores, int j) {
+        const FreeEnds &free = request_.free_ends;
+        Edge<T, B> edge;
+        for (int c = 0; c < C; ++c) {
+            edge.value[c] = splat<T, B>(static_cast<T>(free.target_start ? scoring_.extend : 0));
+            edge.gap[c] = splat<T, B>(static_cast<T>(-scoring_.open));
+        }
+        if (j == 0 && !free.target_start) edge.value[0] = edge.gap[0];
+        global_columns<T, B, C, false, false, false>(scores, m_, static_cast<T>(scoring_.open), H_, E_, nullptr, edge,
+                                                     Participation<T, B>{});
+        for (int c = 0; c < C; ++c) {
+            alignas(64) T steps[L];
+            store<T, B>(steps, edge.value[c]);
+            if (free.target_end) add_tracked(steps, j + c);
+            else add(steps, j + c);
+        }
+        if (j / kSumColumns != (j + C) / kSumColumns) add_sums();
+    }
+
+    /// Differences v of the last row in column j, summed up to each lane's end. (Loops without branches, so that the
+    /// compiler makes vectors of them.)
+    void add(const T *steps, int j) {
+        if (j < shortest_) {
+            for (int l = 0; l < L; ++l) sum_[l] = static_cast<int16_t>(sum_[l] + steps[l]);
+        } else {
+            const auto column = static_cast<int16_t>(j);
+            for (int l = 0; l < L; ++l) sum_[l] = static_cast<int16_t>(sum_[l] + (steps[l] & -(column < end_[l])));
+        }
+    }
+    void add_sums() {
+        for (int l = 0; l < L; ++l) bottom_[l] += sum_[l], sum_[l] = 0;
+    }
+    /// The same where the target's end is free: H itself, and the best so far.
+    void add_tracked(const T *steps, int j) {
+        for (int l = 0; l < L; ++l) {
+            bottom_[l] += (steps[l] - scoring_.extend) & -int32_t{j < length_[l]};
+            best_[l] = std::max(best_[l], bottom_[l]);
+        }
+    }
+    /// The best of the last column of the lanes with n columns, border included: H along it is the sum of u.
+    void take_right(int n) {
+        bool any = false;
+        for (int l = 0; l < L; ++l) any |= length_[l] == n;
+        if (!any) return;
+        alignas(64) int32_t h[L], best[L];
+        for (int l = 0; l < L; ++l) h[l] = best[l] = border_value(scoring_, n, request_.free_ends.target_start);
+        const auto *steps = reinterpret_cast<const T *>(H_);
+        for (int i = 0; i < m_; ++i, steps += L)
+            for (int l = 0; l < L; ++l) {
+                h[l] += steps[l] - scoring_.extend;
+                best[l] = std::max(best[l], h[l]);
+            }
+        for (int l = 0; l < L; ++l) right_[l] = length_[l] == n ? best[l] : right_[l];
+    }
+
+    static constexpr int32_t kStarts[kMaxLanes] = {};  // all lanes begin in the first column
+
+    const Scoring &scoring_;
+    const GroupRequest &request_;
+    GroupScratch &scratch_;
+    int32_t m_ = 0, n_ = 0, shortest_ = 0;
+    uint32_t used_ = 0;  // a bit per letter of the rows
+    bool is_profiled_ = false;
+    uint8_t *letters_ = nullptr;
+    V *H_ = nullptr, *E_ = nullptr, *profile_ = nullptr;
+    uint16_t *offset_ = nullptr;
+    alignas(64) int32_t length_[L], bottom_[L], best_[L], right_[L];
+    alignas(64) int16_t end_[L], sum_[L];
+};
+
+}  // namespace tropalign::TROPALIGN_ISA

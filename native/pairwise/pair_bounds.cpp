@@ -1,0 +1,135 @@
+// Letters are counted once per sequence; a bound is then a sum over the alphabet. With c(a) copies of letter a in one
+// sequence and d(a) in the other, at most min(c(a), d(a)) columns pair a with itself. Each further copy of a in the
+// first is in a column with another letter, a gap, or nothing, and so adds at most the score of a with the best other
+// letter (of the second sequence, or of the alphabet), or 0.
+#include "pair_bounds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "../compute/parallel.hpp"
+
+namespace tropalign {
+namespace {
+
+/// Pairs that a thread takes at a time.
+constexpr int64_t kPairsAtOnce = 8192;
+constexpr int32_t kLongest = INT16_MAX, kHighestScore = 1000;
+
+using Counts = std::array<int16_t, kLetters>;
+
+/// Of every sequence; those of one that is too long are not filled in.
+std::vector<Counts> letter_counts(const Sequences &sequences) {
+    std::vector<Counts> counts(sequences.count);
+    for (int64_t k = 0; k < sequences.count; ++k) {
+        const Letters letters = sequences[k];
+        counts[k].fill(0);
+        if (letters.length > kLongest) continue;
+        for (int32_t i = 0; i < letters.length; ++i) ++counts[k][letters.codes[i]];
+    }
+    return counts;
+}
+
+/// What columns of a sequence's letters add at the most.
+struct Gains {
+    Counts other;  // a letter beside another one, or beside a gap: zero or more
+    Counts equal;  // beside itself, above `other`
+};
+
+/// `present`: the letters that the other sequence has.
+Gains gains_of(const Scoring &scoring, const Counts &present) {
+    Gains gains;
+    for (int a = 0; a < kLetters; ++a) {
+        int32_t other = 0;
+        for (int b = 0; b < kLetters; ++b)
+            if (b != a && present[b]) other = std::max(other, scoring.matrix[a * kLetters + b]);
+        gains.other[a] = static_cast<int16_t>(other);
+        gains.equal[a] = static_cast<int16_t>(std::max(scoring.matrix[a * kLetters + a] - other, 0));
+    }
+    return gains;
+}
+
+int32_t dot(const Counts &a, const Counts &b) {
+    int32_t sum = 0;
+    for (int k = 0; k < kLetters; ++k) sum += int32_t{a[k]} * b[k];
+    return sum;
+}
+
+Counts common(const Counts &a, const Counts &b) {
+    Counts both;
+    for (int k = 0; k < kLetters; ++k) both[k] = std::min(a[k], b[k]);
+    return both;
+}
+
+/// Calls work(begin, end) for runs of pairs.
+template <class Work>
+void for_pairs(const BoundRequest &request, Work work) {
+    const int64_t n_items = (request.n_pairs + kPairsAtOnce - 1) / kPairsAtOnce;
+    parallel(request.n_threads, n_items, 1,
+             [&](int, int64_t k) { work(k * kPairsAtOnce, std::min((k + 1) * kPairsAtOnce, request.n_pairs)); });
+}
+
+/// Counts of both sides; one set is counted once.
+struct BothCounts {
+    explicit BothCounts(const BoundRequest &request) : of_queries(letter_counts(request.queries)) {
+        const bool one_set = request.queries.codes == request.targets.codes;
+        if (!one_set) own = letter_counts(request.targets);
+        of_targets = one_set ? of_queries.data() : own.data();
+    }
+    std::vector<Counts> of_queries, own;
+    const Counts *of_targets;
+};
+
+bool is_long(const Letters &letters) { return letters.length > kLongest; }
+
+}  // namespace
+
+void score_bounds(const Scoring &scoring, const BoundRequest &request, bool pays_ends, int32_t *bound) {
+    if (scoring.highest > kHighestScore) return std::fill_n(bound, request.n_pairs, kNoBound), void();
+    const BothCounts counts(request);
+    Counts any;
+    any.fill(1);
+    any[kPadCode] = 0;
+    const Gains of_query = gains_of(scoring, any);
+    for_pairs(request, [&](int64_t begin, int64_t end) {
+        int64_t last = -1;
+        Gains of_target{};  // beside the letters of query `last`
+        int32_t query_other = 0;
+        for (int64_t k = begin; k < end; ++k) {
+            const int64_t q = request.query_index[k], t = request.target_index[k];
+            const Letters query = request.queries[q], target = request.targets[t];
+            bound[k] = kNoBound;
+            if (is_long(query) || is_long(target)) continue;
+            const Counts &c = counts.of_queries[q], &d = counts.of_targets[t];
+            if (q != last) {
+                last = q;
+                of_target = gains_of(scoring, c);
+                query_other = dot(c, of_query.other);
+            }
+            const Counts both = common(c, d);
+            const int32_t by_target = dot(both, of_target.equal) + dot(d, of_target.other);
+            const int32_t by_query = dot(both, of_query.equal) + query_other;
+            const int32_t difference = std::abs(query.length - target.length);
+            const int32_t gap = pays_ends && difference ? scoring.open + scoring.extend * difference : 0;
+            bound[k] = std::min(by_target, by_query) - gap;
+        }
+    });
+}
+
+void identity_bounds(const BoundRequest &request, int32_t *bound) {
+    const BothCounts counts(request);
+    for_pairs(request, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; ++k) {
+            const int64_t q = request.query_index[k], t = request.target_index[k];
+            bound[k] = kNoBound;
+            if (is_long(request.queries[q]) || is_long(request.targets[t])) continue;
+            const Counts both = common(counts.of_queries[q], counts.of_targets[t]);
+            int32_t sum = 0;
+            for (int a = 0; a < kLetters; ++a) sum += both[a];
+            bound[k] = sum;
+        }
+    });
+}
+
+}  // namespace tropalign

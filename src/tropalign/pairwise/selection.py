@@ -1,0 +1,204 @@
+"""Which pairs of a query are kept: those of the best scores, found without a list of all pairs where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tropalign.execution.task import Progress
+    from tropalign.pairwise.options import PairOptions
+    from tropalign.pairwise.pair_order import PairOrder
+    from tropalign.results.alignments import AlignmentTable
+    from tropalign.sequences import SequenceBatch
+
+Index = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+#: Whether pairs (query indices, target indices) pass, over so many threads.
+Test = Callable[[Index, Index, int], NDArray[np.bool_]]
+
+#: Fewer targets than this leave lanes empty, and longer ones had better run alone: their pairs are listed and planned.
+LEAST_TARGETS = 128
+LONGEST_TARGET = 1 << 16
+#: A tile's cost where no pairs are listed, in cells, and what a pair costs beside its own: 16 x 16 residues take 5 ns,
+#: and long ones .015 ns per cell (one AVX-512 core), so that a tile is a second or a few of one core.
+TILE_CELLS = 60_000_000_000
+PAIR_CELLS = 100
+#: Bounds are tried on about so many pairs; where more than this share passes, they would cost more than they save.
+SAMPLE = 1000
+MOST_KEPT = 0.9
+
+
+def suits_groups(targets: SequenceBatch) -> bool:
+    """Whether the best of these targets are found a group of targets at a time (native/pairwise/best_targets.cpp)."""
+    return len(targets) >= LEAST_TARGETS and int(targets.lengths.max()) <= LONGEST_TARGET
+
+
+def best_targets(
+    queries: SequenceBatch,
+    reverse: SequenceBatch | None,
+    targets: SequenceBatch,
+    span: tuple[int, int],
+    skips_self: bool,
+    options: PairOptions,
+    n_threads: int,
+    memory_bytes: int,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """The best ``options.top`` targets of some queries that score at least ``options.min_score``.
+
+    Parameters
+    ----------
+    queries, reverse, targets
+        `reverse`: the queries' other strand, where the better strand counts.
+    span
+        The first query and the one after the last.
+    skips_self
+        Queries and targets are one set, of which no sequence is paired with itself.
+
+    Returns
+    -------
+    dict
+        "query" and "target" (int64), "score" (int32) and "strand" (int8), a row per pair: query by query, the best
+        first, and of equal scores the earlier target.
+    """
+    from tropalign import _native
+
+    limits = np.iinfo(np.int32)
+    least = limits.min if options.min_score is None else min(max(options.min_score, limits.min), limits.max)
+    found: dict[str, Any] = _native.best_targets(
+        queries.codes,
+        queries.offsets,
+        None if reverse is None else reverse.codes,
+        targets.codes,
+        targets.offsets,
+        span,
+        skips_self,
+        min(options.top or len(targets), len(targets)),
+        least,
+        np.ascontiguousarray(options.matrix.scores, np.int32),
+        options.gap.open,
+        options.gap.extend,
+        options.recurrence,
+        options.freed(),
+        n_threads,
+        memory_bytes,
+        progress,
+    )
+    return found
+
+
+class Bounds:
+    """What leaves pairs out before they are aligned: what they can reach by the letters of their sequences.
+
+    Parameters
+    ----------
+    queries, targets
+        Targets may be the queries.
+    options
+        Those that say which pairs are kept.
+    sample
+        Some of the pairs, as query and target indices: a bound that lets almost all of them pass is not asked again.
+    """
+
+    def __init__(
+        self, queries: SequenceBatch, targets: SequenceBatch, options: PairOptions, sample: tuple[Index, Index]
+    ) -> None:
+        self._queries, self._targets, self._options = queries, targets, options
+        tests: list[Test] = []
+        if options.strand == "plus":
+            # The best of a query are chosen by score alone, and only then by identity and coverage.
+            if options.min_coverage is not None and options.top is None:
+                tests.append(self._coverages)
+            if options.min_score is not None:
+                tests.append(self._scores)
+            # A global alignment has no fewer columns than the longer sequence.
+            if options.min_identity is not None and options.top is None and _pays_ends(options):
+                tests.append(self._identities)
+        self._tests = [test for test in tests if np.mean(test(*sample, 1)) <= MOST_KEPT]
+
+    def within_reach(self, query: Index, target: Index, n_threads: int) -> tuple[Index, Index]:
+        """Those of the pairs that may be kept, in their order; int64, shape (n,) each."""
+        for test in self._tests:
+            keep = test(query, target, n_threads)
+            query, target = query[keep], target[keep]
+        return query, target
+
+    def _scores(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
+        from tropalign import _native
+
+        options = self._options
+        highest = _native.score_bounds(
+            *self._codes,
+            query,
+            target,
+            np.ascontiguousarray(options.matrix.scores, np.int32),
+            options.gap.open,
+            options.gap.extend,
+            options.recurrence,
+            _pays_ends(options),
+            n_threads,
+        )
+        keep: NDArray[np.bool_] = highest >= (options.min_score or 0)
+        return keep
+
+    def _identities(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
+        from tropalign import _native
+
+        columns = np.maximum(self._queries.lengths[query], self._targets.lengths[target])
+        most = _native.identity_bounds(*self._codes, query, target, n_threads)
+        keep: NDArray[np.bool_] = most / columns >= (self._options.min_identity or 0.0)
+        return keep
+
+    def _coverages(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
+        lengths = self._queries.lengths[query], self._targets.lengths[target]
+        keep: NDArray[np.bool_] = np.minimum(*lengths) / np.maximum(*lengths) >= (self._options.min_coverage or 0.0)
+        return keep
+
+    @property
+    def _codes(self) -> tuple[Codes, Index, Codes, Index]:
+        return self._queries.codes, self._queries.offsets, self._targets.codes, self._targets.offsets
+
+
+def coverage(table: AlignmentTable) -> NDArray[np.float64]:
+    """The share of the longer sequence's residues that stand beside a residue, per row of whole alignments.
+
+    Returns
+    -------
+    float64, shape (n_rows,)
+    """
+    longer = np.maximum(table.queries.lengths[table.query_index], table.targets.lengths[table.target_index])
+    if table.n_columns is None or table.n_gaps is None:
+        raise ValueError("only whole alignments have a coverage")
+    share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / longer
+    return share
+
+
+def some_pairs(order: PairOrder) -> tuple[Index, Index]:
+    """A sample of the pairs, spread over all of them."""
+    places = np.unique(np.linspace(0, order.n - 1, min(order.n, SAMPLE)).astype(np.int64))
+    pairs = [order.pairs(k, k + 1) for k in places.tolist()]
+    query, target = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return query, target
+
+
+def _pays_ends(options: PairOptions) -> bool:
+    """Whether every residue stands in a column, be it against a gap."""
+    return not options.is_local and not any(options.freed())
+
+
+def selected(query: Index, score: NDArray[np.int32], options: PairOptions) -> Index:
+    """Rows to keep by score: at least min_score, and the top of each query; in the order of the rows."""
+    rows = np.arange(len(query))
+    if options.min_score is not None:
+        rows = rows[score >= options.min_score]
+    if options.top is not None and len(rows):
+        order = np.lexsort((rows, -score[rows].astype(np.int64), query[rows]))
+        ordered = query[rows][order]
+        begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.concatenate([begins, [len(order)]])))
+        rows = rows[order[rank < options.top]]  # the best first, query by query
+    return rows
