@@ -5,6 +5,7 @@
 #include "../compute/isa.hpp"
 
 void bind_pairwise(nanobind::module_ &);
+void bind_pair_aligner(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
 void bind_sequences(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
@@ -38,6 +39,7 @@ NB_MODULE(_native, m) {
     m.def("selected_isa", &tropalign::selected_isa,
           "The instruction set whose kernels run (TROPALIGN_ISA overrides the best).");
     bind_pairwise(m);
+    bind_pair_aligner(m);
     bind_formats(m);
     bind_sequences(m);
     bind_gpu_plan(m);
