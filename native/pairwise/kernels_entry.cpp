@@ -13,11 +13,7 @@ bool run_short(const Scoring &, const LanePair &, UnitScratch &, LaneResult &);
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)
 extern const Kernels kernels = {
-    TROPALIGN_STRING(TROPALIGN_ISA),
-    kVectorBytes,
-    {&int8_lanes, &int16_lanes, &int32_lanes},
-    run_long,
-    run_short,
+    TROPALIGN_STRING(TROPALIGN_ISA), kVectorBytes, {&int8_lanes, &int16_lanes, &int32_lanes}, run_long, run_short,
 };
 
 }  // namespace tropalign::TROPALIGN_ISA
