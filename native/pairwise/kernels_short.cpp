@@ -4,8 +4,8 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// A matrix of H that passes this is swept sooner in other ways (measured: some 500 x 500 residues).
-constexpr int64_t kMostBytes = int64_t{1} << 20;
+/// A matrix of H that passes this is swept sooner in other ways (measured: some 850 x 850 residues).
+constexpr int64_t kMostBytes = int64_t{3} << 20;
 
 /// Whether H, E and F of the pair are 16-bit numbers: a way through its m + n + 2 cells gains or costs at most so much
 /// at each of them.

@@ -105,7 +105,7 @@ def test_a_list_is_the_rows_of_a_table(isa, listed):
 
 
 @pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
-@pytest.mark.parametrize("length", [31, 32, 33, 64, 129, 400, 700])
+@pytest.mark.parametrize("length", [31, 32, 33, 64, 129, 400, 700, 1000])
 def test_lengths_around_vectors_and_beyond_short_ones(isa, mode, length):
     rng = np.random.default_rng(length)
     query = "".join(rng.choice(list(PROTEINS), length))
