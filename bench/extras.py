@@ -1,4 +1,4 @@
-"""What the benchmark of pairs measures beside GCUPS on one thread: threads, commands, a long pair, imports."""
+"""What the benchmark of pairs measures beside GCUPS on one thread: threads, commands, a long pair, imports, loops."""
 
 from __future__ import annotations
 
@@ -147,6 +147,52 @@ def start(options, scratch: Path) -> dict[str, float | str]:
     }
 
 
+LOOP = """
+import json, random, sys, time
+random.seed(1)
+who, at_least, out = sys.argv[1], float(sys.argv[2]), {}
+if who == "tropalign":
+    import tropalign
+    align = lambda a, b: tropalign.align(a, b).cigar
+elif who == "parasail":
+    import parasail
+    align = lambda a, b: parasail.nw_trace_scan_16(a, b, 12, 1, parasail.blosum62).cigar.decode
+else:
+    from Bio.Align import PairwiseAligner, substitution_matrices
+    aligner = PairwiseAligner()
+    aligner.substitution_matrix = substitution_matrices.load("BLOSUM62")
+    aligner.open_gap_score, aligner.extend_gap_score = -12, -1
+    align = lambda a, b: aligner.align(a, b)[0]
+for length in (20, 100, 400):
+    pairs = [["".join(random.choices("ARNDCQEGHILKMFPSTWYV", k=length)) for _ in "ab"] for _ in range(100)]
+    align(*pairs[0])
+    times = []
+    for _ in range(3):
+        n, begin = 0, time.process_time()
+        while time.process_time() - begin < at_least:
+            for a, b in pairs[:20]:
+                align(a, b)
+            n += 20
+        times.append((time.process_time() - begin) / n)
+    out[length] = sorted(times)[1] * 1e6
+print(json.dumps(out))
+"""
+
+
+def loops(options, scratch: Path) -> dict[str, dict[str, float] | str]:
+    """Microseconds per call of a loop over pairs of random proteins: global, BLOSUM62, CIGARs; by length."""
+    found: dict[str, dict[str, float] | str] = {}
+    for who in ("tropalign", "parasail", "biopython"):
+        python = sys.executable if who == "tropalign" else options.peer_python
+        words = [python, "-c", LOOP, who, str(options.at_least)]
+        done = subprocess.run(words, capture_output=True, text=True)
+        if done.returncode == 0:
+            found[who] = json.loads(done.stdout)
+        elif who == "tropalign":
+            return {"failed": done.stderr.strip()[-200:]}
+    return found
+
+
 EXTRAS = {
     "threads": threads,
     "command": command,
@@ -154,6 +200,7 @@ EXTRAS = {
     "repertoire": repertoire,
     "long_pair": long_pair,
     "start": start,
+    "loops": loops,
 }
 #: The sets of sequences that each of them reads.
 EXTRA_SETS: dict[str, list[str]] = {name: [] for name in EXTRAS} | {"threads": ["459"], "command": ["100-420"]}

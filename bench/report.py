@@ -158,7 +158,7 @@ def differences(sets: dict) -> list[str]:
 
 
 def extras(found: dict) -> list[str]:
-    """Threads, commands, the long pair, imports."""
+    """Threads, commands, the long pair, imports, loops."""
     rows = []
     for name, answer in found.items():
         if "failed" in answer:
@@ -184,6 +184,12 @@ def extras(found: dict) -> list[str]:
     if "start" in good:
         goals = {"import tropalign": "0.25 s", "tropalign --version": "0.3 s"}
         rows += [[f"`{name}`", f"{seconds:.2f} s", goals.get(name, "")] for name, seconds in good["start"].items()]
+    if "loops" in good:
+        goals = {"20": "15 us", "100": "25 us"}
+        for length, own in good["loops"]["tropalign"].items():
+            peers = [f"{who} {times[length]:.0f}" for who, times in good["loops"].items() if who != "tropalign"]
+            value = f"{own:.1f} us of a core" + (f" ({', '.join(peers)})" if peers else "")
+            rows.append([f"`align` in a loop, {length} residues, global, CIGAR", value, goals.get(length, "")])
     return (
         ["## The rest", "", *table(["what", "measured (wall time unless it says otherwise)", "to reach"], rows)]
         if rows

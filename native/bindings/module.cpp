@@ -7,6 +7,7 @@
 void bind_pairwise(nanobind::module_ &);
 void bind_best_targets(nanobind::module_ &);
 void bind_pair_bounds(nanobind::module_ &);
+void bind_pair_aligner(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
 void bind_sequences(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
@@ -42,6 +43,7 @@ NB_MODULE(_native, m) {
     bind_pairwise(m);
     bind_best_targets(m);
     bind_pair_bounds(m);
+    bind_pair_aligner(m);
     bind_formats(m);
     bind_sequences(m);
     bind_gpu_plan(m);

@@ -1,14 +1,13 @@
-// What the bindings of pairs ask of sequences and scores.
+// Sequences and lists of pairs as Python gives them, checked.
 #pragma once
 #include <cstring>
 #include <memory>
 
 #include "../pairwise/tile.hpp"
 #include "check.hpp"
+#include "pair_scoring.hpp"
 
 namespace tropalign {
-
-using Matrix = nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_contig, nb::device::cpu>;
 
 /// A checked copy of a batch, with kCodeMargin readable bytes on either side of the codes.
 class OwnBatch {
@@ -62,20 +61,6 @@ inline int64_t require_pairs(const OwnSets &sets, const Column<int64_t> &query_i
     require_below(query_index.data(), query_index.size(), sets.queries().sequences().count, "query_index");
     require_below(target_index.data(), target_index.size(), sets.targets().sequences().count, "target_index");
     return static_cast<int64_t>(query_index.size());
-}
-
-/// The engine reads the matrix by rows or by columns, as it likes, and computes in 32 bits at most.
-inline void check_scoring(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, int64_t longest) {
-    require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs are zero or more");
-    int64_t highest = 1;  // of absolute values
-    for (int a = 0; a < kPadCode; ++a)
-        for (int b = 0; b < kPadCode; ++b) {
-            require(matrix(a, b) == matrix(b, a), "matrix: not symmetric");
-            highest = std::max(highest, std::abs(int64_t{matrix(a, b)}));
-        }
-    if ((highest + gap_open + 2 * int64_t{gap_extend}) * (2 * longest + 2) > INT32_MAX)
-        refuse("matrix, gap_open, gap_extend: scores of sequences of " + std::to_string(longest) +
-               " residues may pass 2147483647");
 }
 
 }  // namespace tropalign

@@ -89,6 +89,9 @@ struct Kernels {
     /// False when `poll` stopped it.
     bool (*run_long)(const Scoring &, const LanePair &, int n_threads, int64_t memory_bytes, const Poll &,
                      LaneResult &result, Buffer<uint32_t> &path);
+    /// Aligns one short pair, rows the longer sequence, in the calling thread; the path stays in the scratch. False,
+    /// and nothing done, for one that takes too much memory to be worth it.
+    bool (*run_short)(const Scoring &, const LanePair &, UnitScratch &, LaneResult &result);
 };
 
 }  // namespace tropalign

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tropalign.msa.api import add_sequences, align_clustalw, align_multiple, merge_alignments
     from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.files import read_alignment, write_alignment
-    from tropalign.pairwise import align, align_all
+    from tropalign.pairwise import align, align_all, align_many
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
     from tropalign.profile.api import scan, search
     from tropalign.profile.files import write_hits
@@ -62,6 +62,7 @@ _HOMES = {
     "write_alignment": "msa.files",
     "align": "pairwise",
     "align_all": "pairwise",
+    "align_many": "pairwise",
     "PlacementScoring": "phylo",
     "ReferencePackage": "phylo",
     "place": "phylo",
@@ -110,6 +111,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "write_alignment",
     "align",
     "align_all",
+    "align_many",
     "PlacementScoring",
     "ReferencePackage",
     "place",

@@ -154,6 +154,20 @@ def identity_bounds(
     target_index: _I64,
     n_threads: int,
 ) -> _I32: ...
+
+class PairAligner:
+    def __init__(
+        self,
+        codes: _U8,
+        matrix: _I32,
+        gap_open: int,
+        gap_extend: int,
+        mode: str,
+        free_ends: tuple[bool, bool, bool, bool],
+        depth: int,
+    ) -> None: ...
+    def align(self, query: str, target: str) -> tuple[Any, ...] | None: ...
+
 def split_fasta(
     text: _U8, goes_on: bool, most_records: int, leading_blanks: bool
 ) -> tuple[tuple[_U8, _I64], tuple[_U8, _I64], tuple[_U8, _I64], int]: ...

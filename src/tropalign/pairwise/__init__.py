@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from tropalign.pairwise.options import FREE_ENDS, MODES, REPORTS, STRANDS, PairOptions
 
 if TYPE_CHECKING:
-    from tropalign.pairwise.api import align, align_all
+    from tropalign.pairwise.api import align, align_all, align_many
     from tropalign.pairwise.task import PairsTask
 
-_HOMES = {"align": "api", "align_all": "api", "PairsTask": "task"}
+_HOMES = {"align": "api", "align_all": "api", "align_many": "api", "PairsTask": "task"}
 
-__all__ = ["FREE_ENDS", "MODES", "REPORTS", "STRANDS", "PairOptions", "PairsTask", "align", "align_all"]
+__all__ = ["FREE_ENDS", "MODES", "REPORTS", "STRANDS", "PairOptions", "PairsTask", "align", "align_all", "align_many"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,25 +7,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.pairwise import single
 from tropalign.pairwise.options import FREE_ENDS, PairOptions, check_same_alphabet
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignment import Alignment
-from tropalign.results.alignments import AlignmentTable
+from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import Alphabet, SequenceBatch, read_sequences
-from tropalign.sequences.inputs import letters_of
+from tropalign.sequences.alphabet import judge_text
+from tropalign.sequences.inputs import letters_of, named_texts
 
 #: What `SequenceBatch.from_strings` takes, a batch, or a file.
 Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
 #: What `SubstitutionMatrix.of` takes.
 MatrixLike = SubstitutionMatrix | str | os.PathLike[str] | Mapping[Any, Any] | tuple[str, ArrayLike] | Any
+
+#: Cells of all pairs of a list up to which these are aligned one after another: more take longer than a task begins.
+FEW_CELLS = 300_000
 
 
 def default_scoring(alphabet: Alphabet, matrix: Any, gap: Gap | None) -> tuple[SubstitutionMatrix, Gap]:
@@ -156,7 +161,9 @@ def align(
     strand: str = "plus",
     alphabet: Alphabet | str | None = None,
 ) -> Alignment:
-    """Aligns two sequences; for many, `align_all` is far faster.
+    """Aligns two sequences: some microseconds for short ones, so that it may stand in a loop.
+
+    For a list of pairs there is `align_many`, for sets `align_all`, which is far faster.
 
     Parameters
     ----------
@@ -188,7 +195,11 @@ def align(
     names = [query_name or "query", target_name or "target"]
     if names[0] == names[1]:
         names = ["query", "target"]
-    both = SequenceBatch.from_strings([query_text, target_text], names, alphabet)
+    texts = (query_text, target_text)
+    row = single.aligned(texts, (names[0], names[1]), mode, matrix, gap, report, free_ends, strand, alphabet)
+    if row is not None:
+        return row
+    both = SequenceBatch.from_strings(texts, names, alphabet)
     pairs = np.array([[0, 1]], np.int64)
     tables = align_all(
         both,
@@ -202,3 +213,108 @@ def align(
         n_threads=1,
     )
     return next(tables).row(0)
+
+
+def align_many(
+    pairs: Iterable[tuple[Any, Any]],
+    *,
+    mode: str = "global",
+    matrix: MatrixLike | None = None,
+    gap: Gap | None = None,
+    report: str = "alignment",
+    free_ends: Iterable[str] = FREE_ENDS,
+    strand: str = "plus",
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    device: str | Iterable[str] = "auto",
+    alphabet: Alphabet | str | None = None,
+) -> AlignmentTable:
+    """Aligns each pair of a list, a few pairs or many, with the results of `align`.
+
+    Parameters
+    ----------
+    pairs
+        (query, target) of texts, bytes, Seq, SeqRecord, `Sequence` or (name, sequence). Sequences without a name become
+        query_1, target_1, query_2 ... by their pair; one that occurs in several pairs under its name stands once in the
+        table's batches.
+    mode, matrix, gap, report, free_ends, strand, n_threads, memory_bytes, device
+        As of `align_all`.
+    alphabet
+        One, or its name; that of a SubstitutionMatrix, else judged by the letters of all pairs, when not given.
+
+    Returns
+    -------
+    AlignmentTable
+        A row per pair, in their order.
+
+    Raises
+    ------
+    InputError
+        No pair, or something that is none; two sequences of one name on one side; all else that `align_all` refuses.
+    ScoringError, UsageError, ResourceError, DeviceError
+        As `align_all`.
+
+    Examples
+    --------
+    >>> table = tropalign.align_many([("MKVLAW", "MKILAW"), ("KVLAW", "KVW")])
+    >>> table.score.tolist(), table.cigars()
+    ([32, 7], ['2=1X3=', '2=2I1='])
+    """
+    given = _listed(pairs)
+    (queries, query_index), (targets, target_index) = (
+        _distinct([pair[side] for pair in given], word) for side, word in enumerate(("query", "target"))
+    )
+    if alphabet is None:
+        every = "".join((*queries.values(), *targets.values())).encode("latin-1", "replace")
+        alphabet = matrix.alphabet if isinstance(matrix, SubstitutionMatrix) else judge_text(every)
+    batch, others = (SequenceBatch.from_strings(texts, alphabet=alphabet) for texts in (queries, targets))
+    n_threads, memory_bytes, names = checked_threads(n_threads), checked_memory(memory_bytes), device_names(device)
+    free_ends = free_ends if isinstance(free_ends, str) or not isinstance(free_ends, Iterable) else tuple(free_ends)
+    cells = int((batch.lengths[query_index] * others.lengths[target_index]).sum())
+    if cells <= FEW_CELLS and memory_bytes is None and names in (["auto"], ["cpu"]):
+        sides = (list(queries.values()), query_index), (list(targets.values()), target_index)
+        texts = zip(*([letters[k] for k in index.tolist()] for letters, index in sides), strict=True)
+        columns = single.columns(texts, mode, matrix, gap, report, free_ends, strand, batch.alphabet)
+        if columns is not None:
+            return AlignmentTable(batch, others, report, query_index, target_index, **columns)
+    tables = align_all(
+        batch,
+        others,
+        mode=mode,
+        matrix=matrix,
+        gap=gap,
+        report=report,
+        free_ends=free_ends,
+        pairs=np.stack([query_index, target_index], 1),
+        strand=strand,
+        n_threads=n_threads,
+        memory_bytes=memory_bytes,
+        device=names,
+    )
+    return concatenate(list(tables))
+
+
+def _listed(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The pairs, each known to be two things."""
+    if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
+        raise InputError("the pairs have to be a list of (query, target)")
+    listed = list(pairs)
+    if not listed:
+        raise InputError("there is no pair: give one or more")
+    for number, pair in enumerate(listed, 1):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError("this is no pair: give a query and a target", record=f"number {number}")
+    return listed
+
+
+def _distinct(sequences: list[Any], word: str) -> tuple[dict[str, str], NDArray[np.int64]]:
+    """Letters of each sequence by its name, and the place of each one given among them."""
+    texts: dict[str, str] = {}
+    places: dict[str, int] = {}
+    index = []
+    for number, (own, letters) in enumerate(named_texts(sequences), 1):
+        name = own or f"{word}_{number}"
+        if texts.setdefault(name, letters) != letters:
+            raise InputError("two sequences have the same name: give each its own", record=name)
+        index.append(places.setdefault(name, len(places)))
+    return texts, np.array(index, np.int64)

@@ -113,6 +113,7 @@ class PairOptions:
                 raise UsageError(f"{name} {value!r} is none of {', '.join(allowed)}")
         if isinstance(self.free_ends, str) or not isinstance(self.free_ends, Iterable):
             raise UsageError(f"free ends {self.free_ends!r}: give a list of them")
+        object.__setattr__(self, "free_ends", tuple(self.free_ends))  # an iterator is read once
         unknown = sorted(set(map(str, self.free_ends)) - set(FREE_ENDS))
         if unknown:
             raise UsageError(f"free end {unknown[0]!r} is none of {', '.join(FREE_ENDS)}")

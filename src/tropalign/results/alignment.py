@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError
+from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+
 from tropalign.results import display
-from tropalign.results.cigar import gapped
+from tropalign.results.cigar import gapped, operations_of
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.lone_pair import LonePair
+    from tropalign.sequences import Alphabet
 
 
 class _Cell:
@@ -28,15 +33,13 @@ class _Cell:
     def __get__(self, row: Alignment | None, owner: type) -> _Cell | int:
         if row is None:
             return self
-        values = getattr(row.table, self.name)
-        if values is None:
-            raise AttributeError(
-                f"Alignment.{self.name} was not computed: ask for a deeper report than {row.table.depth!r}"
-            )
-        return int(values[row.index])
+        lone = row._lone
+        value = row._of_table(self.name) if lone is None else lone.number(self.name)
+        if value is None:
+            raise AttributeError(f"Alignment.{self.name} was not computed: ask for a deeper report than {row._depth!r}")
+        return value
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Alignment:
     """One row of an AlignmentTable: ``print`` shows it as an alignment, a notebook in colour.
 
@@ -59,8 +62,12 @@ class Alignment:
     (32, '2=1X3=', 5)
     """
 
-    table: AlignmentTable
-    index: int
+    __match_args__ = ("table", "index")
+    #: Where its numbers are when it was aligned by itself: its table is made when somebody asks.
+    _lone: LonePair | None = None
+
+    def __init__(self, table: AlignmentTable, index: int) -> None:
+        self.__dict__.update(table=table, index=index)
 
     query_index = _Cell("Which of the table's queries it is.")
     target_index = _Cell("Which of the table's targets it is.")
@@ -74,19 +81,61 @@ class Alignment:
     n_gaps = _Cell("Residues that stand against a gap.")
     n_columns = _Cell("All columns.")
 
+    @classmethod
+    def _of_pair(cls, lone: LonePair) -> Alignment:
+        """The row of a pair that was aligned by itself."""
+        row = cls.__new__(cls)
+        row.__dict__["_lone"] = lone
+        return row
+
+    @cached_property
+    def table(self) -> AlignmentTable:
+        """Where it stands."""
+        from tropalign.results.alignments import AlignmentTable
+
+        lone = self._lone
+        assert lone is not None  # else __init__ was given one
+        batch, places = lone.batch(), (np.zeros(1, np.int64), np.ones(1, np.int64))
+        return AlignmentTable(batch, batch, lone.depth, *places, **lone.columns())
+
+    @cached_property
+    def index(self) -> int:
+        """In which row, from 0."""
+        return 0
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    @property
+    def _depth(self) -> str:
+        return self.table.depth if self._lone is None else self._lone.depth
+
+    def _of_table(self, name: str) -> int | None:
+        values = getattr(self.table, name)
+        return None if values is None else int(values[self.index])
+
     @property
     def query(self) -> str:
         """Name of the query."""
+        if self._lone is not None:
+            return self._lone.names[0]
         return self.table.queries.names[int(self.table.query_index[self.index])]
 
     @property
     def target(self) -> str:
         """Name of the target."""
+        if self._lone is not None:
+            return self._lone.names[1]
         return self.table.targets.names[int(self.table.target_index[self.index])]
 
     @property
     def strand(self) -> int:
         """1, or -1 where the query was reverse-complemented."""
+        if self._lone is not None:
+            return self._lone.strand or 1
         return 1 if self.table.strand is None else int(self.table.strand[self.index])
 
     @property
@@ -103,10 +152,10 @@ class Alignment:
     def cigar(self) -> str:
         """CIGAR with ``=XID``; ``*`` when the alignment is empty."""
         self._require_path("cigar")
-        return self.table.cigar(self.index)
+        return self.table.cigar(self.index) if self._lone is None else str(self._lone.numbers[-1])
 
     def _require_path(self, name: str) -> None:
-        if self.table.depth != "alignment":
+        if self._depth != "alignment":
             raise AttributeError(f"Alignment.{name} was not computed: ask for report 'alignment'")
 
     def operations(self) -> list[tuple[int, int]]:
@@ -124,6 +173,8 @@ class Alignment:
         [(7, 2), (8, 1), (7, 3)]
         """
         self._require_path("operations")
+        if self._lone is not None:
+            return operations_of(self._lone.numbers[-1])
         table = self.table
         ops = table.cigar_ops[table.cigar_offsets[self.index] : table.cigar_offsets[self.index + 1]]
         return [(op & 15, op >> 4) for op in ops.tolist()]
@@ -142,12 +193,18 @@ class Alignment:
         >>> hit.strand, hit.query_text()
         (-1, 'CCCGTT')
         """
-        queries = self.table.queries
-        text = queries.text(int(self.table.query_index[self.index]))
+        text, alphabet = self._text("query")
         if self.strand < 0:
-            complement = queries.alphabet.complement_table.tobytes()
+            complement = alphabet.complement_table.tobytes()
             text = text.encode("latin-1").translate(complement)[::-1].decode("latin-1")
         return text
+
+    def _text(self, side: str) -> tuple[str, Alphabet]:
+        """The letters of the query or the target as they were written, and their alphabet."""
+        if self._lone is not None:
+            return self._lone.texts[side == "target"], self._lone.alphabet
+        batch = self.table.queries if side == "query" else self.table.targets
+        return batch.text(self.query_index if side == "query" else self.target_index), batch.alphabet
 
     def query_span(self) -> tuple[int, int]:
         """Begin and end of the aligned part within ``query_text()``.
@@ -165,7 +222,7 @@ class Alignment:
         """
         begin, end = self.query_start, self.query_end
         if self.strand < 0:
-            length = int(self.table.queries.lengths[self.table.query_index[self.index]])
+            length = len(self._text("query")[0])
             begin, end = length - end, length - begin
         return begin, end
 
@@ -186,8 +243,9 @@ class Alignment:
         ||.|||
         MKILAW
         """
-        target = self.table.targets.text(int(self.table.target_index[self.index]))
-        return gapped(self.query_text(), self.query_span()[0], target, self.target_start, self.operations())
+        return gapped(
+            self.query_text(), self.query_span()[0], self._text("target")[0], self.target_start, self.operations()
+        )
 
     def html(self) -> str:
         """The alignment alone, coloured, as lines for a ``<pre>``; empty for lesser depths than "alignment".

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,11 @@ LETTERS = "MIDNSHP=X"
 def cigar_text(ops: NDArray[np.uint32]) -> str:
     """BAM-coded operations as text; ``*`` when there are none."""
     return "".join(f"{op >> 4}{LETTERS[op & 15]}" for op in ops.tolist()) or "*"
+
+
+def operations_of(text: str) -> list[tuple[int, int]]:
+    """(BAM operation, length) of a CIGAR's parts; none of ``*``."""
+    return [(LETTERS.index(letter), int(length)) for length, letter in re.findall(r"(\d+)([MIDNSHP=X])", text)]
 
 
 def gapped(query: str, i: int, target: str, j: int, operations: list[tuple[int, int]]) -> tuple[str, str, str]:

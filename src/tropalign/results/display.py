@@ -93,9 +93,9 @@ def alignment_title(row: Alignment) -> str:
     text = f"{shown(row.query)} x {shown(row.target)}: score {row.score}"
     if row.strand < 0:
         text += ", reverse strand"
-    if row.table.depth != "score":
+    if row._depth != "score":
         text += f", query {row.query_start}-{row.query_end}, target {row.target_start}-{row.target_end}"
-    if row.table.depth == "alignment":
+    if row._depth == "alignment":
         text += f", identity {row.identity:.3f}"
     return text
 
@@ -127,7 +127,7 @@ def _blocks(row: Alignment, width: int, most: int | None = None) -> list[_Block]
 
 def alignment_text(row: Alignment) -> str:
     """What ``print`` shows: the title, then the letters of both with the midline between them."""
-    if row.table.depth != "alignment":
+    if row._depth != "alignment":
         return alignment_title(row)
     digits = len(str(max(row.query_end, row.query_span()[1], row.target_end)))
     blocks = [
@@ -146,7 +146,7 @@ def alignment_html(row: Alignment) -> str:
 
 def coloured(row: Alignment) -> str:
     """The letters alone, coloured, as lines for a ``<pre>``; empty for lesser depths than "alignment"."""
-    if row.table.depth != "alignment":
+    if row._depth != "alignment":
         return ""
     lines = []
     for b in _blocks(row, HTML_WIDTH, HTML_COLUMNS):

@@ -309,6 +309,27 @@ class SubstitutionMatrix:
         """
         return _default(alphabet_of(alphabet))
 
+    def codes_lacked(self) -> list[int]:
+        """Codes of the alphabet's letters that the matrix does not have, nor under the letter's other name.
+
+        Returns
+        -------
+        list of int
+            `check` warns of these, or refuses them.
+
+        Examples
+        --------
+        >>> matrix = tropalign.SubstitutionMatrix.from_name("BLOSUM62")
+        >>> "".join(matrix.alphabet.letters[code] for code in matrix.codes_lacked())
+        'JUO'
+        """
+        lacked = []
+        for code, letter in enumerate(self.alphabet.letters):
+            stand_in = None if letter in self.letters else _stand_in(self.alphabet, letter, self.letters)
+            if letter not in self.letters and (stand_in is None or self.alphabet.synonyms.get(stand_in) != letter):
+                lacked.append(code)
+        return lacked
+
     def check(self, batch: SequenceBatch) -> None:
         """Warns of letters scored like another one.
 
@@ -344,9 +365,10 @@ class SubstitutionMatrix:
                 "give one of them another name"
             )
         counts = byte_counts(batch.codes)
-        for code, letter in enumerate(batch.alphabet.letters):
-            if not counts[code] or letter in self.letters:
+        for code in self.codes_lacked():
+            if not counts[code]:
                 continue
+            letter = batch.alphabet.letters[code]
             stand_in = _stand_in(self.alphabet, letter, self.letters)
             if stand_in is None:
                 at = int(np.flatnonzero(batch.codes == code)[0])
@@ -355,8 +377,6 @@ class SubstitutionMatrix:
                     f"the matrix {self.name} has no letter {letter}, which record {batch.names[k]!r} holds at position "
                     f"{at - int(batch.offsets[k]) + 1}: add it to the matrix or choose another"
                 )
-            if self.alphabet.synonyms.get(stand_in) == letter:
-                continue
             warnings.warn(
                 f"the matrix {self.name} has no letter {letter}: {counts[code]} are scored like {stand_in}",
                 TropalignWarning,

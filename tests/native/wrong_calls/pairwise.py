@@ -1,4 +1,4 @@
-"""Wrong calls of native/bindings/pairwise.cpp and gpu_plan.cpp."""
+"""Wrong calls of native/bindings/pairwise.cpp, pair_aligner.cpp and gpu_plan.cpp."""
 
 import numpy as np
 from native.wrong_calls.changes import changed, with_value
@@ -85,6 +85,52 @@ def pairs():
         ("progress", 5),
     ]:
         yield f"{name} {wrong!r}", _native.align_pairs, changed(valid, **{name: wrong}), TypeError, ""
+
+
+def aligners():
+    """PairAligner."""
+    codes = np.full(256, 255, U8)
+    codes[ord("A") : ord("E")] = np.arange(4)
+    matrix = np.where(np.eye(32, dtype=bool), 2, -1).astype(I32)
+    valid = {
+        "codes": codes,
+        "matrix": matrix,
+        "gap_open": 3,
+        "gap_extend": 1,
+        "mode": "local",
+        "free_ends": (False,) * 4,
+        "depth": 2,
+    }
+    yield "valid", _native.PairAligner, valid, None, ""
+    for name, wrong, text in [
+        ("codes", codes[:255].copy(), "not one of each byte"),
+        ("codes", with_value(codes, 7, 31), "beyond the alphabet"),
+        ("codes", with_value(codes, 7, 254), "beyond the alphabet"),
+        ("matrix", with_value(matrix, (0, 1), 1), "not symmetric"),
+        ("matrix", np.full((32, 32), 2**31 - 1, I32), "may pass 2147483647"),
+        ("matrix", np.full((32, 32), -(2**31), I32), "may pass 2147483647"),
+        ("gap_open", -1, "zero or more"),
+        ("gap_extend", 2**31 - 1, "may pass 2147483647"),
+        ("mode", "glocal", "none of local, global, semiglobal"),
+        ("depth", 3, "depth"),
+        ("depth", -1, "depth"),
+    ]:
+        yield f"{name} {wrong}", _native.PairAligner, changed(valid, **{name: wrong}), ValueError, text
+    for name, wrong in [
+        ("codes", codes.astype(I32)),
+        ("codes", codes[::2]),
+        ("matrix", matrix[:31]),
+        ("matrix", matrix.astype(I64)),
+        ("gap_open", 1.5),
+        ("free_ends", (True, True)),
+    ]:
+        yield f"{name} {wrong!r}", _native.PairAligner, changed(valid, **{name: wrong}), TypeError, ""
+    aligner = _native.PairAligner(**valid)
+    for query in ("A", "", "AXA", "A\0A", "\u00e9", "\ud800"):
+        yield f"query {query!r}", aligner.align, {"query": query, "target": "ABCD"}, None, ""
+    for query in (b"A", None, 5, ["A"]):
+        yield f"query {query!r}", aligner.align, {"query": query, "target": "ABCD"}, TypeError, ""
+        yield f"target {query!r}", aligner.align, {"query": "ABCD", "target": query}, TypeError, ""
 
 
 def plans():

@@ -1,0 +1,168 @@
+// One pair per call, for loops in Python: texts in, numbers and a CIGAR out, with nothing made on the way.
+#include <nanobind/stl/tuple.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../pairwise/cpu_plan.hpp"
+#include "../pairwise/dispatch.hpp"
+#include "../pairwise/orientation.hpp"
+#include "../pairwise/tile.hpp"
+#include "pair_scoring.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+constexpr uint8_t kNoLetter = 255;
+/// Pairs from this many cells on take longer than it takes to let Python's lock go.
+constexpr int64_t kUnlockedCells = 1 << 16;
+/// Larger pairs take milliseconds, and memory that somebody should have allowed: tropalign.pairwise.task sees to both.
+constexpr int64_t kMostCells = 1 << 24;
+/// For a pair that is not short; it takes a fraction.
+constexpr int64_t kTileBytes = int64_t{64} << 20;
+
+/// The kernels of the instruction set that TROPALIGN_ISA names now: asking the processor takes longer than a pair.
+const Kernels &kernels_now() {
+    thread_local std::string named;
+    thread_local const Kernels *kernels = nullptr;
+    const char *wanted = std::getenv("TROPALIGN_ISA");
+    if (!kernels || named != (wanted ? wanted : "")) {
+        kernels = selected_kernels();
+        named = wanted ? wanted : "";
+    }
+    return *kernels;
+}
+
+/// What a thread keeps from pair to pair.
+struct Room {
+    std::vector<uint8_t> codes[2];
+    int64_t offsets[2][2];
+    UnitScratch scratch;
+    std::string cigar;
+
+    /// The codes of a text with margins around them; no sequence where one of its bytes has none, or it is empty.
+    Sequences read(const std::vector<uint8_t> &code_of, nb::str text, int side) {
+        Py_ssize_t size = 0;
+        const char *bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+        if (!bytes) PyErr_Clear();  // a lone surrogate, which is no letter
+        if (!bytes || size == 0 || size > kMostCells) return {nullptr, nullptr, 0};
+        std::vector<uint8_t> &mine = codes[side];
+        const size_t needed = static_cast<size_t>(size) + 2 * kCodeMargin;
+        if (mine.size() < needed) mine.assign(needed, kPadCode);
+        uint8_t *to = mine.data() + kCodeMargin, all = 0;
+        for (Py_ssize_t k = 0; k < size; ++k) to[k] = code_of[static_cast<uint8_t>(bytes[k])], all |= to[k];
+        offsets[side][0] = 0, offsets[side][1] = size;
+        return {to, offsets[side], all == kNoLetter ? 0 : 1};
+    }
+};
+
+/// How pairs of one alphabet are read and scored.
+class PairAligner {
+  public:
+    PairAligner(Column<uint8_t> codes, const Matrix &matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
+                std::tuple<bool, bool, bool, bool> free_ends, int depth)
+        : codes_(codes.data(), codes.data() + codes.size()),
+          free_ends_{std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends), std::get<3>(free_ends)},
+          scoring_(checked(matrix, gap_open, gap_extend, mode, depth)) {
+        require(codes_.size() == 256, "codes: not one of each byte");
+        for (const uint8_t code : codes_)
+            require(code == kNoLetter || code < kPadCode, "codes: one is beyond the alphabet");
+        for (size_t k = 0; k < matrix.size(); ++k) most_ = std::max(most_, std::abs(int64_t{matrix.data()[k]}));
+        most_ += gap_open + 2 * int64_t{gap_extend};
+    }
+
+    /// None for what this does not do: an empty text, a letter without a code, scores that may not fit, a large pair.
+    nb::object align(nb::str query, nb::str target) const {
+        thread_local Room room;
+        static constexpr int64_t first = 0;
+        const Sequences queries = room.read(codes_, query, 0), targets = room.read(codes_, target, 1);
+        if (!queries.count || !targets.count) return nb::none();
+        const TileRequest request{queries, targets, &first, &first, 1, free_ends_, 1, kTileBytes};
+        const int64_t m = queries[0].length, n = targets[0].length, cells = m * n;
+        if (cells > kMostCells || most_ * (2 * std::max(m, n) + 2) > INT32_MAX) return nb::none();
+        const bool query_in_rows = longer_in_rows(m, n).query_in_rows;
+        LaneResult found;
+        TileColumns columns;
+        {
+            std::optional<nb::gil_scoped_release> released;
+            if (cells >= kUnlockedCells) released.emplace();
+            const Kernels &kernels = kernels_now();
+            if (!kernels.run_short(scoring_, lane_pair(request, 0, query_in_rows), room.scratch, found))
+                columns = align_tile(kernels, scoring_, request, [](int64_t) { return true; });
+        }
+        return columns.score.size() ? as_tuple(columns, room.cigar) : as_tuple(found, query_in_rows, room.cigar);
+    }
+
+  private:
+    static Scoring checked(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, const char *mode, int depth) {
+        require(depth >= 0 && depth <= 2, "depth: none of 0, 1 and 2");
+        check_scoring(matrix, gap_open, gap_extend, 0);
+        return Scoring(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open, gap_extend);
+    }
+
+    nb::object as_tuple(const LaneResult &found, bool query_in_rows, std::string &cigar) const {
+        if (scoring_.depth == Depth::score) return nb::make_tuple(found.score);
+        const int32_t begin[] = {found.row_begin, found.column_begin}, end[] = {found.row_end, found.column_end};
+        const int query = query_in_rows ? 0 : 1, target = 1 - query;
+        if (scoring_.depth == Depth::ends)
+            return nb::make_tuple(found.score, begin[query], end[query], begin[target], end[target]);
+        write_cigar(found.path, found.path_length, query_in_rows, cigar);
+#define X(count) found.count,
+        return nb::make_tuple(found.score, begin[query], end[query], begin[target], end[target],
+                              TROPALIGN_COUNTS(X) nb::str(cigar.data(), cigar.size()));
+#undef X
+    }
+
+    nb::object as_tuple(const TileColumns &found, std::string &cigar) const {
+        LaneResult row{};
+        row.score = found.score[0];
+        if (scoring_.depth != Depth::score) {
+            row.row_begin = found.query_start[0], row.row_end = found.query_end[0];
+            row.column_begin = found.target_start[0], row.column_end = found.target_end[0];
+        }
+        if (scoring_.depth == Depth::alignment) {
+#define X(count) row.count = found.count[0];
+            TROPALIGN_COUNTS(X)
+#undef X
+            row.path = found.path.data(), row.path_length = static_cast<int32_t>(found.path_offsets[1]);
+        }
+        return as_tuple(row, true, cigar);
+    }
+
+    /// Operations as text, such as 2=1X3=.
+    static void write_cigar(const uint32_t *path, int n, bool query_in_rows, std::string &text) {
+        text.clear();
+        for (int k = 0; k < n; ++k) {
+            char digits[12];
+            char *const end = digits + sizeof(digits), *begin = end;
+            for (uint32_t length = path[k] >> 4; length; length /= 10) *--begin = static_cast<char>('0' + length % 10);
+            text.append(begin, end);
+            const uint32_t operation = path[k] & 15;
+            text += operation > 2 ? "=X"[operation - 7] : (operation == 1) == query_in_rows ? 'I' : 'D';
+        }
+        if (text.empty()) text = "*";
+    }
+
+    std::vector<uint8_t> codes_;
+    FreeEnds free_ends_;
+    Scoring scoring_;
+    int64_t most_ = 1;  // that a residue may gain or cost, as PairOptions.check_range has it
+};
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_pair_aligner(nb::module_ &m) {
+    using namespace tropalign;
+    nb::class_<PairAligner>(m, "PairAligner", "Aligns one pair per call; see tropalign.pairwise.single.")
+        .def(nb::init<Column<uint8_t>, const Matrix &, int32_t, int32_t, const char *,
+                      std::tuple<bool, bool, bool, bool>, int>(),
+             array("codes"), array("matrix"), "gap_open"_a, "gap_extend"_a, "mode"_a, "free_ends"_a, "depth"_a)
+        .def("align", &PairAligner::align, "query"_a, "target"_a,
+             "(score, query_start, query_end, target_start, target_end, n_identical, n_similar, n_gaps, n_columns, "
+             "CIGAR), as far as the depth goes; None for a pair to be aligned otherwise.");
+}

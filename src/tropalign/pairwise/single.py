@@ -1,0 +1,168 @@
+"""One pair at a time, for loops: what `align` does where nothing stands in its way.
+
+A pair of a hundred residues is aligned in some microseconds, which is less than it takes to make a batch, a task and a
+table, and to look options up. So what follows from the arguments (`PairAligner`: letters as codes, scores, costs) is
+made once and found again by what was given; a text goes into native code and numbers come out.
+
+All here is a shortcut: whatever is out of the ordinary is left to the whole way, which gives the same result, or says
+what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tropalign.errors import TropalignError
+from tropalign.pairwise.options import PairOptions
+from tropalign.results.alignment import Alignment
+from tropalign.results.columns import DEPTHS
+from tropalign.results.lone_pair import LonePair, Numbers, columns_of
+from tropalign.scoring import Gap, SubstitutionMatrix
+from tropalign.scoring.given import letters_and_scores
+from tropalign.scoring.ncbi import known_names, shipped
+from tropalign.sequences import Alphabet
+from tropalign.sequences.alphabet import alphabet_of, judge_text
+
+if TYPE_CHECKING:
+    from tropalign._native import PairAligner
+
+#: The code, for native code, of a byte that this way does not read.
+NO_LETTER = 255
+#: Sets of arguments that are kept; a loop has one, or a few.
+MOST_KEPT = 64
+#: What was made of arguments, by these; the alphabet stands beside it, since a key has its id.
+_kept: dict[Any, tuple[Alphabet, PairAligner | None]] = {}
+
+
+def aligned(
+    texts: tuple[str, str],
+    names: tuple[str, str],
+    mode: str,
+    matrix: Any,
+    gap: Gap | None,
+    report: str,
+    free_ends: Iterable[str],
+    strand: str,
+    alphabet: Alphabet | str | None,
+) -> Alignment | None:
+    """The pair's alignment; None where it takes the whole way.
+
+    Parameters
+    ----------
+    texts, names
+        Of query and target.
+    mode, matrix, gap, report, free_ends, strand, alphabet
+        As of `align`.
+    """
+    try:
+        judged = judge_text("".join(texts).encode("latin-1", "replace")) if alphabet is None else alphabet_of(alphabet)
+        engine = _engine(mode, matrix, gap, report, free_ends, judged)
+    except (TropalignError, TypeError, ValueError):
+        return None
+    found = None if engine is None else _found(engine, *texts, strand, judged)
+    return None if found is None else Alignment._of_pair(LonePair(found[0], names, texts, judged, report, found[1]))
+
+
+def columns(
+    pairs: Iterable[tuple[str, str]],
+    mode: str,
+    matrix: Any,
+    gap: Gap | None,
+    report: str,
+    free_ends: Iterable[str],
+    strand: str,
+    alphabet: Alphabet,
+) -> dict[str, Any] | None:
+    """The columns of a table of some pairs of texts; None where they take the whole way."""
+    try:
+        engine = _engine(mode, matrix, gap, report, free_ends, alphabet)
+    except (TropalignError, TypeError, ValueError):
+        return None
+    found = []
+    for query, target in pairs:
+        row = None if engine is None else _found(engine, query, target, strand, alphabet)
+        if row is None:
+            return None
+        found.append(row)
+    strands = [1 if row[1] is None else row[1] for row in found]
+    return columns_of([numbers for numbers, _ in found], strands if strand == "both" else None)
+
+
+def _found(
+    engine: PairAligner, query: str, target: str, strand: str, alphabet: Alphabet
+) -> tuple[Numbers, int | None] | None:
+    """What the engine says of a pair, and on which strand the query is; None where it has nothing to say."""
+    numbers = engine.align(query, target)
+    if strand == "plus" or numbers is None:
+        return None if numbers is None else (numbers, None)
+    if strand != "both" or not alphabet.has_strands:
+        return None
+    reverse = query.encode("latin-1").translate(alphabet.complement_table.tobytes())[::-1].decode("latin-1")
+    others = engine.align(reverse, target)
+    if others is None or others[0] <= numbers[0]:
+        return None if others is None else (numbers, 1)
+    if len(others) > 1:  # coordinates count on the query's original strand
+        score, begin, end, *rest = others
+        others = (score, len(query) - end, len(query) - begin, *rest)
+    return others, -1
+
+
+def _engine(
+    mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Iterable[str], alphabet: Alphabet
+) -> PairAligner | None:
+    """What aligns pairs of that alphabet; raises what making it raises."""
+    if not isinstance(free_ends, tuple | frozenset):
+        if not isinstance(free_ends, list | set):
+            raise TypeError("an iterator can be read once")
+        free_ends = tuple(free_ends)
+    scores = matrix if matrix is None or isinstance(matrix, SubstitutionMatrix) else _lasting(matrix)
+    key = (mode, scores, gap, report, free_ends, id(alphabet))
+    kept = _kept.get(key)
+    if kept is None:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        kept = _kept[key] = alphabet, _made(mode, scores, gap, report, free_ends, alphabet)
+    return kept[1]
+
+
+def _lasting(matrix: Any) -> str | tuple[str, bytes]:
+    """A matrix as what nobody can change: the name of a shipped one, or letters and the bytes of their scores."""
+    if not isinstance(matrix, str):
+        letters, values = letters_and_scores(matrix)
+        return letters, values.tobytes()
+    if matrix.upper() not in known_names():
+        raise TypeError("a file may change")
+    return matrix.upper()
+
+
+def _made(
+    mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Iterable[str], alphabet: Alphabet
+) -> PairAligner | None:
+    """The engine; None where the whole way warns, or refuses."""
+    from tropalign._native import PairAligner
+
+    if matrix is None:
+        scores = SubstitutionMatrix.default(alphabet)
+    elif isinstance(matrix, SubstitutionMatrix):
+        scores = matrix
+    else:
+        letters, values = shipped(matrix) if isinstance(matrix, str) else _letters_and_scores(*matrix)
+        if not (values == np.round(values)).all():
+            return None  # which is said
+        scores = SubstitutionMatrix.of(matrix if isinstance(matrix, str) else (letters, values), alphabet)
+    options = PairOptions(scores, Gap(*alphabet.gap_cost) if gap is None else gap, mode, report, frozenset(free_ends))
+    if scores.alphabet != alphabet or scores.alphabet.letters != alphabet.letters:
+        return None
+    codes, unknown = alphabet.encode(np.arange(256, dtype=np.uint8))
+    codes[unknown | np.isin(codes, scores.codes_lacked())] = NO_LETTER
+    cost = options.gap
+    return PairAligner(
+        codes, scores.scores, cost.open, cost.extend, options.recurrence, options.freed(), DEPTHS.index(options.report)
+    )
+
+
+def _letters_and_scores(letters: str, scores: bytes) -> tuple[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    return letters, np.frombuffer(scores).reshape(len(letters), len(letters))
