@@ -102,32 +102,18 @@ class BranchMaker {
         check_numbers();
     }
 
-    /// uint64, shape (n_branches, 2): equal rows for equal vectors.
-    nb::object hashes() const {
-        std::vector<VectorHash> found;
+    /// The distinct vectors as planes, and the number of each branch's vector.
+    nb::tuple planes() const {
+        DistinctVectors found;
         {
             nb::gil_scoped_release released;
-            found = hash_branches(request_);
-        }
-        uint64_t *data;
-        nb::object out = new_array<uint64_t>({found.size(), 2}, data);
-        static_assert(sizeof(VectorHash) == 2 * sizeof(uint64_t));
-        std::memcpy(data, found.data(), found.size() * sizeof(VectorHash));
-        return out;
-    }
-
-    nb::object planes(Array<int64_t, 1> chosen) const {
-        require(chosen.size() > 0, "chosen: empty");
-        require_below(chosen.data(), chosen.size(), request_.n_branches, "chosen");
-        std::vector<uint64_t> words;
-        {
-            nb::gil_scoped_release released;
-            words = branch_planes(request_, chosen.data(), static_cast<int64_t>(chosen.size()));
+            found = distinct_vectors(request_);
         }
         const size_t n_planes = static_cast<size_t>(request_.n_states) + 1;
-        const size_t n_groups = (chosen.size() + kPlaceLanes - 1) / kPlaceLanes;
-        const std::array<size_t, 3> shape{n_groups, words.size() / n_groups / n_planes, n_planes};
-        return to_numpy(std::move(words), shape);
+        const auto n_groups = static_cast<size_t>((found.n_distinct + kPlaceLanes - 1) / kPlaceLanes);
+        const std::array<size_t, 3> shape{n_groups, found.words.size() / n_groups / n_planes, n_planes};
+        const std::array<size_t, 1> length{found.distinct.size()};
+        return nb::make_tuple(to_numpy(std::move(found.words), shape), to_numpy(std::move(found.distinct), length));
     }
 
   private:
@@ -274,8 +260,7 @@ void bind_phylo(nb::module_ &m) {
                       Array<int32_t, 2>, Array<int32_t, 2>, Array<double, 2>, bool, int>(),
              array("letters"), array("tip_row"), array("column"), array("sets"), "n_states"_a, array("joints"),
              array("branches"), array("transitions"), "discrete"_a, "n_threads"_a)
-        .def("hashes", &BranchMaker::hashes)
-        .def("planes", &BranchMaker::planes, array("chosen"));
+        .def("planes", &BranchMaker::planes);
     m.def("plane_vectors", &vectors, array("planes"), "n_vectors"_a, "n_empty"_a, array("rows"),
           "State sets and gap flags of some vectors, by column.");
     nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/phylo/prune.hpp.")

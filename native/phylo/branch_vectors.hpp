@@ -41,14 +41,12 @@ struct VectorRequest {
     int n_threads;
 };
 
-/// A 128-bit hash of a branch's vector: equal vectors have equal hashes, and others surely different ones.
-struct VectorHash {
-    uint64_t one = 0, other = 0;
+/// The distinct vectors of all branches, numbered by their first branch.
+struct DistinctVectors {
+    std::vector<uint64_t> words;    // as those of ReferencePlanes; the last vector fills the last group
+    std::vector<int64_t> distinct;  // [n_branches] the number of each branch's vector
+    int64_t n_distinct = 0;
 };
-std::vector<VectorHash> hash_branches(const VectorRequest &);
-
-/// The vectors of some branches as one bit per lane (the words of ReferencePlanes). The last branch fills the last
-/// group.
-std::vector<uint64_t> branch_planes(const VectorRequest &, const int64_t *branch, int64_t n_chosen);
+DistinctVectors distinct_vectors(const VectorRequest &);
 
 }  // namespace tropalign

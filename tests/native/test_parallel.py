@@ -29,8 +29,8 @@ sets[[65, 67, 71, 84]] = 1, 2, 4, 8
 def vectors(n_threads):
     joints = np.array([[4, 0, 0, 1, 0], [5, 2, 0, 3, 0]], np.int32)
     rest = (np.array([[4, 5, 0]], np.int32), np.array([[0.9, 0.1, 0.1, 0.9]]), False, n_threads)
-    return _native.BranchMaker(letters, np.arange(4), np.arange(50), sets, 4, joints, *rest).hashes()
-wanted, hashes = align(2), vectors(1)
+    return _native.BranchMaker(letters, np.arange(4), np.arange(50), sets, 4, joints, *rest).planes()[0]
+wanted, planes = align(2), vectors(1)
 os.environ["FAIL_THREADS_AFTER"] = sys.argv[1]
 """
 
@@ -58,7 +58,7 @@ def test_the_same_results(few_threads, most, n_threads):
     program = f"""
 found = align({n_threads})
 assert all(np.array_equal(found[name], wanted[name]) for name in wanted if isinstance(wanted[name], np.ndarray))
-assert np.array_equal(vectors({n_threads}), hashes)
+assert np.array_equal(vectors({n_threads}), planes)
 print("equal")
 """
     assert few_threads(most, program) == ["equal"]

@@ -17,7 +17,7 @@ from tropalign.errors import InputError, shown
 from tropalign.formats.msa import read_alignment
 from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.branches import branch_maker
-from tropalign.phylo.rows import column_counts, distinct_rows, rows_of_tips, warn_of_unknown
+from tropalign.phylo.rows import column_counts, rows_of_tips, warn_of_unknown
 from tropalign.phylo.saved import ARRAYS, damaged, is_saved, read_saved, write_saved
 from tropalign.phylo.states import StateAlphabet, states_of
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
@@ -248,8 +248,8 @@ class ReferencePackage:
             raise InputError("no column of the alignment holds a letter", file=file)
         share = int(n_gaps[columns].sum()) / (len(names) * len(columns))
         maker = branch_maker(tree, letters, row, columns, states, gap_flags, share, resolve_threads(n_threads))
-        distinct, first = distinct_rows(maker.hashes())
-        return cls(names, letters, tree, states, gap_flags, columns, maker.planes(first), distinct)
+        planes, distinct = maker.planes()
+        return cls(names, letters, tree, states, gap_flags, columns, planes, distinct)
 
     @property
     def n_branches(self) -> int:

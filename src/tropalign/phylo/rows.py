@@ -62,10 +62,3 @@ def column_counts(letters: NDArray[np.uint8], states: StateAlphabet) -> tuple[ND
         n_letters += is_letter[row]
         n_gaps += row == ord("-")
     return n_letters, n_gaps
-
-
-def distinct_rows(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of each row among the different ones, by first appearance; and the first row of each."""
-    number_of: dict[tuple[int, int], int] = {}
-    distinct = np.array([number_of.setdefault((a, b), len(number_of)) for a, b in hashes.tolist()], np.int64)
-    return distinct, np.unique(distinct, return_index=True)[1]

@@ -25,7 +25,7 @@ def makers():
         "discrete": False,
         "n_threads": 1,
     }
-    yield "valid", lambda **a: _native.BranchMaker(**a).planes(np.array([0, 1], I64)), valid, None, ""
+    yield "valid", lambda **a: _native.BranchMaker(**a).planes(), valid, None, ""
     for name, wrong, text in [
         *(("joints", with_value(valid["joints"], at, k), "joints") for at, k in JOINTS),
         *(("branches", with_value(valid["branches"], at, k), "branches") for at, k in BRANCHES),
@@ -49,9 +49,6 @@ def makers():
         ("n_threads", 0, "n_threads"),
     ]:
         yield f"{name} {wrong}", _native.BranchMaker, changed(valid, **{name: wrong}), ValueError, text
-    maker = _native.BranchMaker(**valid)
-    for wrong in ([2], [-1], [2**62], []):
-        yield f"chosen {wrong}", maker.planes, {"chosen": np.array(wrong, I64)}, ValueError, "chosen"
 
 
 JOINTS = [((0, 0), 5), ((0, 1), -1), ((0, 1), 4), ((1, 3), 5), ((0, 2), 1), ((1, 4), -1)]
