@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <span>
 
+#include "../../native/pairwise/cpu_plan.hpp"
 #include "../../native/pairwise/dispatch.hpp"
+#include "../../native/pairwise/orientation.hpp"
 #include "../../native/pairwise/tile.hpp"
 #include "pairwise_oracle.hpp"
 
@@ -120,6 +122,41 @@ void check_pair(const oracle::Rules &rules, Depth depth, const oracle::Codes &qu
     if (!fault.empty()) fail(rules, depth, query, target, claim, best, fault);
 }
 
+/// The engine of single pairs has to say what the tile says, to the path.
+void check_alone(const Scoring &scoring, const TileRequest &request, const TileColumns &tile, int64_t k) {
+    static UnitScratch scratch;
+    const auto at = static_cast<size_t>(k);
+    const Letters query = request.queries[request.query_index[k]], target = request.targets[request.target_index[k]];
+    const bool query_in_rows = longer_in_rows(query.length, target.length).query_in_rows;
+    LaneResult found{};
+    if (!selected_kernels()->run_short(scoring, lane_pair(request, k, query_in_rows), scratch, found)) return;
+    auto differs = [&](const char *what) {
+        std::fprintf(stderr, "alone: another %s for pair %lld, depth %d\n", what, static_cast<long long>(k),
+                     static_cast<int>(scoring.depth));
+        std::abort();
+    };
+    if (found.score != tile.score[at]) differs("score");
+    if (scoring.depth == Depth::score) return;
+    const int32_t begin[] = {found.row_begin, found.column_begin}, end[] = {found.row_end, found.column_end};
+    const int q = query_in_rows ? 0 : 1, t = 1 - q;
+    if (begin[q] != tile.query_start[at] || end[q] != tile.query_end[at] || begin[t] != tile.target_start[at] ||
+        end[t] != tile.target_end[at])
+        differs("end");
+    if (scoring.depth == Depth::ends) return;
+#define X(count) \
+    if (found.count != tile.count[at]) differs(#count);
+    TROPALIGN_COUNTS(X)
+#undef X
+    const int64_t begin_of_path = tile.path_offsets[at];
+    if (found.path_length != tile.path_offsets[at + 1] - begin_of_path) differs("path");
+    for (int32_t run = 0; run < found.path_length; ++run) {
+        uint32_t operation = found.path[run];
+        const uint32_t kind = operation & 15;
+        if (!query_in_rows && (kind == 1 || kind == 2)) operation ^= 3;  // insertions and deletions change places
+        if (operation != tile.path[static_cast<size_t>(begin_of_path + run)]) differs("path");
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -177,6 +214,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const auto at = static_cast<size_t>(k);
         check_pair(rules, depth, queries[static_cast<size_t>(query_index[at])],
                    targets[static_cast<size_t>(target_index[at])], found, k);
+        if (k < 32) check_alone(scoring, request, found, k);
     }
     return 0;
 }
