@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 
 #include "msv_highest.hpp"
@@ -15,8 +16,7 @@
 namespace tropalign {
 namespace {
 
-constexpr double kLog2 = 0.69314718055994529;
-constexpr float kScale = static_cast<float>(3.0 / kLog2);  // thirds of a bit per nat
+constexpr float kScale = static_cast<float>(3.0 / std::numbers::ln2);  // thirds of a bit per nat
 constexpr float kOverflow = std::numeric_limits<float>::infinity();
 
 /// What all targets of one length have in common.
@@ -69,7 +69,7 @@ double least_bits(const ProfileModel &model, double F1) {
 
 /// The least J that reaches so many bits, or one less.
 int least_J(double bits, const LengthRun &run) {
-    const double J = (bits * kLog2 + run.null1_nats + 3.0) * kScale + kByteBase + run.byte_move;
+    const double J = (bits * std::numbers::ln2 + run.null1_nats + 3.0) * kScale + kByteBase + run.byte_move;
     return static_cast<int>(std::clamp(std::ceil(J - 0.01), 0.0, 256.0));
 }
 

@@ -1,18 +1,17 @@
 #include "p_values.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace tropalign {
 namespace {
-
-constexpr double kLog2 = 0.69314718055994529;
 
 /// Below it 1 - exp(-x) and -log(1 - x) are x for all that double precision tells.
 constexpr double kSmall = 5e-9;
 
 }  // namespace
 
-float bits_of(float nats, float null_nats) { return static_cast<float>((nats - null_nats) / kLog2); }
+float bits_of(float nats, float null_nats) { return static_cast<float>((nats - null_nats) / std::numbers::ln2); }
 
 // P = 1 - exp(-t), with t = exp(-lambda (bits - mu)) the expected number of better scores.
 

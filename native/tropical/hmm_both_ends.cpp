@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "hmm_emissions.hpp"
 
@@ -10,7 +11,6 @@ namespace {
 
 /// Positions per side whose emissions are prepared at a time; a multiple of kScaleEvery.
 constexpr int64_t kChunk = 256;
-constexpr double kLog2 = 0.693147180559945309417232121458;
 
 }  // namespace
 
@@ -63,7 +63,7 @@ bool likelihood_from_both_ends(const HmmModel &model, const Observations &seen, 
     exponent += scaled(x, model.n_states) + scaled(beta, model.n_states);
     double total = 0;
     for (size_t s = 0; s < static_cast<size_t>(model.n_states); ++s) total += x[s] * beta[s];
-    found = std::log(total) + static_cast<double>(exponent) * kLog2 + log;
+    found = std::log(total) + static_cast<double>(exponent) * std::numbers::ln2 + log;
     return total > kTiny;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "../compute/parallel.hpp"
 #include "hmm_both_ends.hpp"
@@ -9,8 +10,6 @@
 
 namespace tropalign {
 namespace {
-
-constexpr double kLog2 = 0.693147180559945309417232121458;
 
 /// The stretches of a sequence, and the symbols of their steps: no step leads to the first position of all.
 struct Stretches {
@@ -155,7 +154,7 @@ bool ends_by_words(const HmmModel &model, const Observations &seen, int64_t begi
     const Lined &x = passes.ahead().sums();
     double total = 0;
     for (double sum : x) total += sum;
-    ends.log_likelihood = std::log(total) + static_cast<double>(passes.ahead().exponent()) * kLog2;
+    ends.log_likelihood = std::log(total) + static_cast<double>(passes.ahead().exponent()) * std::numbers::ln2;
     return total > kTiny;
 }
 
@@ -171,7 +170,7 @@ bool likelihood_by_words(const HmmModel &model, const Observations &seen, int64_
         passes.ahead().exponent() + passes.back().exponent() + scaled(x, model.n_states) + scaled(beta, model.n_states);
     double total = 0;
     for (size_t s = 0; s < x.size(); ++s) total += x[s] * beta[s];
-    found = std::log(total) + static_cast<double>(exponent) * kLog2;
+    found = std::log(total) + static_cast<double>(exponent) * std::numbers::ln2;
     return total > kTiny;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <deque>
+#include <numbers>
 
 #include "../compute/parallel.hpp"
 #include "hmm_both_ends.hpp"
@@ -22,7 +23,6 @@ constexpr int32_t kFewStates = 16;
 /// Counts are added up in at most this many parts of neighbouring stretches, and of fewer where they take this many
 /// numbers, whatever the number of threads.
 constexpr int64_t kMostParts = 32, kPartNumbers = 1 << 22;
-constexpr double kLog2 = 0.693147180559945309417232121458;
 /// Below this a probability makes products too small (kTiny).
 constexpr double kSmallestStep = 0x1p-122;
 
@@ -69,7 +69,7 @@ class Sums {
     double log_likelihood() const {
         double total = 0;
         for (int32_t s = 0; s < model_.n_states; ++s) total += x_[static_cast<size_t>(s)];
-        return std::log(total) + static_cast<double>(exponent_) * kLog2 + log_;
+        return std::log(total) + static_cast<double>(exponent_) * std::numbers::ln2 + log_;
     }
 
     /// Backward through all positions for the backward sums at the end of each stretch alone; false as `forward`.
