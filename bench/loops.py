@@ -1,8 +1,9 @@
 """One aligner on pairs of its own, a child process of users.py: seconds per pair, scores, cells.
 
 Reads {"who", "pairs": [kind, numbers...], "at_least", "rounds"} from standard input and writes {"seconds", "scores",
-"cells"} to standard output, both JSON. `pairs` is ["similar", n, length, percent] or ["random", n, length]: sets.py
-makes the same ones in every process. All alignments are global, with CIGARs.
+"cells", and for lists by tropalign what shares.py finds} to standard output, both JSON. `pairs` is ["similar", n,
+length, percent, share of substitutions] or ["random", n, length]: sets.py makes the same ones in every process. All
+alignments are global, with CIGARs.
 
 Peers take as many of the pairs as a loop of `at_least` seconds allows; parasail's variant is the faster of two.
 """
@@ -17,16 +18,17 @@ import time
 from collections.abc import Callable, Iterable
 
 from sets import AMINO_ACIDS, similar_pairs
+from shares import shares
 
 Pair = tuple[str, str]
 #: A gap's first residue and each of the others; 5/-4 for nucleotides, BLOSUM62 for proteins.
 FIRST, FOLLOWING, MATCH, MISMATCH = {True: 11, False: 12}, 1, 5, -4
 
 
-def pairs_of(kind: str, n: int, length: int, percent: int = 0) -> list[Pair]:
+def pairs_of(kind: str, n: int, length: int, *others: float) -> list[Pair]:
     """The pairs of a request."""
     if kind == "similar":
-        return similar_pairs(n, length, percent)
+        return similar_pairs(n, length, *others)
     rng = random.Random(1)
     return [tuple("".join(rng.choices(AMINO_ACIDS, k=length)) for _ in "ab") for _ in range(n)]
 
@@ -154,7 +156,7 @@ def measure(who: str, pairs: list[Pair], dna: bool, at_least: float, rounds: int
         run = tropalign_many(pairs, dna)
         scores = run()
         seconds = per_pair(lambda a, b: run(), pairs[:1], at_least, rounds) / len(pairs)
-        return {"seconds": seconds, "scores": scores, "cells": cells}
+        return {"seconds": seconds, "scores": scores, "cells": cells, **shares(run)}
     align = choose(who, dna, pairs[0])
     align(*pairs[0])  # what is made once
     begin, scores = time.process_time(), []

@@ -37,9 +37,11 @@ sys.path.insert(0, str(HERE))
 import extras  # noqa: E402
 import users  # noqa: E402
 from bare import bare  # noqa: E402
+from commands import answer_of  # noqa: E402
 from peers import PEERS, cells_of, median_seconds, processor_seconds  # noqa: E402
 from report import compared_scores, readme_table, write_report  # noqa: E402
 from sets import DATA, NUCLEOTIDE_SETS, SETS, load, missing  # noqa: E402
+from shares import shares  # noqa: E402
 from tables import fill  # noqa: E402
 from users_report import readme_users  # noqa: E402
 
@@ -70,7 +72,7 @@ PEER_CASES = {
     "ssearch36": (("local",), ("score",)),
 }
 #: Cells that one call gets at most, and one of a slower instruction set; the sets on which those run.
-MOST_CELLS, ISA_CELLS = 10_000_000_000, 2_500_000_000
+MOST_CELLS, ISA_CELLS = 6_000_000_000, 2_000_000_000
 ISA_SETS = ("51", "257", "1103", "30-3000", "dna")
 #: Cases that tropalign alone has, by set.
 OWN_CASES = {"257": ["local-ends", "global-ends"]}
@@ -100,11 +102,6 @@ def scoring(name: str) -> dict[str, object]:
         "ssearch_matrix": "BL50",
     }
 
-
-#: A child that takes longer is ended.
-CHILD_S = 120
-#: What native code counts beside its results.
-COUNTERS = ("walk_seconds", "unit_seconds", "useful_cells", "swept_cells")
 
 # tropalign itself, in a process of its own because the instruction set is chosen at import ---------------------------
 
@@ -140,56 +137,6 @@ def run_tropalign(request: dict) -> dict[str, object]:
     return out
 
 
-def shares(run) -> dict[str, float]:
-    """What becomes of a run's time.
-
-    lane_use: of the lanes' cells the share that belongs to a pair; unit_share: of all time that of the kernels;
-    walk_share: of the kernels' time that of the walk back.
-    """
-    from tropalign import _native
-
-    found, align_pairs = [], _native.align_pairs
-
-    def noting(*arguments):
-        found.append(align_pairs(*arguments))
-        return found[-1]
-
-    _native.align_pairs = noting
-    begin = time.perf_counter()
-    try:
-        run()
-    finally:
-        _native.align_pairs = align_pairs
-    passed = time.perf_counter() - begin
-    total = {name: sum(columns[name] for columns in found) for name in COUNTERS}
-    if not total["swept_cells"]:
-        return {}
-    return {
-        "walk_share": total["walk_seconds"] / max(total["unit_seconds"], 1e-9),
-        "unit_share": total["unit_seconds"] / passed,
-        "lane_use": total["useful_cells"] / total["swept_cells"],
-    }
-
-
-def in_process(python: str, script: Path, request: dict, arguments=(), **environment: str) -> dict:
-    """The JSON answer of a script to a JSON request; {"failed": why} when it dies."""
-    try:
-        done = subprocess.run(
-            [python, str(script), *arguments],
-            input=json.dumps(request),
-            capture_output=True,
-            text=True,
-            env={**os.environ, **environment},
-            timeout=CHILD_S,
-        )
-        return json.loads(done.stdout)
-    except subprocess.TimeoutExpired:
-        return {"failed": f"took more than {CHILD_S} s"}
-    except json.JSONDecodeError:
-        last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        return {"failed": last[0][:200]}
-
-
 def measure_sets(options: argparse.Namespace) -> dict:
     """All figures: {set: {"n", "mean", "ours": {isa: {case: ...}}, "peers": {peer: {case: ...}}}}."""
     timing = {"at_least": options.at_least, "rounds": options.rounds}
@@ -207,7 +154,7 @@ def measure_sets(options: argparse.Namespace) -> dict:
             cases = options.cases + ([] if isa or options.cases != CASES else OWN_CASES.get(name, []))
             request = {"set": name, "sequences": few, "cases": cases, "wants_scores": not isa, **timing}
             forced = {"TROPALIGN_ISA": isa} if isa else {}
-            entry["ours"][isa] = in_process(sys.executable, HERE / "pairs.py", request, ["--child"], **forced)
+            entry["ours"][isa] = answer_of([sys.executable, str(HERE / "pairs.py"), "--child"], request, **forced)
             say(name, f"tropalign {isa}", entry["ours"][isa])
         for peer in options.peers:
             if name not in PEER_SETS.get(peer, SETS):
@@ -219,7 +166,7 @@ def measure_sets(options: argparse.Namespace) -> dict:
                     continue
                 job = {"mode": mode, "report": report, "sequences": sequences, "first": FIRST, "following": FOLLOWING}
                 request = {"peer": peer, "job": job | scoring(name), **timing}
-                answers[case] = in_process(options.peer_python, HERE / "peers.py", request)
+                answers[case] = answer_of([options.peer_python, str(HERE / "peers.py")], request)
                 compare(answers[case], entry["ours"].get("", {}).get(case), mode)
             say(name, peer, answers)
         for answer in entry["ours"].get("", {}).values():

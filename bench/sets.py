@@ -41,12 +41,12 @@ def load(name: str, data: Path = DATA, n: int | None = None) -> list[str]:
     return [text.translate(str.maketrans("UOJ", "CXX")) for text in sequences]
 
 
-def similar_pairs(n: int, length: int, percent: int) -> list[tuple[str, str]]:
+def similar_pairs(n: int, length: int, percent: int, substitutions: float = 0.8) -> list[tuple[str, str]]:
     """So many pairs of random nucleotides and copies of them; of the places of a copy `percent` in 100 are changed.
 
-    Of ten changes eight are another letter, one is a letter less and one a letter more.
+    That share of the changes is another letter, half of the others a letter less, and half a letter more.
     """
-    rng = random.Random(f"{length} {percent}")
+    rng = random.Random(f"{length} {percent} {substitutions}")
     pairs = []
     for _ in range(n):
         original = rng.choices("ACGT", k=length)
@@ -54,7 +54,8 @@ def similar_pairs(n: int, length: int, percent: int) -> list[tuple[str, str]]:
         for place in rng.sample(range(length), length * percent // 100):
             letter, kind = original[place], rng.random()
             other = rng.choice([x for x in "ACGT" if x != letter])
-            copy[place] = other if kind < 0.8 else "" if kind < 0.9 else letter + other
+            shortened = (1 + substitutions) / 2
+            copy[place] = other if kind < substitutions else "" if kind < shortened else letter + other
         pairs.append(("".join(original), "".join(copy)))
     return pairs
 

@@ -79,7 +79,8 @@ def bare_lines(bare: dict) -> list[str]:
         the bare rate; *walk back*, CIGARs included; *outside the kernels*: Python, planning, tables; *start* and
         *reading*: of commands, measured by themselves; *else*: stored comparisons or cells swept twice, beginnings and
         ends of units, caches, writing. Commands are measured whole, processor time and peak memory, so that two threads
-        count twice. *One by one* is a call of `align` per pair instead of `align_many`."""
+        count twice. *One by one* is a call of `align` per pair instead of `align_many`. Placement
+        is measured in [place.md](place.md)."""
     return [*wrap(text), ""]
 
 

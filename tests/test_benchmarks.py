@@ -16,7 +16,7 @@ import tropalign
 ROOT = Path(__file__).parent.parent
 BENCH = ROOT / "bench"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "benchmarks").glob("*.md"))]
-PAIRS_MODULES = "pairs extras users users_report loops commands bare peers report tables sets".split()
+PAIRS_MODULES = "pairs extras users users_report loops commands bare peers report tables sets shares".split()
 if not BENCH.is_dir():
     pytest.skip("the benchmarks are in a clone only, not in the sdist", allow_module_level=True)
 
@@ -181,6 +181,14 @@ def test_a_command_that_fails_and_the_memory_of_one_that_does_not(pairs, tmp_pat
     why = {"failed": "No such thing"}
     assert timed(["sh", "-c", "echo 'No such thing' >&2; exit 3"], tmp_path) == why
     assert median_of(["sh", "-c", "echo 'No such thing' >&2; exit 3"], tmp_path, 3) == why
+
+
+def test_a_process_that_takes_too_long_is_ended(pairs, tmp_path, monkeypatch):
+    import commands
+
+    monkeypatch.setattr(commands, "PROCESSOR_LIMIT_S", 1)
+    endless = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+    assert commands.timed(endless, tmp_path) == commands.answer_of(endless, {}) == {"failed": commands.TOO_LONG}
 
 
 def test_what_fails_beside_the_sets_is_a_row_of_the_page(pairs, monkeypatch, tmp_path):
