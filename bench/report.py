@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from extras import EXTRAS
 from tables import table, wrap
-from users_report import OTHER_COST, users_table
+from users_report import OTHER_COST, percent, users_table
 
 PROTEIN_SETS = ("51", "154", "257", "459", "608", "1103")
 #: GCUPS to reach, by case, for PROTEIN_SETS.
@@ -47,7 +47,7 @@ def write_report(results: dict) -> str:
     for report, title in TITLES.items():
         lines += [f"## {title}, GCUPS", ""]
         for mode in ("local", "global", "semiglobal"):
-            lines += case_table(f"{mode}-{report}", mode, sets)
+            lines += case_table(f"{mode}-{report}", mode, sets, results["extras"].get("bare", {}))
     lines += lanes_table(sets) + differences(sets) + extras(results["extras"])
     lines += ["", f"The whole run took {results['seconds']} s, {results['processor_seconds']} s of processor time."]
     return "\n".join(lines) + "\n"
@@ -79,8 +79,8 @@ def text_of(value: float | None) -> str:
     return f"{value:.2f}" if value < 2 else f"{value:.1f}"
 
 
-def case_table(case: str, mode: str, sets: dict) -> list[str]:
-    """The table of a mode and a report: a column per set, a row per aligner."""
+def case_table(case: str, mode: str, sets: dict, bare: dict) -> list[str]:
+    """The table of a mode and a report: a column per set, a row per aligner; `bare`: the bare recurrences' GCUPS."""
     names = list(sets)
     goals = dict(zip(PROTEIN_SETS, GOALS[case], strict=True))
     ours = [figure(sets[name]["ours"].get("", {}).get(case)) for name in names]
@@ -98,6 +98,8 @@ def case_table(case: str, mode: str, sets: dict) -> list[str]:
             best = [max((x for x in pair if x), default=None) for pair in zip(best, values, strict=True)]
     ratios = [f"{mine / other:.1f}x" if mine and other else "-" for mine, other in zip(ours, best, strict=True)]
     rows.append(["over the best peer", *ratios])
+    if limit := bare.get(f"{'local' if mode == 'local' else 'global'} score"):
+        rows.append(["of the bare limit", *(percent(mine / limit) if mine else "-" for mine in ours)])
     for isa in dict.fromkeys(isa for name in names for isa in sets[name]["ours"] if isa):
         values = [figure(sets[name]["ours"].get(isa, {}).get(case)) for name in names]
         rows.append([f"tropalign, {isa}", *map(text_of, values)])

@@ -211,6 +211,7 @@ def test_what_fails_beside_the_sets_is_a_row_of_the_page(pairs, monkeypatch, tmp
         "**2.0 us**", "3 us", "slow 8.0 us, edlib 1.00 us (unit cost), tropalign, one by one 1.50 us", "4.0x",
         "10 %", "else 90 %",
     ]  # fmt: skip
+    assert "| of the bare limit | " in pairs.PAGE.read_text()
     assert cells["pruned"][4:] == ["160 %", "cells that need not be computed"]
     assert cells["loops"] == ["failed", "", "", "", "", "KeyError: 'nothing there'"]
     readme = pairs.README.read_text()
