@@ -57,6 +57,7 @@ rebuild:
 
 bench-pairs: $(VENV)/installed
 	$(PIP) --no-build-isolation -e ".[bench]"
+	-$(PIP) pywfa  # has no wheel everywhere
 	$(BIN)/python bench/pairs.py
 
 # PAPARA=PATH names the PaPaRa to compare with; without one the page stays as it is.

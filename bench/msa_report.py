@@ -8,7 +8,7 @@ from math import erfc, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from report import table, wrap
+from tables import table, wrap
 
 import tropalign
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The table of pairwise alignment: tropalign beside its peers, in one run, one thread, processor time.
 
-    python bench/pairs.py                        everything, about eight minutes; writes docs/benchmarks/pairs.md
+    python bench/pairs.py                        everything, about ten minutes; writes docs/benchmarks/pairs.md
                                                  and the table of README.md
     python bench/pairs.py --quick                a tenth of it, to see that it works
     python bench/pairs.py --cases local-score --lengths 257 --isas "" --no-extras
@@ -34,16 +34,25 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from extras import EXTRA_SETS, EXTRAS  # noqa: E402
-from peers import PEERS, cells_of, median_seconds  # noqa: E402
-from report import compared_scores, fill, readme_table, write_report  # noqa: E402
+import extras  # noqa: E402
+import users  # noqa: E402
+from bare import bare  # noqa: E402
+from commands import answer_of  # noqa: E402
+from peers import PEERS, cells_of, median_seconds, processor_seconds  # noqa: E402
+from report import compared_scores, readme_table, write_report  # noqa: E402
 from sets import DATA, NUCLEOTIDE_SETS, SETS, load, missing  # noqa: E402
+from shares import shares  # noqa: E402
+from tables import fill  # noqa: E402
+from users_report import readme_users  # noqa: E402
 
 FIRST, FOLLOWING = 10, 2
 MODES = ("local", "global", "semiglobal")
 REPORTS = ("score", "alignment")
 CASES = [f"{mode}-{report}" for report in REPORTS for mode in MODES]
 ISAS = ",v3,v2"
+#: What is measured beside the sets, and the sets that it reads.
+EXTRAS = {"bare": bare} | users.USERS | extras.EXTRAS
+EXTRA_SETS = {"bare": []} | users.USER_SETS | extras.EXTRA_SETS
 PART = "only a part was measured"
 PAGE = HERE.parent / "docs" / "benchmarks" / "pairs.md"
 README = HERE.parent / "README.md"
@@ -51,8 +60,8 @@ README = HERE.parent / "README.md"
 PEER_SETS = {
     "biopython": {"257", "dna"},
     "edlib": {"257", *NUCLEOTIDE_SETS},
+    "ssearch36": {"51", "257", "30-3000"},
     "pywfa": set(NUCLEOTIDE_SETS),
-    "ssearch36": set(SETS) - set(NUCLEOTIDE_SETS),
     "emboss": {"257"},
 }
 #: Modes and reports that a peer has, where it has not all of them.
@@ -62,8 +71,19 @@ PEER_CASES = {
     "pywfa": (("global",), REPORTS),
     "ssearch36": (("local",), ("score",)),
 }
-#: Cells that one call of a slower instruction set gets.
-ISA_CELLS = 6_000_000_000
+#: Cells that one call gets at most, and one of a slower instruction set; the sets on which those run.
+MOST_CELLS, ISA_CELLS = 6_000_000_000, 2_000_000_000
+ISA_SETS = ("51", "257", "1103", "30-3000", "dna")
+#: Cases that tropalign alone has, by set.
+OWN_CASES = {"257": ["local-ends", "global-ends"]}
+#: Peers without which the page would mislead, and what Python calls them.
+NEEDED = {
+    "parasail": "parasail",
+    "pyopal": "pyopal",
+    "stringzillas": "stringzillas",
+    "biopython": "Bio",
+    "edlib": "edlib",
+}
 
 
 def scoring(name: str) -> dict[str, object]:
@@ -82,9 +102,6 @@ def scoring(name: str) -> dict[str, object]:
         "ssearch_matrix": "BL50",
     }
 
-
-#: What native code counts beside its results.
-COUNTERS = ("walk_seconds", "unit_seconds", "useful_cells", "swept_cells")
 
 # tropalign itself, in a process of its own because the instruction set is chosen at import ---------------------------
 
@@ -114,55 +131,10 @@ def run_tropalign(request: dict) -> dict[str, object]:
             return [table.score for table in tables]
 
         scores = np.concatenate(run())
+        out[case] = {"scores": scores.tolist(), **shares(run)} if request["wants_scores"] else {}
         seconds = median_seconds(run, request["at_least"], request["rounds"])
-        out[case] = {"gcups": cells / seconds / 1e9, "n_sequences": len(sequences)}
-        if request["wants_scores"]:
-            out[case]["scores"] = scores.tolist()
-            batch = tropalign.SequenceBatch.from_strings(sequences, alphabet=alphabet)
-            out[case] |= shares(batch, mode, matrix, gap, report)
+        out[case] |= {"gcups": cells / seconds / 1e9, "n_sequences": len(sequences)}
     return out
-
-
-def shares(batch, mode, matrix, gap, report) -> dict[str, float]:
-    """Share of the kernels' time that the walk back takes, and of the lanes' cells that belong to a pair."""
-    import tropalign
-    from tropalign import _native
-
-    found, align_pairs = [], _native.align_pairs
-
-    def noting(*arguments):
-        found.append(align_pairs(*arguments))
-        return found[-1]
-
-    _native.align_pairs = noting
-    try:
-        next(tropalign.align_all(batch, mode=mode, matrix=matrix, gap=gap, report=report, n_threads=1, device="cpu"))
-    finally:
-        _native.align_pairs = align_pairs
-    total = {name: sum(columns[name] for columns in found) for name in COUNTERS}
-    return {
-        "walk_share": total["walk_seconds"] / max(total["unit_seconds"], 1e-9),
-        "lane_use": total["useful_cells"] / total["swept_cells"],
-    }
-
-
-def in_process(python: str, script: Path, request: dict, arguments=(), **environment: str) -> dict:
-    """The JSON answer of a script to a JSON request; {"failed": why} when it dies."""
-    try:
-        done = subprocess.run(
-            [python, str(script), *arguments],
-            input=json.dumps(request),
-            capture_output=True,
-            text=True,
-            env={**os.environ, **environment},
-            timeout=300,
-        )
-        return json.loads(done.stdout)
-    except subprocess.TimeoutExpired:
-        return {"failed": "took more than 300 s"}
-    except json.JSONDecodeError:
-        last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        return {"failed": last[0][:200]}
 
 
 def measure_sets(options: argparse.Namespace) -> dict:
@@ -170,19 +142,19 @@ def measure_sets(options: argparse.Namespace) -> dict:
     timing = {"at_least": options.at_least, "rounds": options.rounds}
     results: dict[str, dict] = {}
     for name in options.lengths:
+        begin = processor_seconds()
         sequences = load(name, options.data)
-        if options.quick:
-            sequences = sequences[:80]
+        sequences = sequences[:80] if options.quick else first_of(sequences, MOST_CELLS)
         entry = {"n": len(sequences), "mean": statistics.mean(map(len, sequences)), "ours": {}, "peers": {}}
         results[name] = entry
         for isa in options.isas:
-            few, share = sequences, 1.0
-            if isa:
-                share = min(1.0, (ISA_CELLS / cells_of(sequences)) ** 0.5)
-                few = sequences[: max(2, int(len(sequences) * share))]
-            request = {"set": name, "sequences": few, "cases": options.cases, "wants_scores": not isa, **timing}
+            if isa and name not in ISA_SETS:
+                continue
+            few = first_of(sequences, ISA_CELLS) if isa else sequences
+            cases = options.cases + ([] if isa or options.cases != CASES else OWN_CASES.get(name, []))
+            request = {"set": name, "sequences": few, "cases": cases, "wants_scores": not isa, **timing}
             forced = {"TROPALIGN_ISA": isa} if isa else {}
-            entry["ours"][isa] = in_process(sys.executable, HERE / "pairs.py", request, ["--child"], **forced)
+            entry["ours"][isa] = answer_of([sys.executable, str(HERE / "pairs.py"), "--child"], request, **forced)
             say(name, f"tropalign {isa}", entry["ours"][isa])
         for peer in options.peers:
             if name not in PEER_SETS.get(peer, SETS):
@@ -194,13 +166,34 @@ def measure_sets(options: argparse.Namespace) -> dict:
                     continue
                 job = {"mode": mode, "report": report, "sequences": sequences, "first": FIRST, "following": FOLLOWING}
                 request = {"peer": peer, "job": job | scoring(name), **timing}
-                answers[case] = in_process(options.peer_python, HERE / "peers.py", request)
+                answers[case] = answer_of([options.peer_python, str(HERE / "peers.py")], request)
                 compare(answers[case], entry["ours"].get("", {}).get(case), mode)
             say(name, peer, answers)
         for answer in entry["ours"].get("", {}).values():
             if isinstance(answer, dict):
                 answer.pop("scores", None)
+        print(f"{name:>6} {processor_seconds() - begin:.0f} s of a core", flush=True)
     return results
+
+
+def measure_extras(options: argparse.Namespace) -> dict:
+    """What is measured beside the sets, by name; one that fails says why and ends nothing."""
+    found: dict[str, object] = {}
+    for name in options.extras:
+        begin = processor_seconds()
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                found[name] = EXTRAS[name](options, Path(scratch))
+            except Exception as error:  # whatever it is, the other figures count
+                found[name] = {"failed": f"{type(error).__name__}: {error}"[:200]}
+        print(f"{name} ({processor_seconds() - begin:.0f} s of a core): {found[name]}", flush=True)
+    return found
+
+
+def first_of(sequences: list[str], cells: int) -> list[str]:
+    """As many of the sequences as have so many cells, two at least."""
+    share = min(1.0, (cells / max(cells_of(sequences), 1)) ** 0.5)
+    return sequences[: max(2, int(len(sequences) * share))]
 
 
 def does(peer: str, mode: str, report: str) -> bool:
@@ -285,12 +278,28 @@ def parse() -> argparse.Namespace:
     return options
 
 
+def is_whole(options: argparse.Namespace) -> bool:
+    """Whether everything is to be measured."""
+    chosen = [options.cases, options.lengths, options.isas, options.peers, options.extras]
+    return not options.quick and chosen == [CASES, list(SETS), ISAS.split(","), list(PEERS), list(EXTRAS)]
+
+
+def absent_peers(options: argparse.Namespace) -> list[str]:
+    """Of the peers that the page needs, those whose package is not there."""
+    names = {peer: NEEDED[peer] for peer in options.peers if peer in NEEDED}
+    words = "import importlib.util, sys; print(*[n for n in sys.argv[1:] if importlib.util.find_spec(n) is None])"
+    done = subprocess.run([options.peer_python, "-c", words, *names.values()], capture_output=True, text=True)
+    return [peer for peer, name in names.items() if done.returncode or name in done.stdout.split()]
+
+
+def not_there(peers: list[str]) -> str:
+    """Why there is no page without them."""
+    return f"{', '.join(peers)} cannot be imported (pip install 'tropalign[bench]')"
+
+
 def why_no_page(options: argparse.Namespace, results: dict) -> str:
     """Why the pages stay as they are; empty after a whole run that compared scores."""
-    if options.quick:
-        return PART
-    chosen = [options.cases, options.lengths, options.isas, options.peers, options.extras]
-    if chosen != [CASES, list(SETS), ISAS.split(","), list(PEERS), list(EXTRAS)]:
+    if not is_whole(options):
         return PART
     answers = [
         (peer, answer)
@@ -298,9 +307,9 @@ def why_no_page(options: argparse.Namespace, results: dict) -> str:
         for peer, cases in entry["peers"].items()
         for answer in cases.values()
     ]
-    absent = sorted({peer for peer, answer in answers if "missing" in answer})
+    absent = sorted({peer for peer, answer in answers if "missing" in answer and peer in NEEDED})
     if absent:
-        return f"{', '.join(absent)} cannot be imported (pip install 'tropalign[bench]')"
+        return not_there(absent)
     if not compared_scores(results["sets"]):
         return "no score was compared with a peer's"
     return ""
@@ -317,13 +326,12 @@ def main() -> int:
     ):
         print(f"the data are missing: {', '.join(map(str, dict.fromkeys(absent)))}", file=sys.stderr)
         return 3
+    if is_whole(options) and (lacking := absent_peers(options)):
+        print(f"{PAGE.name} and {README.name} stay as they are: {not_there(lacking)}")
+        return 1
     begin = time.time()
-    results = {"machine": machine(options), "sets": measure_sets(options), "extras": {}}
-    with tempfile.TemporaryDirectory() as scratch:
-        for name in options.extras:
-            results["extras"][name] = EXTRAS[name](options, Path(scratch))
-            print(f"{name}: {results['extras'][name]}", flush=True)
-    results["seconds"] = round(time.time() - begin)
+    results = {"machine": machine(options), "extras": measure_extras(options), "sets": measure_sets(options)}
+    results["seconds"], results["processor_seconds"] = round(time.time() - begin), round(processor_seconds())
     text = write_report(results)
     print(text)
     if options.json:
@@ -336,7 +344,7 @@ def main() -> int:
         print(f"{PAGE.name} and {README.name} stay as they are: {reason}")
         return 0 if reason == PART else 1
     PAGE.write_text(text)
-    README.write_text(fill(README.read_text(), readme_table(results)))
+    README.write_text(fill(README.read_text(), readme_table(results) + readme_users(results)))
     print(f"written to {PAGE} and {README}")
     return 0
 

@@ -245,7 +245,7 @@ PEERS = {
 }
 #: What they come in: Python packages (biopython is needed anyway, the others are tropalign[bench]), and programs.
 PACKAGES = ("parasail", "pyopal", "stringzillas-cpus", "biopython", "edlib", "pywfa")
-PROGRAMS = ("ssearch36", "needleall")
+PROGRAMS = ("ssearch36", "vsearch", "needleall")
 #: A line of its list: the target's name, its length and the score.
 SSEARCH_ROW = re.compile(r"^s(\d+) +\( *\d+\) +(-?\d+)", re.MULTILINE)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
+from extras import EXTRAS
+from tables import table, wrap
+from users_report import OTHER_COST, percent, users_table
 
 PROTEIN_SETS = ("51", "154", "257", "459", "608", "1103")
 #: GCUPS to reach, by case, for PROTEIN_SETS.
@@ -16,7 +18,6 @@ GOALS = {
 }
 #: Of those, for slower instruction sets.
 ISA_GOALS = {"v3": 0.7, "v2": 0.35}
-OTHER_COST = {"edlib"}  # not the same problem: no part in ratios
 TITLES = {"score": "Scores alone", "alignment": "Alignments (CIGARs)"}
 
 
@@ -30,21 +31,25 @@ def write_report(results: dict) -> str:
             """One thread, processor time, medians of three loops of at least 0.3 s; GCUPS are cells of H over the whole
             time of a call of the public Python API, walk back and CIGARs included. BLOSUM50 (DNA: 5/-4), first residue
             of a gap 10, next 2. All pairs of real proteins by average length (in brackets where it is no part of the
-            name); *100-420* and *30-3000*: proteins of mixed lengths; *dna*: 1,000 amplicons; *similar dna*: 60
-            sequences that differ in 1 %. Peers from their Python packages, the fastest variant of each; edlib knows
-            unit costs only and takes no part in ratios. Every peer's scores were compared with tropalign's, pair by
-            pair."""
+            name), as many of a set as 6 billion cells take; *100-420* and *30-3000*: proteins of mixed lengths;
+            *dna*: amplicons. Peers, the fastest variant of each: C and C++ through their Python packages, a call per
+            pair or per query (parasail, pyopal, which is Opal, stringzillas, edlib, and pywfa, which is WFA2), and the
+            programs ssearch36, vsearch and EMBOSS. From C, parasail was seen to be 1.7 times as fast for scores and
+            2.2 times for CIGARs (about 250 residues, another machine); SWIPE, which Debian 12 does not have, is not
+            measured; vsearch has costs of its own. edlib knows unit costs only and takes no part in ratios. Every
+            peer's scores, vsearch's aside, were compared with tropalign's, pair by pair."""
         ),
         "`make bench-pairs` makes this page.",
         "",
     ]
     sets = results["sets"]
+    lines += users_table(results)
     for report, title in TITLES.items():
         lines += [f"## {title}, GCUPS", ""]
         for mode in ("local", "global", "semiglobal"):
-            lines += case_table(f"{mode}-{report}", mode, sets)
+            lines += case_table(f"{mode}-{report}", mode, sets, results["extras"].get("bare", {}))
     lines += lanes_table(sets) + differences(sets) + extras(results["extras"])
-    lines += ["", f"The whole run took {results['seconds']} s."]
+    lines += ["", f"The whole run took {results['seconds']} s, {results['processor_seconds']} s of processor time."]
     return "\n".join(lines) + "\n"
 
 
@@ -62,17 +67,6 @@ def readme_table(results: dict) -> list[str]:
     return table(["", *cases.values()], rows)
 
 
-def fill(page: str, lines: list[str], mark: str = "speed") -> str:
-    """The page with `lines` between its two marks."""
-    begin, end = page.index("\n", page.index(f"<!-- {mark}")) + 1, page.index(f"<!-- /{mark}")
-    return page[:begin] + "\n".join(lines) + "\n" + page[end:]
-
-
-def wrap(text: str) -> list[str]:
-    """Lines of a paragraph."""
-    return textwrap.wrap(" ".join(text.split()), 118)
-
-
 def figure(answer: object) -> float | None:
     """GCUPS of a measurement, None where there is none."""
     return answer.get("gcups") if isinstance(answer, dict) else None
@@ -85,8 +79,8 @@ def text_of(value: float | None) -> str:
     return f"{value:.2f}" if value < 2 else f"{value:.1f}"
 
 
-def case_table(case: str, mode: str, sets: dict) -> list[str]:
-    """The table of a mode and a report: a column per set, a row per aligner."""
+def case_table(case: str, mode: str, sets: dict, bare: dict) -> list[str]:
+    """The table of a mode and a report: a column per set, a row per aligner; `bare`: the bare recurrences' GCUPS."""
     names = list(sets)
     goals = dict(zip(PROTEIN_SETS, GOALS[case], strict=True))
     ours = [figure(sets[name]["ours"].get("", {}).get(case)) for name in names]
@@ -104,6 +98,8 @@ def case_table(case: str, mode: str, sets: dict) -> list[str]:
             best = [max((x for x in pair if x), default=None) for pair in zip(best, values, strict=True)]
     ratios = [f"{mine / other:.1f}x" if mine and other else "-" for mine, other in zip(ours, best, strict=True)]
     rows.append(["over the best peer", *ratios])
+    if limit := bare.get(f"{'local' if mode == 'local' else 'global'} score"):
+        rows.append(["of the bare limit", *(percent(mine / limit) if mine else "-" for mine in ours)])
     for isa in dict.fromkeys(isa for name in names for isa in sets[name]["ours"] if isa):
         values = [figure(sets[name]["ours"].get(isa, {}).get(case)) for name in names]
         rows.append([f"tropalign, {isa}", *map(text_of, values)])
@@ -158,8 +154,9 @@ def differences(sets: dict) -> list[str]:
 
 
 def extras(found: dict) -> list[str]:
-    """Threads, commands, the long pair, imports, loops."""
+    """Threads, a command, the long pair, imports."""
     rows = []
+    found = {name: answer for name, answer in found.items() if name in EXTRAS}
     for name, answer in found.items():
         if "failed" in answer:
             rows.append([name.replace("_", " "), f"failed: {answer['failed']}", ""])
@@ -171,12 +168,6 @@ def extras(found: dict) -> list[str]:
         run = good["command"]
         value = f"{run['wall_s']:.1f} s, {run['peak_mb']:.0f} MB, TSV of {run['output_mb']:.0f} MB"
         rows.append(["`tropalign pairs`, 499,500 protein pairs, local, CIGARs, 2 threads", value, "4 s, 400 MB"])
-    for what, run in good.get("database", {}).items():
-        goal = "" if "ssearch36" in what else "0.6 s, 150 MB" if "peptides" in what else "0.25 s, 150 MB"
-        rows.append([f"one protein of 433 residues, the 10 best of {what}, local", spent(run), goal])
-    if "repertoire" in good:
-        what = "20,000 CDR3 (12-20 residues), the 5 best of each, global, 2 threads"
-        rows.append([what, spent(good["repertoire"]), "9.6 s on each core"])
     if "long_pair" in good:
         run = good["long_pair"]
         value = f"{run['gcups']:.1f} GCUPS, {run['peak_mb']:.0f} MB, {run['wall_s']:.1f} s"
@@ -184,29 +175,8 @@ def extras(found: dict) -> list[str]:
     if "start" in good:
         goals = {"import tropalign": "0.25 s", "tropalign --version": "0.3 s"}
         rows += [[f"`{name}`", f"{seconds:.2f} s", goals.get(name, "")] for name, seconds in good["start"].items()]
-    if "loops" in good:
-        goals = {"20": "15 us", "100": "25 us"}
-        for length, own in good["loops"]["tropalign"].items():
-            peers = [f"{who} {times[length]:.0f}" for who, times in good["loops"].items() if who != "tropalign"]
-            value = f"{own:.1f} us of a core" + (f" ({', '.join(peers)})" if peers else "")
-            rows.append([f"`align` in a loop, {length} residues, global, CIGAR", value, goals.get(length, "")])
     return (
         ["## The rest", "", *table(["what", "measured (wall time unless it says otherwise)", "to reach"], rows)]
         if rows
         else []
     )
-
-
-def spent(run: dict) -> str:
-    """Processor time and memory of a command."""
-    if "failed" in run:
-        return f"failed: {run['failed']}"
-    return f"{run['processor_s']:.2f} s of processor time, {run['peak_mb']:.0f} MB"
-
-
-def table(headings: list[str], rows: list[list[str]]) -> list[str]:
-    """A Markdown table with its columns aligned."""
-    widths = [max(len(row[k]) for row in [headings, *rows]) for k in range(len(headings))]
-    padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in [headings, *rows])
-    first, *others = ["| " + " | ".join(row) + " |" for row in padded]
-    return [first, "|" + "|".join("-" * (w + 2) for w in widths) + "|", *others]

@@ -32,9 +32,9 @@ from typing import NamedTuple
 
 import search_sets
 import search_stages
-from report import fill
 from search_identity import FIELDS, fields_of, passed
 from search_report import Found, readme_rows, write_report
+from tables import fill
 
 import tropalign
 from tropalign import _native

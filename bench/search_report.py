@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from report import table, wrap
 from search_stages import STAGES
+from tables import table, wrap
 
 import tropalign
 

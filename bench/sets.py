@@ -20,39 +20,51 @@ FILES = {
     "30-3000": "proteins_30-3000.fasta.gz",
     "dna": "dna_amplicons.fasta.gz",
 }
-#: Made here, of random letters.
-SIMILAR = "similar dna"
-SETS = (*FILES, SIMILAR)
-NUCLEOTIDE_SETS = ("dna", SIMILAR)
+SETS = tuple(FILES)
+NUCLEOTIDE_SETS = ("dna",)
+#: Of these files a set is the first few; whole commands read more.
+FIRST_OF = {"30-3000": 300}
+GENES = Path(__file__).resolve().parent.parent / "examples" / "16s" / "ref.phy.gz"
 
 
-def load(name: str, data: Path = DATA) -> list[str]:
-    """The sequences of a set, in upper case.
+def load(name: str, data: Path = DATA, n: int | None = None) -> list[str]:
+    """The sequences of a set, in upper case; with n the first n of its file.
 
     Proteins have U, O and J as C, X and X, because the peers score these letters differently or not at all. Of the
     nucleotides only sequences of A, C, G and T alone are taken.
     """
-    if name == SIMILAR:
-        return similar()
     with gzip.open(data / FILES[name], "rt") as file:
         records = file.read().split(">")[1:]
-    sequences = ["".join(record.split("\n")[1:]).upper() for record in records]
+    sequences = ["".join(record.split("\n")[1:]).upper() for record in records[: n or FIRST_OF.get(name)]]
     if name in NUCLEOTIDE_SETS:
         return [text for text in sequences if set(text) <= set("ACGT")]
     return [text.translate(str.maketrans("UOJ", "CXX")) for text in sequences]
 
 
-def similar() -> list[str]:
-    """Sixty copies of 1,000 random nucleotides; two copies differ in about 1 % of them, a fifth of it in length."""
-    rng = random.Random(1)
-    original = rng.choices("ACGT", k=1000)
-    copies = []
-    for _ in range(60):
+def similar_pairs(n: int, length: int, percent: int, substitutions: float = 0.8) -> list[tuple[str, str]]:
+    """So many pairs of random nucleotides and copies of them; of the places of a copy `percent` in 100 are changed.
+
+    That share of the changes is another letter, half of the others a letter less, and half a letter more.
+    """
+    rng = random.Random(f"{length} {percent} {substitutions}")
+    pairs = []
+    for _ in range(n):
+        original = rng.choices("ACGT", k=length)
         copy = list(original)
-        for place in rng.sample(range(len(copy)), 5):
-            copy[place] = rng.choice([*"ACGT", *"ACGT", "", "AC"])
-        copies.append("".join(copy))
-    return copies
+        for place in rng.sample(range(length), length * percent // 100):
+            letter, kind = original[place], rng.random()
+            other = rng.choice([x for x in "ACGT" if x != letter])
+            shortened = (1 + substitutions) / 2
+            copy[place] = other if kind < substitutions else "" if kind < shortened else letter + other
+        pairs.append(("".join(original), "".join(copy)))
+    return pairs
+
+
+def genes_16s(n: int) -> list[str]:
+    """So many 16S rRNA genes out of examples/16s, without gaps; drawn with a seed."""
+    with gzip.open(GENES, "rt") as file:
+        rows = [line.split()[1] for line in file.read().splitlines()[1:] if line.strip()]
+    return [row.replace("-", "").upper() for row in random.Random(1).sample(rows, n)]
 
 
 #: How CDR3 of T-cell receptors begin and end, and what lies between, each as often as it is listed.

@@ -25,7 +25,7 @@ from pathlib import Path
 from shutil import which
 
 import tropical_cases as cases
-from report import table, wrap
+from tables import table, wrap
 
 import tropalign
 from tropalign import _native

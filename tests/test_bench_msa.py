@@ -16,7 +16,7 @@ if not BENCH.is_dir():
 def bench(monkeypatch, tmp_path):
     """bench/msa.py over a folder with one small family, and a page of its own."""
     monkeypatch.syspath_prepend(BENCH)
-    for name in ("msa", "msa_families", "msa_report", "report"):
+    for name in ("msa", "msa_families", "msa_report", "tables"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import msa
     import msa_families

@@ -32,7 +32,7 @@ done
 def bench(monkeypatch, tmp_path):
     """bench/search.py with pages of its own, each tool once, and a folder of data with one model."""
     monkeypatch.syspath_prepend(BENCH)
-    for name in ("search", "search_sets", "search_stages", "search_report", "search_identity", "report"):
+    for name in ("search", "search_sets", "search_stages", "search_report", "search_identity", "tables"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import search
     import search_sets

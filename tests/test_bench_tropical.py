@@ -17,7 +17,7 @@ def bench(monkeypatch, tmp_path):
     for name in PEERS:
         pytest.importorskip(name)
     monkeypatch.syspath_prepend(BENCH)
-    for name in ("tropical", "tropical_cases", "tropical_peers", "msa_families", "report"):
+    for name in ("tropical", "tropical_cases", "tropical_peers", "msa_families", "tables"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import tropical
 

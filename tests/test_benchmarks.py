@@ -4,6 +4,7 @@ import argparse
 import gzip
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import tropalign
 ROOT = Path(__file__).parent.parent
 BENCH = ROOT / "bench"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "benchmarks").glob("*.md"))]
+PAIRS_MODULES = "pairs extras users users_report loops commands bare peers report tables sets shares".split()
 if not BENCH.is_dir():
     pytest.skip("the benchmarks are in a clone only, not in the sdist", allow_module_level=True)
 
@@ -34,7 +36,7 @@ def pages_stay():
 def pairs(monkeypatch, tmp_path):
     """bench/pairs.py reduced to one case of one set of three proteins, with pages of its own."""
     monkeypatch.syspath_prepend(BENCH)
-    for name in ("pairs", "extras", "peers", "report", "sets"):
+    for name in PAIRS_MODULES:
         monkeypatch.delitem(sys.modules, name, raising=False)
     import pairs
     import sets
@@ -113,6 +115,8 @@ def test_every_set_is_in_the_clone(monkeypatch):
     import sets
 
     assert sets.missing(list(sets.SETS)) == []
+    assert len(sets.load("30-3000")) == 300 and len(sets.load("30-3000", n=1_000)) == 1_000
+    assert min(map(len, sets.genes_16s(300))) > 1_000
     assert all(len(sets.load(name)) >= 60 for name in sets.SETS)
     mixed = [len(text) for text in sets.load("30-3000")]
     assert min(mixed) < 40 and max(mixed) > 2000
@@ -124,7 +128,127 @@ def test_lane_use_and_walk_share(pairs):
     timing = {"at_least": 0.0, "rounds": 1}
     out = pairs.run_tropalign({"set": "51", "sequences": sequences, "cases": cases, "wants_scores": True, **timing})
     assert all(out[case]["gcups"] > 0 and len(out[case]["scores"]) == 60 * 59 // 2 for case in cases)
-    assert 0 < out["semiglobal-alignment"]["lane_use"] <= 1
+    found = out["semiglobal-alignment"]
+    assert 0 < found["lane_use"] <= 1 and 0 < found["walk_share"] < 1 and 0 < found["unit_share"] < 1
+
+
+def test_similar_pairs_differ_as_they_should(pairs):
+    from sets import similar_pairs
+
+    table = tropalign.align_many(similar_pairs(20, 1_000, 5), mode="global")
+    assert 0.94 < table.identity.mean() < 0.96
+    assert similar_pairs(3, 100, 20) == similar_pairs(5, 100, 20)[:3]
+
+
+OPTIONS = argparse.Namespace(at_least=0.001, rounds=1, quick=True, peer_python=sys.executable)
+
+
+def test_the_bare_recurrences_give_the_scores_of_a_plain_loop(pairs, tmp_path, monkeypatch):
+    """Otherwise the program ends with 1; compiled for what this machine has."""
+    from bare import HERE, bare
+
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    found = bare(OPTIONS, tmp_path)
+    assert found.pop("bytes") in (16, 32, 64)
+    assert set(found) == {f"{mode} {kind}" for mode in ("local", "global") for kind in ("score", "stored")}
+    assert all(rate > 0 for rate in found.values())
+    changed = tmp_path / "bench"
+    changed.mkdir()
+    (changed / "bare.cpp").write_text((HERE / "bare.cpp").read_text().replace("e = e - next;", "e = e - first;"))
+    monkeypatch.setattr("bare.HERE", changed)
+    assert bare(OPTIONS, tmp_path)["failed"].startswith("local score: ")
+
+
+def test_loops_of_all_aligners_have_one_score(pairs):
+    from users import child
+
+    for request in (["similar", 3, 100, 5], ["random", 3, 30]):
+        own = child("tropalign", request, OPTIONS)
+        assert own["seconds"] > 0 and len(own["scores"]) == 3
+        for who in ("tropalign, one by one", "parasail", "biopython", *["pywfa"] * (request[0] == "similar")):
+            answer = child(who, request, OPTIONS)
+            if "missing" not in answer:
+                assert answer["scores"] == own["scores"][: len(answer["scores"])] and answer["scores"], who
+
+
+def test_a_command_that_fails_and_the_memory_of_one_that_does_not(pairs, tmp_path):
+    from commands import median_of, timed
+
+    block = b"x" * 300_000_000  # of this process, not of the command
+    run = timed([sys.executable, "-I", "-S", "-c", "x = b'x' * 50_000_000"], tmp_path)
+    assert 50 < run["peak_mb"] < 200 and len(block) and run["processor_s"] > 0
+    why = {"failed": "No such thing"}
+    assert timed(["sh", "-c", "echo 'No such thing' >&2; exit 3"], tmp_path) == why
+    assert median_of(["sh", "-c", "echo 'No such thing' >&2; exit 3"], tmp_path, 3) == why
+
+
+def test_a_process_that_takes_too_long_is_ended(pairs, tmp_path, monkeypatch):
+    import commands
+
+    monkeypatch.setattr(commands, "PROCESSOR_LIMIT_S", 1)
+    endless = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+    assert commands.timed(endless, tmp_path) == commands.answer_of(endless, {}) == {"failed": commands.TOO_LONG}
+
+
+def test_what_fails_beside_the_sets_is_a_row_of_the_page(pairs, monkeypatch, tmp_path):
+    def fails(options, scratch):
+        raise KeyError("nothing there")
+
+    rows = [
+        {"case": "fast", "value": 2.0, "unit": "us", "goal": "3 us", "gcups": 5.0, "bare": "local score",
+         "peers": {"slow": {"value": 8.0}, "edlib": {"value": 1.0}, "tropalign, one by one": {"value": 1.5}}},
+        {"case": "pruned", "value": 1.0, "unit": "us", "gcups": 80.0, "bare": "local score"},
+    ]  # fmt: skip
+    limits = {"local score": 50.0, "global score": 40.0, "local stored": 30.0, "global stored": 20.0, "bytes": 64}
+    found = {"loops": fails, "similar": lambda options, scratch: rows, "bare": lambda options, scratch: limits}
+    monkeypatch.setattr(pairs, "EXTRAS", found)
+    monkeypatch.setattr(pairs, "EXTRA_SETS", {name: [] for name in found})
+    assert pairs.run() == 0
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in pairs.PAGE.read_text().splitlines()]
+    cells = {line[0]: line[1:] for line in lines if len(line) == 7}
+    assert cells["fast"] == [
+        "**2.0 us**", "3 us", "slow 8.0 us, edlib 1.00 us (unit cost), tropalign, one by one 1.50 us", "4.0x",
+        "10 %", "else 90 %",
+    ]  # fmt: skip
+    assert "| of the bare limit | " in pairs.PAGE.read_text()
+    assert cells["pruned"][4:] == ["160 %", "cells that need not be computed"]
+    assert cells["loops"] == ["failed", "", "", "", "", "KeyError: 'nothing there'"]
+    readme = pairs.README.read_text()
+    assert "**2.0 us**" in readme and "slow 8.0 us" in readme and "edlib" not in readme and "pruned" not in readme
+
+
+def test_a_row_says_where_the_rest_goes(pairs):
+    from users_report import rest
+
+    own = {"lane_use": 0.5, "unit_share": 0.9, "walk_share": 0.5}
+    assert rest({"own": own}, 0.2) == ("cells of no pair 20 %, walk back 45 %, outside the kernels 10 %, else 5 %")
+    assert rest({"shares": {"start": 0.25, "reading": 0.001}}, 0.5) == "start 25 %, else 25 %"
+
+
+def test_the_readme_has_the_figures_of_the_page():
+    """Both are written by one run: its table is the page's column of length 257."""
+    page, readme = (BENCH.parent / "docs" / "benchmarks" / "pairs.md").read_text(), (ROOT / "README.md").read_text()
+    begin = readme.index("<!-- speed")
+    shown = rows_of(readme[begin : readme.index("<!-- /speed")].split("\n\n")[0])
+    cases = [column.split(", ") for column in shown.pop("")]
+    assert len(shown) > 3 and len(cases) == 6
+    for k, (mode, report) in enumerate(cases):
+        title = {"score": "## Scores alone", "CIGAR": "## Alignments"}[report]
+        of_page = rows_of(page[page.index(f"| {mode} ", page.index(title)) :].split("\n\n")[0])
+        at = of_page[mode].index("257")
+        for who, figures in shown.items():
+            assert figures[k] == (of_page[who][at] if who in of_page else "-"), (who, mode, report)
+
+
+def rows_of(table: str) -> dict[str, list[str]]:
+    """First cell of each row of a Markdown table -> the others; of rows of one name the first."""
+    rows: dict[str, list[str]] = {}
+    for line in table.splitlines():
+        if line.startswith("| "):
+            first, *others = [cell.strip() for cell in line.split("|")[1:-1]]
+            rows.setdefault(first, others)
+    return rows
 
 
 def test_compare_of_a_version_with_itself():

@@ -1,0 +1,160 @@
+"""The table of what users have, from the sets and the rows of users.py, in docs/benchmarks/pairs.md and README.md."""
+
+from __future__ import annotations
+
+from tables import table, wrap
+
+OTHER_COST = {"edlib"}  # not the same problem: no part in ratios
+#: tropalign otherwise called, no rival.
+OWN = {"tropalign, one by one"}
+#: Set, what it is, report, {mode: GCUPS to reach}.
+SET_ROWS = (
+    ("30-3000", "mixed 30-3,000 residues", "score", {"local": 27, "global": 27}),
+    ("30-3000", "mixed 30-3,000 residues", "alignment", {"local": 18, "global": 18}),
+    ("257", "length 257", "alignment", {"local": 20, "global": 20}),
+    ("51", "length 51", "alignment", {"local": 10, "global": 10}),
+    ("257", "length 257", "ends", {"local": 20, "global": 24}),
+)
+REPORTS = {"score": "score", "alignment": "CIGAR", "ends": "`--report ends`"}
+UNITS = {"GCUPS": 1, "us": -1, "s": -1}
+#: Measurements of users.py in the table's order.
+ORDER = ("similar", "database", "repertoire", "16s", "proteome", "loops")
+
+
+def users_table(results: dict) -> list[str]:
+    """The section: bare limits, a row per case, and what the rows say beside it."""
+    found, bare = rows_of(results), results["extras"].get("bare", {})
+    if not found:
+        return []
+    lines = ["## What users have", "", *bare_lines(bare)]
+    headings = ["case", "tropalign", "to reach", "peers", "over the best", "of the bare limit", "where the rest goes"]
+    lines += [*table(headings, [cells_of_row(row, bare) for row in found]), ""]
+    notes = [note for row in found for note in row.get("notes", ())]
+    return lines + [f"* {note}." for note in notes] + ([""] if notes else [])
+
+
+def rows_of(results: dict) -> list[dict]:
+    """All rows in the order of the table; a measurement that failed is one row."""
+    rows = [row for entry in SET_ROWS for row in set_rows(results["sets"], *entry)]
+    for name in ORDER:
+        answer = results["extras"].get(name, [])
+        rows += [{"case": name, "failed": answer["failed"]}] if isinstance(answer, dict) else answer
+    return rows
+
+
+def set_rows(sets: dict, name: str, title: str, report: str, goals: dict[str, int]) -> list[dict]:
+    """Rows of a set, one per mode that was measured."""
+    rows = []
+    entry = sets.get(name, {"ours": {}, "peers": {}})
+    for mode, goal in goals.items():
+        case = f"{mode}-{report}"
+        own = entry["ours"].get("", {}).get(case)
+        if not isinstance(own, dict) or "gcups" not in own:
+            continue
+        answers = {peer: cases.get(case, {}) for peer, cases in entry["peers"].items()}
+        rows.append(
+            {
+                "case": f"{title}, {mode}, {REPORTS[report]}",
+                "value": own["gcups"],
+                "unit": "GCUPS",
+                "goal": f"{goal} GCUPS",
+                "peers": {peer: {"value": a["gcups"]} for peer, a in answers.items() if "gcups" in a},
+                "gcups": own["gcups"],
+                "bare": f"{mode} score",
+                "own": own,
+            }
+        )
+    return rows
+
+
+def bare_lines(bare: dict) -> list[str]:
+    """What the bare recurrences reach."""
+    if "local score" not in bare:
+        return [f"The bare recurrences were not measured ({bare.get('failed', 'left out')}).", ""]
+    text = f"""The bare recurrence (`bench/bare.cpp`, compiled and run in the same run: {bare["bytes"]:.0f} lanes of 8
+        bits, 256 x 256 cells) reaches {bare["local score"]:.1f} GCUPS local and {bare["global score"]:.1f} global; with
+        four stored comparisons per cell, which checkpoints make unnecessary, {bare["local stored"]:.1f} and
+        {bare["global stored"]:.1f}. *Of the bare limit* is that without them, over the whole matrix: more than 100 %
+        means that cells were left out. The rest of the time: *cells of no pair*, of lanes beyond a shorter sequence, at
+        the bare rate; *walk back*, CIGARs included; *outside the kernels*: Python, planning, tables; *start* and
+        *reading*: of commands, measured by themselves; *else*: stored comparisons or cells swept twice, beginnings and
+        ends of units, caches, writing. Commands are measured whole, processor time and peak memory, so that two threads
+        count twice. *One by one* is a call of `align` per pair instead of `align_many`. Placement
+        is measured in [place.md](place.md)."""
+    return [*wrap(text), ""]
+
+
+def cells_of_row(row: dict, bare: dict) -> list[str]:
+    """The row as the table shows it."""
+    if "failed" in row:
+        return [row["case"], "failed", "", "", "", "", row["failed"].replace("|", "/")]
+    peers = row.get("peers", {})
+    texts = [peer_text(name, peer, row["unit"]) for name, peer in peers.items()]
+    rivals = [float(peer["value"]) for name, peer in peers.items() if name not in OTHER_COST | OWN]
+    is_rate = UNITS[row["unit"]] > 0
+    ratio = ""
+    if rivals:
+        ratio = f"{row['value'] / max(rivals) if is_rate else min(rivals) / row['value']:.1f}x"
+    own = f"**{quantity(row['value'], row['unit'])}**" + (f", {row['mb']:.0f} MB" if "mb" in row else "")
+    limit = bare.get(row.get("bare", ""))
+    fraction = row["gcups"] / limit if limit else None
+    share = f"{percent(fraction)}" if fraction else ""
+    return [row["case"], own, row.get("goal", ""), ", ".join(texts), ratio, share, rest(row, fraction)]
+
+
+def rest(row: dict, fraction: float | None) -> str:
+    """The parts of a row's time that are not the bare limit's, in words."""
+    if fraction is None or fraction > 1:
+        return "cells that need not be computed" if fraction else ""
+    shares = dict(row.get("shares", {}))
+    if own := row.get("own"):
+        shares = {}
+        if "lane_use" in own:
+            shares["cells of no pair"] = fraction * (1 / own["lane_use"] - 1)
+        if "unit_share" in own:
+            shares["walk back"] = own["walk_share"] * own["unit_share"]
+            shares["outside the kernels"] = 1 - own["unit_share"]
+    shares["else"] = 1 - fraction - sum(shares.values())
+    return ", ".join(f"{what} {percent(part)}" for what, part in shares.items() if part > 0.005)
+
+
+def peer_text(name: str, peer: dict, unit: str) -> str:
+    """A peer's figure, and memory where it was measured."""
+    text = f"{name} {number(float(peer['value']))}" + (f" {unit}" if unit != "GCUPS" else "")
+    text += f", {peer['mb']:.0f} MB" if "mb" in peer else ""
+    return text + (" (unit cost)" if name in OTHER_COST else "")
+
+
+def quantity(value: float, unit: str) -> str:
+    """A figure with its unit."""
+    return f"{number(value)} {unit}"
+
+
+def number(value: float) -> str:
+    """Three digits or so."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 2 else f"{value:.2f}"
+
+
+def percent(part: float) -> str:
+    """A share; small ones with a digit after the point."""
+    return f"{100 * part:.0f} %" if part >= 0.02 else f"{100 * part:.1f} %"
+
+
+def readme_users(results: dict) -> list[str]:
+    """The README's table: the cases in which a peer was measured."""
+    rows = [
+        [row["case"], f"**{quantity(row['value'], row['unit'])}**", rivals_text(row)]
+        for row in rows_of(results)
+        if "value" in row and set(row.get("peers", {})) - OTHER_COST - OWN
+    ]
+    if not rows:
+        return []
+    return ["", "And what users have:", "", *table(["", "**tropalign**", "peers"], rows)]
+
+
+def rivals_text(row: dict) -> str:
+    """The peers that solve the same problem."""
+    peers = {name: peer for name, peer in row["peers"].items() if name not in OTHER_COST | OWN}
+    return ", ".join(peer_text(name, {"value": peer["value"]}, row["unit"]) for name, peer in peers.items())
