@@ -6,6 +6,7 @@
 
 #include "orientation.hpp"
 #include "ranges.hpp"
+#include "unit_cost.hpp"
 
 namespace tropalign {
 namespace {
@@ -107,10 +108,15 @@ class Planner {
         return bytes;
     }
 
+    /// What a unit of so many lanes may take.
+    size_t most_bytes(int lanes) const {
+        return lanes > kLeastLanes ? std::min(unit_bytes_, kWideUnitBytes) : unit_bytes_;
+    }
+
     /// Lanes (a power of two) of a unit that stays within the bytes allowed; 0 where even the fewest do not.
     int lanes_within(int64_t rows, int64_t columns, bool shared) const {
         int lanes = lanes_;
-        while (lanes >= kLeastLanes && bytes_of(rows, columns, lanes, shared) > unit_bytes_) lanes /= 2;
+        while (lanes >= kLeastLanes && bytes_of(rows, columns, lanes, shared) > most_bytes(lanes)) lanes /= 2;
         return lanes >= kLeastLanes ? lanes : 0;
     }
 
@@ -164,7 +170,7 @@ class Planner {
                 rows = std::max(rows, row_length(single[from + n].pair));
                 columns = std::max(columns, column_length(single[from + n].pair));
             }
-            if (bytes_of(rows, columns, n, false) <= unit_bytes_) return n;
+            if (bytes_of(rows, columns, n, false) <= most_bytes(lanes)) return n;
             if (lanes == kLeastLanes) return 0;
             lanes /= 2;
         }

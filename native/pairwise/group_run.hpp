@@ -195,8 +195,8 @@ class GroupRun {
             edge.gap[c] = splat<T, B>(static_cast<T>(-scoring_.open));
         }
         if (j == 0 && !free.target_start) edge.value[0] = edge.gap[0];
-        global_columns<T, B, C, false, false, false>(scores, m_, static_cast<T>(scoring_.open), H_, E_, nullptr, edge,
-                                                     Participation<T, B>{});
+        global_columns<T, B, C, false, false, Part::all>(scores, m_, static_cast<T>(scoring_.open), H_, E_, nullptr,
+                                                         edge, Participation<T, B>{});
         for (int c = 0; c < C; ++c) {
             alignas(64) T steps[L];
             store<T, B>(steps, edge.value[c]);

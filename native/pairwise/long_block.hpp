@@ -232,7 +232,8 @@ class LongBlock {
     [[gnu::noinline]] void global_step(const Scores &scores, Edge<T, B> &edge, Masks<T, B> *masks,
                                        const Participation<T, B> &lanes) {
         const T open = static_cast<T>(borders_.scoring.open);
-        global_columns<T, B, C, Trace, false, Partial>(scores, strip_, open, H_, E_, masks, edge, lanes);
+        global_columns<T, B, C, Trace, false, Partial ? Part::active : Part::all>(scores, strip_, open, H_, E_, masks,
+                                                                                  edge, lanes);
     }
 
     /// H above each strip's first row, in the column before the part's first.

@@ -63,14 +63,21 @@ struct Edge {
 ///       |            |      |     |      |      |     :      |   rows above b have not `started` in the third lane:
 ///       |   lane 0   |      |  P  |lane 1|    b |. . .+------+   they hand on what they find above
 ///       |            |      |     |      |      |     |lane 2|   columns before a (P) are not `active`:
-///     m +------------+    m +-----+------+    m +-----+------+   the lane's state stays as it is
+///     m +------------+    m +-----+------+    m +-----+------+   the lane's state stays, or begins anew in column a
 ///
 template <class T, int B>
 struct Participation {
     Vec<T, B> active{};
     const Vec<T, B> *started = nullptr;  // n_rows of them; all rows that follow have started
     int n_rows = 0;
+    const Vec<T, B> *begins = nullptr;  // for each column, the lanes of which it is the first
+    const Vec<T, B> *border = nullptr;  // u(i,0) of n_rows rows
+    Vec<T, B> border_below{};           // and of those that follow
 };
+
+/// Which lanes take part in some columns: all; those that are `active` (the others keep their state); or all, and some
+/// of them begin there.
+enum class Part { all, active, begins };
 
 /// C columns of the local recurrence over m rows. H and E hold the column before, then the last of these; `edge` what
 /// lies above, then the last row. `best`: running maxima, or with Track the thresholds of `tracked`. With Partial some
@@ -158,20 +165,27 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
 }
 
 /// C columns of the global recurrence over m rows. U and X hold the column before, then the last of these; `edge` what
-/// lies above, then the last row. With Partial some lanes do not take part.
-template <class T, int B, int C, bool Trace, bool Mirrored, bool Partial, class Scorer>
+/// lies above, then the last row.
+template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Scorer>
 [[gnu::always_inline]] inline void global_columns(const Scorer &scorer, int m, T open, Vec<T, B> *__restrict U,
                                                   Vec<T, B> *__restrict X, Masks<T, B> *__restrict masks,
                                                   Edge<T, B> &edge, const Participation<T, B> &part) {
     using V = Vec<T, B>;
     using Bits = typename Lanes<T, B>::Bits;
     const V min_gap = splat<T, B>(static_cast<T>(-open));
-    V v[C], y[C];
+    V v[C], y[C], begins[C];
     for (int c = 0; c < C; ++c) v[c] = edge.value[c], y[c] = edge.gap[c];
+    if constexpr (Which == Part::begins)
+        for (int c = 0; c < C; ++c) begins[c] = part.begins[c];
     auto row = [&](int i, auto row_head) __attribute__((always_inline)) {
-        V u = U[i], x = X[i];
+        V u = U[i], x = X[i], border{};
+        if constexpr (Which == Part::begins) border = row_head.value ? part.border[i] : part.border_below;
 #pragma GCC unroll 4
         for (int c = 0; c < C; ++c) {
+            if constexpr (Which == Part::begins) {
+                u = begins[c] ? border : u;
+                x = begins[c] ? min_gap : x;
+            }
             V a = x + u, b = y[c] + v[c];  // E'(i,j) and F'(i,j), less H'(i-1,j-1) as z
             Bits e_wins, f_wins;
             const V z = best_step<T, B, Trace, Mirrored>(scorer.score(i, c), a, b, e_wins, f_wins);
@@ -194,8 +208,8 @@ template <class T, int B, int C, bool Trace, bool Mirrored, bool Partial, class 
             }
         }
         if constexpr (Trace) masks += kColumns;
-        U[i] = Partial ? (part.active ? u : U[i]) : u;
-        X[i] = Partial ? (part.active ? x : X[i]) : x;
+        U[i] = Which == Part::active ? (part.active ? u : U[i]) : u;
+        X[i] = Which == Part::active ? (part.active ? x : X[i]) : x;
     };
     int i = 0;
     for (; i < part.n_rows; ++i) row(i, std::true_type{});

@@ -7,23 +7,21 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// kColumns columns of a row lie together, then the next row; `shift` empty columns come before the first, so that the
-/// columns which the sweep takes together are a block. With shift = 2 and m = 3, numbers are places in memory:
+/// kColumns columns of a row lie together, then the next row, so that the columns which the sweep takes together are a
+/// block. With m = 3, numbers are places in memory:
 ///
-///     column    .   .   0   1  |  2   3   4   5  |  6 ...
+///     column    0   1   2   3  |  4   5   6   7  |  8 ...
 ///     row 0     0   1   2   3  | 12  13  14  15  | 24
 ///     row 1     4   5   6   7  | 16  17  18  19  | 28
 ///     row 2     8   9  10  11  | 20  21  22  23  | 32
 struct MaskLayout {
-    int m, shift;
+    int m;
     [[gnu::always_inline]] ptrdiff_t cell(int i, int j) const {
-        const int column = j + shift, in_block = column & (kColumns - 1);
-        return static_cast<ptrdiff_t>(column - in_block) * m + static_cast<ptrdiff_t>(i) * kColumns + in_block;
+        const int in_block = j & (kColumns - 1);
+        return static_cast<ptrdiff_t>(j - in_block) * m + static_cast<ptrdiff_t>(i) * kColumns + in_block;
     }
     /// Masks before the first cell that a walk may read: up to nine rows and columns back.
     static size_t margin(size_t m) { return m * 4 * kColumns + 9 * (kColumns + 1); }
-    /// Masks of m x n cells, with `shift` and what is missing of the last block.
-    static size_t cells(size_t m, size_t n) { return m * (n + 2 * kColumns); }
 };
 
 /// How far back in memory a walk finds the next cells of one direction: the diagonal, E (along the row) or F (up the
@@ -35,8 +33,8 @@ struct MaskLayout {
 ///     places = k (columns + rows kColumns) + borders (m - 1) kColumns
 ///     borders = (kColumns - 1 - column + k) / kColumns
 ///
-/// with `column` the first cell's within its block. In the picture above, from 16 (row 1, column 2) one diagonal step
-/// leads 1 + 4 + (3 - 1) 4 = 13 places back, to 3 (row 0, column 1).
+/// with `column` the first cell's within its block. In the picture above, from 16 (row 1, column 4) one diagonal step
+/// leads 1 + 4 + (3 - 1) 4 = 13 places back, to 3 (row 0, column 3).
 template <class T, int B>
 struct MaskMap {
     static constexpr int kSteps = 8;
@@ -73,8 +71,8 @@ class UnitCells {
 
   public:
     UnitCells(const Scoring &scoring, const Map &map, const LanePair &pair, int row_start, int column_start, int lane)
-        : scoring_(scoring), map_(map), pair_(pair), row_shift_(row_start - 1),
-          column_shift_(column_start + map.layout.shift - 1), bit_(lane * Lanes<T, B>::bits_per_lane) {}
+        : scoring_(scoring), map_(map), pair_(pair), row_shift_(row_start - 1), column_shift_(column_start - 1),
+          bit_(lane * Lanes<T, B>::bits_per_lane) {}
 
     void seek(int i, int j) {
         const int column = j + column_shift_;

@@ -9,13 +9,14 @@
 //              --------+----------+---- border_         H and F (or v, y) below each column of the band above
 //     band 1           |          |
 //
-// Global mode: sequences end in the unit's last row and column (sweep.hpp has the picture), so that one pass over these
-// finds all ends. The columns up to the last lane's first one are swept one by one, since lanes begin within them, and
-// as many more that the rest is a multiple of kColumns:
+// Columns are swept kColumns at a time: as many are added that their number is a multiple of it.
 //
-//     lane 0   o o o o o o o | o o o o | o o o o
-//     lane 1   . . . . o o o | o o o o | o o o o
-//              head: 1 by 1  |  kColumns at a time
+// Global mode: sequences end in the unit's last row and column (sweep.hpp has the picture), so that one pass over these
+// finds all ends. What is swept of a lane before its first column has no meaning: there its state is made anew.
+//
+//     lane 0   . o o o | o o o o | o o o o | o o o o
+//     lane 1   . . . . | . . . . | . . o o | o o o o
+//               begins           |  begins
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -58,7 +59,7 @@ class UnitRun {
 
     /// What the buffers of a unit take.
     static size_t bytes(const Scoring &scoring, const UnitSize &unit) {
-        const size_t m = unit.rows, n = unit.columns;
+        const size_t m = unit.rows, n = whole_columns(unit.columns);
         const size_t band = scoring.traced() ? m : std::min<size_t>(m, kBandRows);
         const size_t block = whole_blocks(static_cast<int>(std::min<size_t>(n, kBlockColumns)));
         const size_t room = (m + n + 2) * scoring.traced();
@@ -70,7 +71,7 @@ class UnitRun {
             std::max(block, unit.shared_rows ? 0 : band + 15) * kTable,
             scoring.traced() ? mask_bytes(m, n) : 0,
             border_bytes(scoring, band < m, n),
-            scoring.mode == Mode::global ? sizeof(V) * (band + 1) : 0,
+            scoring.mode == Mode::global ? 2 * sizeof(V) * band : 0,
             sizeof(uint32_t) * room * unit.n_lanes,
             room ? GappedRows::bytes(room) : 0,
         };
@@ -80,15 +81,15 @@ class UnitRun {
     }
 
   private:
+    /// Columns in whole groups of kColumns.
+    static int64_t whole_columns(int64_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
     static size_t state_bytes(size_t rows) { return sizeof(V) * 2 * (rows + 1); }
     /// Two vectors per column between bands; one per column of a block where only the last row is looked at.
     static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
         if (is_banded) return sizeof(V) * 2 * n;
         return scoring.mode == Mode::global ? sizeof(V) * std::min<size_t>(n, kBlockColumns) : 0;
     }
-    static size_t mask_bytes(size_t m, size_t n) {
-        return sizeof(Masks<T, B>) * (MaskLayout::margin(m) + MaskLayout::cells(m, n));
-    }
+    static size_t mask_bytes(size_t m, size_t n) { return sizeof(Masks<T, B>) * (MaskLayout::margin(m) + m * n); }
 
     /// Lanes beyond the last pair repeat it.
     const LanePair &pair_of(int l) const { return unit_.lane[std::min(l, unit_.n_lanes - 1)]; }
@@ -114,6 +115,7 @@ class UnitRun {
             n_ = std::max(n_, unit_.lane[l].columns.length);
             scratch_.useful_cells += static_cast<uint64_t>(unit_.lane[l].rows.length) * unit_.lane[l].columns.length;
         }
+        n_ = static_cast<int>(whole_columns(n_));
         for (int l = 0; l < L; ++l) {
             const LanePair &pair = pair_of(l);
             row_start_[l] = local() ? 0 : m_ - pair.rows.length;
@@ -158,14 +160,12 @@ class UnitRun {
         }
     }
 
-    /// Calls each(begin, end) for blocks of columns, their letters interleaved. Blocks are cut where the columns that
-    /// the sweep takes together are: from `head` on every kColumns.
+    /// Calls each(begin, end) for blocks of columns, their letters interleaved.
     template <class Each>
-    void for_each_block(int head, Each each) {
+    void for_each_block(Each each) {
         const Side<kTable> side(unit_, &LanePair::columns, column_start_);
         for (int begin = 0, end; begin < n_; begin = end) {
             end = std::min(begin + kBlockColumns, n_);
-            if (end > head && end < n_) end -= (end - head) % kColumns;
             const size_t size = static_cast<size_t>(whole_blocks(end - begin)) * kTable;
             side.transpose(begin, end - begin, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters_);
             block_ = begin;
@@ -185,18 +185,14 @@ class UnitRun {
                                       static_cast<T>(scoring_.extend)};
         LocalBest<T, B> tracked(scoring.floor);
         V best = splat<T, B>(scoring.floor);
-        const MaskLayout layout{m_, 0};
+        const MaskLayout layout{m_};
         for_each_band([&](auto &scores, int row0, int rows) {
             const V zero = splat<T, B>(scoring.floor);
             for (int i = 0; i < rows; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
             V corner = zero;
-            for_each_block(0, [&](int begin, int end) {
-                int j = begin;
-                for (; j + kColumns <= end; j += kColumns)
-                    local_part<kColumns, Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked,
-                                                          layout);
-                for (; j < end; ++j)
-                    local_part<1, Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
+            for_each_block([&](int begin, int end) {
+                for (int j = begin; j < end; j += kColumns)
+                    local_part<Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
             });
         });
         for (int l = 0; l < unit_.n_lanes; ++l) {
@@ -214,36 +210,34 @@ class UnitRun {
         if constexpr (Trace) walk_lanes<Mirrored, true>(layout);
     }
 
-    /// C columns of a band. `corner`: H above its first row in the column before, then in the last of these.
+    /// kColumns columns of a band. `corner`: H above its first row in the column before, then in the last of these.
     /// (A function of its own, as all that sweep: GCC 12 spills values of the inner loop when it inlines several.)
-    template <int C, bool Trace, bool Mirrored, class Scores>
+    template <bool Trace, bool Mirrored, class Scores>
     [[gnu::noinline]] void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner,
                                       V &best, LocalBest<T, B> &tracked, const MaskLayout &layout) {
         const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
         Edge<T, B> edge;
         edge.corner = corner;
-        load_edge<C>(edge, row0, j, zero, closed);
-        corner = edge.value[C - 1];
+        load_edge(edge, row0, j, zero, closed);
+        corner = edge.value[kColumns - 1];
         V running = best;
-        scores.template columns<C>(letters(j));
-        local_columns<T, B, C, Trace, Trace, Mirrored, false>(scores, rows, j, scoring, H_, E_,
-                                                              Trace ? masks_ + layout.cell(0, j) : nullptr, running,
-                                                              tracked, edge, Participation<T, B>{});
+        scores.template columns<kColumns>(letters(j));
+        local_columns<T, B, kColumns, Trace, Trace, Mirrored, false>(scores, rows, j, scoring, H_, E_,
+                                                                     Trace ? masks_ + layout.cell(0, j) : nullptr,
+                                                                     running, tracked, edge, Participation<T, B>{});
         best = running;
-        if (is_banded_) store_edge<C>(edge, j);
+        if (is_banded_) store_edge(edge, j);
     }
 
-    /// What lies above C columns of a band: the matrix's border, or what the band above left.
-    template <int C>
+    /// What lies above kColumns columns of a band: the matrix's border, or what the band above left.
     void load_edge(Edge<T, B> &edge, int row0, int j, V value, V gap) const {
-        for (int c = 0; c < C; ++c) {
+        for (int c = 0; c < kColumns; ++c) {
             edge.value[c] = row0 > 0 ? value_border(j)[c] : value;
             edge.gap[c] = row0 > 0 ? gap_border(j)[c] : gap;
         }
     }
-    template <int C>
     void store_edge(const Edge<T, B> &edge, int j) const {
-        for (int c = 0; c < C; ++c) {
+        for (int c = 0; c < kColumns; ++c) {
             value_border(j)[c] = edge.value[c];
             if (is_banded_) gap_border(j)[c] = edge.gap[c];
         }
@@ -258,7 +252,7 @@ class UnitRun {
     void sweep_global() {
         const T open = static_cast<T>(scoring_.open), extend = static_cast<T>(scoring_.extend);
         Borders borders;
-        int row_head = 0, column_head = 0;
+        int row_head = 0;
         bool any_free_columns = false, any_free_rows = false;
         Line<T, L> bottom, right;
         for (int l = 0; l < L; ++l) {
@@ -268,23 +262,24 @@ class UnitRun {
             borders.first_column[l] = pair.free_columns_begin ? extend : -open;
             borders.column[l] = pair.free_columns_begin ? extend : 0;
             row_head = std::max(row_head, row_start_[l]);
-            column_head = std::max(column_head, column_start_[l]);
             any_free_rows |= pair.free_rows_end;
             any_free_columns |= pair.free_columns_end;
             bottom.begin(l, column_start_[l], border_value(scoring_, pair.rows.length, pair.free_rows_begin));
             right.begin(l, row_start_[l], border_value(scoring_, pair.columns.length, pair.free_columns_begin));
         }
-        int head = std::min(n_, column_head + 1);
-        head += (n_ - head) % kColumns;
-        const MaskLayout layout{m_, (kColumns - head % kColumns) % kColumns};
+        const MaskLayout layout{m_};
         for_each_band([&](auto &scores, int row0, int rows) {
-            const Participation<T, B> everyone = begin_rows(borders, row0, rows, row_head);
-            for_each_block(head, [&](int begin, int end) {
-                int j = begin;
-                for (; j < std::min(head, end); ++j)
-                    global_head<Trace, Mirrored>(scores, row0, rows, j, borders, everyone, layout);
-                for (; j < end; j += kColumns)
-                    global_part<Trace, Mirrored>(scores, row0, rows, j, borders, everyone, layout);
+            const Participation<T, B> part = begin_rows(borders, row0, rows, row_head);
+            int next = next_begin(0);
+            for_each_block([&](int begin, int end) {
+                for (int j = begin; j < end; j += kColumns) {
+                    if (next < j + kColumns) {
+                        global_part<Part::begins, Trace, Mirrored>(scores, row0, rows, j, borders, part, layout);
+                        next = next_begin(j + kColumns);
+                    } else {
+                        global_part<Part::all, Trace, Mirrored>(scores, row0, rows, j, borders, part, layout);
+                    }
+                }
                 if (row0 + rows == m_)
                     bottom.take(reinterpret_cast<const T *>(value_border(begin)), begin, end - begin, scoring_.extend,
                                 any_free_columns);
@@ -298,49 +293,46 @@ class UnitRun {
         if constexpr (Trace) walk_lanes<Mirrored, false>(layout);
     }
 
-    /// The state of a band's rows before the first column, and which lanes have started in which of them.
+    /// The first column from j on in which a lane begins.
+    int next_begin(int j) const {
+        int next = n_;
+        for (int l = 0; l < L; ++l) next = std::min(next, column_start_[l] >= j ? column_start_[l] : n_);
+        return next;
+    }
+
+    /// Which lanes have started in which of a band's rows, and u(i,0) of all rows.
     Participation<T, B> begin_rows(const Borders &borders, int row0, int rows, int row_head) {
-        const V min_gap = splat<T, B>(static_cast<T>(-scoring_.open));
-        const int partial = std::clamp(row_head - row0, 0, rows);  // the band's rows in which some lane has not started
-        auto *started = static_cast<V *>(scratch_.get(Slot::heads, sizeof(V) * (partial + 1)));
-        const V border = load<T, B>(borders.row);
-        for (int i = 0; i < rows; ++i) {
-            H_[i] = border;
-            E_[i] = min_gap;
-            if (row0 + i > row_head) continue;
-            const V begins = equal(row_start_, row0 + i);
-            H_[i] = begins ? load<T, B>(borders.first_row) : border;
-            if (i < partial) started[i] = at_most(row_start_, row0 + i);
+        const int n_rows = std::clamp(row_head + 1 - row0, 0, rows);  // the band's rows in which a lane may start
+        auto *started = static_cast<V *>(scratch_.get(Slot::heads, 2 * sizeof(V) * rows)), *border = started + rows;
+        Participation<T, B> part;
+        part.started = started, part.border = border, part.n_rows = n_rows;
+        part.border_below = load<T, B>(borders.row);
+        for (int i = 0; i < n_rows; ++i) {
+            started[i] = at_most(row_start_, row0 + i);
+            border[i] = equal(row_start_, row0 + i) ? load<T, B>(borders.first_row) : part.border_below;
         }
-        return {V{}, started, partial};
+        return part;
     }
 
-    /// One column before all lanes have begun. `rows_of`: the rows' participation.
-    template <bool Trace, bool Mirrored, class Scores>
-    [[gnu::noinline]] void global_head(Scores &scores, int row0, int rows, int j, const Borders &borders,
-                                       const Participation<T, B> &rows_of, const MaskLayout &layout) {
-        const Participation<T, B> begun{at_most(column_start_, j), rows_of.started, rows_of.n_rows};
-        Edge<T, B> edge;
-        load_edge<1>(edge, row0, j,
-                     equal(column_start_, j) ? load<T, B>(borders.first_column) : load<T, B>(borders.column),
-                     splat<T, B>(static_cast<T>(-scoring_.open)));
-        scores.template columns<1>(letters(j));
-        global_columns<T, B, 1, Trace, Mirrored, true>(scores, rows, static_cast<T>(scoring_.open), H_, E_,
-                                                       Trace ? masks_ + layout.cell(0, j) : nullptr, edge, begun);
-        store_edge<1>(edge, j);
-    }
-
-    /// kColumns columns that all lanes have.
-    template <bool Trace, bool Mirrored, class Scores>
+    /// kColumns columns of a band.
+    template <Part Which, bool Trace, bool Mirrored, class Scores>
     [[gnu::noinline]] void global_part(Scores &scores, int row0, int rows, int j, const Borders &borders,
-                                       const Participation<T, B> &everyone, const MaskLayout &layout) {
+                                       Participation<T, B> part, const MaskLayout &layout) {
         Edge<T, B> edge;
-        load_edge<kColumns>(edge, row0, j, load<T, B>(borders.column), splat<T, B>(static_cast<T>(-scoring_.open)));
+        load_edge(edge, row0, j, load<T, B>(borders.column), splat<T, B>(static_cast<T>(-scoring_.open)));
+        V begins[kColumns];
+        if constexpr (Which == Part::begins) {
+            part.begins = begins;
+            for (int c = 0; c < kColumns; ++c) {
+                begins[c] = equal(column_start_, j + c);
+                if (row0 == 0) edge.value[c] = begins[c] ? load<T, B>(borders.first_column) : edge.value[c];
+            }
+        }
         scores.template columns<kColumns>(letters(j));
-        global_columns<T, B, kColumns, Trace, Mirrored, false>(scores, rows, static_cast<T>(scoring_.open), H_, E_,
+        global_columns<T, B, kColumns, Trace, Mirrored, Which>(scores, rows, static_cast<T>(scoring_.open), H_, E_,
                                                                Trace ? masks_ + layout.cell(0, j) : nullptr, edge,
-                                                               everyone);
-        store_edge<kColumns>(edge, j);
+                                                               part);
+        store_edge(edge, j);
     }
 
     template <bool Mirrored, bool Local>

@@ -112,6 +112,17 @@ def test_little_memory_changes_nothing(isa, mode, report):
     assert len(swept) > 1, "the limit changed nothing"
 
 
+def test_wide_units_are_bounded_without_a_limit(isa):
+    """64 lanes of these alignments would take more than 64 MB at once; memory for them is there."""
+    rng = random.Random(14)
+    targets = ["".join(rng.choices("ACGT", k=k)) for k in range(1640, 1600, -1)]
+    got = native(targets[:1], targets, "global", "alignment", 1 << 33)
+    assert got["unit_bytes"] <= 72 << 20
+    alone = [native(targets[:1], [target], "global", "alignment", 1 << 33) for target in targets]
+    np.testing.assert_array_equal(got["score"], [one["score"][0] for one in alone])
+    np.testing.assert_array_equal(got["cigar_ops"], np.concatenate([one["cigar_ops"] for one in alone]))
+
+
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
 @pytest.mark.parametrize("shape", [(20, 200_000, 9), (20, 9, 200_000), (40, 60_000, 60), (3, 30_000, 30)])
 def test_one_huge_sequence_against_many_short_ones(isa, shape, report):
