@@ -91,7 +91,8 @@ class AlignmentTable:
             if is_there and (column.name != "strand" or self.strand is not None):
                 self._check(column.name, column.dtype, n)
         for index, batch in ((self.query_index, self.queries), (self.target_index, self.targets)):
-            if not hasattr(batch, "names"):  # a batch, or what is left of one where shards are merged
+            # What is left of a batch where shards are merged has names; those of a batch are not asked for.
+            if not isinstance(batch, SequenceBatch) and not hasattr(batch, "names"):
                 raise ValueError(f"queries and targets have to be SequenceBatches, not a {type(batch).__name__}")
             if n and not 0 <= int(index.min()) <= int(index.max()) < len(batch):
                 raise ValueError(f"an index points outside a batch of {len(batch)} sequences")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.texts import Texts as BytesTexts
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -58,25 +59,35 @@ def encoded(words: Sequence[str]) -> Texts:
     return np.frombuffer(text, np.uint8), offsets
 
 
+def _names_of(batch: Named) -> Sequence[str]:
+    """The names; as bytes where they still are."""
+    return batch.name_texts if isinstance(batch, SequenceBatch) else batch.names
+
+
+def _encoded(words: Sequence[str]) -> Texts:
+    """The same as `encoded`; texts of a batch, which are ASCII, are encoded already."""
+    return (words.data, words.offsets) if isinstance(words, BytesTexts) else encoded(words)
+
+
 def encoded_names(batch: Named) -> Texts:
     """Names of a batch; raises InputError for one that would break a line or a column."""
     if batch not in _names:
         _check_all(batch)
-        _names[batch] = encoded(batch.names)
+        _names[batch] = _encoded(_names_of(batch))
     return _names[batch]
 
 
 def _check_all(batch: Named) -> None:
     """Checks the names of a batch, once."""
     if batch not in _checked:
-        check_names(batch.names)
+        check_names(_names_of(batch))
         _checked.add(batch)
 
 
 def check_names(words: Sequence[str]) -> None:
     """Raises InputError for a name that would break a line or a column."""
-    together = "".join(words)
-    if not any(letter in together for letter in "\t\n\r"):
+    together = bytes(words.data) if isinstance(words, BytesTexts) else "".join(words).encode("utf-8", "surrogatepass")
+    if not any(letter in together for letter in b"\t\n\r"):
         return
     for name in words:
         if "\t" in name or "\n" in name or "\r" in name:
@@ -88,7 +99,7 @@ def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> C
     if batch not in _names and len(index) < FEW_NAMES * len(batch):  # the best hits in a database
         _check_all(batch)
         present, place = np.unique(index, return_inverse=True)
-        known = batch.names
+        known = _names_of(batch)
         return ("text", *encoded([known[k] for k in present.tolist()]), place.astype(np.int64), prefix)
     return ("text", *encoded_names(batch), np.ascontiguousarray(index, np.int64), prefix)
 

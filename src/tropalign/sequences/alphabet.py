@@ -235,6 +235,32 @@ class Alphabet:
             codes[unknown] = self.code(self.wildcard)
         return codes, unknown
 
+    def codes_of(self, letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int, int]:
+        """The codes that `encode` finds, how many letters were unknown, and where the first one is (-1: there is none).
+
+        Nothing but the codes takes memory.
+
+        Parameters
+        ----------
+        letters : uint8, shape (n,)
+            Bytes of ASCII letters.
+
+        Returns
+        -------
+        codes : uint8, shape (n,)
+        n_unknown, first_unknown : int
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> codes, n_unknown, first = tropalign.NUCLEOTIDE.codes_of(np.frombuffer(b"acgu!", np.uint8))
+        >>> codes.tolist(), n_unknown, first
+        ([0, 1, 2, 3, 14], 1, 4)
+        """
+        from tropalign import _native
+
+        return _native.encode_letters(letters, self._codes, self.code(self.wildcard))
+
     def decode(self, codes: NDArray[np.uint8]) -> str:
         """The upper-case letters of codes.
 
@@ -361,10 +387,7 @@ def alphabet_of_letters(letters: str) -> Alphabet:
 
 
 def byte_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """How often each byte occurs, int64, shape (256,); a piece at a time, since counting takes eight times its size."""
-    import numpy as np
+    """How often each byte occurs, int64, shape (256,)."""
+    from tropalign import _native
 
-    counts = np.zeros(256, np.int64)
-    for begin in range(0, len(letters), 1 << 20):
-        counts += np.bincount(letters[begin : begin + (1 << 20)], minlength=256)
-    return counts
+    return _native.count_bytes(letters)

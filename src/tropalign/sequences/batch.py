@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_alphabet
 from tropalign.sequences.inputs import named_texts
+from tropalign.sequences.texts import Texts, joined_by, lengths_of
 
 #: Letters whose places are computed at a time.
 PIECE = 1 << 18
@@ -79,20 +80,17 @@ class SequenceBatch:
     names: tuple[str, ...]
     alphabet: Alphabet
     letters: NDArray[np.uint8]
-    descriptions: tuple[str, ...] = ()
+    descriptions: tuple[str, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, Alphabet):
             raise ValueError(f"the alphabet of a batch is an Alphabet, not {self.alphabet!r}")
         for name, dtype in (("codes", np.uint8), ("offsets", np.int64), ("letters", np.uint8)):
             object.__setattr__(self, name, _fixed(name, getattr(self, name), dtype))
-        for name in ("names", "descriptions"):
-            object.__setattr__(self, name, _texts(name, getattr(self, name)))
-        codes, offsets, n = self.codes, self.offsets, len(self.names)
-        if len(offsets) != n + 1 or len(self.descriptions) not in (0, n):
-            raise ValueError(
-                f"{n} names, {len(offsets)} offsets and {len(self.descriptions)} descriptions: give n, n + 1, n"
-            )
+        n, n_described = self._take_texts("names"), self._take_texts("descriptions")
+        codes, offsets = self.codes, self.offsets
+        if len(offsets) != n + 1 or n_described not in (0, n):
+            raise ValueError(f"{n} names, {len(offsets)} offsets and {n_described} descriptions: give n, n + 1, n")
         if offsets[0] != 0 or offsets[-1] != len(codes) or (offsets[1:] < offsets[:-1]).any():
             raise ValueError(f"offsets have to ascend from 0 to the {len(codes)} codes")
         if len(self.letters) != len(codes):
@@ -100,6 +98,38 @@ class SequenceBatch:
         if len(codes) and codes.max() >= len(self.alphabet.letters):
             n_letters = len(self.alphabet.letters)
             raise ValueError(f"a code is {codes.max()}, but the {self.alphabet.name} alphabet has {n_letters} letters")
+
+    def _take_texts(self, name: str) -> int:
+        """Names or descriptions as a tuple; bytes from a file wait until somebody asks. How many there are."""
+        given = getattr(self, name)
+        if isinstance(given, Texts) and given.is_ascii:
+            object.__setattr__(self, f"_{name}", given)
+            object.__delattr__(self, name)
+        else:
+            given = _texts(name, given)
+            object.__setattr__(self, name, given)
+        return len(given)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Names and descriptions, made of bytes when they are first asked for."""
+            waiting = self.__dict__.get(f"_{name}") if name in ("names", "descriptions") else None
+            if waiting is None:
+                raise AttributeError(f"a SequenceBatch has no attribute {name!r}", name=name, obj=self)
+            object.__setattr__(self, name, tuple(waiting))
+            return self.__dict__[name]
+
+    @property
+    def name_texts(self) -> PySequence[str]:
+        """The names, still as bytes where they were read from a file: what looks at a few of many takes these."""
+        waiting: PySequence[str] | None = self.__dict__.get("_names")
+        return self.names if waiting is None else waiting
+
+    @property
+    def _description_texts(self) -> PySequence[str]:
+        waiting: PySequence[str] | None = self.__dict__.get("_descriptions")
+        return self.descriptions if waiting is None else waiting
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.has_residues:
@@ -219,7 +249,7 @@ class SequenceBatch:
         return cls(codes, offsets, names, alphabet, letters)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.offsets) - 1
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
@@ -320,7 +350,9 @@ class SequenceBatch:
         self._check_residues()
         letters = reverse_complement(self.letters, self.offsets, self.alphabet)
         codes, _ = self.alphabet.encode(letters)
-        return SequenceBatch(codes, self.offsets, self.names, self.alphabet, letters, self.descriptions)
+        names: Any = self.name_texts
+        descriptions: Any = self._description_texts
+        return SequenceBatch(codes, self.offsets, names, self.alphabet, letters, descriptions)
 
     def fingerprint(self) -> str:
         """SHA-256 over codes, letters, offsets and names, in hexadecimal: equal for equal batches.
@@ -337,10 +369,13 @@ class SequenceBatch:
         >>> copy.deepcopy(batch).fingerprint() == batch.fingerprint()
         True
         """
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         digest = hashlib.sha256()
-        names = "\0".join(self.names).encode()
-        for part in (self.codes.tobytes(), self.letters.tobytes(), self.offsets.tobytes(), names):
-            digest.update(len(part).to_bytes(8, "little"))
+        for part in (self.codes.data, self.letters.data, self.offsets.data, joined_by(self.name_texts, "\0")):
+            digest.update(part.nbytes.to_bytes(8, "little"))
             digest.update(part)
         return digest.hexdigest()
 
@@ -364,10 +399,9 @@ def _fixed(name: str, array: Any, dtype: Any) -> NDArray[Any]:
 def held_bytes(batch: SequenceBatch) -> int:
     """Memory that a batch takes, its Python strings included, and the copy of its names that writing makes."""
     arrays = batch.codes.nbytes + batch.letters.nbytes + batch.offsets.nbytes
-    strings = sum(72 + 2 * len(name) for name in batch.names) + sum(
-        64 + len(text) for text in batch.descriptions if text
-    )
-    return int(arrays) + strings
+    names, descriptions = lengths_of(batch.name_texts), lengths_of(batch._description_texts)
+    strings = 72 * len(names) + 2 * names.sum() + 64 * np.count_nonzero(descriptions) + descriptions.sum()
+    return int(arrays + strings)
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:

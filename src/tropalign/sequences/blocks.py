@@ -26,6 +26,7 @@ from tropalign.sequences.files import Source, file_name, is_stream, size_of
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
 from tropalign.sequences.store import is_store, records_of_store
+from tropalign.sequences.texts import chosen
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class SequenceBlock:
         Number of each record in its file, from 1.
     file
         As messages call it.
+    counts : int64, shape (256,)
+        How often each byte occurs in the letters.
     n_gaps
         Gaps that were left out.
     """
@@ -87,6 +90,7 @@ class SequenceBlock:
     offsets: NDArray[np.int64]
     numbers: NDArray[np.int64]
     file: str
+    counts: NDArray[np.int64]
     n_gaps: int = 0
 
     def __len__(self) -> int:
@@ -173,7 +177,8 @@ class _Settled:
 
     def __init__(self, policy: Policy, file: str) -> None:
         self._policy, self._file = policy, file
-        self._left_out = b" \t" + (GAP_LETTERS.encode() if policy.leaves_gaps_out else b"")
+        self._gaps = list(GAP_LETTERS.encode()) if policy.leaves_gaps_out else []
+        self._left_out = [*b" \t", *self._gaps]
         self.number = 0
 
     def blocks(self, found: Iterable[Records]) -> Iterator[SequenceBlock]:
@@ -185,14 +190,16 @@ class _Settled:
     def _block(self, records: Records) -> Iterator[SequenceBlock]:
         names, descriptions, letters, offsets = records.names, records.descriptions, records.letters, records.offsets
         numbers = np.arange(self.number - len(names) + 1, self.number + 1)
-        n_gaps = _count(letters, GAP_LETTERS.encode()) if self._policy.leaves_gaps_out else 0
-        if _count(letters, self._left_out):
-            stays = ~np.isin(letters, np.frombuffer(self._left_out, np.uint8))
+        counts = records.counts
+        n_gaps = int(counts[self._gaps].sum())
+        if counts[self._left_out].any():
+            stays = ~np.isin(letters, self._left_out)
             offsets = np.concatenate([[0], np.cumsum(stays)])[offsets]
-            letters = letters[stays]
+            letters, counts = letters[stays], counts.copy()
+            counts[self._left_out] = 0
         if self._policy.empty == "skip" and not (lengths := np.diff(offsets)).all():
             keep = np.flatnonzero(lengths)
-            names, descriptions = (tuple(texts[k] for k in keep.tolist()) for texts in (names, descriptions))
+            names, descriptions = (chosen(texts, keep) for texts in (names, descriptions))
             numbers, offsets = numbers[keep], np.concatenate([[0], np.cumsum(lengths[keep])])
         if not names:
             return
@@ -203,7 +210,7 @@ class _Settled:
                 file=self._file,
                 record=names[int(np.flatnonzero(lengths == 0)[0])],
             )
-        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, n_gaps)
+        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, counts, n_gaps)
 
     def _named(self, names: Sequence[str], numbers: NDArray[np.int64]) -> Sequence[str]:
         """The names; by policy one is made where there is none."""
@@ -216,12 +223,6 @@ class _Settled:
                 record=f"number {numbers[names.index('')]}",
             )
         return tuple(name or f"read_{number}" for name, number in zip(names, numbers.tolist(), strict=True))
-
-
-def _count(letters: NDArray[np.uint8], signs: bytes) -> int:
-    """How many of the letters are among some signs; a chunk at a time, so that no chromosome is copied."""
-    chunks = (letters[begin : begin + BLOCK_LETTERS].tobytes() for begin in range(0, len(letters), BLOCK_LETTERS))
-    return sum(chunk.count(sign) for chunk in chunks for sign in signs)
 
 
 class NumberedNames:

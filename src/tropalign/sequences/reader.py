@@ -5,18 +5,18 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
-from tropalign.sequences.alphabet import Alphabet, alphabet_of, byte_counts, judge_counts
+from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_counts
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock
 from tropalign.sequences.files import Source
+from tropalign.sequences.texts import Texts, joined
 
-#: Letters that are encoded at a time.
-PIECE = 1 << 20
 #: What becomes of gaps.
 GAPS = ("keep", "note", "drop")
 
@@ -81,7 +81,7 @@ def read_sequences(
         text = f"{found.n_gaps:,} gap{'s' * (found.n_gaps > 1)} in the sequences are left out"
         warnings.warn(f"{shown(found.files[0])}: {text}", TropalignWarning, stacklevel=2)
     letters = np.frombuffer(found.letters, np.uint8)
-    judged = judge_counts(byte_counts(letters))
+    judged = judge_counts(found.counts)
     if alphabet is None:
         alphabet = judged
     elif alphabet != judged and alphabet.judged is not None:
@@ -91,7 +91,7 @@ def read_sequences(
             stacklevel=2,
         )
     offsets = np.concatenate(found.offsets)
-    codes, count, at = _encoded(letters, alphabet)
+    codes, count, at = alphabet.codes_of(letters)
     if count:
         k = int(np.searchsorted(offsets, at, "right")) - 1
         what = (
@@ -104,30 +104,19 @@ def read_sequences(
         warnings.warn(
             f"{shown(file)}, record {name!r}: {what}; read as {alphabet.wildcard}", TropalignWarning, stacklevel=2
         )
-    return SequenceBatch(codes, offsets, tuple(found.names), alphabet, letters, found.descriptions())
-
-
-def _encoded(letters: NDArray[np.uint8], alphabet: Alphabet) -> tuple[NDArray[np.uint8], int, int]:
-    """Codes, how many letters were unknown, and where the first one is; piece by piece, which takes no further room."""
-    codes = np.empty(len(letters), np.uint8)
-    count, first = 0, -1
-    for begin in range(0, len(letters), PIECE):
-        codes[begin : begin + PIECE], unknown = alphabet.encode(letters[begin : begin + PIECE])
-        n_unknown = int(unknown.sum())
-        if n_unknown and not count:
-            first = begin + int(np.flatnonzero(unknown)[0])
-        count += n_unknown
-    return codes, count, first
+    # The batch makes Python's objects of names and descriptions when somebody asks for them.
+    return SequenceBatch(codes, offsets, found.names, alphabet, letters, found.descriptions)  # type: ignore[arg-type]
 
 
 class _Whole:
-    """The blocks of all files, joined; of records themselves only names and descriptions are Python objects."""
+    """The blocks of all files, joined; nothing of a record is a Python object."""
 
     def __init__(self) -> None:
-        self.names: list[str] = []
-        self._descriptions: list[str] = []
+        self._names: list[Texts] = []
+        self._descriptions: list[Texts] = []
         self.letters = bytearray()
         self.offsets = [np.zeros(1, np.int64)]
+        self.counts = np.zeros(256, np.int64)
         self._numbers: list[NDArray[np.int64] | range] = []
         self.files: list[str] = []
         self._ends: list[int] = []  # of each block, records up to its end
@@ -135,22 +124,27 @@ class _Whole:
 
     def add(self, block: SequenceBlock) -> None:
         """One more block."""
-        if self._descriptions or any(block.descriptions):
-            self._descriptions += [""] * (len(self.names) - len(self._descriptions))
-            self._descriptions += block.descriptions
-        self.names += block.names
+        self._names.append(Texts.of(block.names))
+        self._descriptions.append(Texts.of(block.descriptions))
         self.offsets.append(block.offsets[1:] + len(self.letters))
         self.letters += block.letters.data
+        self.counts += block.counts
         first, last = int(block.numbers[0]), int(block.numbers[-1])
         is_run = last - first + 1 == len(block)
         self._numbers.append(range(first, last + 1) if is_run else block.numbers)
         self.files.append(block.file)
-        self._ends.append(len(self.names))
+        self._ends.append(len(block) + (self._ends[-1] if self._ends else 0))
         self.n_gaps += block.n_gaps
 
-    def descriptions(self) -> tuple[str, ...]:
-        """What followed each name in its header."""
-        return tuple(self._descriptions) if self._descriptions else ("",) * len(self.names)
+    @cached_property
+    def names(self) -> Texts:
+        """One per record, once all blocks are there."""
+        return Texts.of(joined(self._names))
+
+    @cached_property
+    def descriptions(self) -> Texts:
+        """What followed each name in its header, once all blocks are there."""
+        return Texts.of(joined(self._descriptions))
 
     def file_of(self, k: int) -> str:
         """The file that record k was read from."""
@@ -162,20 +156,19 @@ class _Whole:
         return int(self._numbers[block][k - self._ends[block]])
 
     def check_names(self) -> None:
-        """Refuses two records of one name. Their hashes are compared first, which take far less than a set of names."""
-        hashes = np.fromiter(map(hash, self.names), np.int64, len(self.names))
-        hashes.sort()
-        if not (hashes[1:] == hashes[:-1]).any():
+        """Refuses two records of one name."""
+        from tropalign import _native
+
+        names = self.names
+        found = _native.find_repeated(names.data, names.offsets)
+        if found is None:
             return
-        first: dict[str, int] = {}
-        for k, name in enumerate(self.names):
-            other = first.setdefault(name, k)
-            if other != k:
-                number, other_number = self.number_of(k), self.number_of(other)
-                file, other_file = self.file_of(k), self.file_of(other)
-                both = (
-                    f"records {other_number} and {number} have"
-                    if other_file == file
-                    else f"record {number}, and record {other_number} of {shown(other_file)}, have"
-                )
-                raise InputError(f"{both} the same name: give each record its own", file=file, record=name)
+        other, k = found
+        number, other_number = self.number_of(k), self.number_of(other)
+        file, other_file = self.file_of(k), self.file_of(other)
+        both = (
+            f"records {other_number} and {number} have"
+            if other_file == file
+            else f"record {number}, and record {other_number} of {shown(other_file)}, have"
+        )
+        raise InputError(f"{both} the same name: give each record its own", file=file, record=names[k])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
 from tropalign.sequences.texts import Texts
 
@@ -18,7 +19,10 @@ from tropalign.sequences.texts import Texts
 MOST_BLANKS = 1 << 20
 #: Letters and records that are handed on together; about.
 BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096
+#: Bytes of FASTQ that are looked at together: about two blocks of short reads.
+FASTQ_BYTES = 1 << 22
 BUFFER_BYTES = 1 << 16
+_NOTHING = np.zeros(0, np.uint8)
 #: How a sequence store begins.
 STORE_MAGIC = b"tropalign store\n"
 
@@ -38,12 +42,15 @@ class Records:
         As they were written, without the blanks at the ends of lines.
     offsets : int64, shape (n + 1,)
         Record k is ``letters[offsets[k]:offsets[k + 1]]``.
+    counts : int64, shape (256,)
+        How often each byte occurs in the letters.
     """
 
     names: Sequence[str]
     descriptions: Sequence[str]
     letters: NDArray[np.uint8]
     offsets: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
     @classmethod
     def of_texts(cls, headers: Sequence[str], texts: Sequence[str], leading_blanks: bool = False) -> Records:
@@ -59,11 +66,18 @@ class Records:
         """Records of Python's texts, whose names may hold blanks."""
         return cls(tuple(names), ("",) * len(names), *_joined(texts))
 
+    @classmethod
+    def of_native(cls, found: tuple[Any, ...]) -> Records:
+        """What native code found in a text, less the bytes taken."""
+        (letters, offsets), names, descriptions, counts = found
+        return cls(Texts(*names), Texts(*descriptions), letters, offsets, counts)
 
-def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+
+def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-    return np.frombuffer("".join(texts).encode("ascii", "replace"), np.uint8), offsets
+    letters = np.frombuffer("".join(texts).encode("ascii", "replace"), np.uint8)
+    return letters, offsets, byte_counts(letters)
 
 
 def records_of_file(
@@ -98,33 +112,62 @@ def _fasta(text: _Text, leading_blanks: bool) -> Iterator[Records]:
     """FASTA, which has no faults beyond those that `_Text` finds."""
     from tropalign import _native
 
-    stream, wanted, rest = io.BufferedReader(text, BUFFER_BYTES), BLOCK_LETTERS, b""
+    wanted, rest = BLOCK_LETTERS, _NOTHING
     while True:
-        data = rest + stream.read(wanted - len(rest))
-        rest = b""  # or a chromosome's begin would stay in memory as long as it is worked on
-        goes_on = len(data) == wanted
+        data, goes_on = text.next_bytes(rest, wanted)
         while True:
-            (letters, offsets), names, descriptions, taken = _native.split_fasta(
-                np.frombuffer(data, np.uint8), goes_on, BLOCK_RECORDS, leading_blanks
-            )
+            *found, taken = _native.split_fasta(data, goes_on, BLOCK_RECORDS, leading_blanks)
             data = data[taken:]
-            if len(offsets) > 1:
-                yield Records(Texts(*names), Texts(*descriptions), letters, offsets)
-            else:
+            records = Records.of_native(tuple(found))
+            if not len(records.names):
                 break
+            yield records
         if not goes_on:
             return
-        rest = data
+        rest = data.copy()  # or a chromosome's begin would stay in memory as long as it is worked on
         wanted = max(BLOCK_LETTERS, 2 * len(rest))  # a record that is longer than a block
 
 
 def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
-    """FASTQ, as dnaio reads it."""
+    """FASTQ: natively where a record has four lines, as nearly all have; what is unusual, and every fault, by dnaio.
+
+    dnaio goes on where the first block begins in which something is unusual: blocks, and what is said, are the same
+    whoever reads.
+    """
+    from tropalign import _native
+
+    wanted, rest, n_records = FASTQ_BYTES, _NOTHING, 0
+    while True:
+        data, goes_on = text.next_bytes(rest, wanted)
+        while True:
+            records = _native.split_fastq(data, goes_on, BLOCK_RECORDS, BLOCK_LETTERS, leading_blanks)
+            if records is None:
+                yield from _unusual_fastq(text, data, text.blank_lines + 4 * n_records, file, leading_blanks)
+                return
+            *found, taken = records
+            if not taken:
+                break
+            data = data[taken:]
+            block = Records.of_native(tuple(found))
+            n_records += len(block.names)
+            yield block
+        if not goes_on:
+            return
+        rest = data.copy()
+        wanted = max(FASTQ_BYTES, 2 * len(rest))
+
+
+def _unusual_fastq(
+    text: _Text, begin: NDArray[np.uint8], lines_before: int, file: str, leading_blanks: bool
+) -> Iterator[Records]:
+    """FASTQ as dnaio reads it, from some bytes on that were taken from the text already."""
     import dnaio
 
+    text.give_back(begin)
     headers, texts, size = list[str](), list[str](), 0
     try:
-        with dnaio.open(io.BufferedReader(text, BUFFER_BYTES), mode="r", open_threads=0) as records:
+        stream = io.BufferedReader(text, BUFFER_BYTES)
+        with dnaio.open(stream, mode="r", open_threads=0, fileformat="fastq") as records:
             for record in records:
                 headers.append(record.name)
                 texts.append(record.sequence)
@@ -133,7 +176,7 @@ def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
                     yield Records.of_texts(headers, texts, leading_blanks)
                     headers, texts, size = [], [], 0
     except dnaio.exceptions.FileFormatError as error:
-        line = None if error.line is None else text.blank_lines + error.line + 1
+        line = None if error.line is None else lines_before + error.line + 1
         message = str(error.message).partition("\n")[0].partition(". The incomplete")[0].rstrip(". ")
         raise InputError(f"{shown(message)}: mend the record", file=file, line=line) from None
     if headers:
@@ -143,7 +186,7 @@ def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
 class _Text(io.RawIOBase):
     """Bytes of FASTA or FASTQ from the first record on; what is no plain ASCII is refused or becomes "?"."""
 
-    TABLE = b"?" + bytes(range(1, 128)) + b"?" * 128
+    TABLE = np.frombuffer(b"?" + bytes(range(1, 128)) + b"?" * 128, np.uint8)
 
     def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
         self._stream, self._file, self._replaces_bytes = stream, file, replaces_bytes
@@ -151,6 +194,7 @@ class _Text(io.RawIOBase):
         self._first = self._begin()
         self.sign = self._first[:1]
         self._lines = self.blank_lines
+        self._checked = b""  # given back, to be read again
 
     def readable(self) -> bool:
         return True
@@ -174,23 +218,48 @@ class _Text(io.RawIOBase):
             raise InputError(_NEITHER, file=self._file, line=self.blank_lines + 1)
         return body
 
-    def readinto(self, buffer: Any) -> int:
-        if self._first:
-            data, self._first = self._first[: len(buffer)], self._first[len(buffer) :]
-        else:
-            data = self._stream.read1(len(buffer))
-        if not data.isascii() or b"\0" in data:
-            if not self._replaces_bytes:
-                self._refuse(data)
-            data = data.translate(self.TABLE)
-        if not self._replaces_bytes:  # else no line is ever told
-            self._lines += data.count(b"\n")
-        buffer[: len(data)] = data
-        return len(data)
+    def next_bytes(self, rest: NDArray[np.uint8], wanted: int) -> tuple[NDArray[np.uint8], bool]:
+        """The rest and what follows it, `wanted` bytes in all; and whether there are so many, so that more may come."""
+        data = np.empty(wanted, np.uint8)
+        data[: len(rest)] = rest
+        size, view = len(rest), memoryview(data)  # type: ignore[arg-type]
+        while size < wanted and (n_read := self.readinto(view[size:])):
+            size += n_read
+        return data[:size], size == wanted
 
-    def _refuse(self, data: bytes) -> None:
-        found = np.frombuffer(data, np.uint8)
-        at = int(np.argmax((found == 0) | (found >= 128)))
-        what = "a byte outside ASCII" if data[at] else "a zero byte"
-        line = self._lines + data.count(b"\n", 0, at) + 1
-        raise InputError(f"{what} {_NO_TEXT}", file=self._file, line=line)
+    def give_back(self, data: NDArray[np.uint8]) -> None:
+        """Bytes that were read are read again."""
+        self._checked = data.tobytes()
+
+    def readinto(self, buffer: Any) -> int:
+        """Some bytes, checked."""
+        if self._checked:
+            size, self._checked = _moved(self._checked, buffer)
+            return size
+        if self._first:
+            size, self._first = _moved(self._first, buffer)
+        else:
+            size = self._stream.readinto(buffer)
+        if size:
+            self._check(np.frombuffer(buffer, np.uint8, size))
+        return size
+
+    def _check(self, data: NDArray[np.uint8]) -> None:
+        """Refuses what is no plain ASCII, or writes "?" over it."""
+        from tropalign import _native
+
+        n_lines, bad = _native.check_plain(data)
+        self._lines += n_lines
+        if bad < 0:
+            return
+        if not self._replaces_bytes:
+            what = "a byte outside ASCII" if data[bad] else "a zero byte"
+            raise InputError(f"{what} {_NO_TEXT}", file=self._file, line=self._lines + 1)
+        data[:] = self.TABLE[data]
+
+
+def _moved(data: bytes, buffer: Any) -> tuple[int, bytes]:
+    """Writes as much of the data as the buffer takes: how much that is, and the rest."""
+    size = min(len(buffer), len(data))
+    buffer[:size] = data[:size]
+    return size, data[size:]

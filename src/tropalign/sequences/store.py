@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
-from tropalign.sequences.alphabet import Alphabet, judge_counts
+from tropalign.sequences.alphabet import Alphabet, byte_counts, judge_counts
 from tropalign.sequences.files import Source, is_stream
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, STORE_MAGIC, Records
 from tropalign.sequences.texts import Texts
@@ -287,7 +287,8 @@ def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[R
         first, last = int(store.offsets[begin]), int(store.offsets[end])
         count(last - first)
         names, descriptions = store.names.part(begin, end), store.descriptions.part(begin, end)
-        yield Records(names, descriptions, store.letters[first:last], store.offsets[begin : end + 1] - first)
+        letters = store.letters[first:last]
+        yield Records(names, descriptions, letters, store.offsets[begin : end + 1] - first, byte_counts(letters))
 
 
 def _damaged(what: str, file: str) -> InputError:

@@ -59,6 +59,33 @@ class Texts(Sequence[str]):
     def __hash__(self) -> int:
         return hash(tuple(self))
 
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        """Texts of ASCII letters as bytes."""
+        if isinstance(texts, Texts):
+            return texts
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+        return cls(np.frombuffer("".join(texts).encode("ascii"), np.uint8), offsets)
+
+    @property
+    def is_ascii(self) -> bool:
+        """Whether all of them are."""
+        return len(self.data) == 0 or int(self.data.max()) < 128
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """The bytes of all texts, one after another, uint8."""
+        return self._data[self._offsets[0] : self._offsets[-1]]
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each text begins in `data`, and the last one ends, int64, shape (n + 1,)."""
+        return self._offsets - self._offsets[0] if self._offsets[0] else self._offsets
+
     def part(self, begin: int, end: int) -> Texts:
         """Texts `begin` to `end`, still as bytes."""
         return Texts(self._data, self._offsets[begin : end + 1])
@@ -69,12 +96,41 @@ def part(texts: Sequence[str], begin: int, end: int) -> Sequence[str]:
     return texts.part(begin, end) if isinstance(texts, Texts) else texts[begin:end]
 
 
+def chosen(texts: Sequence[str], index: NDArray[np.int64]) -> Sequence[str]:
+    """Those texts, in that order; they stay bytes where they are."""
+    if not isinstance(texts, Texts):
+        return tuple(texts[k] for k in index.tolist())
+    lengths = np.diff(texts.offsets)[index]
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    places = np.arange(offsets[-1]) + np.repeat(texts.offsets[index] - offsets[:-1], lengths)
+    return Texts(texts.data[places], offsets)
+
+
 def joined(pieces: Iterable[Sequence[str]]) -> Sequence[str]:
     """Texts of several sequences, one after another."""
     every = list(pieces)
     of_bytes = [piece for piece in every if isinstance(piece, Texts)]
     if not of_bytes or len(of_bytes) < len(every):
         return tuple(text for piece in every for text in piece)
-    data = np.concatenate([piece._data[piece._offsets[0] : piece._offsets[-1]] for piece in of_bytes])
-    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(piece._offsets) for piece in of_bytes)])
-    return Texts(data, np.cumsum(lengths))
+    data = np.concatenate([piece.data for piece in of_bytes])
+    offsets = np.zeros(1 + sum(map(len, of_bytes)), np.int64)
+    if len(data):  # else untouched zeros, which take no memory
+        np.cumsum(np.concatenate([np.diff(piece._offsets) for piece in of_bytes]), out=offsets[1:])
+    return Texts(data, offsets)
+
+
+def lengths_of(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Letters of each text, int64, shape (n,)."""
+    if isinstance(texts, Texts):
+        return np.diff(texts.offsets)
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def joined_by(texts: Sequence[str], separator: str) -> memoryview:
+    """All texts in UTF-8 with a separator of one byte between."""
+    if not isinstance(texts, Texts):
+        return memoryview(separator.join(texts).encode())
+    from tropalign import _native
+
+    column = ("text", texts.data, texts.offsets, None, "")
+    return memoryview(_native.join_rows([column], len(texts), "", separator))[:-1]

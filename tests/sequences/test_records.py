@@ -1,0 +1,99 @@
+"""Records of FASTQ, which native code splits and dnaio where something is unusual: nobody can tell who did."""
+
+import io
+from itertools import pairwise
+
+import dnaio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tropalign import InputError
+from tropalign.sequences import records
+
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from([b"a", b"b c", b"b\tc  d ", b" a", b"", b"x\x0b"]),
+        st.sampled_from([b"ACGT", b"acgtnACGTACGT", b"", b"A C", b"A\rC"]),
+        st.sampled_from([b"+", b"+", b"+", b"same", b"+other"]),
+        st.sampled_from([b"\n", b"\n", b"\n", b"\n", b"\r\n"]),
+    ),
+    max_size=9,
+)
+
+
+def spelled(lines):
+    """A file of these records."""
+    return b"".join(
+        end.join([b"@" + name, letters, b"+" + name if plus == b"same" else plus, b"I" * len(letters), b""])
+        for name, letters, plus, end in lines
+    )
+
+
+def by_dnaio(data):
+    """Names, descriptions and letters up to the first fault, and its message and line."""
+    found = []
+    try:
+        with dnaio.open(io.BytesIO(data), mode="r", open_threads=0, fileformat="fastq") as reader:
+            for record in reader:
+                blank = min((record.name.find(b) for b in " \t" if b in record.name), default=len(record.name))
+                found.append((record.name[:blank], record.name[blank + 1 :].strip(), record.sequence))
+    except dnaio.exceptions.FileFormatError as error:
+        return found, error.line + 1
+    return found, None
+
+
+def by_tropalign(data):
+    """The same, as blocks of records come."""
+    found = []
+    try:
+        for block in records.records_of_file(io.BytesIO(data)):
+            letters, offsets = block.letters.tobytes().decode(), block.offsets.tolist()
+            texts = [letters[begin:end] for begin, end in pairwise(offsets)]
+            assert block.counts.tolist() == [letters.encode().count(byte) for byte in range(256)]
+            found += zip(block.names, block.descriptions, texts, strict=True)
+    except InputError as error:
+        return found, error.line
+    return found, None
+
+
+@settings(deadline=None, max_examples=300)
+@given(LINES, st.integers(0, 30), st.sampled_from([b"", b"\n", b"\n\n", b"@", b"@x\nA\n+\n", b"ACGT\n"]), st.booleans())
+def test_fastq_is_read_as_dnaio_reads_it(lines, cut, more, is_small):
+    data = spelled(lines)
+    data = data[: len(data) - cut] + more
+    if not data.startswith(b"@"):
+        return
+    sizes = (2, 8, 64) if is_small else (records.BLOCK_RECORDS, records.BLOCK_LETTERS, records.FASTQ_BYTES)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in zip(("BLOCK_RECORDS", "BLOCK_LETTERS", "FASTQ_BYTES"), sizes, strict=True):
+            patch.setattr(records, name, size)
+        found, line = by_tropalign(data)
+    expected, expected_line = by_dnaio(data)
+    assert line == expected_line
+    assert found == expected[: len(found)]  # what is read of the block with the fault is not handed on
+    assert len(found) == len(expected) if line is None else len(expected) - len(found) <= sizes[0]
+
+
+def test_usual_fastq_needs_no_dnaio(monkeypatch):
+    monkeypatch.setattr(records, "_unusual_fastq", None)
+    usual = b"@r%d x\nACGTACGT\n+\nIIIIIIII\n"
+    data = b"".join(usual % k for k in range(50_000))
+    for text in (data, data[:-1]):
+        found, line = by_tropalign(text)
+        assert line is None and len(found) == 50_000 and found[-1] == ("r49999", "x", "ACGTACGT")
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "part"),
+    [
+        (b"@a\nAC\n+\nII\n@b\nAC\n+\nI\n", 8, "Length of sequence and qualities differ"),
+        (b"\n\n@a\nAC\n+\nII\n@b\nAC\n-\nII\n", 9, "mend the record"),
+        (b"@a\nAC\n+\nII\n@b\nAC\n", 7, "Premature end of file"),
+        (b"@a\nAC\n+\nII\n@b\n\xffC\n+\nII\n", 6, "a byte outside ASCII in the text"),
+    ],
+)
+def test_faults_are_told_with_their_line(data, line, part):
+    with pytest.raises(InputError, match=part) as error:
+        list(records.records_of_file(io.BytesIO(data)))
+    assert error.value.line == line
