@@ -208,6 +208,9 @@ def compare(answer: dict, ours: dict | None, mode: str) -> None:
     if scores is None or not isinstance(ours, dict) or "scores" not in ours:
         return
     n, total = answer["n_sequences"], ours["n_sequences"]
+    if len(scores) != n * (n - 1) // 2:
+        answer["failed"] = f"{len(scores)} scores of {n} sequences"
+        return
     rows = (a * total - a * (a + 1) // 2 + b - a - 1 for a in range(n) for b in range(a + 1, n))
     wrong = [
         (ours["scores"][row], score) for row, score in zip(rows, scores, strict=True) if ours["scores"][row] != score

@@ -94,6 +94,15 @@ def test_pairs_whose_peer_is_not_installed_writes_no_page(pairs, tmp_path, capsy
     assert is_untouched(pairs) and "All others are equal" not in out
 
 
+def test_a_peer_that_lacks_scores_has_failed(pairs):
+    answer = {"n_sequences": 3, "scores": [1, 2]}
+    pairs.compare(answer, {"n_sequences": 4, "scores": [1, 2, 0, 3, 0, 0]}, "local")
+    assert answer == {"n_sequences": 3, "failed": "2 scores of 3 sequences"}
+    answer = {"n_sequences": 3, "scores": [1, 2, 4]}
+    pairs.compare(answer, {"n_sequences": 4, "scores": [1, 2, 0, 3, 0, 0]}, "local")
+    assert answer["compared"] == 3 and answer["different"] == 1
+
+
 def test_pairs_without_a_peer_package_names_it(pairs):
     peers = {"parasail": {"local-score": {"missing": "parasail"}}}
     options = type("Options", (), {"quick": False, "cases": ["local-score"], "lengths": ["257"], "isas": [""],
