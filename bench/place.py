@@ -77,7 +77,7 @@ def scoring_rates(reads: Path) -> dict[str, float]:
 
     def run(bounds: Any) -> tuple[float, int]:
         begin = time.process_time()
-        _, _, computed = _native.place_scores(*reference, codes, offsets, table, 8, bounds, 2, 1)
+        *_, computed = _native.place_scores(*reference, codes, offsets, table, 8, bounds, 2, 1, 1)
         return time.process_time() - begin, computed
 
     rates = {}

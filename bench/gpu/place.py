@@ -48,8 +48,8 @@ def measure(gpu: Gpu, length: int, options: argparse.Namespace) -> dict[str, flo
     few = offsets[: options.checked + 1]
     planes, sets, threads = lane_planes(vectors, 4), np.arange(16, dtype=np.uint32), resolve_threads(0)
     checked = codes[: few[-1]]
-    wanted, _, _ = _native.place_scores(
-        planes, len(vectors), -options.columns % 4, SCORING, checked, few, sets, 16, None, 0, threads
+    wanted, *_ = _native.place_scores(
+        planes, len(vectors), -options.columns % 4, SCORING, checked, few, sets, 16, None, 0, 1, threads
     )
     differs = int((scores.scores(checked, few) != wanted[:, : len(vectors)]).sum())
     timed.seconds.clear()

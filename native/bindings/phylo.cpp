@@ -160,9 +160,8 @@ ReferencePlanes planes_from(const Array<uint64_t, 3> &planes, int64_t n_vectors,
 /// Bounds of these planes, as far as their shapes tell.
 void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, const PlaceScoring &scoring, int word_bits,
                   int n_best) {
-    const int64_t n_bounds = planes.n_groups * kPlaceLanes / 8;
-    const auto n_words = static_cast<int64_t>(bounds.words.size());
-    require(bounds.n_bounds == n_bounds && n_words == bounds.n_groups * planes.n_columns * (planes.n_states + 2),
+    require(bounds.n_vectors == planes.n_vectors && bounds.n_reference_columns == planes.n_columns &&
+                bounds.n_states == planes.n_states && bounds.n_empty == planes.n_empty,
             "bounds: made of other planes");
     require(word_bits <= 16 && can_prune(scoring), "bounds: they do not hold for these scores");
     require(n_best >= 1, "n_best: below 1");
@@ -172,7 +171,7 @@ void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, con
 /// which the best alignments lie; and the number of cells computed.
 nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
                  Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits,
-                 const BranchBounds *bounds, int n_best, int n_threads, nb::object progress) {
+                 const BranchBounds *bounds, int n_best, int n_strands, int n_threads, nb::object progress) {
     require_threads(n_threads);
     require_progress(progress);
     const PlaceScoring scoring = scoring_of(numbers);
@@ -182,27 +181,32 @@ nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Scor
     require(word_bits >= word_bits_of(scoring, reads, reference.n_columns - n_empty),
             "word_bits: too few for the scores of the longest read");
     if (bounds) check_bounds(*bounds, reference, scoring, word_bits, n_best);
+    require(n_strands == 1 || (n_strands == 2 && bounds), "n_strands: neither 1 nor, with bounds, 2");
+    require(reads.n_reads % n_strands == 0, "n_strands: an odd number of reads");
     int32_t *data, *window;
-    const auto n_reads = static_cast<size_t>(reads.n_reads);
+    int8_t *strand;
+    const auto n_reads = static_cast<size_t>(reads.n_reads / n_strands);
     nb::object out = new_array<int32_t>({n_reads, kPlaceLanes * planes.shape(0)}, data);
-    nb::object windows = new_array<int32_t>({n_reads, 2}, window);
+    nb::object windows = new_array<int32_t>({n_reads, 2}, window), strands = new_array<int8_t>({n_reads}, strand);
     PythonPoll poll(progress);
     std::atomic<int64_t> cells{0};
     {
         const PlaceKernels &kernels = *selected_place_kernels();
         nb::gil_scoped_release released;
         if (bounds) {
-            place_best_scores(kernels, scoring, reference, *bounds, reads, word_bits, n_best, n_threads, data, window,
-                              cells, std::ref(poll));
+            place_best_scores(kernels, scoring, reference, *bounds, reads, n_strands, word_bits, n_best, n_threads,
+                              data, window, strand, cells, std::ref(poll));
         } else {
             place_scores(kernels, scoring, reference, reads, n_threads, word_bits, data, std::ref(poll));
             cells = kPlaceLanes * reference.n_groups * reference.n_columns * offsets.data()[reads.n_reads];
-            for (int64_t k = 0; k < reads.n_reads; ++k)
+            for (int64_t k = 0; k < reads.n_reads; ++k) {
                 window[2 * k] = 0, window[2 * k + 1] = static_cast<int32_t>(reference.n_columns - n_empty);
+                strand[k] = 0;
+            }
         }
     }
     poll.rethrow();
-    return nb::make_tuple(out, windows, cells.load());
+    return nb::make_tuple(out, windows, strands, cells.load());
 }
 
 nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
@@ -263,7 +267,7 @@ void bind_phylo(nb::module_ &m) {
         .def("planes", &BranchMaker::planes);
     m.def("plane_vectors", &vectors, array("planes"), "n_vectors"_a, "n_empty"_a, array("rows"),
           "State sets and gap flags of some vectors, by column.");
-    nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/phylo/prune.hpp.")
+    nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/phylo/bounds.hpp.")
         .def(
             "__init__",
             [](BranchBounds *self, Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty) {
@@ -275,7 +279,7 @@ void bind_phylo(nb::module_ &m) {
         "can_prune", [](ScoringNumbers scoring) { return can_prune(scoring_of(scoring)); }, "scoring"_a,
         "Whether bounds hold for these scores.");
     m.def("place_scores", &scores, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
-          array("offsets"), array("sets"), "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_threads"_a,
+          array("offsets"), array("sets"), "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_strands"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
     m.def("place_paths", &paths, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
           array("offsets"), array("sets"), array("rows"), array("windows"), "n_threads"_a,

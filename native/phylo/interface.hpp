@@ -41,16 +41,15 @@ struct ReadBatch {
     int n_codes;
 };
 
-/// What a kernel sees of a group: 64 lanes, each a branch or a bound of several (prune.hpp).
+/// What a kernel sees of a group: 64 lanes, each a branch or a bound of several (bounds.hpp).
 struct LanePlanes {
-    // Planes are the states; where leaving the column out costs nothing (the gap flag); and, in bounds only, where a
-    // base costs on_gap (of branches that is the gap flag again).
+    // Planes are the states; where leaving the column out costs nothing (the gap flag); and, in lanes without some gap
+    // columns only, where a gap that begins costs as if it went on.
     const uint64_t *words;  // [n_columns][n_planes]
     int64_t n_columns;      // a multiple of kPlaceColumns, n_empty of them before the first
     int n_planes, n_states, n_empty;
-    bool to_end;  // the last column is the reference's
-
-    int base_plane() const { return n_planes - 1; }
+    bool bases_are_free;  // on gap columns
+    uint64_t to_end;      // the lanes whose last column is the reference's
 };
 
 /// A read whose letters are numbered by itself: few, so that a column's scores are made once for each.

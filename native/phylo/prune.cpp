@@ -1,6 +1,10 @@
 #include "prune.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <numeric>
 
@@ -9,245 +13,338 @@
 namespace tropalign {
 namespace {
 
-constexpr int kBranchesPerBound = 8;  // so that a bound's branches are the lanes of one byte of a word
 constexpr int kBoundsPerGroup = kPlaceLanes / kBranchesPerBound;
-constexpr uint64_t kLowBits = 0x0101010101010101;
 
-// A word holds a bit per branch, byte k those of bound k. Example, the lowest two bytes: 00010100'00000000.
-
-/// Bit 0 of every byte that has any bit: 00000001'00000000. Each byte is folded onto its lowest bit; what is shifted in
-/// from the byte above reaches its upper bits only.
-uint64_t any_in_byte(uint64_t x) {
-    x |= x >> 4, x |= x >> 2, x |= x >> 1;
-    return x & kLowBits;
-}
-/// Bit 0 of every byte that has all bits: 00000000'00000000 here.
-uint64_t all_in_byte(uint64_t x) { return ~any_in_byte(~x) & kLowBits; }
-
-/// Bit 0 of byte k as bit k: of 00000001'00000000 the byte 00000010. The factor has the bits 7, 14, ..., 56: bit 8 k
-/// times bit 56 - 7 k is bit 56 + k, and no two products meet in one bit, so that nothing carries.
-uint8_t low_bits_gathered(uint64_t low_bits) { return static_cast<uint8_t>(low_bits * 0x0102040810204080 >> 56); }
-
-/// Strips of columns, [begin, end).
+/// Columns of ReferencePlanes, [begin, end).
 struct Window {
     int64_t begin, end;
 };
 
-}  // namespace
+/// Where branches of a bound may have an alignment that is wanted.
+struct Candidate {
+    int64_t bound;
+    Window window;
+};
 
-BranchBounds make_bounds(const ReferencePlanes &planes) {
-    BranchBounds bounds;
-    bounds.n_bounds = planes.n_groups * kBoundsPerGroup;
-    bounds.n_groups = (bounds.n_bounds + kPlaceLanes - 1) / kPlaceLanes;
-    const int n_states = planes.n_states, n_planes = n_states + 2;
-    bounds.words.resize(static_cast<size_t>(bounds.n_groups * planes.n_columns * n_planes));
-    for (int64_t group = 0; group < planes.n_groups; ++group) {
-        const int shift = static_cast<int>(group * kBoundsPerGroup % kPlaceLanes);
-        for (int64_t a = 0; a < planes.n_columns; ++a) {
-            const uint64_t *from = planes.column(group, a), flags = from[n_states], all_flagged = all_in_byte(flags);
-            uint64_t *to = &bounds.words[(group * kBoundsPerGroup / kPlaceLanes * planes.n_columns + a) * n_planes];
-            auto set = [&](int plane, uint64_t low_bits) {
-                to[plane] |= static_cast<uint64_t>(low_bits_gathered(low_bits)) << shift;
-            };
-            for (int s = 0; s < n_states; ++s)  // a state without the flag if any branch offers that, else with it
-                set(s, any_in_byte(from[s] & ~flags) | (all_flagged & any_in_byte(from[s])));
-            set(n_states, any_in_byte(flags));
-            set(n_states + 1, all_flagged);
-        }
-    }
-    const int64_t n_strips = planes.n_columns / kPlaceColumns;
-    bounds.costly_before.resize(static_cast<size_t>(bounds.n_groups * kPlaceLanes * (n_strips + 1)));
-    for (int64_t bound = 0; bound < bounds.n_groups * kPlaceLanes; ++bound) {
-        int32_t *before = &bounds.costly_before[bound * (n_strips + 1)];
-        for (int64_t a = 0; a < planes.n_columns; ++a) {
-            const uint64_t flags = bounds.words[(bound / kPlaceLanes * planes.n_columns + a) * n_planes + n_states];
-            if (a % kPlaceColumns == 0) before[a / kPlaceColumns + 1] = before[a / kPlaceColumns];
-            before[a / kPlaceColumns + 1] += a >= planes.n_empty && !(flags >> bound % kPlaceLanes & 1);
-        }
-    }
-    return bounds;
+/// The byte of a word that holds these eight lanes.
+constexpr int byte_of(int64_t eight) {
+    return static_cast<int>(std::endian::native == std::endian::little ? eight : 7 - eight);
 }
 
-namespace {
+/// Up to eight bounds' branches side by side as lanes, each in columns of its own: the last ones stand at the end, and
+/// shorter ones begin with columns that offer a free gap and nothing else, in which H stays 0.
+///
+///     slot 0      x x x x x x x x x       x: its columns
+///     slot 1      - - - x x x x x x       -: padding
+///     slot 2      - - - - - - x x x
+class SlotLanes {
+  public:
+    /// Lanes of all columns of the windows.
+    void take_all(const ReferencePlanes &planes, const std::vector<Candidate> &chosen) {
+        int64_t longest = 0;
+        for (const Candidate &c : chosen) longest = std::max(longest, c.window.end - c.window.begin);
+        begin(planes, planes.n_states + 1, longest);
+        for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
+            const auto [bound, window] = chosen[slot];
+            int64_t k = pad(planes, slot, window.end - window.begin);
+            for (int64_t a = window.begin; a < window.end; ++a, ++k) copy(planes, slot, bound, a, k);
+            if (window.end == planes.n_columns) lanes_.to_end |= uint64_t{255} << 8 * slot;
+        }
+        lanes_.words = words_.data();
+    }
+
+    /// Lanes without the columns that a bound drops.
+    void take_kept(const ReferencePlanes &planes, const BranchBounds &bounds, const std::vector<Candidate> &chosen) {
+        std::array<std::array<int64_t, 2>, kBoundsPerGroup> within;
+        int64_t longest = 0;
+        for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
+            const KeptColumns kept = bounds.kept_of(chosen[slot].bound);
+            auto place = [&](int64_t column) {
+                return std::lower_bound(kept.column, kept.column + kept.n, column) - kept.column;
+            };
+            within[slot] = {place(chosen[slot].window.begin), place(chosen[slot].window.end)};
+            longest = std::max(longest, within[slot][1] - within[slot][0]);
+        }
+        begin(planes, planes.n_states + 2, longest);
+        for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
+            const auto [bound, window] = chosen[slot];
+            const KeptColumns kept = bounds.kept_of(bound);
+            const auto [from, to] = within[slot];
+            int64_t k = pad(planes, slot, to - from);
+            for (int64_t a = from; a < to; ++a, ++k) {
+                copy(planes, slot, bound, kept.column[a], k);
+                byte(k, planes.n_states + 1, slot) = kept.follows_dropped(a, planes.n_empty) ? 255 : 0;
+            }
+            if (window.end == planes.n_columns) lanes_.to_end |= uint64_t{255} << 8 * slot;
+        }
+        lanes_.words = words_.data();
+    }
+
+    const LanePlanes &lanes() const { return lanes_; }
+
+  private:
+    void begin(const ReferencePlanes &planes, int n_planes, int64_t longest) {
+        const int64_t n_columns = (longest + kPlaceColumns - 1) / kPlaceColumns * kPlaceColumns;
+        words_.assign(static_cast<std::size_t>(n_columns * n_planes), 0);
+        lanes_ = {nullptr, n_columns, n_planes, planes.n_states, 0, false, 0};
+    }
+    uint8_t &byte(int64_t column, int plane, std::size_t slot) {
+        return reinterpret_cast<uint8_t *>(
+            words_.data())[8 * (column * lanes_.n_planes + plane) + byte_of(static_cast<int64_t>(slot))];
+    }
+    /// Fills what a slot of so many columns leaves; returns its first column.
+    int64_t pad(const ReferencePlanes &planes, std::size_t slot, int64_t n) {
+        for (int64_t k = 0; k < lanes_.n_columns - n; ++k) byte(k, planes.n_states, slot) = 255;
+        return lanes_.n_columns - n;
+    }
+    void copy(const ReferencePlanes &planes, std::size_t slot, int64_t bound, int64_t from, int64_t to) {
+        const auto *source = reinterpret_cast<const uint8_t *>(planes.column(bound / kBoundsPerGroup, from)) +
+                             byte_of(bound % kBoundsPerGroup);
+        for (int plane = 0; plane <= planes.n_states; ++plane) byte(to, plane, slot) = source[8 * plane];
+    }
+
+    std::vector<uint64_t> words_;
+    LanePlanes lanes_{};
+};
 
 /// One thread's work on reads.
 class Pruner {
   public:
     Pruner(ScoreGroup score_group, const PlaceScoring &scoring, const ReferencePlanes &planes,
-           const BranchBounds &bounds, int n_best)
-        : score_group_(score_group), s_(scoring), planes_(planes), bounds_(bounds), n_best_(n_best),
-          n_strips_(planes.n_columns / kPlaceColumns), upper_(bounds.n_groups * kPlaceLanes),
-          ends_(static_cast<size_t>(bounds.n_groups * (n_strips_ + 1) * kPlaceLanes)) {}
-
-    /// Scores of one read against all lanes, and the columns of its best alignments; returns the cells computed.
-    int64_t run(const ReadLetters &read, int32_t *score, int32_t *columns) {
-        cells_ = 0;
-        find_upper(read);
-        std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
-        order_.resize(bounds_.n_bounds);
-        std::iota(order_.begin(), order_.end(), 0);
-        const auto n_first = std::min<int64_t>(kBoundsPerGroup, bounds_.n_bounds);
-        std::partial_sort(order_.begin(), order_.begin() + n_first, order_.end(),
-                          [&](int64_t a, int64_t b) { return upper_[a] != upper_[b] ? upper_[a] > upper_[b] : a < b; });
-        // The bounds that promise most, where they promise it: the branches' scores there are a least score of the
-        // best.
-        std::vector<int64_t> first(order_.begin(), order_.begin() + n_first);
-        std::vector<Window> windows;
-        Window window{n_strips_, 0};
-        for (int64_t bound : first) {
-            find_windows(bound, read.length, upper_[bound], windows);
-            window = {std::min(window.begin, windows.front().begin), std::max(window.end, windows.front().end)};
-        }
-        score_branches(read, first, window, score);
-        least_ = nth_best(score);
-        std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
-        score_candidates(read, score);
-        const int64_t best = std::max_element(score, score + planes_.n_vectors) - score;
-        find_windows(best / kBranchesPerBound, read.length, score[best], windows);
-        columns[0] =
-            static_cast<int32_t>(std::max<int64_t>(windows.front().begin * kPlaceColumns - planes_.n_empty, 0));
-        columns[1] = static_cast<int32_t>(windows.back().end * kPlaceColumns - planes_.n_empty);
-        return cells_;
+           const BranchBounds &bounds, int n_best, int n_strands)
+        : score_group_(score_group), s_(scoring), of_bounds_(of_bounds(scoring)), planes_(planes), bounds_(bounds),
+          n_best_(n_best), strands_(n_strands), other_score_(n_strands == 1 ? 0 : planes.n_groups * kPlaceLanes) {
+        ends_before_.push_back(0);
+        for (int64_t n_columns : bounds.n_columns)
+            ends_before_.push_back(ends_before_.back() + (n_columns / kPlaceColumns + 1) * kPlaceLanes);
+        for (Strand &strand : strands_)
+            strand.ends.resize(ends_before_.back()), strand.upper.resize(bounds.n_groups * kPlaceLanes);
     }
 
+    /// Scores of one read, in one or two strands, against all lanes, and the columns of its best alignments. Returns
+    /// the strand that they belong to.
+    int run(const std::vector<OwnLetters> &letters, int32_t *score, int32_t *columns) {
+        cells_ = 0;
+        for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k]);
+        // First the strand that promises more: the other one has to beat its score, or to equal it if it is the read's
+        // own, and mostly promises less.
+        const int first = letters.size() == 2 && strands_[1].promise > strands_[0].promise ? 1 : 0, other = 1 - first;
+        complete(letters[first].letters(), strands_[first], 0, score, columns);
+        if (letters.size() == 1) return first;
+        const int32_t floor = other == 0 ? best_ : best_ + 1;
+        if (strands_[other].promise < floor) return first;
+        int32_t other_columns[2];
+        complete(letters[other].letters(), strands_[other], floor, other_score_.data(), other_columns);
+        if (best_ < floor) return first;
+        complete(letters[other].letters(), strands_[other], 0, score, columns);
+        return other;
+    }
+
+    int64_t cells() const { return cells_; }
+
   private:
-    void find_upper(const ReadLetters &read) {
-        const int n_planes = planes_.n_states + 2;
+    /// What the bounds tell of a strand.
+    struct Strand {
+        std::vector<int32_t> upper;  // [lane]
+        std::vector<uint16_t> ends;  // of each group of bounds [strip, then the last column][lane]
+        int32_t promise = 0;         // the highest of `upper`
+    };
+
+    void find_upper(const ReadLetters &read, Strand &strand) {
         for (int64_t group = 0; group < bounds_.n_groups; ++group) {
-            const LanePlanes lanes{&bounds_.words[group * planes_.n_columns * n_planes],
-                                   planes_.n_columns,
-                                   n_planes,
+            const LanePlanes lanes{&bounds_.words[bounds_.words_before[group]],
+                                   bounds_.n_columns[group],
+                                   planes_.n_states + 2,
                                    planes_.n_states,
-                                   planes_.n_empty,
-                                   true};
-            uint16_t *ends = &ends_[group * (n_strips_ + 1) * kPlaceLanes];
-            score_group_(s_, lanes, read, scratch_, &upper_[group * kPlaceLanes], ends);
+                                   0,
+                                   true,
+                                   ~uint64_t{0}};
+            score_group_(of_bounds_, lanes, read, scratch_, &strand.upper[group * kPlaceLanes],
+                         &strand.ends[ends_before_[group]]);
+            cells_ += kPlaceLanes * lanes.n_columns * read.length;
         }
-        cells_ += bounds_.n_groups * kPlaceLanes * planes_.n_columns * read.length;
+        strand.promise = *std::max_element(strand.upper.begin(), strand.upper.begin() + bounds_.n_bounds);
+    }
+
+    /// Scores of one strand that are `floor` or more and change the result: best_, and the columns.
+    void complete(const ReadLetters &read, const Strand &strand, int32_t floor, int32_t *score, int32_t *columns) {
+        std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
+        least_ = best_ = 0, wanted_ = floor_ = floor;
+        score_most_promising(read, strand, score);
+        score_candidates(read, strand, score);
+        for (int64_t lane = 0; lane < planes_.n_groups * kPlaceLanes; ++lane)
+            if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough
+        if (best_ < floor) return;
+        const int64_t best = std::max_element(score, score + planes_.n_vectors) - score;
+        std::vector<Window> windows;
+        find_windows(strand, best / kBranchesPerBound, read.length, score[best], windows);
+        columns[0] = static_cast<int32_t>(windows.front().begin - planes_.n_empty);
+        columns[1] = static_cast<int32_t>(windows.back().end - planes_.n_empty);
+    }
+
+    int32_t upper_of(const Strand &strand, int64_t bound) const { return strand.upper[bounds_.lane_of_bound[bound]]; }
+
+    /// Scores of the branches of the bounds that promise most, where they promise it: a least score of the best.
+    void score_most_promising(const ReadLetters &read, const Strand &strand, int32_t *score) {
+        order_.resize(bounds_.n_bounds);
+        std::iota(order_.begin(), order_.end(), 0);
+        std::sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
+            const int32_t of_a = upper_of(strand, a), of_b = upper_of(strand, b);
+            return of_a != of_b ? of_a > of_b : a < b;
+        });
+        const auto n_first = std::min<int64_t>(kBoundsPerGroup, bounds_.n_bounds);
+        std::vector<Candidate> first;
+        std::vector<Window> windows;
+        for (int64_t k = 0; k < n_first; ++k) {
+            find_windows(strand, order_[k], read.length, upper_of(strand, order_[k]), windows);
+            first.push_back({order_[k], windows.front()});
+        }
+        score_branches(read, first, score);
     }
 
     /// Windows that hold every alignment of a bound's branches that scores at least `least`, from left to right.
-    void find_windows(int64_t bound, int64_t n_bases, int32_t least, std::vector<Window> &windows) const {
-        const uint16_t *ends = &ends_[bound / kPlaceLanes * (n_strips_ + 1) * kPlaceLanes + bound % kPlaceLanes];
-        const bool over_the_end = ends[n_strips_ * kPlaceLanes] >= least;  // a read that ends in the last column
+    ///
+    ///     strip        | - - - 0 | 1 2 3 4 | 5 6 7 8 |        the bound's kept columns, padded in front
+    ///     columns      |         ^         ^         ^        a strip ends where the next one's first column begins
+    void find_windows(const Strand &strand, int64_t bound, int64_t n_bases, int32_t least,
+                      std::vector<Window> &windows) const {
         windows.clear();
-        for (int64_t strip = 0; strip < n_strips_; ++strip) {
-            if (ends[strip * kPlaceLanes] < least && !(over_the_end && strip == n_strips_ - 1)) continue;
-            if (!windows.empty() && windows.back().end == strip) {
-                ++windows.back().end;
-                continue;
-            }
-            const int64_t begin = begin_of(bound, strip, n_bases, least);
-            if (!windows.empty() && begin <= windows.back().end) windows.back().end = strip + 1;
-            else windows.push_back({begin, strip + 1});
+        const KeptColumns kept = bounds_.kept_of(bound);
+        const int64_t lane = bounds_.lane_of_bound[bound], group = lane / kPlaceLanes;
+        const int64_t n_strips = bounds_.n_columns[group] / kPlaceColumns, pad = bounds_.n_columns[group] - kept.n;
+        const uint16_t *ends = &strand.ends[ends_before_[group] + lane % kPlaceLanes];
+        const bool over_the_end = ends[n_strips * kPlaceLanes] >= least;  // a read that ends in the last column
+        for (int64_t strip = 0; strip < n_strips; ++strip) {
+            if (ends[strip * kPlaceLanes] < least && !(over_the_end && strip == n_strips - 1)) continue;
+            const int64_t k = std::max<int64_t>(strip * kPlaceColumns - pad, 0);
+            const int64_t after = std::max<int64_t>((strip + 1) * kPlaceColumns - pad, 0);
+            const int64_t begin = begin_of(kept, k, n_bases, least);
+            const int64_t end = after < kept.n ? kept.column[after] : planes_.n_columns;
+            if (!windows.empty() && begin <= windows.back().end) windows.back().end = end;
+            else windows.push_back({begin, end});
         }
     }
 
-    /// The first strip in which an alignment that ends in `strip` and scores `least` may begin (the lemma of
-    /// prune.hpp).
-    int64_t begin_of(int64_t bound, int64_t strip, int64_t n_bases, int32_t least) const {
+    /// The first column in which an alignment that ends in kept column k, behind it or later, and scores `least`, may
+    /// begin (the lemma of prune.hpp).
+    int64_t begin_of(const KeptColumns &kept, int64_t k, int64_t n_bases, int32_t least) const {
         const int64_t cost = std::min(s_.gap_open, s_.gap_extend);
-        if (cost <= 0) return 0;
-        const int32_t *before = &bounds_.costly_before[bound * (n_strips_ + 1)];
+        if (cost <= 0) return planes_.n_empty;
         const int64_t room = n_bases + (static_cast<int64_t>(s_.match) * n_bases - least) / cost;
-        const int64_t first_within = std::upper_bound(before, before + strip, before[strip] - room) - before;  // b + 1
-        return std::max<int64_t>(first_within - 1, 0);
+        const int32_t *before = kept.costly_before;
+        const int64_t first_within = std::upper_bound(before, before + k, before[k] - room) - before;  // b + 1
+        return first_within <= 1 ? planes_.n_empty : kept.column[first_within - 1];
     }
 
-    /// Scores of the branches of up to eight bounds within a window; the higher one of what they have already.
-    void score_branches(const ReadLetters &read, const std::vector<int64_t> &chosen, Window window, int32_t *score) {
-        const int n_planes = planes_.n_states + 1;
-        const int64_t first_column = window.begin * kPlaceColumns,
-                      n_columns = (window.end - window.begin) * kPlaceColumns;
-        packed_.assign(static_cast<size_t>(n_columns * n_planes), 0);
-        for (size_t slot = 0; slot < chosen.size(); ++slot) {
-            const uint64_t *from = planes_.column(chosen[slot] / kBoundsPerGroup, first_column);
-            const int down = static_cast<int>(chosen[slot] % kBoundsPerGroup) * kBranchesPerBound;
-            const int up = static_cast<int>(slot) * kBranchesPerBound;
-            for (int64_t k = 0; k < n_columns * n_planes; ++k) packed_[k] |= (from[k] >> down & 255) << up;
-        }
-        const int n_empty = window.begin == 0 ? planes_.n_empty : 0;
-        const LanePlanes lanes{packed_.data(), n_columns, n_planes, planes_.n_states, n_empty, window.end == n_strips_};
+    /// Scores of the branches of up to eight bounds within windows; the higher one of what they have already.
+    void score_branches(const ReadLetters &read, const std::vector<Candidate> &chosen, int32_t *score) {
+        slots_.take_all(planes_, chosen);
         int32_t found[kPlaceLanes];
-        score_group_(s_, lanes, read, scratch_, found, nullptr);
-        for (size_t slot = 0; slot < chosen.size(); ++slot)
+        score_group_(s_, slots_.lanes(), read, scratch_, found, nullptr);
+        cells_ += kPlaceLanes * slots_.lanes().n_columns * read.length;
+        bool is_higher = false;
+        for (std::size_t slot = 0; slot < chosen.size(); ++slot)
             for (int k = 0; k < kBranchesPerBound; ++k) {
-                int32_t &highest = score[chosen[slot] * kBranchesPerBound + k];
-                highest = std::max(highest, found[slot * kBranchesPerBound + k]);
+                const int64_t lane = chosen[slot].bound * kBranchesPerBound + k;
+                const int32_t here = found[slot * kBranchesPerBound + k];
+                if (here <= score[lane]) continue;
+                score[lane] = here;
+                is_higher |= here > least_ && lane < planes_.n_vectors;
             }
-        cells_ += kPlaceLanes * n_columns * read.length;
+        if (is_higher) raise(score);
     }
 
-    /// The n_best-th highest score of real branches.
-    int32_t nth_best(const int32_t *score) {
+    /// What the scores so far make of least_, best_ and wanted_: of branches that score as the n_best-th best one does,
+    /// others beside those that are known change nothing, unless it is the best score.
+    void raise(const int32_t *score) {
         sorted_.assign(score, score + planes_.n_vectors);
         const auto nth = std::min<int64_t>(n_best_, planes_.n_vectors) - 1;
         std::nth_element(sorted_.begin(), sorted_.begin() + nth, sorted_.end(), std::greater<>());
-        return std::max(sorted_[nth], 0);
+        best_ = *std::max_element(sorted_.begin(), sorted_.begin() + nth + 1);
+        least_ = std::max(sorted_[nth], 0);
+        wanted_ = std::max(floor_, sorted_[nth] >= 0 && least_ < best_ ? least_ + 1 : least_);
     }
 
-    void score_candidates(const ReadLetters &read, int32_t *score) {
-        struct Candidate {
-            Window window;
-            int64_t bound;
+    /// Those of the chosen of which a branch without the dropped columns scores what is wanted.
+    void keep_wanted(const ReadLetters &read, std::vector<Candidate> &chosen) {
+        slots_.take_kept(planes_, bounds_, chosen);
+        int32_t found[kPlaceLanes];
+        score_group_(of_bounds_, slots_.lanes(), read, scratch_, found, nullptr);
+        cells_ += kPlaceLanes * slots_.lanes().n_columns * read.length;
+        std::size_t n_kept = 0;
+        for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
+            const int32_t *of_slot = found + slot * kBranchesPerBound;
+            if (*std::max_element(of_slot, of_slot + kBranchesPerBound) >= wanted_) chosen[n_kept++] = chosen[slot];
+        }
+        chosen.resize(n_kept);
+    }
+
+    void score_candidates(const ReadLetters &read, const Strand &strand, int32_t *score) {
+        std::vector<Candidate> chosen, left;
+        std::vector<Window> windows;
+        auto score_left = [&](std::size_t least) {
+            for (; left.size() >= least && !left.empty(); left.erase(left.begin(), left.begin() + chosen.size())) {
+                chosen.assign(left.begin(), left.begin() + std::min<std::size_t>(left.size(), kBoundsPerGroup));
+                score_branches(read, chosen, score);
+            }
         };
         std::vector<Candidate> candidates;
-        std::vector<Window> windows;
-        for (int64_t bound = 0; bound < bounds_.n_bounds; ++bound) {
-            if (upper_[bound] < least_) continue;
-            find_windows(bound, read.length, least_, windows);
-            for (const Window &window : windows) candidates.push_back({window, bound});
-        }
-        std::sort(candidates.begin(), candidates.end(), [&](const Candidate &a, const Candidate &b) {
-            if (a.window.begin != b.window.begin) return a.window.begin < b.window.begin;
-            return a.window.end != b.window.end ? a.window.end < b.window.end : a.bound < b.bound;
-        });
-        for (size_t begin = 0; begin < candidates.size();) {
-            std::vector<int64_t> chosen;
-            Window window{n_strips_, 0};
-            for (; begin < candidates.size() && chosen.size() < kBoundsPerGroup; ++begin) {
-                chosen.push_back(candidates[begin].bound);
-                window.begin = std::min(window.begin, candidates[begin].window.begin);
-                window.end = std::max(window.end, candidates[begin].window.end);
+        for (std::size_t k = 0; k < order_.size() && upper_of(strand, order_[k]) >= wanted_; ++k) {
+            find_windows(strand, order_[k], read.length, wanted_, windows);
+            for (const Window &window : windows) candidates.push_back({order_[k], window});
+            while (candidates.size() >= kBoundsPerGroup) {
+                chosen.assign(candidates.begin(), candidates.begin() + kBoundsPerGroup);
+                candidates.erase(candidates.begin(), candidates.begin() + kBoundsPerGroup);
+                keep_wanted(read, chosen);
+                left.insert(left.end(), chosen.begin(), chosen.end());
+                score_left(kBoundsPerGroup);
             }
-            score_branches(read, chosen, window, score);
         }
-        for (int64_t lane = 0; lane < planes_.n_groups * kPlaceLanes; ++lane)
-            if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough
+        if (!candidates.empty()) {
+            keep_wanted(read, candidates);
+            left.insert(left.end(), candidates.begin(), candidates.end());
+        }
+        score_left(1);
     }
 
     const ScoreGroup score_group_;
     const PlaceScoring &s_;
+    const PlaceScoring of_bounds_;
     const ReferencePlanes &planes_;
     const BranchBounds &bounds_;
     const int n_best_;
-    const int64_t n_strips_;
-    std::vector<int32_t> upper_, sorted_;
-    std::vector<uint16_t> ends_;  // [group of bounds][strip, then the last column][lane]
-    std::vector<uint64_t> packed_;
-    std::vector<int64_t> order_;
+    std::vector<Strand> strands_;
+    std::vector<int64_t> ends_before_;  // of each group of bounds, in Strand::ends
+    std::vector<int32_t> sorted_, other_score_;
+    std::vector<int64_t> order_;  // of the bounds: what promises most comes first
+    SlotLanes slots_;
     PlaceScratch scratch_;
-    int32_t least_ = 0;
+    int32_t floor_ = 0;   // lower scores are not asked for
+    int32_t least_ = 0;   // the n_best-th highest score so far
+    int32_t best_ = 0;    // the highest
+    int32_t wanted_ = 0;  // what a branch has to score to change the result
     int64_t cells_ = 0;
 };
 
 }  // namespace
 
-bool can_prune(const PlaceScoring &s) {
-    return s.mismatch == 0 && !s.whole_read && s.match >= 0 && s.on_gap <= 0 && s.match + s.on_gap <= 0;
-}
-
 bool place_best_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, const ReferencePlanes &planes,
-                       const BranchBounds &bounds, const ReadBatch &reads, int word_bits, int n_best, int n_threads,
-                       int32_t *score, int32_t *window, std::atomic<int64_t> &cells, const Poll &poll) {
+                       const BranchBounds &bounds, const ReadBatch &reads, int n_strands, int word_bits, int n_best,
+                       int n_threads, int32_t *score, int32_t *window, int8_t *strand, std::atomic<int64_t> &cells,
+                       const Poll &poll) {
     std::vector<std::unique_ptr<Pruner>> pruners(n_threads);
+    const int64_t n_reads = reads.n_reads / n_strands;
     auto work = [&](int thread, int64_t k) {
         std::unique_ptr<Pruner> &pruner = pruners[thread];
-        if (!pruner) pruner = std::make_unique<Pruner>(kernels.score(word_bits), scoring, planes, bounds, n_best);
-        const OwnLetters numbered(reads, k);
-        cells += pruner->run(numbered.letters(), score + k * planes.n_groups * kPlaceLanes, window + 2 * k);
+        if (!pruner)
+            pruner = std::make_unique<Pruner>(kernels.score(word_bits), scoring, planes, bounds, n_best, n_strands);
+        std::vector<OwnLetters> letters;
+        for (int s = 0; s < n_strands; ++s) letters.emplace_back(reads, k + s * n_reads);
+        int32_t *of_read = score + k * planes.n_groups * kPlaceLanes;
+        strand[k] = static_cast<int8_t>(pruner->run(letters, of_read, window + 2 * k));
+        cells += pruner->cells();
     };
-    return parallel(n_threads, reads.n_reads, 1, work, poll);
+    return parallel(n_threads, n_reads, 1, work, poll);
 }
 
 }  // namespace tropalign

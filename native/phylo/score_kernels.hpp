@@ -5,6 +5,7 @@
 // Columns are swept in strips of a few, whose F and H stay in registers; H and E of a strip's last column go through an
 // array with an entry per base. Nine instructions per cell.
 #pragma once
+#include <algorithm>
 #include <bit>
 
 #include "../simd/vec.hpp"
@@ -33,6 +34,7 @@ class PlaceSweep {
           on_gap_(splat<T, kBytes>(static_cast<T>(scoring.on_gap))),
           gap_open_(splat<T, kBytes>(static_cast<T>(scoring.gap_open))),
           gap_extend_(splat<T, kBytes>(static_cast<T>(scoring.gap_extend))),
+          gap_goes_on_(splat<T, kBytes>(static_cast<T>(std::min(scoring.gap_open, scoring.gap_extend)))),
           insert_open_(splat<T, kBytes>(static_cast<T>(scoring.insert_open))),
           insert_extend_(splat<T, kBytes>(static_cast<T>(scoring.insert_extend))) {
         scratch.rows.resize((2 * static_cast<size_t>(read.length) + 2) * kBytes + 64);
@@ -55,6 +57,8 @@ class PlaceSweep {
         if (planes_.to_end) {
             V ended = zero;
             for (int32_t b = 0; b < read_.length; ++b) ended = vmax(ended, rows_[2 * b]);
+            const V at_end = lanes_of_bits<T, kBytes>(planes_.to_end >> first_lane);
+            ended = (ended & at_end) | (zero & ~at_end);
             best = vmax(best, ended);
             if (ends) note_ends(ended, planes_.n_columns, first_lane, ends);
         }
@@ -103,7 +107,8 @@ class PlaceSweep {
                 for (int s = 0; s < read_.n_sets; ++s) profile_[s * kStrip + c] = V{};
                 continue;
             }
-            const V base = mismatch_ + (lanes(column, planes_.base_plane(), first_lane) & on_gap_);
+            const V base = planes_.bases_are_free ? mismatch_
+                                                  : mismatch_ + (lanes(column, planes_.n_states, first_lane) & on_gap_);
             for (int s = 0; s < read_.n_sets; ++s) {
                 uint64_t matches = 0;
                 for (uint32_t set = read_.sets[s]; set; set &= set - 1) matches |= column[std::countr_zero(set)];
@@ -114,7 +119,12 @@ class PlaceSweep {
 
     /// What leaving a column out costs: nothing where it has the gap flag.
     V open_of(const uint64_t *column, int first_lane) const {
-        return ~lanes(column, planes_.n_states, first_lane) & gap_open_;
+        V cost = gap_open_;
+        if (planes_.n_planes > planes_.n_states + 1) {
+            const V goes_on = lanes(column, planes_.n_states + 1, first_lane);
+            cost = (gap_open_ & ~goes_on) | (gap_goes_on_ & goes_on);
+        }
+        return ~lanes(column, planes_.n_states, first_lane) & cost;
     }
     V extend_of(const uint64_t *column, int first_lane) const {
         return ~lanes(column, planes_.n_states, first_lane) & gap_extend_;
@@ -183,7 +193,7 @@ class PlaceSweep {
 
     const LanePlanes &planes_;
     const ReadLetters &read_;
-    const V match_, mismatch_, on_gap_, gap_open_, gap_extend_, insert_open_, insert_extend_;
+    const V match_, mismatch_, on_gap_, gap_open_, gap_extend_, gap_goes_on_, insert_open_, insert_extend_;
     V *rows_, *profile_;  // rows_: H and E of each base, side by side
 };
 

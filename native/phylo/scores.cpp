@@ -58,8 +58,13 @@ bool place_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, cons
     auto work = [&](int thread, int64_t item) {
         const int64_t read = item / planes.n_groups, group = item % planes.n_groups;
         const OwnLetters numbered(reads, read);
-        const LanePlanes lanes{planes.column(group, 0), planes.n_columns, planes.n_states + 1,
-                               planes.n_states,         planes.n_empty,   true};
+        const LanePlanes lanes{planes.column(group, 0),
+                               planes.n_columns,
+                               planes.n_states + 1,
+                               planes.n_states,
+                               planes.n_empty,
+                               false,
+                               ~uint64_t{0}};
         score_group(scoring, lanes, numbered.letters(), scratch[thread], score + item * kPlaceLanes, nullptr);
     };
     return parallel(n_threads, reads.n_reads * planes.n_groups, 1, work,

@@ -234,9 +234,10 @@ def place_scores(
     word_bits: int,
     bounds: BranchBounds | None,
     n_best: int,
+    n_strands: int,
     n_threads: int,
     progress: Callable[[int], object] | None = None,
-) -> tuple[_I32, _I32, int]: ...
+) -> tuple[_I32, _I32, NDArray[np.int8], int]: ...
 def place_paths(
     planes: _U64,
     n_vectors: int,

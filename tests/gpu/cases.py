@@ -92,7 +92,7 @@ def check_places(device, vectors, codes, offsets, scoring, shape, told=None):
     """The device's scores are the processor's."""
     planes, sets = lane_planes(vectors, 4), np.arange(16, dtype=np.uint32)
     n_empty = -vectors.shape[1] % 4
-    wanted, _, _ = _native.place_scores(planes, len(vectors), n_empty, scoring, codes, offsets, sets, 32, None, 0, 1)
+    wanted, *_ = _native.place_scores(planes, len(vectors), n_empty, scoring, codes, offsets, sets, 32, None, 0, 1, 1)
     got = ScoresOnGpu(device, vectors, scoring, shape).scores(codes, offsets, told)
     np.testing.assert_array_equal(got, wanted[:, : len(vectors)])
     assert got.dtype == np.int32

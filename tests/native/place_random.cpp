@@ -58,15 +58,20 @@ int main() {
                 }
                 if (bits == 32 || !can_prune(scoring)) continue;
                 std::atomic<int64_t> cells{0};
-                place_best_scores(kernels, scoring, planes, make_bounds(planes), reads, bits, 2, 1, best.data(),
-                                  window.data(), cells, always);
-                for (int k = 0; k < 6; ++k) {
-                    int32_t highest = -1, pruned = -1;
-                    for (int64_t v = 0; v < n_vectors; ++v) {
-                        highest = std::max(highest, score[k * n_groups * kPlaceLanes + v]);
-                        pruned = std::max(pruned, best[k * n_groups * kPlaceLanes + v]);
+                auto highest = [&](const std::vector<int32_t> &of, int k) {
+                    const auto first = of.begin() + k * n_groups * kPlaceLanes;
+                    return *std::max_element(first, first + n_vectors);
+                };
+                const BranchBounds bounds = make_bounds(planes);
+                for (int n_strands : {1, 2}) {  // with two, read k + 3 counts as the other strand of read k
+                    std::vector<int8_t> strand(6);
+                    place_best_scores(kernels, scoring, planes, bounds, reads, n_strands, bits, 2, 1, best.data(),
+                                      window.data(), strand.data(), cells, always);
+                    for (int k = 0; k < 6 / n_strands; ++k) {
+                        const int32_t own = highest(score, k), other = n_strands == 2 ? highest(score, k + 3) : 0;
+                        if (highest(best, k) != std::max(own, other) || strand[k] != (other > own))
+                            return std::printf("pruning differs\n"), 1;
                     }
-                    if (highest != pruned) return std::printf("pruning differs\n"), 1;
                 }
             }
     }

@@ -20,6 +20,7 @@ SCHEMES_HERE = {
     "paper": SCHEMES["paper"],
     "own": ta.PlacementScoring(5, -4, -9, 8, 2, 7, 3),
     "free gaps": ta.PlacementScoring(3, 0, -4, 0, 0, 1, 0),
+    "long gaps cost more": ta.PlacementScoring(4, 0, -5, 1, 3, 2, 6),
     "large": ta.PlacementScoring(300, -100, -900, 500, 100, 500, 100),
 }
 
@@ -40,8 +41,8 @@ def native_scores(package, texts, scoring, word_bits=0):
     numbers = scoring.numbers()
     longest = max(map(len, texts))
     bits = word_bits or _native.place_word_bits(numbers, longest, len(package.columns))
-    scores, _, _ = _native.place_scores(
-        package.planes, package.n_distinct, package.n_empty, numbers, codes, offsets, table, bits, None, 0, 2
+    scores, *_ = _native.place_scores(
+        package.planes, package.n_distinct, package.n_empty, numbers, codes, offsets, table, bits, None, 0, 1, 2
     )
     return scores[:, package.distinct]
 
@@ -98,17 +99,18 @@ def test_reads_that_match_throughout(isa, length):
     n_columns=st.integers(1, 60),
     longest=st.sampled_from([5, 30, 90, 200]),
     kind=st.sampled_from(["nucleotide", "protein"]),
-    scheme=st.sampled_from(["program", "free gaps"]),
+    scheme=st.sampled_from(["program", "free gaps", "long gaps cost more"]),
+    strand=st.sampled_from(["plus", "both"]),
 )
-def test_pruning_changes_nothing(seed, n_tips, n_columns, longest, kind, scheme):
+def test_pruning_changes_nothing(seed, n_tips, n_columns, longest, kind, scheme, strand):
     try:
         package = reference(seed, n_tips, n_columns, kind)
     except InputError:
         return  # gaps alone
     texts = reads(seed, 6, longest, kind, package)
-    scoring = SCHEMES_HERE[scheme]
-    (pruned,), (whole,) = (list(ta.place(package, texts, scoring=scoring, prune=prune)) for prune in (True, False))
-    for name in ("branch", "score", "second_score", "ties", "column"):
+    options = {"scoring": SCHEMES_HERE[scheme], "strand": strand if kind == "nucleotide" else "plus"}
+    (pruned,), (whole,) = (list(ta.place(package, texts, prune=prune, **options)) for prune in (True, False))
+    for name in ("branch", "score", "second_score", "ties", "strand", "letters", "column"):
         np.testing.assert_array_equal(getattr(pruned, name), getattr(whole, name), err_msg=name)
     for one, other in zip(pruned.tied, whole.tied, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,8 @@ from tropalign.results.placements import JPLACE_BRANCHES
 #: How many best scores have to be right: outputs show the second one.
 N_BEST = 2
 NOT_COMPUTED = -(2**31)
+#: The arrays of `Best`.
+_ARRAYS = ("score", "second", "row", "ties", "windows", "strands")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,8 @@ class Best:
         The columns in which the best alignments with that vector lie.
     tied : list of int64 arrays
         The first JPLACE_BRANCHES of the best branches.
+    strands : int8, shape (n,)
+        1 where the other strand is the better one, else 0.
     """
 
     score: NDArray[np.int32]
@@ -41,22 +44,12 @@ class Best:
     ties: NDArray[np.int64]
     windows: NDArray[np.int32]
     tied: list[NDArray[np.int64]]
+    strands: NDArray[np.int8]
 
     def take(self, which: NDArray[np.int64]) -> Best:
         """Those of the reads with these indices, in that order."""
-        arrays = {name: getattr(self, name)[which] for name in ("score", "second", "row", "ties", "windows")}
+        arrays = {name: getattr(self, name)[which] for name in _ARRAYS}
         return Best(**arrays, tied=[self.tied[k] for k in which.tolist()])
-
-    def merged(self, other: Best, is_better: NDArray[np.bool_]) -> Best:
-        """`other` where that is better, read by read."""
-        pairs = zip(self.tied, other.tied, is_better.tolist(), strict=True)
-        tied = [theirs if wins else own for own, theirs, wins in pairs]
-        arrays: dict[str, Any] = {
-            name: np.where(is_better, getattr(other, name), getattr(self, name))
-            for name in ("score", "second", "row", "ties")
-        }
-        windows = np.where(is_better[:, None], other.windows, self.windows)
-        return Best(**arrays, windows=windows, tied=tied)
 
 
 class Ranking:
@@ -76,7 +69,7 @@ class Ranking:
         for k, of_read in enumerate(scores.values):
             score[k], row[k], second[k], ties[k], branches = self._of_read(of_read)
             tied.append(branches)
-        return Best(score, second, row, ties, scores.windows, tied)
+        return Best(score, second, row, ties, scores.windows, tied, scores.strands)
 
     def _of_read(self, scores: NDArray[np.int32]) -> tuple[int, int, int, int, NDArray[np.int64]]:
         row = int(scores.argmax())
@@ -90,6 +83,5 @@ class Ranking:
 
 def joined(parts: list[Best]) -> Best:
     """One after another."""
-    names = ("score", "second", "row", "ties", "windows")
-    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
     return Best(**arrays, tied=[branches for part in parts for branches in part.tied])

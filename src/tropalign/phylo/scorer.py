@@ -18,6 +18,9 @@ from tropalign.phylo.scoring import PlacementScoring
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
 
+#: The states that each letter of a read stands for.
+Sets = NDArray[np.uint32]
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -30,10 +33,19 @@ class Scores:
     windows : int32, shape (n_reads, 2)
         Begin and end of the columns (of those that take part) in which the best alignments with the best vector, the
         first of several, lie.
+    strands : int8, shape (n_reads,)
+        1 where these are the scores of the other strand, else 0.
     """
 
     values: NDArray[np.int32]
     windows: NDArray[np.int32]
+    strands: NDArray[np.int8]
+
+    def better(self, other: Scores) -> Scores:
+        """Read by read those of the other strand where its best score is higher."""
+        wins = other.values.max(axis=1) > self.values.max(axis=1)
+        values = np.where(wins[:, None], other.values, self.values)
+        return Scores(values, np.where(wins[:, None], other.windows, self.windows), wins.astype(np.int8))
 
 
 class Scorer:
@@ -63,23 +75,40 @@ class Scorer:
                 "common factor"
             ) from None
 
-    def on_cpu(self, texts: list[NDArray[np.uint32]], n_threads: int, progress: Progress | None) -> Scores:
-        """Scores of reads whose words are equally wide."""
+    def on_cpu(self, texts: list[Sets], others: list[Sets], n_threads: int, progress: Progress | None) -> Scores:
+        """Scores of reads whose words are equally wide.
+
+        Parameters
+        ----------
+        texts
+        others
+            Nothing, or of each read the other strand: then the scores are those of the better one, the read's own if
+            both are as good.
+        """
         from tropalign import _native
 
         package, word_bits = self.package, self.word_bits(max(map(len, texts)))
         can_prune = self.n_best and word_bits <= 16 and _native.can_prune(self.numbers)
-        bounds = package.bounds if can_prune else None
+        if others and not can_prune:
+            one = self.on_cpu(texts, [], n_threads, progress)
+            return one.better(self.on_cpu(others, [], n_threads, _at_end(progress, len(texts))))
         reference = (package.planes, package.n_distinct, package.n_empty, self.numbers)
-        codes, offsets, sets = encoded(texts)
-        scores, windows, cells = _native.place_scores(
-            *reference, codes, offsets, sets, word_bits, bounds, self.n_best, n_threads, progress
+        bounds = package.bounds if can_prune else None
+        scores, windows, strands, cells = _native.place_scores(
+            *reference,
+            *encoded([*texts, *others]),
+            word_bits,
+            bounds,
+            self.n_best,
+            1 + bool(others),
+            n_threads,
+            progress,
         )
         with self._lock:
             self.cells += cells
-        return Scores(scores[:, : package.n_distinct], windows)
+        return Scores(scores[:, : package.n_distinct], windows, strands)
 
-    def on_gpu(self, texts: list[NDArray[np.uint32]], device: Gpu, progress: Progress | None) -> Scores:
+    def on_gpu(self, texts: list[Sets], others: list[Sets], device: Gpu, progress: Progress | None) -> Scores:
         """The same on a GPU."""
         from tropalign.phylo.gpu import ScoresOnGpu
 
@@ -91,12 +120,18 @@ class Scorer:
         scores = on_device.scores(codes, offsets, progress)
         with self._lock:
             self.cells += len(codes) * self.package.n_distinct * len(self.package.columns)
-        n_columns = len(self.package.columns)
-        return Scores(scores, np.tile(np.array([0, n_columns], np.int32), (len(texts), 1)))
+        windows = np.tile(np.array([0, len(self.package.columns)], np.int32), (len(texts), 1))
+        found = Scores(scores, windows, np.zeros(len(texts), np.int8))
+        return found.better(self.on_gpu(others, [], device, _at_end(progress, len(texts)))) if others else found
 
 
-def encoded(texts: list[NDArray[np.uint32]]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]]:
+def encoded(texts: list[Sets]) -> tuple[NDArray[np.uint8], NDArray[np.int64], Sets]:
     """Reads as codes, where each begins, and the set of states of each code."""
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
     table, codes = np.unique(np.concatenate(texts) if texts else np.zeros(0, np.uint32), return_inverse=True)
     return codes.astype(np.uint8), offsets, table.astype(np.uint32)
+
+
+def _at_end(progress: Progress | None, n_items: int) -> Progress | None:
+    """Reports all items as begun: what is done to them once more counts no more."""
+    return progress and (lambda items: progress(n_items))

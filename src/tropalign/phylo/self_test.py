@@ -24,7 +24,7 @@ def check_gpu(gpu: Gpu) -> None:
     reads = [row[: rng.integers(1, N_COLUMNS)] for row in sets]
     # Scores a thousandfold pass 16 bits.
     for scoring in (SCHEMES["program"], PlacementScoring(2000, 0, -3000, 3000, 1000, 3000, 1000)):
-        wanted = Scorer(package, scoring, 0).on_cpu(reads, 1, None).values
+        wanted = Scorer(package, scoring, 0).on_cpu(reads, [], 1, None).values
         codes, lengths = np.concatenate(reads).astype(np.uint8), [len(read) for read in reads]
         offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         if not np.array_equal(ScoresOnGpu(gpu, package.vectors(), scoring.numbers()).scores(codes, offsets), wanted):

@@ -21,7 +21,7 @@ from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import require
 from tropalign.phylo.best import Best, Ranking, joined
 from tropalign.phylo.reference import ReferencePackage
-from tropalign.phylo.scorer import Scorer, Scores, encoded
+from tropalign.phylo.scorer import Scorer, Scores, Sets, encoded
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.phylo.states import StateAlphabet
 from tropalign.results.placements import Placements, concatenate
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
 
 Index = NDArray[np.int64]
-Sets = NDArray[np.uint32]
-#: Scores of some texts.
-Engine = Callable[[list[Sets], "Progress | None"], Scores]
+#: Scores of some texts; of the better of two strands where the second list holds the other ones.
+Engine = Callable[[list[Sets], list[Sets], "Progress | None"], Scores]
 
 #: Scores that a tile holds (reads by distinct branches, 4 bytes each), and its cost: some seconds of work on one core.
 TILE_SCORES = 1_000_000
@@ -179,11 +178,11 @@ class PlaceTask:
         """One after another."""
         return concatenate(results)
 
-    def _on_cpu(self, n_threads: int, texts: list[Sets], progress: Progress | None) -> Scores:
-        return self.scorer.on_cpu(texts, n_threads, progress)
+    def _on_cpu(self, n_threads: int, texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
+        return self.scorer.on_cpu(texts, others, n_threads, progress)
 
-    def _on_gpu(self, device: Gpu, texts: list[Sets], progress: Progress | None) -> Scores:
-        return self.scorer.on_gpu(texts, device, progress)
+    def _on_gpu(self, device: Gpu, texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
+        return self.scorer.on_gpu(texts, others, device, progress)
 
     def _warn_of_unknown(self, block: Reads) -> None:
         states = self.package.states
@@ -205,16 +204,14 @@ class PlaceTask:
         sets, letters = states.sets[block.letters], block.letters
         chosen = np.flatnonzero(_is_usable(sets, block.offsets, states))
         self._check_lengths(block, chosen)
-        best = self._best(sets, block.offsets, chosen, engine, progress)
         strand = np.ones(len(block.names), np.int8)
-        if self.both_strands:
-            other_letters = reverse_complement(block.letters, block.offsets, states.alphabet)
+        if not self.both_strands:
+            best = self._best(sets, None, block.offsets, chosen, engine, progress)
+        else:
+            other_letters = reverse_complement(letters, block.offsets, states.alphabet)
             other_sets = states.sets[other_letters]
-            report = progress and (lambda items: progress(len(block.names)))
-            other = self._best(other_sets, block.offsets, chosen, engine, report)
-            is_better = other.score > best.score
-            best = best.merged(other, is_better)
-            strand[chosen[is_better]] = -1
+            best = self._best(sets, other_sets, block.offsets, chosen, engine, progress)
+            strand[chosen[best.strands > 0]] = -1
             is_turned = np.repeat(strand < 0, np.diff(block.offsets))
             sets, letters = np.where(is_turned, other_sets, sets), np.where(is_turned, other_letters, letters)
         self._check_memory(block, chosen, best, n_threads)
@@ -242,22 +239,37 @@ class PlaceTask:
                 int(cells.max()), allowed, what, "leave this read out, use fewer threads or allow more with --memory"
             )
 
-    def _best(self, sets: Sets, offsets: Index, chosen: Index, engine: Engine, progress: Progress | None) -> Best:
+    def _best(
+        self,
+        sets: Sets,
+        other_sets: Sets | None,
+        offsets: Index,
+        chosen: Index,
+        engine: Engine,
+        progress: Progress | None,
+    ) -> Best:
         """The best branches of the chosen reads; equal reads are scored once, reads of equally wide words together."""
-        number: dict[bytes, int] = {}
-        texts = [sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()]
-        which = np.array([number.setdefault(text.tobytes(), len(number)) for text in texts], np.int64)
+        number: dict[tuple[bytes, ...], int] = {}
+        both = [sets] if other_sets is None else [sets, other_sets]
+        strands = [[each[offsets[k] : offsets[k + 1]] for k in chosen.tolist()] for each in both]
+        keys = (tuple(text.tobytes() for text in of_read) for of_read in zip(*strands, strict=True))
+        which = np.array([number.setdefault(key, len(number)) for key in keys], np.int64)
+        texts = strands[0]
         first = np.unique(which, return_index=True)[1]
         bits = np.array([self.scorer.word_bits(len(texts[k])) for k in first.tolist()], np.int64)
         order = np.argsort(bits, kind="stable")
         parts: list[Best] = []
         done = 0
         for width in np.unique(bits).tolist():
-            of_width = [texts[first[k]] for k in order[done : done + int((bits == width).sum())].tolist()]
-            parts.append(self._ranking.best(engine(of_width, progress and partial(_after, progress, done))))
+            taken = first[order[done : done + int((bits == width).sum())]].tolist()
+            of_width = [texts[k] for k in taken]
+            others = [] if other_sets is None else [strands[1][k] for k in taken]
+            parts.append(self._ranking.best(engine(of_width, others, progress and partial(_after, progress, done))))
             done += len(of_width)
         if not parts:
-            return self._ranking.best(Scores(np.zeros((0, 1), np.int32), np.zeros((0, 2), np.int32)))
+            return self._ranking.best(
+                Scores(np.zeros((0, 1), np.int32), np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
+            )
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         return joined(parts).take(place[which])

@@ -159,7 +159,7 @@ def _wrong_reads():
 
 def placements():
     """place_scores and place_paths."""
-    scores = {**reads_and_planes(), "word_bits": 8, "bounds": None, "n_best": 1, "n_threads": 1}
+    scores = {**reads_and_planes(), "word_bits": 8, "bounds": None, "n_best": 1, "n_strands": 1, "n_threads": 1}
     paths = {
         **reads_and_planes(),
         "rows": np.array([0, 2], I64),
@@ -169,6 +169,7 @@ def placements():
     bounds = _native.BranchBounds(planes_of(), 3, 1)
     yield "valid scores", _native.place_scores, scores, None, ""
     yield "valid bounds", _native.place_scores, changed(scores, bounds=bounds), None, ""
+    yield "valid strands", _native.place_scores, changed(scores, bounds=bounds, n_strands=2), None, ""
     yield "valid paths", _native.place_paths, paths, None, ""
     for changes, error, text in [*_wrong_planes(), *_wrong_reads()]:
         yield f"scores {changes}", _native.place_scores, {**scores, **changes}, error, text
@@ -187,6 +188,11 @@ def placements():
         ({"bounds": other}, "other planes"),
         ({"bounds": _native.BranchBounds(planes_of(3, 12), 3, 1)}, "other planes"),
         ({"bounds": _native.BranchBounds(planes_of(3, 8, 3), 3, 1)}, "other planes"),
+        ({"bounds": _native.BranchBounds(planes_of(), 3, 0)}, "other planes"),
+        ({"bounds": bounds, "n_strands": 0}, "n_strands"),
+        ({"bounds": bounds, "n_strands": 3}, "n_strands"),
+        ({"n_strands": 2}, "n_strands"),
+        ({"bounds": bounds, "n_strands": 2, "codes": np.zeros(4, U8), "offsets": np.array([0, 4], I64)}, "odd number"),
         ({"bounds": bounds, "scoring": (2, -1, -3, 3, 1, 3, 1, 0), "word_bits": 16}, "do not hold"),
     ]:
         yield f"scores {changes}", _native.place_scores, {**scores, **changes}, ValueError, text
