@@ -115,8 +115,7 @@ class LongPair {
             return run;
         }
 
-        bool e_wins() { return direction(i_, j_, 0); }
-        bool f_wins() { return direction(i_, j_, 1); }
+        bool last_wins() { return direction(i_, j_, 1); }
 
         int gap_length(bool is_e, int most) {
             int k = 1;
@@ -125,7 +124,7 @@ class LongPair {
         }
 
       private:
-        bool is_gap(int i, int j) { return direction(i, j, 0) || direction(i, j, 1); }
+        bool is_gap(int i, int j) { return direction(i, j, 0); }
 
         bool direction(int i, int j, int k) {
             if (!is_loaded_ || !block_.holds(i - 1, j - 1)) {

@@ -229,8 +229,7 @@ class ShortPair {
             return run;
         }
 
-        bool e_wins() const { return true; }  // where F does not (step_is_e)
-        bool f_wins() const { return length(true, j_) > j_; }
+        bool last_wins() const { return length(true, j_) > j_; }
         int gap_length(bool is_e, int most) const { return length(is_e, most); }
 
       private:

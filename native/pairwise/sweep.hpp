@@ -24,8 +24,8 @@
 //                           | | | |
 //
 // With Trace, four masks per vector of cells are stored, a bit per lane:
-//   [0] E beats what the tie rule ranks before it   [1] F does   [2] E was extended into the next column
-//   [3] F was extended into the next row.                                              Ties: ties.hpp.
+//   [0] a gap beats the diagonal   [1] the gap that the tie rule ranks last beats the other two (ties.hpp)
+//   [2] E was extended into the next column   [3] F was extended into the next row.
 //
 // Cost per vector of cells, C = 4: 10 vector operations (either form), 4 compares and 4 mask stores more with Trace;
 // the row state (two vectors) is loaded and stored once for C cells.
@@ -93,6 +93,7 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
     const V floor = splat<T, B>(scoring.floor), gap_first = splat<T, B>(scoring.gap_first);
     const V extend = splat<T, B>(scoring.extend);
     V f[C], above[C], corner = edge.corner;
+    typename LocalBest<T, B>::Noted noted;
     for (int c = 0; c < C; ++c) f[c] = edge.gap[c], above[c] = edge.value[c];
     if constexpr (Partial) edge.corner = part.active ? above[C - 1] : corner;
     auto row = [&](int i, int row0) __attribute__((always_inline)) {
@@ -103,9 +104,9 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
         corner = left;
 #pragma GCC unroll 4
         for (int c = 0; c < C; ++c) {
-            Bits e_wins, f_wins;
+            Bits gap_wins, last_wins;
             // H(i,j) from H(i-1,j-1) + s, E(i,j) and F(i,j)
-            V x = best_step<T, B, Trace, Mirrored>(diagonal + scorer.score(i, c), e, f[c], e_wins, f_wins);
+            V x = best_step<T, B, Trace, Mirrored>(diagonal + scorer.score(i, c), e, f[c], gap_wins, last_wins);
             x = vmax(x, floor);
             diagonal = above[c];  // H(i-1,j)
             above[c] = h[c] = x;
@@ -113,8 +114,8 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
             e = e - extend;        // E(i,j+1) and
             f[c] = f[c] - extend;  // F(i+1,j), extended
             if constexpr (Trace) {
-                masks[c].word[0] = e_wins;
-                masks[c].word[1] = f_wins;
+                masks[c].word[0] = gap_wins;
+                masks[c].word[1] = last_wins;
                 masks[c].word[2] = goes_on<T, B>(e, opened);
                 masks[c].word[3] = goes_on<T, B>(f[c], opened);
             }
@@ -141,21 +142,25 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
             E[i] = e;
         }
         if constexpr (Track) {
-            V top = h[0];
-            for (int c = 1; c < C; ++c) top = vmax(top, h[c]);
-            if (__builtin_expect(any_gt<T, B>(top, best), 0)) {
-                tracked.template note<C>(h, i - row0);
-                best = vmax(best, LocalBest<T, B>::still_of_interest(top));
+            if constexpr (LocalBest<T, B>::kNotesAll) {
+                noted.template note<C>(h, i - row0);
+            } else {
+                V top = h[0];
+                for (int c = 1; c < C; ++c) top = vmax(top, h[c]);
+                if (__builtin_expect(any_gt<T, B>(top, best), 0)) {
+                    noted.template note<C>(h, i - row0);
+                    best = vmax(best, LocalBest<T, B>::still_of_interest(top));
+                }
             }
         }
     };
     if constexpr (Track) {
         for (int row0 = 0; row0 < m; row0 += LocalBest<T, B>::kRows) {
             const V threshold = best;
-            tracked.begin(threshold);
+            noted.begin(threshold);
             const int end = row0 + LocalBest<T, B>::kRows < m ? row0 + LocalBest<T, B>::kRows : m;
             for (int i = row0; i < end; ++i) row(i, row0);
-            tracked.template settle<C, Mirrored>(threshold, row0, j);
+            tracked.template settle<C, Mirrored>(noted, threshold, row0, j);
         }
         best = tracked.template threshold<Mirrored>(floor);
     } else {
@@ -187,15 +192,15 @@ template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Sc
                 x = begins[c] ? min_gap : x;
             }
             V a = x + u, b = y[c] + v[c];  // E'(i,j) and F'(i,j), less H'(i-1,j-1) as z
-            Bits e_wins, f_wins;
-            const V z = best_step<T, B, Trace, Mirrored>(scorer.score(i, c), a, b, e_wins, f_wins);
+            Bits gap_wins, last_wins;
+            const V z = best_step<T, B, Trace, Mirrored>(scorer.score(i, c), a, b, gap_wins, last_wins);
             V v_new = z - u;
             u = z - v[c];
             a = a - z;
             b = b - z;
             if constexpr (Trace) {
-                masks[c].word[0] = e_wins;
-                masks[c].word[1] = f_wins;
+                masks[c].word[0] = gap_wins;
+                masks[c].word[1] = last_wins;
                 masks[c].word[2] = goes_on<T, B>(a, min_gap);
                 masks[c].word[3] = goes_on<T, B>(b, min_gap);
             }

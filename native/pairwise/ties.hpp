@@ -13,29 +13,25 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The best of three predecessors. With Trace the lanes in which E, and F, beat what the rule ranks before them.
+/// The best of three predecessors. With Trace the lanes in which a gap beats the diagonal, and those in which the gap
+/// that the rule ranks last beats the others.
 template <class T, int B, bool Trace, bool Mirrored>
 [[gnu::always_inline]] inline Vec<T, B> best_step(Vec<T, B> diagonal, Vec<T, B> e, Vec<T, B> f,
-                                                  typename Lanes<T, B>::Bits &e_wins,
-                                                  typename Lanes<T, B>::Bits &f_wins) {
-    Vec<T, B> best = diagonal;
-    if constexpr (Mirrored) {
-        if constexpr (Trace) f_wins = gt_bits<T, B>(f, best);
-        best = vmax(best, f);
-        if constexpr (Trace) e_wins = gt_bits<T, B>(e, best);
-        return vmax(best, e);
-    } else {
-        if constexpr (Trace) e_wins = gt_bits<T, B>(e, best);
-        best = vmax(best, e);
-        if constexpr (Trace) f_wins = gt_bits<T, B>(f, best);
-        return vmax(best, f);
+                                                  typename Lanes<T, B>::Bits &gap_wins,
+                                                  typename Lanes<T, B>::Bits &last_wins) {
+    const Vec<T, B> second = Mirrored ? f : e, last = Mirrored ? e : f, before = vmax(diagonal, second);
+    const Vec<T, B> best = vmax(before, last);
+    if constexpr (Trace) {
+        gap_wins = gt_bits<T, B>(best, diagonal);
+        last_wins = gt_bits<T, B>(last, before);
     }
+    return best;
 }
 
-/// Whether the gap that a cell is entered from (e_wins or f_wins) is E. The last comparison that was won holds.
+/// Whether the gap that a cell is entered from is E.
 template <bool Mirrored>
-[[gnu::always_inline]] inline bool step_is_e(bool e_wins, bool f_wins) {
-    return Mirrored ? e_wins : !f_wins;
+[[gnu::always_inline]] inline bool step_is_e(bool last_wins) {
+    return last_wins == Mirrored;
 }
 
 /// Lanes in which a gap goes on rather than opens here.

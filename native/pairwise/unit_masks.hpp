@@ -110,8 +110,7 @@ class UnitCells {
         }
     }
 
-    [[gnu::always_inline]] bool e_wins() const { return bit(cell_, 0); }
-    [[gnu::always_inline]] bool f_wins() const { return bit(cell_, 1); }
+    [[gnu::always_inline]] bool last_wins() const { return bit(cell_, 1); }
 
     int gap_length(bool is_e, int most) const {
         return is_e ? gap_length(map_.e, 2, most) : gap_length(map_.f, 3, most);
@@ -129,10 +128,7 @@ class UnitCells {
     [[gnu::always_inline]] unsigned gaps(const ptrdiff_t *back, int most) const {
         unsigned bits = 0;
 #pragma GCC unroll 8
-        for (int k = 0; k < kRunSteps; ++k) {
-            const Bits both = word(cell_ + back[k], 0) | word(cell_ + back[k], 1);
-            bits |= static_cast<unsigned>((both >> bit_) & 1) << k;
-        }
+        for (int k = 0; k < kRunSteps; ++k) bits |= bit(cell_ + back[k], 0) << k;
         return bits | (most < kRunSteps ? ~0u << most : 0);
     }
 

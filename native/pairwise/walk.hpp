@@ -12,7 +12,7 @@ namespace tropalign::TROPALIGN_ISA {
 ///   seek(i, j)                     goes there
 ///   diagonal_run(i, j)             how many cells from there up the diagonal are entered from it; goes on to the next
 ///   positive_run(i, j, left)       the same, until the scores have used up `left` (local)
-///   e_wins(), f_wins()             whether the cell is entered from a gap (ties.hpp)
+///   last_wins()                    which gap the cell is entered from (ties.hpp)
 ///   gap_length(is_e, most)         residues of the gap that ends there, at most `most`
 template <class Cells, bool Mirrored, bool Local>
 void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneResult &result, GappedRows &gapped) {
@@ -24,7 +24,7 @@ void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneR
         gapped.add(rows + i, columns + j, run);
         i -= run, j -= run;
         if (i == 0 || j == 0 || (Local && left == 0)) break;
-        const bool is_e = step_is_e<Mirrored>(cells.e_wins(), cells.f_wins());
+        const bool is_e = step_is_e<Mirrored>(cells.last_wins());
         const int k = cells.gap_length(is_e, is_e ? j : i);
         gapped.add(is_e ? nullptr : rows + i, is_e ? columns + j : nullptr, k);
         i -= is_e ? 0 : k, j -= is_e ? k : 0;
