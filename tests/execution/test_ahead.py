@@ -49,3 +49,28 @@ def test_the_thread_ends_with_its_reader():
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.001)
     assert threading.active_count() == before
+
+
+def test_the_end_waits_for_what_is_being_made():
+    is_making, events = threading.Event(), []
+
+    def items():
+        yield 1
+        is_making.set()
+        time.sleep(0.05)
+        events.append("made")
+        yield 2
+
+    found = one_ahead(items(), waits=True)
+    assert next(found) == 1 and is_making.wait(10)
+    found.close()
+    events.append("closed")
+    assert events == ["made", "closed"]
+
+
+def test_items_come_where_no_thread_can_be_started(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert list(one_ahead(iter(range(3)))) == [0, 1, 2]

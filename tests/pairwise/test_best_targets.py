@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from pairwise.engines import assert_same
 
 import tropalign as ta
-from tropalign.pairwise import selection
+from tropalign.pairwise import selection, task
 from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import concatenate
+from tropalign.results.columns import KEPT_COLUMNS
 
 LETTERS = "ARNDCQEGHILKMFPSTWYVBZX"
 
@@ -169,3 +170,18 @@ def test_progress_and_interrupt():
     with pytest.raises(KeyboardInterrupt):
         task.on_cpu(tile, 1, stop)
     assert 0 <= seen[0] <= tile.n_items
+
+
+@pytest.mark.parametrize("report", ["ends", "alignment"])
+def test_few_targets_are_handed_on_alone(monkeypatch, report):
+    rng = np.random.default_rng(8)
+    queries = ta.SequenceBatch.from_strings(random_texts(rng, 3, 20, 40), alphabet=ta.PROTEIN)
+    targets = ta.SequenceBatch.from_strings(random_texts(rng, 200, 1, 60), alphabet=ta.PROTEIN)
+    tables = []
+    for share in (0.0, 1.0):  # all of them, and those that pairs name
+        monkeypatch.setattr(task, "FEW_USED", share)
+        tables.append(concatenate(list(ta.align_all(queries, targets, top=4, report=report))))
+        tables.append(concatenate(list(ta.align_all(queries, targets, min_score=10**6, report=report))))  # no row
+    names = [*(column.name for column in KEPT_COLUMNS), "query_index", "target_index", "cigar_ops"]
+    assert_same(*({name: getattr(tables[k], name) for name in names} for k in (0, 2)))
+    assert [len(table) for table in tables] == [12, 0, 12, 0]

@@ -4,12 +4,14 @@ import io
 import lzma
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 import xopen
 
 import tropalign as ta
+from tropalign.sequences import files
 
 FASTA = b">a first one\nMKV\nlag\n>b\r\nWWX*\r\n"
 FAMILY = b"".join(b">s%d\nMKVLAAGWHHE\n" % k for k in range(500))
@@ -201,3 +203,27 @@ def test_paths_that_cannot_be_read(tmp_path, monkeypatch):
         assert str(error.value) == f"{source}: {sentence}" and error.value.exit_code == 3
     with pytest.raises(ta.InputError, match="no file was named: name one, or '-' for standard input"):
         ta.read_sequences([])
+
+
+@pytest.mark.parametrize("pack", PACKERS[1:])
+def test_files_are_decompressed_in_a_thread_that_ends_with_the_reading(pack, tmp_path, monkeypatch):
+    data = b"".join(b">s%d\nMKVLAAGWHHE\n" % k for k in range(3000))
+    path = tmp_path / "sequences"
+    path.write_bytes(pack(data))
+    monkeypatch.setattr(files, "AHEAD_BYTES", 1000)
+    makers, piece = set(), files._piece
+
+    def noted(stream):
+        makers.add(threading.current_thread())
+        return piece(stream)
+
+    monkeypatch.setattr(files, "_piece", noted)
+    assert len(ta.read_sequences(path)) == 3000
+    with files.opened(path) as stream:  # and is left early
+        assert stream.read(5) == b">s0\nM"
+    (_, _) = makers
+    assert threading.main_thread() not in makers and not any(maker.is_alive() for maker in makers)
+    path.write_bytes(pack(data)[:-9])
+    with pytest.raises(ta.InputError, match=r"truncated|damaged"), files.opened(path) as stream:
+        while stream.read(500):
+            pass

@@ -99,14 +99,17 @@ def _run(arguments: list[str]) -> int:
 def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argparse.ArgumentParser:
     """The parser of the verbs of these names; coloured help is loaded only where it `wants_help`."""
     import argparse
+    from functools import partial
     from importlib import import_module
 
     from tropalign.cli.completion import add_completion
     from tropalign.cli.options import Parser
 
-    formatter: type[argparse.HelpFormatter] = argparse.RawDescriptionHelpFormatter
+    formatter: Any
     if wants_help:
         from rich_argparse import RawDescriptionRichHelpFormatter as formatter
+    else:  # every option makes one, which would ask for the terminal's size
+        formatter = partial(argparse.RawDescriptionHelpFormatter, width=80)
     parser = Parser(
         "tropalign",
         description="Exact alignment of biological sequences at the speed of the machine it runs on.",

@@ -8,15 +8,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tropalign.devices.gpu import Gpu, Program
 from tropalign.errors import ResourceError
 from tropalign.machine.memory import human
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Made = TypeVar("Made")
 
@@ -73,11 +75,13 @@ class Programs:
         DeviceError
             The kernels do not compile. The next call tries again.
         """
+        from concurrent import futures  # which loads the standard library's logging, too
+
         key, builder = tuple(sorted(constants.items())), None
         with self._lock:
             build = self._builds.get(key)
             if build is None:
-                build = self._builds[key] = Future()
+                build = self._builds[key] = futures.Future()
                 builder = threading.Thread(target=self._build, args=(key, dict(constants), build), daemon=True)
         if builder is not None:
             try:
@@ -87,7 +91,7 @@ class Programs:
         while True:
             if alive:
                 alive()
-            if wait([build], timeout=BEAT_SECONDS).done:
+            if futures.wait([build], timeout=BEAT_SECONDS).done:
                 return build.result()
 
     def _build(self, key: Hashable, constants: dict[str, int], build: Future[Program]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from queue import Queue
 from typing import TypeVar
 
@@ -17,8 +17,15 @@ class _End:
         self.error = error
 
 
-def one_ahead(items: Iterator[T]) -> Iterator[T]:
+def one_ahead(items: Iterator[T], waits: bool = False) -> Generator[T, None, None]:
     """The same items; while one is in use, the next one is made. What making it raises is raised in its place.
+
+    Parameters
+    ----------
+    items
+        Asked for the next one in the thread.
+    waits
+        Whoever takes no more waits until the item that is being made is made: for what must not be closed meanwhile.
 
     Examples
     --------
@@ -41,7 +48,11 @@ def one_ahead(items: Iterator[T]) -> Iterator[T]:
             made.put(_End(error))
 
     thread = threading.Thread(target=make, daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # the system allows no more threads
+        yield from items
+        return
     try:
         while not isinstance(item := made.get(), _End):
             is_wanted.release()
@@ -51,3 +62,5 @@ def one_ahead(items: Iterator[T]) -> Iterator[T]:
     finally:
         is_over = True
         is_wanted.release()
+        if waits:
+            thread.join()

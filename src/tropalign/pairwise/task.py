@@ -48,6 +48,8 @@ SEQUENCE_BYTES = 48
 ROWS_SHARE = 0.5
 #: What native code keeps of freed memory, as a share of what it is given (kKeptShare in native/pairwise/tile.cpp).
 KEPT_SHARE = 0.25
+#: The best hits in a database: where pairs are fewer than this share of the targets, those alone are handed on.
+FEW_USED = 0.1
 #: What native code is given at the least.
 LEAST_SCRATCH_BYTES = 1 << 20
 
@@ -340,13 +342,14 @@ class PairsTask:
             codes = np.concatenate([queries.codes, self._reverse.codes])
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
             index = rows.query + np.where(rows.strand < 0, len(queries), 0)
+        target, target_codes, target_offsets = _used(rows.target, self.targets)
         columns: dict[str, Any] = _native.align_pairs(
             codes,
             offsets,
-            self.targets.codes,
-            self.targets.offsets,
+            target_codes,
+            target_offsets,
             index,
-            rows.target,
+            target,
             np.ascontiguousarray(options.matrix.scores, np.int32),
             options.gap.open,
             options.gap.extend,
@@ -385,6 +388,17 @@ class PairsTask:
             return PairsOnGpu(device, sequences, scheme, self.gpu_shape)
 
         return self._on_devices.get(device, ("aligner", traced), make)
+
+
+def _used(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
+    """The same sequences' numbers, codes and offsets, less those that few pairs leave out: native code copies them."""
+    if len(index) > FEW_USED * len(batch):
+        return index, batch.codes, batch.offsets
+    used, place = np.unique(index, return_inverse=True)
+    spans = zip(batch.offsets[used].tolist(), batch.offsets[used + 1].tolist(), strict=True)
+    codes = np.concatenate([batch.codes[begin:end] for begin, end in spans] or [batch.codes[:0]])
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(batch.lengths[used])])
+    return place.astype(np.int64), codes, offsets
 
 
 def least_bytes(batches: Sequence[SequenceBatch]) -> int:

@@ -5,7 +5,6 @@ Names come from files, so they are escaped: a terminal obeys no control characte
 
 from __future__ import annotations
 
-import html
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -53,18 +52,16 @@ def table_html(table: AlignmentTable) -> str:
     """The same as HTML, with the alignments of the rows to unfold."""
     cells = _first_rows(table)
     tags = ["th"] + ["td"] * (len(cells) - 1)
-    lines = [
-        "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) for tag, row in zip(tags, cells, strict=True)
-    ]
+    lines = ["".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in row) for tag, row in zip(tags, cells, strict=True)]
     more = f"<p>... and {len(table) - SHOWN_ROWS:,} more</p>" if len(table) > SHOWN_ROWS else ""
     grid = f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
     details = ""
     if table.depth == "alignment":
         details = "".join(
-            f"<details><summary>{html.escape(alignment_title(row))}</summary>{PRE}{coloured(row)}</pre></details>"
+            f"<details><summary>{_escaped(alignment_title(row))}</summary>{PRE}{coloured(row)}</pre></details>"
             for row in table.slice(0, SHOWN_ROWS)
         )
-    return f"<p>{html.escape(_title(table))}</p>{grid}{more}{details}"
+    return f"<p>{_escaped(_title(table))}</p>{grid}{more}{details}"
 
 
 def _title(table: AlignmentTable) -> str:
@@ -141,7 +138,7 @@ def alignment_text(row: Alignment) -> str:
 
 def alignment_html(row: Alignment) -> str:
     """What a notebook shows: the title and the coloured letters."""
-    return f"{PRE}{html.escape(alignment_title(row))}\n\n{coloured(row)}</pre>"
+    return f"{PRE}{_escaped(alignment_title(row))}\n\n{coloured(row)}</pre>"
 
 
 def coloured(row: Alignment) -> str:
@@ -164,6 +161,13 @@ def _spans(letters: str, middle: str) -> str:
     pieces, k = [], 0
     for mark, run in groupby(middle):
         n = len(list(run))
-        pieces.append(f'<span style="background:{COLOURS[mark]}">{html.escape(letters[k : k + n])}</span>')
+        pieces.append(f'<span style="background:{COLOURS[mark]}">{_escaped(letters[k : k + n])}</span>')
         k += n
     return "".join(pieces)
+
+
+def _escaped(text: str) -> str:
+    """The text as HTML shows it."""
+    from html import escape  # whose entities take longer to load than a table takes to write
+
+    return escape(text)

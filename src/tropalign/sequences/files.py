@@ -8,15 +8,18 @@ import lzma
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from typing import IO, Any
 
 from tropalign.errors import InputError, TropalignError, UsageError, shown
+from tropalign.execution.ahead import one_ahead
 
 #: A file's name ("-" is standard input), or an open file or stream of bytes or text.
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 BUFFER_BYTES = 1 << 16
+#: What is decompressed while as much of it is worked on.
+AHEAD_BYTES = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
 #: How much of a file is looked at before it is taken for text.
@@ -59,13 +62,16 @@ def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterat
     file = file_name(source)
     with _naming(file):
         raw, is_ours = _raw(source, file)
-    try:
-        with _naming(file):
-            stream = _decompressed(io.BufferedReader(_Counted(raw, count), BUFFER_BYTES))
-        yield io.BufferedReader(_Named(stream, file), BUFFER_BYTES)
-    finally:
+    with ExitStack() as closed_after:
         if is_ours:
-            raw.close()
+            closed_after.callback(raw.close)
+        plain: io.BufferedReader = io.BufferedReader(_Counted(raw, count), BUFFER_BYTES)
+        with _naming(file):
+            stream = _decompressed(plain)
+        if stream is not plain and is_ours and os.path.isfile(source):  # type: ignore[arg-type]
+            # A thread that waits for a pipe or a terminal could not be ended.
+            stream = closed_after.enter_context(_Ahead(stream))
+        yield io.BufferedReader(_Named(stream, file), BUFFER_BYTES)
 
 
 def read_text(source: Source, most_bytes: int | None = None) -> str:
@@ -207,6 +213,35 @@ def _decompressed(stream: io.BufferedReader) -> Any:
     import xopen  # takes as long as a short search
 
     return xopen.xopen(stream, "rb", threads=0)
+
+
+class _Ahead(io.RawIOBase):
+    """The bytes of a stream, decompressed in a thread of its own while the last ones are worked on."""
+
+    def __init__(self, stream: Any) -> None:
+        self._pieces = one_ahead(iter(lambda: _piece(stream), b""), waits=True)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = memoryview(next(self._pieces, b""))
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+    def close(self) -> None:
+        """Ends the thread."""
+        self._pieces.close()
+        super().close()
+
+
+def _piece(stream: Any) -> bytes:
+    """The next bytes, up to AHEAD_BYTES."""
+    data: bytes = stream.read(AHEAD_BYTES)
+    return data
 
 
 class _Members(io.RawIOBase):

@@ -139,12 +139,12 @@ class _Whole:
     @cached_property
     def names(self) -> Texts:
         """One per record, once all blocks are there."""
-        return Texts.of(joined(self._names))
+        return _moved(self._names)
 
     @cached_property
     def descriptions(self) -> Texts:
         """What followed each name in its header, once all blocks are there."""
-        return Texts.of(joined(self._descriptions))
+        return _moved(self._descriptions)
 
     def file_of(self, k: int) -> str:
         """The file that record k was read from."""
@@ -172,3 +172,10 @@ class _Whole:
             else f"record {number}, and record {other_number} of {shown(other_file)}, have"
         )
         raise InputError(f"{both} the same name: give each record its own", file=file, record=names[k])
+
+
+def _moved(pieces: list[Texts]) -> Texts:
+    """The texts of all pieces, of which none is left."""
+    together = Texts.of(joined(pieces))
+    pieces.clear()
+    return together
