@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from commands import timed, tropalign
+from commands import fasta, timed, tropalign
 from sets import FILES
 
 LONG = 100_000
@@ -74,17 +74,27 @@ def long_pair(options, scratch: Path) -> dict[str, float | str]:
 
 
 def start(options, scratch: Path) -> dict[str, float | str]:
-    """Wall time of a process that imports the package, of `tropalign --version`, and of an interpreter alone."""
+    """Wall time of a process that imports the package, of commands that do little, and of an interpreter alone.
+
+    "small" is the processor time of `tropalign pairs` on two sequences.
+    """
     commands = {
         "python": [sys.executable, "-c", ""],
         "import tropalign": [sys.executable, "-c", "import tropalign"],
         "import tropalign.pairwise": [sys.executable, "-c", "import tropalign.pairwise"],
         "tropalign --version": tropalign("--version"),
     }
-    return {
-        name: statistics.median(float(timed(words, scratch)["wall_s"]) for _ in range(3 if options.quick else 9))
-        for name, words in commands.items()
-    }
+    rounds = 3 if options.quick else 9
+
+    def median(words: list[str], what: str) -> float:
+        runs = [timed(words, scratch) for _ in range(rounds)]
+        if troubles := [run["failed"] for run in runs if "failed" in run]:
+            raise RuntimeError(troubles[0])
+        return statistics.median(float(run[what]) for run in runs)
+
+    two = fasta(scratch / "two.fasta", ["MKVLAAGWHHE", "MKVLAGWHHE"])
+    small = tropalign("pairs", str(two), "-q", "-o", str(scratch / "two.tsv"))
+    return {name: median(words, "wall_s") for name, words in commands.items()} | {"small": median(small, "processor_s")}
 
 
 EXTRAS = {

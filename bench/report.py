@@ -174,7 +174,11 @@ def extras(found: dict) -> list[str]:
         rows.append(["100,000 x 100,000 nucleotides, global, CIGAR, 2 threads", value, "5 GCUPS, 1 GB"])
     if "start" in good:
         goals = {"import tropalign": "0.25 s", "tropalign --version": "0.3 s"}
-        rows += [[f"`{name}`", f"{seconds:.2f} s", goals.get(name, "")] for name, seconds in good["start"].items()]
+        for name, seconds in good["start"].items():
+            if name == "small":
+                rows.append(["`tropalign pairs` of two proteins", f"{seconds:.2f} s of processor time", "0.12 s"])
+            else:
+                rows.append([f"`{name}`", f"{seconds:.2f} s", goals.get(name, "")])
     return (
         ["## The rest", "", *table(["what", "measured (wall time unless it says otherwise)", "to reach"], rows)]
         if rows

@@ -87,9 +87,9 @@ def cdr3(n: int) -> list[str]:
     return made
 
 
-def random_proteins(n: int, shortest: int, longest: int) -> list[str]:
+def random_proteins(n: int, shortest: int, longest: int, seed: int = 2) -> list[str]:
     """Random residues; lengths spread evenly on a logarithmic scale."""
-    rng = random.Random(2)
+    rng = random.Random(seed)
     lengths = (round(shortest * (longest / shortest) ** rng.random()) for _ in range(n))
     return ["".join(rng.choices(AMINO_ACIDS, k=length)) for length in lengths]
 

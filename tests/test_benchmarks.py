@@ -181,6 +181,23 @@ def test_loops_of_all_aligners_have_one_score(pairs):
                 assert answer["scores"] == own["scores"][: len(answer["scores"])] and answer["scores"], who
 
 
+def test_ssearch36_is_asked_the_same_question(pairs, tmp_path, monkeypatch):
+    import users
+
+    monkeypatch.setattr(
+        users, "random_proteins", lambda n, shortest, longest, seed=2: ["MKVLAAGWHHEMKVLAWW"] * min(n, 2)
+    )
+    if shutil.which("ssearch36") is None or not Path(users.tropalign()[0]).exists():
+        pytest.skip("no ssearch36 or no tropalign command")
+    rows = users.database(OPTIONS, tmp_path)
+    assert [row["unit"] for row in rows] == ["s", "s"]
+    assert all(row["peers"]["ssearch36"]["value"] > 0 and row["mb"] > 0 and "notes" not in row for row in rows)
+    monkeypatch.setattr(users, "ssearch36", lambda *arguments: ({"ssearch36": {"value": 1.0}}, [5, 6]))
+    assert users.database(OPTIONS, tmp_path)[0]["notes"][0].startswith(
+        "ssearch36, 500,000 peptides of 20-60 residues: "
+    )
+
+
 def test_a_command_that_fails_and_the_memory_of_one_that_does_not(pairs, tmp_path):
     from commands import median_of, timed
 
