@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 
 #include "orientation.hpp"
@@ -51,11 +52,14 @@ class Planner {
             counting_sort(entries, spare, 2 * (request_.queries.count + request_.targets.count),
                           [](const Entry &e) { return e.group; });
             spare = {};
-            for (size_t from = 0, to; from < entries.size(); from = to) {
-                to = from;
-                while (to < entries.size() && entries[to].group == entries[from].group) ++to;
-                shared_units(entries, from, to, single);
+            groups_of(entries);
+            for (size_t k = 0; k < groups_.size();) {
+                const bool two = k + 1 < groups_.size() && better_together(groups_[k], groups_[k + 1]);
+                if (two) shared_units(merged(groups_[k], groups_[k + 1]), groups_[k].rows, single);
+                else shared_units(groups_[k].pairs, groups_[k].rows, single);
+                k += two ? 2 : 1;
             }
+            groups_ = {};
         }
         single_units(single);
         finish();
@@ -120,10 +124,57 @@ class Planner {
         return lanes >= kLeastLanes ? lanes : 0;
     }
 
-    /// Units of pairs with one row sequence; entries [from, to) have their columns in descending length.
-    void shared_units(const std::vector<Entry> &entries, size_t from, size_t to, std::vector<Entry> &single) {
+    /// The pairs of one row sequence, the longest columns first.
+    struct Group {
+        std::span<const Entry> pairs;
+        int64_t rows;
+        bool mirrored;
+    };
+
+    /// The groups of `entries`, neighbours alike in their rows' lengths.
+    void groups_of(const std::vector<Entry> &entries) {
+        for (size_t from = 0, to; from < entries.size(); from = to) {
+            to = from;
+            while (to < entries.size() && entries[to].group == entries[from].group) ++to;
+            const int64_t first = entries[from].pair;
+            groups_.push_back({{entries.data() + from, to - from}, row_length(first), mirrored(first)});
+        }
+        std::stable_sort(groups_.begin(), groups_.end(), [](const Group &a, const Group &b) {
+            return a.mirrored != b.mirrored ? a.mirrored < b.mirrored : a.rows > b.rows;
+        });
+    }
+
+    /// Both groups' pairs, the longest columns first.
+    std::span<const Entry> merged(const Group &a, const Group &b) {
+        merged_.resize(a.pairs.size() + b.pairs.size());
+        std::merge(a.pairs.begin(), a.pairs.end(), b.pairs.begin(), b.pairs.end(), merged_.begin(),
+                   [&](const Entry &x, const Entry &y) { return column_length(x.pair) > column_length(y.pair); });
+        return merged_;
+    }
+
+    /// Columns swept when `n` of these pairs at a time fill a unit.
+    int64_t swept_columns(std::span<const Entry> pairs, size_t n) const {
+        int64_t sum = 0;
+        for (size_t k = 0; k < pairs.size(); k += n) sum += column_length(pairs[k].pair);
+        return sum;
+    }
+
+    /// Whether units with the row sequences of both groups cost less than units of each: with half of each group in a
+    /// unit, columns span half the lengths, and one unit instead of two is partly filled.
+    bool better_together(const Group &a, const Group &b) const {
+        const size_t lanes = lanes_, few = lanes / 8;
+        if (a.mirrored != b.mirrored || a.pairs.size() <= few || b.pairs.size() <= few) return false;
+        const int64_t together = a.rows * (swept_columns(a.pairs, lanes / 2) + swept_columns(b.pairs, lanes / 2)) / 2;
+        const int64_t apart = a.rows * swept_columns(a.pairs, lanes) + b.rows * swept_columns(b.pairs, lanes);
+        return static_cast<double>(together) * cost_of_two_rows(a.rows, traced_, lanes_) < static_cast<double>(apart);
+    }
+
+    /// Units of pairs whose row sequences, one or two, have `rows` residues at the most.
+    void shared_units(std::span<const Entry> entries, int64_t rows, std::vector<Entry> &single) {
+        size_t from = 0;
+        const size_t to = entries.size();
         while (from < to) {
-            const int64_t first = entries[from].pair, rows = row_length(first), columns = column_length(first);
+            const int64_t first = entries[from].pair, columns = column_length(first);
             const int lanes = traced_ && rows * columns >= kLongCells ? 0 : lanes_within(rows, columns, true);
             if (lanes == 0) {
                 plan_.long_pairs.push_back(entries[from++].pair);
@@ -134,7 +185,7 @@ class Planner {
             add(entries.data() + from, n, true);
             from += n;
         }
-        single.insert(single.end(), entries.begin() + from, entries.begin() + to);
+        single.insert(single.end(), entries.begin() + static_cast<ptrdiff_t>(from), entries.end());
     }
 
     void single_units(std::vector<Entry> &single) {
@@ -227,6 +278,8 @@ class Planner {
     const int lanes_;
     const size_t unit_bytes_;
     std::vector<uint8_t> query_in_rows_;
+    std::vector<Group> groups_;
+    std::vector<Entry> merged_;
     std::vector<int64_t> cost_;
     CpuPlan plan_;
 };

@@ -32,7 +32,7 @@ struct LanePair {
 struct Unit {
     LanePair lane[kMaxLanes];
     int n_lanes;
-    bool shared_rows;  // every lane has the same row sequence
+    bool shared_rows;  // the lanes have one or two row sequences among them
     bool mirrored;     // the tie rule's shorter sequence lies along the rows (ties.hpp)
 };
 

@@ -2,6 +2,7 @@
 //
 //  * ProfileScores: all lanes share the row sequence. One vector per letter and column (one byte look-up) then serves
 //    every row with that letter: one load per cell.
+//  * TwoProfiles: the lanes share two row sequences, a profile each: two loads per cell and a choice between them.
 //  * PairScores: every lane has rows of its own. Scores of 16 rows of a lane are one byte look-up in the matrix row of
 //    the lane's column letter; a transposition of 16 x 16 bytes (interleave.hpp has the picture) turns 16 lanes' rows
 //    into rows of lanes: about 11 operations per vector of cells, on every instruction set.
@@ -20,14 +21,15 @@ class ProfileScores {
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
 
-    /// `rows`: m letters; `memory`: room for bytes(m).
-    ProfileScores(const Scoring &scoring, const uint8_t *rows, int m, void *memory) : scoring_(scoring) {
+    /// m rows, of which `sequence` begins `start` rows after the first (before it where negative); the others pad.
+    /// `memory`: room for bytes(m).
+    ProfileScores(const Scoring &scoring, const Letters &sequence, int start, int m, void *memory) : scoring_(scoring) {
         profile_ = static_cast<Vec<T, B> *>(memory);
         offset_ = reinterpret_cast<uint16_t *>(profile_ + kLetters * kColumns);
         int slot[kLetters];
         for (int &s : slot) s = -1;
         for (int i = 0; i < m; ++i) {
-            int a = rows[i];
+            const int a = i >= start && i - start < sequence.length ? sequence.codes[i - start] : kPadCode;
             if (slot[a] < 0) slot[a] = n_letters_, letter_[n_letters_++] = static_cast<uint8_t>(a);
             offset_[i] = static_cast<uint16_t>(slot[a] * kColumns * B);
         }
@@ -71,6 +73,27 @@ class ProfileScores {
     uint16_t *offset_;
     int n_letters_ = 0;
     uint8_t letter_[kLetters];
+};
+
+template <class T, int B>
+class TwoProfiles {
+  public:
+    /// `of_second`: all bits of the lanes whose rows `second` describes.
+    TwoProfiles(const ProfileScores<T, B> &first, const ProfileScores<T, B> &second, Vec<T, B> of_second)
+        : first_(first), second_(second), of_second_(of_second) {}
+
+    template <int C>
+    void columns(const uint8_t *columns) {
+        first_.template columns<C>(columns);
+        second_.template columns<C>(columns);
+    }
+    [[gnu::always_inline]] Vec<T, B> score(int i, int c) const {
+        return of_second_ ? second_.score(i, c) : first_.score(i, c);
+    }
+
+  private:
+    ProfileScores<T, B> first_, second_;
+    Vec<T, B> of_second_;
 };
 
 template <class T, int B>

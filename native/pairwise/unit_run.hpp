@@ -65,7 +65,7 @@ class UnitRun {
         const size_t room = (m + n + 2) * scoring.traced();
         const size_t sizes[] = {
             state_bytes(band),
-            unit.shared_rows ? ProfileScores<T, B>::bytes(band) : PairScores<T, B>::bytes(band),
+            unit.shared_rows ? 2 * profile_bytes(band) : PairScores<T, B>::bytes(band),
             block * kTable,
             unit.shared_rows ? 0 : (band + 15) * kTable,
             std::max(block, unit.shared_rows ? 0 : band + 15) * kTable,
@@ -83,6 +83,8 @@ class UnitRun {
   private:
     /// Columns in whole groups of kColumns.
     static int64_t whole_columns(int64_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
+    /// Of one profile, in whole lines of 64 bytes.
+    static size_t profile_bytes(size_t rows) { return (ProfileScores<T, B>::bytes(rows) + 63) / 64 * 64; }
     static size_t state_bytes(size_t rows) { return sizeof(V) * 2 * (rows + 1); }
     /// Two vectors per column between bands; one per column of a block where only the last row is looked at.
     static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
@@ -106,6 +108,17 @@ class UnitRun {
         return load<T, B>(lanes);
     }
 
+    bool has_other_rows(int l) const {
+        const Letters &rows = pair_of(l).rows, &first = unit_.lane[0].rows;
+        return rows.codes != first.codes || rows.length != first.length;
+    }
+    /// All bits of the lanes whose rows are not the first lane's.
+    V lanes_of_second() const {
+        alignas(64) T lanes[L];
+        for (int l = 0; l < L; ++l) lanes[l] = static_cast<T>(-has_other_rows(l));
+        return load<T, B>(lanes);
+    }
+
     bool local() const { return scoring_.mode == Mode::local; }
 
     void measure() {
@@ -116,6 +129,8 @@ class UnitRun {
             scratch_.useful_cells += static_cast<uint64_t>(unit_.lane[l].rows.length) * unit_.lane[l].columns.length;
         }
         n_ = static_cast<int>(whole_columns(n_));
+        for (int l = unit_.n_lanes; unit_.shared_rows && l-- > 1;)
+            if (has_other_rows(l)) second_ = l;
         for (int l = 0; l < L; ++l) {
             const LanePair &pair = pair_of(l);
             row_start_[l] = local() ? 0 : m_ - pair.rows.length;
@@ -145,9 +160,18 @@ class UnitRun {
         for (int row0 = 0; row0 < m_; row0 += height) {
             const int rows = std::min(height, m_ - row0);
             if (unit_.shared_rows) {
-                void *memory = scratch_.get(Slot::scores, ProfileScores<T, B>::bytes(height));
-                ProfileScores<T, B> scores(scoring_, unit_.lane[0].rows.codes + row0, rows, memory);
-                each(scores, row0, rows);
+                const size_t size = profile_bytes(height);
+                auto *memory = static_cast<uint8_t *>(scratch_.get(Slot::scores, 2 * size));
+                const ProfileScores<T, B> first(scoring_, unit_.lane[0].rows, row_start_[0] - row0, rows, memory);
+                if (second_ == 0) {
+                    ProfileScores<T, B> scores = first;
+                    each(scores, row0, rows);
+                } else {
+                    const ProfileScores<T, B> second(scoring_, unit_.lane[second_].rows, row_start_[second_] - row0,
+                                                     rows, memory + size);
+                    TwoProfiles<T, B> scores(first, second, lanes_of_second());
+                    each(scores, row0, rows);
+                }
             } else {
                 void *memory = scratch_.get(Slot::scores, PairScores<T, B>::bytes(height));
                 const size_t size = static_cast<size_t>(whole_blocks(height)) * kTable;
@@ -364,6 +388,7 @@ class UnitRun {
     UnitScratch &scratch_;
     LaneResult *result_;
     int m_ = 0, n_ = 0, block_ = 0;  // block_: the first of the columns in letters_
+    int second_ = 0;                 // the first lane with the second of two shared row sequences, if there is one
     bool is_banded_ = false;
     int32_t row_start_[L], column_start_[L];
     uint8_t *letters_ = nullptr;
