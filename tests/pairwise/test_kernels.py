@@ -130,6 +130,15 @@ def test_full_vectors(engines, mode, gap):
     check(engines, "nucleotide", ["ACCA", "GATTACAGATTACAC"], targets, (2, -1), gap, mode)
 
 
+@pytest.mark.parametrize(("row_letters", "lengths"), [(300, (3, 9)), (6, (140, 150)), (135, (136, 138))])
+def test_equally_good_ends_in_full_vectors(engines, row_letters, lengths):
+    """A sweep numbers rows in parts of 128; the sequence that all lanes share is the longer one, or the shorter."""
+    rng = random.Random(row_letters)
+    query = "".join(rng.choice("ACGT") for _ in range(row_letters))
+    targets = ["".join(rng.choice("ACGT") for _ in range(rng.randint(*lengths))) for _ in range(66)]
+    check(engines, "nucleotide", [query], targets, (1, -2), (3, 2), "local")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_equal_lengths_put_the_query_in_the_rows(engines, mode):
     rng = random.Random(mode)
