@@ -34,7 +34,7 @@ def changed(rng, text, share, longest_gap=4):
 
 
 def matrix(is_whole=False, match=5, mismatch=-4):
-    """Scores of nucleotides. A score of letters that no sequence has, beyond 8 bits, makes all pairs go without bands."""
+    """Scores of nucleotides. One beyond 8 bits, of letters that no sequence has, makes all pairs go without bands."""
     scores = np.array(ta.SubstitutionMatrix.match_mismatch(match, mismatch).scores, np.int32)
     if is_whole:
         n = codes("dna", "N")[0]
