@@ -168,13 +168,13 @@ class BandPair {
     [[gnu::always_inline]] static void cells(V s, V edge, V &u, V &x, V &v, V &y, Mask *mask) {
         using Bits = typename Lanes<int8_t, B>::Bits;
         V a = x + u, b = y + v;
-        Bits e_wins, f_wins;
-        const V z = best_step<int8_t, B, Trace, false>(s, a, b, e_wins, f_wins);
+        Bits gap_wins, last_wins;
+        const V z = best_step<int8_t, B, Trace, false>(s, a, b, gap_wins, last_wins);
         const V v_new = z - u;
         u = z - v, v = v_new;
         a = a - z, b = b - z;
         if constexpr (Trace) {
-            mask->word[0] = e_wins, mask->word[1] = f_wins;
+            mask->word[0] = gap_wins, mask->word[1] = last_wins;
             mask->word[2] = goes_on<int8_t, B>(a, edge), mask->word[3] = goes_on<int8_t, B>(b, edge);
         }
         x = vmax(a, edge), y = vmax(b, edge);
@@ -315,7 +315,7 @@ class BandPair {
                 unsigned stops = 0;
                 for (int k = 0; k < kRunSteps; ++k) {
                     const Mask &mask = at[-k * back];
-                    stops |= ((mask.word[0] | mask.word[1]) >> bit_ & 1) << k;
+                    stops |= (mask.word[0] >> bit_ & 1) << k;
                 }
                 if (stops) {
                     run += __builtin_ctz(stops);
@@ -329,8 +329,7 @@ class BandPair {
 
         int positive_run(int i, int j, int &left);  // local mode has no bands
 
-        bool e_wins() const { return mask_->word[0] >> bit_ & 1; }
-        bool f_wins() const { return mask_->word[1] >> bit_ & 1; }
+        bool last_wins() const { return mask_->word[1] >> bit_ & 1; }
         int gap_length(bool is_e, int most) const {
             int k = 1;
             while (k < most && (is_e ? is_set(i_, j_ - k, 2) : is_set(i_ - k, j_, 3))) ++k;
