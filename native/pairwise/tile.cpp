@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../compute/parallel.hpp"
+#include "band_trials.hpp"
 #include "cpu_plan.hpp"
 #include "orientation.hpp"
 #include "ranges.hpp"
@@ -82,7 +83,8 @@ class TileRun {
     TileRun(const Kernels &kernels, const Scoring &scoring, const TileRequest &request)
         : kernels_(kernels), scoring_(scoring), request_(request),
           n_threads_(
-              static_cast<int>(std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))) {
+              static_cast<int>(std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))),
+          path_bytes_(request.memory_bytes) {
         const size_t n = request.n_pairs;
         out_.score = Buffer<int32_t>(n);
         if (scoring.depth == Depth::score) return;
@@ -100,29 +102,78 @@ class TileRun {
         const bool has_paths = scoring_.depth == Depth::alignment;
         const int64_t for_units = has_paths ? request_.memory_bytes / 4 * 3 : request_.memory_bytes;
         const size_t unit_bytes = for_units / n_threads_;
-        const CpuPlan plan = make_plan(request_, scoring_, kernels_, unit_bytes);
-        similar_bytes_ = std::min<int64_t>(unit_bytes / 2, kMostSimilarBytes);
-        path_bytes_ = request_.memory_bytes - static_cast<int64_t>(plan.most_bytes) * n_threads_;
-        for (int t = 0; t < n_threads_; ++t) arenas_.push_back({UnitScratch(unit_bytes), {}, 0});
-        run_units(plan, poll);
-        for (Arena &arena : arenas_) {
-            out_.useful_cells += arena.scratch.useful_cells;
-            out_.swept_cells += arena.scratch.swept_cells;
-            out_.walk_seconds += arena.scratch.walk_seconds;
-            out_.unit_seconds += arena.scratch.unit_seconds;
-            out_.unit_bytes += arena.scratch.most_bytes();
-            arena.scratch = UnitScratch();
-        }
-        path_bytes_ += static_cast<int64_t>(plan.most_bytes) * n_threads_;
-        for (size_t k = 0; k < plan.long_pairs.size() && out_.finished; ++k) {
-            const int64_t done = request_.n_pairs - static_cast<int64_t>(plan.long_pairs.size() - k);
-            align_long(plan.long_pairs[k], [&](int64_t) { return poll(done); });
-        }
+        run_bands(unit_bytes, poll);
+        if (out_.finished && request_.n_pairs > 0)
+            run_whole(unit_bytes, [&](int64_t k) { return poll(n_banded_ + k); });
+        take_account();
         if (out_.finished && scoring_.depth == Depth::alignment) collect_paths();
         return std::move(out_);
     }
 
   private:
+    /// Pairs of similar sequences; those that want the whole matrix stay in request_.
+    void run_bands(size_t unit_bytes, const Poll &poll) {
+        const BandTrials trials(request_, scoring_, *selected_band_kernels(), unit_bytes);
+        begin_arenas(trials.most_bytes(), trials.most_bytes());
+        if (trials.count() == 0) return;
+        std::vector<uint8_t> is_done(request_.n_pairs);
+        auto align = [&](int thread, int64_t k) {
+            LaneResult result;
+            if (!trials.align(k, arenas_[thread].scratch, result)) return;
+            keep(trials.pair(k), trials.query_in_rows(k), result, arenas_[thread].paths);
+            is_done[trials.pair(k)] = 1;
+            ++n_banded_;
+        };
+        const int64_t at_once =
+            std::clamp<int64_t>(trials.count() / (kRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
+        if (trials.count() == 1) align(0, 0);  // sooner than a thread begins
+        else
+            out_.finished =
+                parallel(n_threads_, trials.count(), at_once, align, [&](int64_t) { return poll(n_banded_); });
+        for (int64_t k = 0; k < request_.n_pairs; ++k) {
+            if (is_done[k]) continue;
+            number_.push_back(k);
+            rest_query_.push_back(request_.query_index[k]), rest_target_.push_back(request_.target_index[k]);
+        }
+        request_.n_pairs = static_cast<int64_t>(number_.size());
+        request_.query_index = rest_query_.data(), request_.target_index = rest_target_.data();
+    }
+
+    void run_whole(size_t unit_bytes, const Poll &poll) {
+        const CpuPlan plan = make_plan(request_, scoring_, kernels_, unit_bytes);
+        similar_bytes_ = std::min<int64_t>(unit_bytes / 2, kMostSimilarBytes);
+        begin_arenas(plan.most_bytes, unit_bytes);
+        run_units(plan, poll);
+        begin_arenas(0, 0);
+        for (size_t k = 0; k < plan.long_pairs.size() && out_.finished; ++k) {
+            const int64_t done = request_.n_pairs - static_cast<int64_t>(plan.long_pairs.size() - k);
+            align_long(plan.long_pairs[k], [&](int64_t) { return poll(done); });
+        }
+    }
+
+    /// New buffers of up to `most` bytes per thread for what comes next, which takes `taken`; the rest is for paths.
+    void begin_arenas(size_t taken, size_t most) {
+        take_account();
+        while (arenas_.size() < static_cast<size_t>(n_threads_)) arenas_.push_back({});
+        for (Arena &arena : arenas_) arena.scratch = UnitScratch(most);
+        path_bytes_ += (static_cast<int64_t>(taken_) - static_cast<int64_t>(taken)) * n_threads_;
+        taken_ = taken;
+    }
+
+    /// Of the threads' buffers, which are given back.
+    void take_account() {
+        size_t bytes = 0;
+        for (Arena &arena : arenas_) {
+            out_.useful_cells += arena.scratch.useful_cells;
+            out_.swept_cells += arena.scratch.swept_cells;
+            out_.walk_seconds += arena.scratch.walk_seconds;
+            out_.unit_seconds += arena.scratch.unit_seconds;
+            bytes += arena.scratch.most_bytes();
+            arena.scratch = UnitScratch();
+        }
+        out_.unit_bytes = std::max(out_.unit_bytes, bytes);
+    }
+
     void run_units(const CpuPlan &plan, const Poll &poll) {
         const auto n_units = static_cast<int64_t>(plan.units.size());
         const int64_t at_once = std::clamp<int64_t>(n_units / (kRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
@@ -222,7 +273,9 @@ class TileRun {
         if (out_.finished) keep(pair, chosen.query_in_rows, result, arenas_[0].paths);
     }
 
-    void keep(int64_t pair, bool query_in_rows, const LaneResult &r, PathStore &paths) {
+    /// `asked`: the pair's number in request_.
+    void keep(int64_t asked, bool query_in_rows, const LaneResult &r, PathStore &paths) {
+        const int64_t pair = number_.empty() ? asked : number_[asked];
         out_.score[pair] = r.score;
         if (scoring_.depth == Depth::score) return;
         out_.query_start[pair] = query_in_rows ? r.row_begin : r.column_begin;
@@ -244,15 +297,16 @@ class TileRun {
     }
 
     void collect_paths() {
-        out_.path_offsets = Buffer<int64_t>(request_.n_pairs + 1);
+        const auto n_pairs = static_cast<int64_t>(paths_.size());
+        out_.path_offsets = Buffer<int64_t>(n_pairs + 1);
         int64_t total = 0;
-        for (int64_t k = 0; k < request_.n_pairs; ++k) {
+        for (int64_t k = 0; k < n_pairs; ++k) {
             out_.path_offsets[k] = total;
             total += paths_[k].length;
         }
-        out_.path_offsets[request_.n_pairs] = total;
+        out_.path_offsets[n_pairs] = total;
         out_.path = Buffer<uint32_t>(total);
-        for (int64_t k = 0; k < request_.n_pairs; ++k) {
+        for (int64_t k = 0; k < n_pairs; ++k) {
             uint32_t *to = out_.path.data() + out_.path_offsets[k];
             if (paths_[k].length) std::memcpy(to, paths_[k].runs, sizeof(uint32_t) * paths_[k].length);
         }
@@ -260,11 +314,14 @@ class TileRun {
 
     const Kernels &kernels_;
     const Scoring &scoring_;
-    const TileRequest &request_;
+    TileRequest request_;                                     // all pairs, then those that bands leave
+    std::vector<int64_t> number_, rest_query_, rest_target_;  // these pairs' numbers in the tile, and their sequences
     const int n_threads_;
     std::vector<Arena> arenas_;
     int64_t similar_bytes_ = 0;
-    std::atomic<int64_t> path_bytes_{0};  // left for paths
+    std::atomic<int64_t> n_banded_{0};
+    std::atomic<int64_t> path_bytes_;  // left for paths
+    size_t taken_ = 0;                 // by each thread's buffers
     Buffer<Path> paths_;
     TileColumns out_;
 };

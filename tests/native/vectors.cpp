@@ -13,6 +13,7 @@
 #endif
 #include "../../native/simd/bytes.hpp"
 #include "../../native/simd/real.hpp"
+#include "../../native/simd/shift_out.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -154,6 +155,7 @@ void byte_operations() {
     for (int8_t &x : index) x = static_cast<int8_t>(random_bits() % 32);
     same<int8_t, B>("lookup32", lookup32<B>(table, load<int8_t, B>(index)), [&](int l) { return table[index[l]]; });
     same<int8_t, B>("shift_in", shift_in<B>(c.va(), c.vb()), [&](int l) { return l ? c.a[l - 1] : c.b[B - 1]; });
+    same<int8_t, B>("shift_out", shift_out<B>(c.va(), c.vb()), [&](int l) { return l + 1 < B ? c.a[l + 1] : c.b[0]; });
     same<int8_t, B>("unpack_low", unpack_low<B>(c.va(), c.vb()),
                     [&](int l) { return (l % 2 ? c.b : c.a)[l / 16 * 16 + l % 16 / 2]; });
     same<int8_t, B>("unpack_high", unpack_high<B>(c.va(), c.vb()),

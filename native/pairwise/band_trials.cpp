@@ -1,0 +1,142 @@
+#include "band_trials.hpp"
+
+#include <algorithm>
+
+#include "cpu_plan.hpp"
+#include "orientation.hpp"
+#include "ranges.hpp"
+
+namespace tropalign {
+namespace {
+
+/// Pairs of shorter sequences are swept whole in less time than a band takes to begin.
+constexpr int32_t kLeastResidues = 96;
+/// What a cell of a band costs in quarters of a cell of the matrix, with directions and without, and how many cells
+/// more each of its steps is worth (measured: 1,000 residues in a band of 640 diagonals take 37 us, the matrix 50 to
+/// 140).
+constexpr int64_t kTracedQuarters = 5, kScoreQuarters = 7, kStepCells = 48;
+/// A second band takes at most so many times what the widest first one does.
+constexpr size_t kWider = 4;
+/// What a letter that differs costs beside a substitution: some of them are gaps.
+constexpr double kLossFactor = 1.25;
+/// Cells that are swept in thirty times the time that a look at a residue takes: less of them would pay more than 3 %.
+constexpr int64_t kResidueCells = 250;
+/// Of so few kinds of letters are nucleotides, N and the like included.
+constexpr int64_t kFewLetters = 6;
+
+int64_t kinds(const LetterCounts &counts) {
+    return std::count_if(std::begin(counts.count), std::end(counts.count), [](int32_t n) { return n > 0; });
+}
+
+}  // namespace
+
+BandTrials::BandTrials(const TileRequest &request, const Scoring &scoring, const BandKernels &kernels,
+                       size_t unit_bytes)
+    : request_(request), scoring_(scoring), kernels_(kernels), best_(scoring),
+      one_set_(request.queries.codes == request.targets.codes), unit_bytes_(unit_bytes) {
+    if (scoring.mode != Mode::global || !fits(scoring, 8)) return;
+    look_at_sequences();
+    if (!counts_.empty()) choose();
+}
+
+BandTrials::Known BandTrials::known(int64_t pair) const {
+    const int64_t query = request_.query_index[pair], target = request_.target_index[pair];
+    const bool query_in_rows =
+        longer_in_rows(request_.queries[query].length, request_.targets[target].length).query_in_rows;
+    Known known{lane_pair(request_, pair, query_in_rows), static_cast<int32_t>(query),
+                static_cast<int32_t>(target + (one_set_ ? 0 : request_.queries.count)), false};
+    if (!query_in_rows) std::swap(known.rows, known.columns);
+    known.may_suit = known.lanes.columns.length >= kLeastResidues &&
+                     known.lanes.rows.length <= 2 * int64_t{known.lanes.columns.length};
+    return known;
+}
+
+void BandTrials::look_at_sequences() {
+    place_.assign(request_.queries.count + request_.targets.count, -1);
+    std::vector<Letters> used;
+    int64_t residues = 0, letters = 0, cells = 0;
+    for (int64_t k = 0; k < request_.n_pairs; ++k) {
+        const Known pair = known(k);
+        if (!pair.may_suit) continue;
+        cells += int64_t{pair.lanes.rows.length} * pair.lanes.columns.length;
+        for (const auto &[number, sequence] :
+             {std::pair(pair.rows, pair.lanes.rows), {pair.columns, pair.lanes.columns}}) {
+            if (place_[number] >= 0) continue;
+            place_[number] = static_cast<int32_t>(used.size());
+            used.push_back(sequence);
+            residues += sequence.length;
+        }
+    }
+    if (used.empty() || cells < kResidueCells * residues) return;
+    counts_.reserve(used.size()), sketches_.reserve(used.size());
+    for (const Letters &sequence : used) letters += kinds(counts_.emplace_back(sequence));
+    const auto n_used = static_cast<int64_t>(used.size());
+    word_ = word_for(residues / n_used, letters <= kFewLetters * n_used);
+    for (const Letters &sequence : used) sketches_.emplace_back(sequence, word_);
+}
+
+/// The mean score of two letters that are not the same, as often as the sequences have them.
+double BandTrials::score_of_others() const {
+    double share[kLetters] = {}, sum = 0, all = 0;
+    for (const LetterCounts &counts : counts_)
+        for (int a = 0; a < kLetters; ++a) share[a] += counts.count[a];
+    for (int a = 0; a < kLetters; ++a)
+        for (int b = 0; b < kLetters; ++b) {
+            if (a == b) continue;
+            sum += share[a] * share[b] * scoring_.matrix[a * kLetters + b];
+            all += share[a] * share[b];
+        }
+    return all > 0 ? sum / all : 0;
+}
+
+void BandTrials::choose() {
+    const Divergence divergence(word_);
+    const double other = score_of_others();
+    for (int64_t k = 0; k < request_.n_pairs; ++k) {
+        const Known pair = known(k);
+        if (!pair.may_suit) continue;
+        const double differ = divergence(sketches_[place_[pair.rows]], sketches_[place_[pair.columns]]);
+        if (differ >= 1) continue;
+        // A letter that differs costs its best score and that of two others.
+        const BandBound bounds = bound(pair);
+        const int32_t n = pair.lanes.columns.length;
+        const auto best = static_cast<double>(bounds.most(n));
+        const auto score = static_cast<int32_t>(best - kLossFactor * differ * (best - n * other));
+        const Band guessed = bounds.widened(bounds.narrowest(score), kernels_.lanes);
+        if (!pays(pair, guessed, unit_bytes_) || !kernels_.suits(scoring_, pair.lanes)) continue;
+        trials_.push_back({static_cast<uint32_t>(k), score});
+        most_bytes_ = std::max(most_bytes_, kernels_.bytes(scoring_, pair.lanes, guessed));
+    }
+    most_bytes_ = std::min(kWider * most_bytes_, unit_bytes_);
+}
+
+BandBound BandTrials::bound(const Known &pair) const {
+    return {scoring_, best_, pair.lanes, counts_[place_[pair.rows]], counts_[place_[pair.columns]]};
+}
+
+/// Whether the band is swept sooner than the whole matrix: its cells are those but for two triangles.
+bool BandTrials::pays(const Known &pair, const Band &band, size_t most_bytes) const {
+    const int64_t m = pair.lanes.rows.length, n = pair.lanes.columns.length;
+    const int64_t above = std::max<int64_t>(n - band.high, 0), below = std::max<int64_t>(m + band.low, 0);
+    const int64_t cells = m * n - above * above / 2 - below * below / 2 + (m + n) * kStepCells;
+    const int64_t quarters = scoring_.traced() ? kTracedQuarters : kScoreQuarters;
+    return cells * quarters < 4 * m * n && kernels_.bytes(scoring_, pair.lanes, band) <= most_bytes;
+}
+
+bool BandTrials::query_in_rows(int64_t k) const {
+    const int64_t pair = trials_[k].pair;
+    return longer_in_rows(request_.queries[request_.query_index[pair]].length,
+                          request_.targets[request_.target_index[pair]].length)
+        .query_in_rows;
+}
+
+bool BandTrials::align(int64_t k, UnitScratch &scratch, LaneResult &result) const {
+    const Known pair = known(trials_[k].pair);
+    const BandBound bounds = bound(pair);
+    const Band guessed = bounds.widened(bounds.narrowest(trials_[k].score), kernels_.lanes);
+    if (kernels_.run(scoring_, pair.lanes, guessed, scratch, result)) return true;
+    const Band sure = bounds.widened(bounds.narrowest(result.score), kernels_.lanes);
+    return pays(pair, sure, most_bytes_) && kernels_.run(scoring_, pair.lanes, sure, scratch, result);
+}
+
+}  // namespace tropalign

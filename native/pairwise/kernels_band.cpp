@@ -1,0 +1,28 @@
+// One pair within a band.
+#include "band_kernels.hpp"
+#include "band_pair.hpp"
+#include "ranges.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+namespace {
+
+bool suits(const Scoring &scoring, const LanePair &pair) {
+    if (!fits(scoring, 8)) return false;
+#if defined(__AVX512VBMI__)
+    if (ManyLetters::suits(scoring, pair)) return true;
+#endif
+    return FewLetters::suits(scoring, pair);
+}
+
+bool run(const Scoring &scoring, const LanePair &pair, const Band &band, UnitScratch &scratch, LaneResult &result) {
+#if defined(__AVX512VBMI__)
+    if (!FewLetters::suits(scoring, pair)) return BandPair<ManyLetters>(scoring, pair, band, scratch).run(result);
+#endif
+    return BandPair<FewLetters>(scoring, pair, band, scratch).run(result);
+}
+
+}  // namespace
+
+extern const BandKernels band_kernels = {kVectorBytes, suits, BandPair<FewLetters>::bytes, run};
+
+}  // namespace tropalign::TROPALIGN_ISA
