@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tropalign as ta
-from tropalign.sequences.batch import reverse_complement
+from tropalign.sequences.batch import held_bytes, reverse_complement
 
 TEXTS = ["MKVlag", "WW", "X*", "mkv"]
 
@@ -206,3 +206,24 @@ def test_names_and_lengths_alone(batch):
         ta.SequenceBatch.without_residues(("a",), [-1], ta.PROTEIN)
     with pytest.raises(ValueError, match="2 names, 2 offsets"):
         ta.SequenceBatch.without_residues(("a", "b"), [1], ta.PROTEIN)
+
+
+def test_names_from_a_file_become_texts_when_they_are_asked_for(tmp_path):
+    path = tmp_path / "a.fa"
+    path.write_text(">a one\nMKV\n>b\nMKL\n>cd two  three\nMW\n")
+    made = [ta.read_sequences(path) for _ in range(5)]
+    assert all("names" not in vars(batch) and "descriptions" not in vars(batch) for batch in made)
+    plain = ta.SequenceBatch.from_strings(["MKV", "MKL", "MW"], ["a", "b", "cd"])
+    assert made[0].fingerprint() == plain.fingerprint() and held_bytes(made[0]) == held_bytes(plain) + 2 * 64 + 13
+    assert len(made[0]) == 3 and list(made[0].name_texts) == ["a", "b", "cd"] and "names" not in vars(made[0])
+    assert made[0].names == ("a", "b", "cd") and type(made[0].names) is tuple and made[0].names is made[0].names
+    assert made[0].descriptions == ("one", "", "two  three")
+    for other in (
+        pickle.loads(pickle.dumps(made[1])),
+        copy.deepcopy(made[2]),
+        replace(made[3]),
+        made[4][[0, 1, 2]],
+    ):
+        assert (other.names, other.descriptions) == (made[0].names, made[0].descriptions)
+        assert other.fingerprint() == plain.fingerprint()
+    assert not hasattr(made[0], "title")

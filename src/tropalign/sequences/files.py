@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import io
-import lzma
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -204,13 +202,18 @@ class _Named(io.RawIOBase):
 def _decompressed(stream: io.BufferedReader) -> Any:
     """The plain bytes of a stream that may be compressed, by its first bytes."""
     begin = stream.peek(6)[:6]
+    # What decompresses is loaded where it is needed: it takes as long as a short search.
     if begin.startswith(b"BZh"):
-        return _Members(stream, bz2.BZ2Decompressor)
+        import bz2
+
+        return _Members(stream, bz2.BZ2Decompressor, OSError)
     if begin == b"\xfd7zXZ\x00":
-        return _Members(stream, lzma.LZMADecompressor)
+        import lzma
+
+        return _Members(stream, lzma.LZMADecompressor, lzma.LZMAError)
     if not begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # neither gzip nor Zstandard
         return stream
-    import xopen  # takes as long as a short search
+    import xopen
 
     return xopen.xopen(stream, "rb", threads=0)
 
@@ -245,10 +248,18 @@ def _piece(stream: Any) -> bytes:
 
 
 class _Members(io.RawIOBase):
-    """bzip2 or xz, several members one after another; Python's readers take what follows the last one for nothing."""
+    """bzip2 or xz, several members one after another; Python's readers take what follows the last one for nothing.
 
-    def __init__(self, stream: io.BufferedReader, member: Callable[[], Any]) -> None:
-        self._stream, self._new, self._member = stream, member, member()
+    Parameters
+    ----------
+    member
+        Makes what decompresses a member.
+    error
+        What that raises where no member begins.
+    """
+
+    def __init__(self, stream: io.BufferedReader, member: Callable[[], Any], error: type[Exception]) -> None:
+        self._stream, self._new, self._member, self._error = stream, member, member(), error
         self._data = b""
 
     def readable(self) -> bool:
@@ -278,7 +289,7 @@ class _Members(io.RawIOBase):
             rest = data.lstrip(b"\0")
         try:
             self._new().decompress(rest, 1)
-        except (OSError, lzma.LZMAError):
+        except self._error:
             raise ValueError("other bytes follow its end") from None
         self._member, self._data = self._new(), rest
         return True
