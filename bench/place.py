@@ -10,8 +10,9 @@ The page is written by a run that compared with PaPaRa, or to --output. Exit sta
 
 Reads and reference: examples/16s (802 16S sequences of 3,644 columns, 400 reads of about 100 bases); the true column of
 every base is in bench/data/place, PaPaRa's best branches are those of the tests. Scoring rates are processor time of
-the native call, medians of three; commands are whole processes with -t 1, wall time, medians of three (PaPaRa, hmmalign
-and mafft: one).
+the native call, medians of three; commands are whole processes with -t 1, processor time, medians of three (PaPaRa,
+hmmalign and mafft: one; two threads: wall time). --large DIR takes DIR/ref.phy, DIR/ref.nwk and DIR/reads.fasta for the
+large reference; without it one is made of the example's.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ PAPARA_BEST = ROOT / "tests" / "phylo" / "papara25_best.tsv"
 COMMAND = [sys.executable, "-m", "tropalign.cli.main", "place"]
 #: Tips and columns of the large reference, as those on which PaPaRa took 1.64 GB.
 LARGE_TIPS, LARGE_COLUMNS = 4397, 4655
+EVERY = "tropalign, every branch scored"
 
 
-def measure(command: list[Any], cwd: Path | None = None) -> tuple[float, float]:
-    """Wall seconds and peak memory in MB of a command."""
+def measure(command: list[Any], cwd: Path | None = None, wall: bool = False) -> tuple[float, float]:
+    """Seconds of processor time (or of the clock) and peak memory in MB of a command."""
     begin = time.perf_counter()
     with open(os.devnull, "wb") as nowhere:
         process = subprocess.Popen(list(map(str, command)), stdout=nowhere, stderr=subprocess.PIPE, cwd=cwd)
@@ -54,12 +56,13 @@ def measure(command: list[Any], cwd: Path | None = None) -> tuple[float, float]:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{command[0]} failed: {error.decode()[-300:]}")
-    return time.perf_counter() - begin, usage.ru_maxrss / 1000
+    seconds = time.perf_counter() - begin if wall else usage.ru_utime + usage.ru_stime
+    return seconds, usage.ru_maxrss / 1000
 
 
-def median(command: list[Any], rounds: int) -> tuple[float, float]:
+def median(command: list[Any], rounds: int, wall: bool = False) -> tuple[float, float]:
     """Medians of `measure` over that many rounds."""
-    runs = [measure(command) for _ in range(rounds)]
+    runs = [measure(command, wall=wall) for _ in range(rounds)]
     return statistics.median(seconds for seconds, _ in runs), statistics.median(memory for _, memory in runs)
 
 
@@ -224,16 +227,18 @@ def large_reference(folder: Path) -> tuple[Path, Path]:
     return folder / "large.phy", folder / "large.nwk"
 
 
-def commands(reads: Path, folder: Path, rounds: int) -> tuple[dict[str, dict[str, Any]], float]:
-    """Time, memory and columns of tropalign with one thread; the time of two threads with every branch scored."""
+def commands(reads: Path, folder: Path, rounds: int) -> tuple[dict[str, dict[str, Any]], tuple[float, float]]:
+    """Time, memory and columns of tropalign with one thread; the times of one and two with every branch scored."""
     place = [*COMMAND, "--reference", folder / "ref.phy", "--tree", TREE, reads, "-q", "--device", "cpu"]
     place += ["-o", folder / "o.fasta", "--table", folder / "t.tsv"]
     table: dict[str, dict[str, Any]] = {}
-    for name, words in (("tropalign", ["-t", 1]), ("tropalign, every branch scored", ["-t", 1, "--no-pruning"])):
-        seconds, memory = median([*place, *words], rounds)
+    ways = {"tropalign": [], "tropalign, both strands": ["--strand", "both"], EVERY: ["--no-pruning"]}
+    for name, words in ways.items():
+        seconds, memory = median([*place, *words, "-t", 1], rounds)
         table[name] = {"seconds": seconds, "memory": memory, "found": columns_found(reads)}
         print(name, seconds, memory, flush=True)
-    return table, median([*place, "-t", 2, "--no-pruning"], rounds)[0]
+    one, two = (median([*place, "-t", n, "--no-pruning"], rounds, wall=True)[0] for n in (1, 2))
+    return table, (one, two)
 
 
 def equal_to_papara(table: Path) -> int:
@@ -243,13 +248,23 @@ def equal_to_papara(table: Path) -> int:
     return sum([row[1], row[3]] == best[row[0]] for row in lines)
 
 
-def large(reads: Path, folder: Path) -> tuple[float, float]:
-    """Time and memory of forty reads in the large reference."""
-    alignment, tree = large_reference(folder)
+def large(reads: Path, folder: Path, given: Path | None, rounds: int) -> list[str]:
+    """Time and memory of forty reads in the large reference, as lines of the page."""
+    lines = [f"The reference of {given}, 40 reads:"]
+    if given is None:
+        alignment, tree = large_reference(folder)
+        lines = [
+            f"A reference of {LARGE_TIPS:,} tips and {LARGE_COLUMNS:,} columns (each tip of the example a ladder",
+            "of five or six copies with 5 % of their letters changed; the first columns repeated at the end),",
+            "40 reads:",
+        ]
+    else:
+        alignment, tree, reads = given / "ref.phy", given / "ref.nwk", given / "reads.fasta"
     few = folder / "few.fasta"
     few.write_text("".join(f">{name}\n{text}\n" for name, text in list(read_records(reads).items())[:40]))
     words = ["--reference", alignment, "--tree", tree, few, "-q", "-o", folder / "l.fasta", "-t", 1, "--device", "cpu"]
-    return measure([*COMMAND, *words])
+    seconds, memory = median([*COMMAND, *words], rounds)
+    return [*lines, f"{seconds:.2f} s, {memory:.0f} MB at most."]
 
 
 def run(options: argparse.Namespace, folder: Path) -> list[str]:
@@ -264,7 +279,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     truth = {name: columns for name, columns in truth_of().items() if name in dict(chosen)}
     rates = scoring_rates(reads)
     print(rates, flush=True)
-    table, two = commands(reads, folder, 1 if options.quick else 3)
+    table, by_threads = commands(reads, folder, 1 if options.quick else 3)
     if options.papara:
         table["PaPaRa 2.5"] = with_papara(options.papara, reads, folder, reference)
     if shutil.which("hmmalign") and not options.quick:
@@ -272,16 +287,18 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     if options.with_mafft and shutil.which("mafft"):
         table["mafft --addfragments"] = with_mafft(reads, folder, reference)
     equal = equal_to_papara(folder / "t.tsv")
-    return page(rates, table, two, truth, equal, None if options.quick else large(reads, folder))
+    return page(
+        rates, table, by_threads, truth, equal, None if options.quick else large(reads, folder, options.large, 3)
+    )
 
 
 def page(
     rates: dict[str, float],
     table: dict[str, Any],
-    two: float,
+    by_threads: tuple[float, float],
     truth: dict[str, list[int]],
     equal: int,
-    large: tuple[float, float] | None,
+    large: list[str] | None,
 ) -> list[str]:
     """The page, in Markdown."""
     names = {
@@ -317,20 +334,14 @@ def page(
         ratio = f"{papara / row['seconds']:.1f}x" if papara else "-"
         share = share_right(row["found"], truth)
         lines.append(f"| {name} | {row['seconds']:.2f} | {ratio} | {row['memory']:.0f} | {share:.2%} |")
-    one = table["tropalign, every branch scored"]["seconds"]
+    one, two = by_threads
+    both = table["tropalign, both strands"]["seconds"] / table["tropalign"]["seconds"]
     lines += [
         "",
-        f"Two threads, every branch scored: {two:.2f} s, {one / two:.2f}x.",
+        f"Seconds are processor time. Both strands: {both:.2f} times one.",
+        f"Two threads, every branch scored: {two:.2f} s by the clock, {one / two:.2f}x.",
     ]
-    if large is None:
-        return lines
-    return [
-        *lines,
-        "",
-        f"A reference of {LARGE_TIPS:,} tips and {LARGE_COLUMNS:,} columns (each tip of the example a ladder of five",
-        "or six copies with 5 % of their letters changed; the first columns repeated at the end), 40 reads:",
-        f"{large[0]:.1f} s, {large[1]:.0f} MB at most.",
-    ]
+    return [*lines, "", *large] if large else lines
 
 
 def main() -> int:
@@ -339,6 +350,7 @@ def main() -> int:
     parser.add_argument("--papara", type=Path)
     parser.add_argument("--with-mafft", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--large", type=Path, metavar="DIR", help="a large reference with reads")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     absent = [path for path in (ALIGNMENT, TREE, READS, TRUTH, PAPARA_BEST) if not path.exists()]

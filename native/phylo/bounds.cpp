@@ -111,7 +111,7 @@ BranchBounds make_bounds(const ReferencePlanes &planes) {
 }
 
 bool can_prune(const PlaceScoring &s) {
-    return s.mismatch == 0 && !s.whole_read && s.match >= 0 && s.on_gap <= 0 && s.match + s.on_gap <= 0;
+    return s.mismatch == 0 && !s.whole_read && s.match > 0 && s.on_gap <= 0 && s.match + s.on_gap <= 0;
 }
 
 PlaceScoring of_bounds(PlaceScoring s) {

@@ -65,10 +65,12 @@ struct PlaceScratch {
     std::vector<uint8_t> rows, profile;
 };
 
-/// Scores of 64 lanes. `ends`, if not null, is [n_columns / kPlaceColumns + 1][64]: the best score of a read whose last
-/// base stands in these columns, and in the last entry that of a read that hangs over the last column (8 and 16 bits).
-using ScoreGroup = void (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &,
-                            int32_t *score, uint16_t *ends);
+/// Scores of 64 lanes; returns the cells computed. With `least` above 0, which wants can_prune, scores of `least` or
+/// more are exact and others never too high; else all are exact. `ends`, if not null, is [n_columns / kPlaceColumns +
+/// 1][64]: the best score of a read whose last base stands in these columns, and in the last entry that of a read that
+/// hangs over the last column (8 and 16 bits), as exact as the scores.
+using ScoreGroup = int64_t (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &,
+                               int32_t least, int32_t *score, uint16_t *ends);
 
 /// Kernels of one instruction set.
 struct PlaceKernels {

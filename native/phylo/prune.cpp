@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <numeric>
+#include <utility>
 
 #include "../compute/parallel.hpp"
 
@@ -125,14 +125,14 @@ class Pruner {
     /// the strand that they belong to.
     int run(const std::vector<OwnLetters> &letters, int32_t *score, int32_t *columns) {
         cells_ = 0;
-        for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k]);
-        // First the strand that promises more: the other one has to beat its score, or to equal it if it is the read's
-        // own, and mostly promises less.
-        const int first = letters.size() == 2 && strands_[1].promise > strands_[0].promise ? 1 : 0, other = 1 - first;
+        for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k], 0, 0);
+        // First the strand of which the first bounds promise more: the other one has to beat its score, or to equal it
+        // if it is the read's own, and mostly promises less.
+        const bool turned = letters.size() == 2 && promise(strands_[1], 0) > promise(strands_[0], 0);
+        const int first = turned ? 1 : 0, other = 1 - first;
         complete(letters[first].letters(), strands_[first], 0, score, columns);
         if (letters.size() == 1) return first;
-        const int32_t floor = other == 0 ? best_ : best_ + 1;
-        if (strands_[other].promise < floor) return first;
+        const int32_t floor = turned ? best_ : best_ + 1;
         int32_t other_columns[2];
         complete(letters[other].letters(), strands_[other], floor, other_score_.data(), other_columns);
         if (best_ < floor) return first;
@@ -147,30 +147,41 @@ class Pruner {
     struct Strand {
         std::vector<int32_t> upper;  // [lane]
         std::vector<uint16_t> ends;  // of each group of bounds [strip, then the last column][lane]
-        int32_t promise = 0;         // the highest of `upper`
     };
 
-    void find_upper(const ReadLetters &read, Strand &strand) {
-        for (int64_t group = 0; group < bounds_.n_groups; ++group) {
-            const LanePlanes lanes{&bounds_.words[bounds_.words_before[group]],
-                                   bounds_.n_columns[group],
-                                   planes_.n_states + 2,
-                                   planes_.n_states,
-                                   0,
-                                   true,
-                                   ~uint64_t{0}};
-            score_group_(of_bounds_, lanes, read, scratch_, &strand.upper[group * kPlaceLanes],
-                         &strand.ends[ends_before_[group]]);
-            cells_ += kPlaceLanes * lanes.n_columns * read.length;
-        }
-        strand.promise = *std::max_element(strand.upper.begin(), strand.upper.begin() + bounds_.n_bounds);
+    /// Sweeps a group of bounds; what is below `least` may be too low.
+    void find_upper(const ReadLetters &read, Strand &strand, int64_t group, int32_t least) {
+        const LanePlanes lanes{&bounds_.words[bounds_.words_before[group]],
+                               bounds_.n_columns[group],
+                               planes_.n_states + 2,
+                               planes_.n_states,
+                               0,
+                               true,
+                               ~uint64_t{0}};
+        cells_ += score_group_(of_bounds_, lanes, read, scratch_, least, &strand.upper[group * kPlaceLanes],
+                               &strand.ends[ends_before_[group]]);
     }
 
-    /// Scores of one strand that are `floor` or more and change the result: best_, and the columns.
-    void complete(const ReadLetters &read, const Strand &strand, int32_t floor, int32_t *score, int32_t *columns) {
+    /// The lanes of a group that bounds have.
+    std::pair<int64_t, int64_t> lanes_of(int64_t group) const {
+        return {group * kPlaceLanes, std::min((group + 1) * kPlaceLanes, bounds_.n_bounds)};
+    }
+
+    /// What the bounds of a group promise at most.
+    int32_t promise(const Strand &strand, int64_t group) const {
+        const auto [begin, end] = lanes_of(group);
+        return *std::max_element(strand.upper.begin() + begin, strand.upper.begin() + end);
+    }
+
+    /// Scores of one strand that are `floor` or more and change the result: best_, and the columns. Its first group of
+    /// bounds has been swept.
+    void complete(const ReadLetters &read, Strand &strand, int32_t floor, int32_t *score, int32_t *columns) {
         std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
         least_ = best_ = 0, wanted_ = floor_ = floor;
-        score_most_promising(read, strand, score);
+        for (int64_t group = 0; group < bounds_.n_groups; ++group) {
+            if (group > 0) find_upper(read, strand, group, wanted_);
+            if (promise(strand, group) >= wanted_) score_most_promising(read, strand, group, score);
+        }
         score_candidates(read, strand, score);
         for (int64_t lane = 0; lane < planes_.n_groups * kPlaceLanes; ++lane)
             if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough
@@ -184,20 +195,28 @@ class Pruner {
 
     int32_t upper_of(const Strand &strand, int64_t bound) const { return strand.upper[bounds_.lane_of_bound[bound]]; }
 
-    /// Scores of the branches of the bounds that promise most, where they promise it: a least score of the best.
-    void score_most_promising(const ReadLetters &read, const Strand &strand, int32_t *score) {
-        order_.resize(bounds_.n_bounds);
-        std::iota(order_.begin(), order_.end(), 0);
+    /// The bounds that promise what is wanted, among those of lanes [begin, end): first those that promise most.
+    const std::vector<int64_t> &ranked(const Strand &strand, int64_t begin, int64_t end) {
+        order_.clear();
+        for (int64_t lane = begin; lane < end; ++lane)
+            if (strand.upper[lane] >= wanted_) order_.push_back(bounds_.bound_of_lane[lane]);
         std::sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
             const int32_t of_a = upper_of(strand, a), of_b = upper_of(strand, b);
             return of_a != of_b ? of_a > of_b : a < b;
         });
-        const auto n_first = std::min<int64_t>(kBoundsPerGroup, bounds_.n_bounds);
+        return order_;
+    }
+
+    /// Scores of the branches of those bounds of a group that promise most, where they promise it: a least score of the
+    /// best.
+    void score_most_promising(const ReadLetters &read, const Strand &strand, int64_t group, int32_t *score) {
+        const auto [begin, end] = lanes_of(group);
+        const std::vector<int64_t> &order = ranked(strand, begin, end);
         std::vector<Candidate> first;
         std::vector<Window> windows;
-        for (int64_t k = 0; k < n_first; ++k) {
-            find_windows(strand, order_[k], read.length, upper_of(strand, order_[k]), windows);
-            first.push_back({order_[k], windows.front()});
+        for (std::size_t k = 0; k < std::min<std::size_t>(kBoundsPerGroup, order.size()); ++k) {
+            find_windows(strand, order[k], read.length, upper_of(strand, order[k]), windows);
+            first.push_back({order[k], windows.front()});
         }
         score_branches(read, first, score);
     }
@@ -240,8 +259,7 @@ class Pruner {
     void score_branches(const ReadLetters &read, const std::vector<Candidate> &chosen, int32_t *score) {
         slots_.take_all(planes_, chosen);
         int32_t found[kPlaceLanes];
-        score_group_(s_, slots_.lanes(), read, scratch_, found, nullptr);
-        cells_ += kPlaceLanes * slots_.lanes().n_columns * read.length;
+        cells_ += score_group_(s_, slots_.lanes(), read, scratch_, wanted_, found, nullptr);
         bool is_higher = false;
         for (std::size_t slot = 0; slot < chosen.size(); ++slot)
             for (int k = 0; k < kBranchesPerBound; ++k) {
@@ -269,8 +287,7 @@ class Pruner {
     void keep_wanted(const ReadLetters &read, std::vector<Candidate> &chosen) {
         slots_.take_kept(planes_, bounds_, chosen);
         int32_t found[kPlaceLanes];
-        score_group_(of_bounds_, slots_.lanes(), read, scratch_, found, nullptr);
-        cells_ += kPlaceLanes * slots_.lanes().n_columns * read.length;
+        cells_ += score_group_(of_bounds_, slots_.lanes(), read, scratch_, wanted_, found, nullptr);
         std::size_t n_kept = 0;
         for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
             const int32_t *of_slot = found + slot * kBranchesPerBound;
@@ -289,9 +306,10 @@ class Pruner {
             }
         };
         std::vector<Candidate> candidates;
-        for (std::size_t k = 0; k < order_.size() && upper_of(strand, order_[k]) >= wanted_; ++k) {
-            find_windows(strand, order_[k], read.length, wanted_, windows);
-            for (const Window &window : windows) candidates.push_back({order_[k], window});
+        const std::vector<int64_t> &order = ranked(strand, 0, bounds_.n_bounds);
+        for (std::size_t k = 0; k < order.size() && upper_of(strand, order[k]) >= wanted_; ++k) {
+            find_windows(strand, order[k], read.length, wanted_, windows);
+            for (const Window &window : windows) candidates.push_back({order[k], window});
             while (candidates.size() >= kBoundsPerGroup) {
                 chosen.assign(candidates.begin(), candidates.begin() + kBoundsPerGroup);
                 candidates.erase(candidates.begin(), candidates.begin() + kBoundsPerGroup);

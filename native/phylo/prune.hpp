@@ -30,15 +30,18 @@
 // counts as 0 (docs/place.md).
 //
 // Steps, of a read or of each of its strands:
-//   1. All bounds are swept.
-//   2. The eight that promise most are scored, branch by branch, where they promise it: the n_best-th best score so far
-//      is T. A branch is wanted if it scores more, or as much if that is the best score, too: others leave the best
-//      branches and the n_best highest scores as they are.
-//   3. Bounds of which a wanted score is possible, in falling order: their branches are swept without the columns that
+//   1. Groups of 64 bounds are swept, one after another. After each the eight bounds that promise most are scored,
+//   branch by
+//      branch, where they promise it: the n_best-th best score so far is T. A branch is wanted if it scores more, or as
+//      much if that is the best score, too: others leave the best branches and the n_best highest scores as they are.
+//      Sweeps leave out rows in which no cell can lead to a wanted score (score_kernels.hpp), so that later groups cost
+//      less.
+//   2. Bounds of which a wanted score is possible, in falling order: their branches are swept without the columns that
 //      the bound drops, which takes less than half the columns and is never too low;
-//   4. eight bounds that this leaves are scored, and T grows.
-// Of two strands the one whose bounds promise more comes first; the other one is done with when its bounds promise less
-// than the score to beat: the first one's if the read's own strand is the other one and wins ties, else one more.
+//   3. eight bounds that this leaves are scored, and T grows.
+// Of two strands the one whose first group promises more comes first. The other one is wanted only where it beats the
+// first one's score, or equals it if it is the read's own strand, which wins ties: its sweeps begin with that score,
+// and mostly no bound reaches it.
 #pragma once
 #include <atomic>
 

@@ -25,11 +25,13 @@ template <class T>
 class PlaceSweep {
     static constexpr int kBytes = kVectorBytes, kLanes = kBytes / static_cast<int>(sizeof(T));
     static constexpr int kStrip = kVectorBytes == 64 ? 4 : 2;
+    static constexpr int kBlock = 8;  // rows that are looked at together
     using V = Vec<T, kBytes>;
 
   public:
     PlaceSweep(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read, PlaceScratch &scratch)
-        : planes_(planes), read_(read), match_(splat<T, kBytes>(static_cast<T>(scoring.match - scoring.mismatch))),
+        : planes_(planes), read_(read), match_score_(scoring.match),
+          match_(splat<T, kBytes>(static_cast<T>(scoring.match - scoring.mismatch))),
           mismatch_(splat<T, kBytes>(static_cast<T>(scoring.mismatch))),
           on_gap_(splat<T, kBytes>(static_cast<T>(scoring.on_gap))),
           gap_open_(splat<T, kBytes>(static_cast<T>(scoring.gap_open))),
@@ -42,8 +44,14 @@ class PlaceSweep {
         rows_ = aligned(scratch.rows), profile_ = aligned(scratch.profile);
     }
 
-    /// The lanes from `first_lane` on, with all four ends free.
-    void run(int first_lane, int32_t *score, uint16_t *ends) {
+    /// The lanes from `first_lane` on, with all four ends free. Scores of `least` or more are exact, others never too
+    /// high.
+    void run(int first_lane, int32_t least, int32_t *score, uint16_t *ends) {
+        least_ = least;
+        // Rows of which the one above may have an H of 0 and lead to `least`.
+        const int32_t needed = least > 0 ? (least + match_score_ - 1) / match_score_ : 0;  // bases
+        free_rows_ = std::clamp(read_.length - needed + 1, 0, read_.length);
+        live_rows_ = free_rows_;
         const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
         for (int32_t b = 0; b < read_.length; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
         V best = zero;  // the score of a read that overlaps nothing
@@ -88,7 +96,10 @@ class PlaceSweep {
             if (last == n - 1) best = vmax(best, above);
         }
         for (int l = 0; l < kLanes; ++l) score[first_lane + l] = static_cast<int32_t>(best[l]);
+        cells_ += n * (spare + 1) * kLanes;
     }
+
+    int64_t cells() const { return cells_; }
 
   private:
     static V *aligned(std::vector<uint8_t> &memory) {
@@ -150,6 +161,37 @@ class PlaceSweep {
         return next;
     }
 
+    // Rows below the last live one are left out. A cell is live where the bases after it could lift its H to `least`:
+    //     H(b,a) >= least - match (n - 1 - b)
+    // Every cell of an alignment that scores `least` is live, and below a row without a live cell, in this strip and
+    // left of it, no cell gets live but by the corner. What is not swept counts as H = 0, which is never too high.
+    //
+    //              | strip |
+    //              | above |
+    //       -----c-+-------+          c: the corner
+    //       left   | block |
+
+    /// A live cell of this row, which is none of the free ones but the last, has an H above it.
+    V limit(int32_t row) const {
+        const int32_t needed = least_ - match_score_ * (read_.length - 1 - row);
+        return splat<T, kBytes>(static_cast<T>(needed - 1 + PlaceLanes<T>::zero));
+    }
+
+    /// After a strip of so many rows: which of them the next one has to begin with.
+    void swept(int32_t n_rows) {
+        cells_ += int64_t{kStrip} * kLanes * n_rows;
+        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        while (n_rows > free_rows_) {
+            const int32_t first = std::max(free_rows_, n_rows - kBlock);
+            V highest = zero;
+            for (int32_t b = first; b < n_rows; ++b) highest = vmax(highest, rows_[2 * b]);
+            if (any_gt<T, kBytes>(highest, limit(first))) break;
+            for (int32_t b = first; b < n_rows; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
+            n_rows = first;
+        }
+        live_rows_ = n_rows;
+    }
+
     /// Four columns; returns the best of the last row.
     [[gnu::noinline]] V strip4(const uint64_t *columns, int first_lane) {
         const int p = planes_.n_planes;
@@ -160,17 +202,23 @@ class PlaceSweep {
                 extend2 = extend_of(columns + 2 * p, first_lane), extend3 = extend_of(columns + 3 * p, first_lane);
         V above0 = zero, above1 = zero, above2 = zero, above3 = zero;
         V f0 = impossible, f1 = impossible, f2 = impossible, f3 = impossible, corner = zero;
-        for (int32_t b = 0; b < read_.length; ++b) {
-            const V *score = profile_ + read_.letter[b] * 4;
-            V h = rows_[2 * b], e = rows_[2 * b + 1], diagonal = corner;
-            corner = h;
-            diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0);
-            diagonal = cell(h, e, diagonal, score[1], open1, extend1, above1, f1);
-            diagonal = cell(h, e, diagonal, score[2], open2, extend2, above2, f2);
-            cell(h, e, diagonal, score[3], open3, extend3, above3, f3);
-            rows_[2 * b] = h, rows_[2 * b + 1] = e;
+        int32_t b = 0, end = live_rows_;
+        for (;;) {
+            for (; b < end; ++b) {
+                const V *score = profile_ + read_.letter[b] * 4;
+                V h = rows_[2 * b], e = rows_[2 * b + 1], diagonal = corner;
+                corner = h;
+                diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0);
+                diagonal = cell(h, e, diagonal, score[1], open1, extend1, above1, f1);
+                diagonal = cell(h, e, diagonal, score[2], open2, extend2, above2, f2);
+                cell(h, e, diagonal, score[3], open3, extend3, above3, f3);
+                rows_[2 * b] = h, rows_[2 * b + 1] = e;
+            }
+            const V highest = vmax(vmax(above0, above1), vmax(above2, above3));
+            if (b == read_.length) return swept(b), highest;
+            if (b > 0 && !any_gt<T, kBytes>(vmax(highest, corner), limit(b - 1))) return swept(b), zero;
+            end = std::min(b + kBlock, read_.length);
         }
-        return vmax(vmax(above0, above1), vmax(above2, above3));
     }
 
     /// Two columns, for instruction sets with 16 registers.
@@ -179,32 +227,43 @@ class PlaceSweep {
         const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
         const V open0 = open_of(columns, first_lane), open1 = open_of(columns + p, first_lane);
         const V extend0 = extend_of(columns, first_lane), extend1 = extend_of(columns + p, first_lane);
-        V above0 = zero, above1 = zero, f0 = impossible, f1 = impossible, corner = zero;
-        for (int32_t b = 0; b < read_.length; ++b) {
-            const V *score = profile_ + read_.letter[b] * 2;
-            V h = rows_[2 * b], e = rows_[2 * b + 1], diagonal = corner;
-            corner = h;
-            diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0);
-            cell(h, e, diagonal, score[1], open1, extend1, above1, f1);
-            rows_[2 * b] = h, rows_[2 * b + 1] = e;
+        V above0 = zero, above1 = zero;
+        V f0 = impossible, f1 = impossible, corner = zero;
+        int32_t b = 0, end = live_rows_;
+        for (;;) {
+            for (; b < end; ++b) {
+                const V *score = profile_ + read_.letter[b] * 2;
+                V h = rows_[2 * b], e = rows_[2 * b + 1], diagonal = corner;
+                corner = h;
+                diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0);
+                cell(h, e, diagonal, score[1], open1, extend1, above1, f1);
+                rows_[2 * b] = h, rows_[2 * b + 1] = e;
+            }
+            const V highest = vmax(above0, above1);
+            if (b == read_.length) return swept(b), highest;
+            if (b > 0 && !any_gt<T, kBytes>(vmax(highest, corner), limit(b - 1))) return swept(b), zero;
+            end = std::min(b + kBlock, read_.length);
         }
-        return vmax(above0, above1);
     }
 
     const LanePlanes &planes_;
     const ReadLetters &read_;
+    const int32_t match_score_;
     const V match_, mismatch_, on_gap_, gap_open_, gap_extend_, gap_goes_on_, insert_open_, insert_extend_;
+    int32_t least_ = 0, free_rows_ = 0, live_rows_ = 0;
+    int64_t cells_ = 0;
     V *rows_, *profile_;  // rows_: H and E of each base, side by side
 };
 
 template <class T>
-void score_group(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read, PlaceScratch &scratch,
-                 int32_t *score, uint16_t *ends) {
+int64_t score_group(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read,
+                    PlaceScratch &scratch, int32_t least, int32_t *score, uint16_t *ends) {
     PlaceSweep<T> sweep(scoring, planes, read, scratch);
     for (int lane = 0; lane < kPlaceLanes; lane += kVectorBytes / static_cast<int>(sizeof(T))) {
         if (scoring.whole_read) sweep.run_whole(lane, score);
-        else sweep.run(lane, score, ends);
+        else sweep.run(lane, least, score, ends);
     }
+    return sweep.cells();
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

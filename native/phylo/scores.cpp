@@ -65,7 +65,7 @@ bool place_scores(const PlaceKernels &kernels, const PlaceScoring &scoring, cons
                                planes.n_empty,
                                false,
                                ~uint64_t{0}};
-        score_group(scoring, lanes, numbered.letters(), scratch[thread], score + item * kPlaceLanes, nullptr);
+        score_group(scoring, lanes, numbered.letters(), scratch[thread], 0, score + item * kPlaceLanes, nullptr);
     };
     return parallel(n_threads, reads.n_reads * planes.n_groups, 1, work,
                     [&](int64_t items) { return poll(items / planes.n_groups); });

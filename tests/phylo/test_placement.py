@@ -116,6 +116,21 @@ def test_pruning_changes_nothing(seed, n_tips, n_columns, longest, kind, scheme,
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("scheme", ["program", "long gaps cost more"])
+def test_pruning_changes_nothing_on_any_processor(isa, scheme):
+    """Several groups of bounds, so that later ones are swept for what beats the first; reads of 8 and 16 bits."""
+    package = reference(11, n_tips=300, n_columns=260)
+    texts = [
+        *reads(12, 12, 90, package=package),
+        *((f"long {k}", text) for k, text in reads(13, 3, 200, package=package)),
+    ]
+    options = {"scoring": SCHEMES_HERE[scheme], "strand": "both"}
+    (pruned,), (whole,) = (list(ta.place(package, texts, prune=prune, **options)) for prune in (True, False))
+    for name in ("branch", "score", "second_score", "ties", "strand", "letters", "column"):
+        np.testing.assert_array_equal(getattr(pruned, name), getattr(whole, name), err_msg=name)
+    assert len(package.vectors()) > 512
+
+
 @pytest.mark.parametrize("seed", [48, 81, 176, 241, 1, 2])
 def test_pruning_sees_reads_that_hang_over_the_end(seed):
     """Inside, all branches together promise more than any has; one has the read's first part at its very end."""

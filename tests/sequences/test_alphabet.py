@@ -6,7 +6,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.phylo.states import states_of
-from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, judge_alphabet
+from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, byte_counts, judge_alphabet
 
 
 def letters(text):
@@ -135,3 +135,10 @@ def test_the_other_strand_of_a_letter_stands_for_the_other_states():
     assert np.array_equal(states.known[table], states.known)
     upper = np.arange(256) < 97
     assert np.array_equal(table[table][upper], np.where(np.arange(256) == ord("U"), ord("T"), np.arange(256))[upper])
+
+
+def test_every_byte_is_counted():
+    many = np.random.default_rng(1).integers(0, 256, (1 << 21) + 7, np.uint8)
+    for n in (0, 5, 1 << 16, len(many)):
+        for text in (many[:n], many[1:n]):
+            np.testing.assert_array_equal(byte_counts(text), np.bincount(text, minlength=256))

@@ -234,7 +234,8 @@ class ReferencePackage:
         if not isinstance(tree, Tree):
             raise InputError(f"an object of type {type(tree).__name__} is no tree: give a Tree or Newick text")
         row = rows_of_tips(names, tree, file)
-        counts = sum(map(byte_counts, letters), np.zeros(256, np.int64))
+        letters = np.ascontiguousarray(letters)
+        counts = byte_counts(letters.reshape(-1))
         if alphabet is not None:
             alphabet = alphabet_of(alphabet)
         if alphabet is None:
@@ -242,7 +243,7 @@ class ReferencePackage:
         states = states_of(alphabet)
         if counts[~states.known].any():
             warn_of_unknown(names, letters, states, file)
-        n_letters, n_gaps = column_counts(letters, states)
+        n_letters, n_gaps = column_counts(letters, counts, states)
         columns = np.flatnonzero(n_letters)
         if not len(columns):
             raise InputError("no column of the alignment holds a letter", file=file)

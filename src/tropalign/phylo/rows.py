@@ -13,6 +13,8 @@ from tropalign.phylo.tree import Tree
 
 #: Names shown of each side where tree and alignment differ.
 SHOWN = 10
+#: Rows that are counted together: as many as a byte holds.
+MOST_IN_BYTE = 255
 
 
 def rows_of_tips(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:
@@ -54,11 +56,26 @@ def warn_of_unknown(names: tuple[str, ...], letters: NDArray[np.uint8], states: 
     )
 
 
-def column_counts(letters: NDArray[np.uint8], states: StateAlphabet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many rows have a letter in each column, and how many have "-"."""
-    is_letter = states.sets != states.all_states
-    n_letters, n_gaps = np.zeros(letters.shape[1], np.int64), np.zeros(letters.shape[1], np.int64)
-    for row in letters:
-        n_letters += is_letter[row]
-        n_gaps += row == ord("-")
+def column_counts(
+    letters: NDArray[np.uint8], counts: NDArray[np.int64], states: StateAlphabet
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many rows have a letter in each column, and how many have "-".
+
+    Parameters
+    ----------
+    letters : uint8, shape (n_rows, n_columns)
+    counts : int64, shape (256,)
+        How often each byte occurs.
+    states
+    """
+    n_rows, n_columns = letters.shape
+    n_letters, n_gaps = np.full(n_columns, n_rows, np.int64), np.zeros(n_columns, np.int64)
+    without = np.flatnonzero((counts > 0) & (states.sets == states.all_states)).tolist()
+    for begin in range(0, n_rows, MOST_IN_BYTE):
+        rows = letters[begin : begin + MOST_IN_BYTE]
+        for byte in without:
+            n_here = (rows == byte).sum(axis=0, dtype=np.uint8)
+            n_letters -= n_here
+            if byte == ord("-"):
+                n_gaps += n_here
     return n_letters, n_gaps

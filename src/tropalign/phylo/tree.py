@@ -6,13 +6,14 @@ import math
 import os
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
-from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
+from tropalign.formats.newick import MOST_BYTES, Clade, parse_newick, quoted
 from tropalign.sequences.files import file_name, read_text
 
 #: Length of a branch that has none (as PaPaRa 2 takes it).
@@ -80,11 +81,15 @@ class Tree:
         then of what is below the first one. A root with three: preorder of the third child, the first, the
         second.
         """
+        return list(self._branches)
+
+    @cached_property
+    def _branches(self) -> tuple[int, ...]:
         root = self.children[0]
         if len(root) == 2:
             first, second = root
-            return [*self._preorder(second), *self._preorder(first)[1:]]
-        return [node for child in (root[2], root[0], root[1]) for node in self._preorder(child)]
+            return (*self._preorder(second), *self._preorder(first)[1:])
+        return tuple(node for child in (root[2], root[0], root[1]) for node in self._preorder(child))
 
     def _preorder(self, top: int) -> list[int]:
         found, stack = [], [top]
@@ -159,7 +164,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
 
 
 class _Maker:
-    """Biopython's clades as arrays."""
+    """Clades as arrays."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -204,8 +209,6 @@ class _Maker:
         """At most as many: the first two together until it is so."""
         if len(clades) <= most:
             return clades
-        from Bio.Phylo.Newick import Clade
-
         self.resolved += 1
         group = clades[0]
         for other in clades[1 : len(clades) - most + 1]:
