@@ -24,6 +24,8 @@ constexpr int64_t kUnlockedCells = 1 << 16;
 constexpr int64_t kMostCells = 1 << 24;
 /// For a pair that is not short; it takes a fraction.
 constexpr int64_t kTileBytes = int64_t{64} << 20;
+/// For a pair of similar sequences, whatever its size; 10,000 letters at 5 % take it.
+constexpr int64_t kSimilarBytes = int64_t{32} << 20;
 
 /// The kernels of the instruction set that TROPALIGN_ISA names now: asking the processor takes longer than a pair.
 const Kernels &kernels_now() {
@@ -83,17 +85,23 @@ class PairAligner {
         if (!queries.count || !targets.count) return nb::none();
         const TileRequest request{queries, targets, &first, &first, 1, free_ends_, 1, kTileBytes};
         const int64_t m = queries[0].length, n = targets[0].length, cells = m * n;
-        if (cells > kMostCells || most_ * (2 * std::max(m, n) + 2) > INT32_MAX) return nb::none();
+        if (most_ * (2 * std::max(m, n) + 2) > INT32_MAX) return nb::none();
         const bool query_in_rows = longer_in_rows(m, n).query_in_rows;
         LaneResult found;
         TileColumns columns;
+        bool is_left = false;
         {
             std::optional<nb::gil_scoped_release> released;
             if (cells >= kUnlockedCells) released.emplace();
             const Kernels &kernels = kernels_now();
-            if (!kernels.run_short(scoring_, lane_pair(request, 0, query_in_rows), room.scratch, found))
-                columns = align_tile(kernels, scoring_, request, [](int64_t) { return true; });
+            const LanePair pair = lane_pair(request, 0, query_in_rows);
+            if (!kernels.run_similar(scoring_, pair, kSimilarBytes, room.scratch, found)) {
+                is_left = cells > kMostCells;
+                if (!is_left && !kernels.run_short(scoring_, pair, room.scratch, found))
+                    columns = align_tile(kernels, scoring_, request, [](int64_t) { return true; });
+            }
         }
+        if (is_left) return nb::none();
         return columns.score.size() ? as_tuple(columns, room.cigar) : as_tuple(found, query_in_rows, room.cigar);
     }
 

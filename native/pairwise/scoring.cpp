@@ -33,6 +33,12 @@ Scoring::Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, in
         step8[k] = static_cast<int8_t>(s);
         if (s < -128 || s > 127) step_fits8 = false;
     }
+    match = matrix[0], mismatch = matrix[1], plain_letters = 1;
+    auto is_plain = [&](int a, int b) { return matrix[a * kLetters + b] == (a == b ? match : mismatch); };
+    for (bool all = true; plain_letters < kPadCode; ++plain_letters) {
+        for (int a = 0; a <= plain_letters; ++a) all &= is_plain(a, plain_letters) && is_plain(plain_letters, a);
+        if (!all) break;
+    }
 }
 
 }  // namespace tropalign

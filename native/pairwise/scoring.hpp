@@ -19,6 +19,8 @@ struct Scoring {
     int32_t open, extend;
     int32_t lowest, highest;  // scores of the matrix: at most -1, at least 0
     int32_t matrix[kLetters * kLetters];
+    // Letters below this code score `match` with themselves and `mismatch` with each other.
+    int32_t plain_letters, match, mismatch;
     // What a sweep adds: the matrix (local), or the matrix plus 2*extend (global; a score so low that two gaps
     // are always better is raised to just below that). `step8` where it fits 8 bits.
     int32_t step[kLetters * kLetters];

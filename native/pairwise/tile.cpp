@@ -29,6 +29,10 @@ constexpr int64_t kKeptShare = 4;
 /// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer turns at the counter, shares still
 /// equal.
 constexpr int64_t kRunsPerThread = 32, kMostUnitsPerRun = 16;
+/// A unit that fills one lane in so many, or fewer, is looked through for similar pairs first.
+constexpr int kFewLanesShare = 8;
+/// What the waves of a similar pair may take: those of 100,000 letters at 1 % do.
+constexpr int64_t kMostSimilarBytes = int64_t{192} << 20;
 
 /// Paths of one thread, until all threads are done and they are put in order. They stay where they are.
 class PathStore {
@@ -97,6 +101,7 @@ class TileRun {
         const int64_t for_units = has_paths ? request_.memory_bytes / 4 * 3 : request_.memory_bytes;
         const size_t unit_bytes = for_units / n_threads_;
         const CpuPlan plan = make_plan(request_, scoring_, kernels_, unit_bytes);
+        similar_bytes_ = std::min<int64_t>(unit_bytes / 2, kMostSimilarBytes);
         path_bytes_ = request_.memory_bytes - static_cast<int64_t>(plan.most_bytes) * n_threads_;
         for (int t = 0; t < n_threads_; ++t) arenas_.push_back({UnitScratch(unit_bytes), {}, 0});
         run_units(plan, poll);
@@ -137,7 +142,36 @@ class TileRun {
             lanes.query_in_rows[l] = plan.query_in_rows[planned.begin + l];
             lanes.unit.lane[l] = lane_pair(request_, lanes.pair[l], lanes.query_in_rows[l]);
         }
+        if (lanes.unit.n_lanes * kFewLanesShare <= kernels_.vector_bytes) align_similar(lanes, arena);
+        if (lanes.unit.n_lanes == 0) return;
         align_lanes(lanes, scoring_.mode == Mode::local && arena.starts_wide() ? 1 : 0, arena);
+    }
+
+    /// Aligns the pairs of similar sequences, and takes them from the lanes.
+    void align_similar(Lanes &lanes, Arena &arena) {
+        int left = 0;
+        for (int l = 0; l < lanes.unit.n_lanes; ++l) {
+            if (align_similar(lanes.pair[l], similar_bytes_, arena)) continue;
+            lanes.pair[left] = lanes.pair[l];
+            lanes.query_in_rows[left] = lanes.query_in_rows[l];
+            lanes.unit.lane[left++] = lanes.unit.lane[l];
+        }
+        lanes.unit.n_lanes = left;
+    }
+
+    bool align_similar(int64_t pair, int64_t memory_bytes, Arena &arena) {
+        const Orientation chosen = orientation(pair);
+        LaneResult result;
+        if (!kernels_.run_similar(scoring_, lane_pair(request_, pair, chosen.query_in_rows), memory_bytes,
+                                  arena.scratch, result))
+            return false;
+        keep(pair, chosen.query_in_rows, result, arena.paths);
+        return true;
+    }
+
+    Orientation orientation(int64_t pair) const {
+        return longer_in_rows(request_.queries[request_.query_index[pair]].length,
+                              request_.targets[request_.target_index[pair]].length);
     }
 
     /// Aligns the lanes with the width of kernels_.lanes[width] or, where it cannot hold the scoring, a later one;
@@ -175,8 +209,11 @@ class TileRun {
     }
 
     void align_long(int64_t pair, const Poll &poll) {
-        const Orientation chosen = longer_in_rows(request_.queries[request_.query_index[pair]].length,
-                                                  request_.targets[request_.target_index[pair]].length);
+        const int64_t for_waves = std::min(path_bytes_ / 2, kMostSimilarBytes);
+        const bool is_done = align_similar(pair, for_waves, arenas_[0]);
+        arenas_[0].scratch = UnitScratch();
+        if (is_done) return;
+        const Orientation chosen = orientation(pair);
         const LanePair lanes = lane_pair(request_, pair, chosen.query_in_rows);
         LaneResult result{};
         Buffer<uint32_t> path;
@@ -226,6 +263,7 @@ class TileRun {
     const TileRequest &request_;
     const int n_threads_;
     std::vector<Arena> arenas_;
+    int64_t similar_bytes_ = 0;
     std::atomic<int64_t> path_bytes_{0};  // left for paths
     Buffer<Path> paths_;
     TileColumns out_;

@@ -10,8 +10,8 @@ namespace tropalign::TROPALIGN_ISA {
 ///
 /// Cell (i, j) pairs rows[i - 1] and columns[j - 1]. `cells` knows the directions of one cell at a time:
 ///   seek(i, j)                     goes there
-///   diagonal_run(i, j)             how many cells from there up the diagonal are entered from it; goes on to the next
-///   positive_run(i, j, left)       the same, until the scores have used up `left` (local)
+///   diagonal_run(i, j)             global: how many cells from there up the diagonal are entered from it; goes to the next
+///   positive_run(i, j, left)       local: the same, until the scores have used up `left`
 ///   last_wins()                    which gap the cell is entered from (ties.hpp)
 ///   gap_length(is_e, most)         residues of the gap that ends there, at most `most`
 template <class Cells, bool Mirrored, bool Local>
@@ -20,7 +20,9 @@ void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneR
     int i = result.row_end, j = result.column_end, left = result.score;
     cells.seek(i, j);
     while (i > 0 && j > 0) {
-        const int run = Local ? cells.positive_run(i, j, left) : cells.diagonal_run(i, j);
+        int run;
+        if constexpr (Local) run = cells.positive_run(i, j, left);
+        else run = cells.diagonal_run(i, j);
         gapped.add(rows + i, columns + j, run);
         i -= run, j -= run;
         if (i == 0 || j == 0 || (Local && left == 0)) break;

@@ -1,0 +1,33 @@
+// One pair of similar sequences at a time.
+#include "similar_pair.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+namespace {
+
+/// Fewer cells take 6 microseconds, of which it would take a tenth to find out that two sequences are not similar.
+constexpr int64_t kFewestCells = 40'000;
+/// Waves that are looked back on; more would take more memory than they are worth.
+constexpr int64_t kMostWavesBack = 1024;
+
+bool is_plain(const Scoring &scoring, const Letters &letters) {
+    uint8_t highest = 0;
+    for (int k = 0; k < letters.length; ++k) highest = std::max(highest, letters.codes[k]);
+    return highest < scoring.plain_letters;
+}
+
+}  // namespace
+
+bool run_similar(const Scoring &scoring, const LanePair &pair, int64_t memory_bytes, UnitScratch &scratch,
+                 LaneResult &result) {
+    const bool is_global = scoring.mode == Mode::global && !pair.free_rows_begin && !pair.free_rows_end &&
+                           !pair.free_columns_begin && !pair.free_columns_end;
+    if (!is_global || int64_t{pair.rows.length} * pair.columns.length < kFewestCells) return false;
+    const Penalties penalties(scoring);
+    const int64_t back = std::max(penalties.mismatch, penalties.open + std::max(penalties.column, penalties.row));
+    if (!penalties.all_cost() || back > kMostWavesBack) return false;
+    if (!is_plain(scoring, pair.rows) || !is_plain(scoring, pair.columns)) return false;
+    scratch.begin(memory_bytes);
+    return SimilarPair(scoring, penalties, pair, memory_bytes, scratch).run(result);
+}
+
+}  // namespace tropalign::TROPALIGN_ISA

@@ -1,0 +1,229 @@
+// Wavefronts (Marco-Sola et al. 2021): for each penalty how far down every diagonal an alignment gets that costs so
+// much.
+//
+// Diagonal k has the cells (i, j) with j - i = k; an offset is an i. Wave s holds for each diagonal of a band the
+// furthest i that penalty s reaches, and as much for alignments that end in a gap of the columns' residues (E) or of
+// the rows' (F):
+//
+//     E(s,k) = max(M(s - open - column, k - 1), E(s - column, k - 1))             j goes on, i stays
+//     F(s,k) = max(M(s - open - row, k + 1), F(s - row, k + 1)) + 1               i goes on, j stays
+//     M(s,k) = max(M(s - mismatch, k) + 1, E(s,k), F(s,k)), and on while the letters are equal
+//
+//     the waves of a row each, all kept:    lane   0 1 2 3 | 4 5 6 7 | guard       diagonal = lowest + lane
+//                                           s = 0  . . . . | 9 . . . |   .         "." is kNowhere
+//                                           s = 1  . . . . | . . . . |   .
+//                                           ...
+//                                           s = 9  . . . . |17 . . . |   .
+//
+// What a wave says holds of all cells above, too: along a diagonal penalties never fall (docs/pairs.md). So a lane may
+// be further up than it could be, or say again what an earlier wave said, and nothing has to be cut off at the matrix'
+// edges but the letters: an offset is held where the first of both sequences ends. A wave is computed where an
+// alignment within the limit can be: as wide as gaps from the corner have come by then, and as narrow as gaps back to
+// the last diagonal leave it. That is a rhombus in the plane of diagonals and penalties, a fourth of what it takes
+// without a limit.
+//
+// Per vector of lanes: 6 loads, 7 sums and maxima, 3 stores, a comparison. Only lanes that are further than any wave
+// before look at letters, eight at a time and then a vector; that takes most of the time.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "../simd/bytes.hpp"
+#include "penalties.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// How many of the letters at a and b, at most `most`, are equal before two differ. Some bytes beyond are read.
+[[gnu::always_inline]] inline int equal_letters(const uint8_t *a, const uint8_t *b, int most) {
+    uint64_t x, y;
+    std::memcpy(&x, a, 8), std::memcpy(&y, b, 8);
+    if (x != y) return std::min(most, __builtin_ctzll(x ^ y) / 8);
+    constexpr int W = kVectorBytes;
+    for (int n = 8; n < most; n += W) {
+        const auto p = load<int8_t, W>(a + n), q = load<int8_t, W>(b + n);
+        const uint64_t bits = widened(gt_bits<int8_t, W>(p, q)) | widened(gt_bits<int8_t, W>(q, p));
+        if (bits) return std::min(most, n + __builtin_ctzll(bits));
+    }
+    return most;
+}
+
+/// How many of the letters before a and b, at most `most`, are equal.
+inline int equal_letters_before(const uint8_t *a, const uint8_t *b, int most) {
+    constexpr int W = kVectorBytes;
+    for (int n = 0; n < most; n += W) {
+        const auto p = load<int8_t, W>(a - n - W), q = load<int8_t, W>(b - n - W);
+        const uint64_t bits = widened(gt_bits<int8_t, W>(p, q)) | widened(gt_bits<int8_t, W>(q, p));
+        if (bits) return std::min(most, n + W - 64 + __builtin_clzll(bits));
+    }
+    return most;
+}
+
+/// Diagonals from `lowest` to `highest`, and the most that an alignment may cost.
+struct Band {
+    int64_t lowest, highest, limit;
+};
+
+class Wavefront {
+    static constexpr int B = kVectorBytes, L = Lanes<int32_t, B>::count;
+    using V = Vec<int32_t, B>;
+    static constexpr int32_t kNowhere = INT32_MIN / 2;
+
+  public:
+    Wavefront(const Penalties &penalties, const LanePair &pair, UnitScratch &scratch)
+        : mismatch_(static_cast<int>(penalties.mismatch)), open_(static_cast<int>(penalties.open)),
+          column_(static_cast<int>(penalties.column)), row_(static_cast<int>(penalties.row)), pair_(pair),
+          scratch_(scratch), m_(pair.rows.length), n_(pair.columns.length) {}
+
+    /// Vectors that the waves of a band within its limit take, at most.
+    int64_t vectors(const Band &band) const { return (band.limit + 1) * ((band.highest - band.lowest + L) / L); }
+
+    /// Bytes that a sweep of a band takes.
+    int64_t bytes(const Band &band) const {
+        return (wave_rows(band) + state_rows()) * stride_of(band) * 4 + (band.limit + 1) * int64_t{sizeof(Range)};
+    }
+
+    /// The lowest penalty of an alignment of both sequences within the band; -1 where none is within the limit, or
+    /// `hopeless(penalty, progress)` said so: it is asked every kAsked waves; progress is i + j of the furthest cell.
+    template <class Hopeless>
+    int sweep(const Band &band, Hopeless hopeless) {
+        if (band.limit < way(n_ - m_)) return -1;
+        lay_out(band);
+        const int last = n_ - m_ - lowest_, limit = static_cast<int>(band.limit);
+        for (int s = 0; s <= limit; ++s) {
+            set_range(s, limit);
+            if (s == 0) begin();
+            else advance(s);
+            if (best_[last] >= m_) return s;
+            if (s % kAsked == kAsked - 1 && hopeless(s, progress())) return -1;
+        }
+        return -1;
+    }
+
+    /// Whether penalty s gets to row i of diagonal k, for a cell that costs no less than s.
+    bool reaches(int s, int k, int i) const {
+        const int lane = k - lowest_;
+        return s >= 0 && lane >= ranges_[s].begin && lane < ranges_[s].end && wave(s)[lane] >= i;
+    }
+
+  private:
+    static constexpr int kAsked = 16;
+    struct Range {
+        int begin, end;  // lanes that a wave computes
+    };
+
+    /// Lanes from one wave to the next: whole vectors, then a guard. An odd number of vectors, since neighbours at
+    /// powers of two fall into a few sets of a cache.
+    static int64_t stride_of(const Band &band) { return (((band.highest - band.lowest + L) / L + 1) | 1) * L; }
+
+    /// What it costs at least to get from a diagonal to the one `by` diagonals on.
+    int64_t way(int64_t by) const { return by > 0 ? open_ + by * column_ : by < 0 ? open_ - by * row_ : 0; }
+
+    /// The waves, with two of nothing before the first.
+    static int64_t wave_rows(const Band &band) { return band.limit + 3; }
+    /// E and F of as many waves as are looked back on, with one of nothing before them; the furthest offsets.
+    int64_t state_rows() const { return int64_t{column_} + row_ + 4; }
+
+    int32_t *wave(int s) const { return waves_ + s * stride_; }
+
+    void lay_out(const Band &band) {
+        lowest_ = static_cast<int>(band.lowest), highest_ = static_cast<int>(band.highest);
+        stride_ = stride_of(band);
+        n_lanes_ = static_cast<int>((band.highest - band.lowest + L) / L * L);
+        auto *waves = static_cast<int32_t *>(scratch_.get(Slot::masks, wave_rows(band) * stride_ * 4));
+        nothing_ = waves + stride_;
+        waves_ = nothing_ + stride_;
+        std::fill(waves, waves_, kNowhere);
+        const int64_t rows = state_rows();
+        e_ = static_cast<int32_t *>(scratch_.get(Slot::state, rows * stride_ * 4)) + stride_;
+        std::fill(e_ - stride_, e_ + (rows - 1) * stride_, kNowhere);
+        f_ = e_ + (column_ + 1) * stride_, best_ = f_ + (row_ + 1) * stride_;
+        std::fill(best_, best_ + n_lanes_, -1);
+        ranges_ = static_cast<Range *>(scratch_.get(Slot::heads, (band.limit + 1) * sizeof(Range)));
+        low_from_ = high_from_ = 0, low_to_ = std::min(lowest_, 0), high_to_ = std::max(highest_, 0);
+        far_ = std::max(mismatch_, open_ + std::max(column_, row_));
+    }
+
+    /// The lanes of wave s: where gaps from the first diagonal may have come by then, and whence gaps to the last one
+    /// stay within the limit.
+    void set_range(int s, int limit) {
+        const int last = n_ - m_;
+        while (high_from_ < highest_ && s >= open_ + (high_from_ + 1) * column_) ++high_from_;
+        while (low_from_ > lowest_ && s >= open_ - (low_from_ - 1) * row_) --low_from_;
+        while (high_to_ > last && s + int64_t{high_to_ - last} * row_ > limit) --high_to_;
+        while (low_to_ < last && s + int64_t{last - low_to_} * column_ > limit) ++low_to_;
+        int low = std::max(low_from_, low_to_), high = std::min(high_from_, high_to_);
+        if (low > high) std::swap(low, high);
+        low -= lowest_, high -= lowest_;
+        ranges_[s] = {low / L * L, high / L * L + L};
+        fill_beside(s, low - far_ / row_ - 2, high + far_ / column_ + 2);
+    }
+
+    /// Nothing in the lanes beside, as far as later waves look back: their vectors, from lane `low` to lane `high` at
+    /// the most, and a lane to both sides.
+    void fill_beside(int s, int low, int high) {
+        const Range range = ranges_[s];
+        int32_t *const m = wave(s);
+        const V nowhere = splat<int32_t, B>(kNowhere);
+        const int begin = std::max(0, std::max(0, low) / L * L - L), end = std::min(n_lanes_, high / L * L + 2 * L);
+        for (int c = begin; c < range.begin; c += L) store<int32_t, B>(m + c, nowhere);
+        for (int c = range.end; c < end; c += L) store<int32_t, B>(m + c, nowhere);
+        for (int64_t c = n_lanes_; c < stride_; c += L) store<int32_t, B>(m + c, nowhere);
+    }
+
+    void begin() {
+        int32_t *const m = wave(0);
+        for (int c = ranges_[0].begin; c < ranges_[0].end; ++c) m[c] = kNowhere;
+        m[-lowest_] = best_[-lowest_] = equal_letters(pair_.rows.codes, pair_.columns.codes, std::min(m_, n_));
+    }
+
+    void advance(int s) {
+        auto before = [&](int by) { return s < by ? nothing_ : wave(s - by); };
+        const int32_t *const m_mismatch = before(mismatch_), *const m_e = before(open_ + column_) - 1,
+                             *const m_f = before(open_ + row_) + 1;
+        int32_t *const m = wave(s), *const e_now = e_ + s % (column_ + 1) * stride_;
+        int32_t *const f_now = f_ + s % (row_ + 1) * stride_, *const best = best_;
+        const int32_t *const e_then = e_ + (s + 1) % (column_ + 1) * stride_ - 1;
+        const int32_t *const f_then = f_ + (s + 1) % (row_ + 1) * stride_ + 1;
+        alignas(64) int32_t counted[L];
+        for (int l = 0; l < L; ++l) counted[l] = n_ - lowest_ - l;
+        const V bottom = splat<int32_t, B>(m_), right = load<int32_t, B>(counted), one = splat<int32_t, B>(1);
+        const uint8_t *const rows = pair_.rows.codes, *const columns = pair_.columns.codes + lowest_;
+        for (int c = ranges_[s].begin; c < ranges_[s].end; c += L) {
+            const V e = vmax(load<int32_t, B>(m_e + c), load<int32_t, B>(e_then + c));
+            const V f = vmax(load<int32_t, B>(m_f + c), load<int32_t, B>(f_then + c)) + one;
+            const V reached = vmax(vmax(e, f), load<int32_t, B>(m_mismatch + c) + one);
+            const V edge = right - splat<int32_t, B>(c);
+            V held = bottom < edge ? bottom : edge;
+            held = reached < held ? reached : held;
+            store<int32_t, B>(e_now + c, e), store<int32_t, B>(f_now + c, f), store<int32_t, B>(m + c, held);
+            uint64_t bits = widened(gt_bits<int32_t, B>(held, load<int32_t, B>(best + c))) & kLowest;
+            for (; bits; bits &= bits - 1) {
+                const int lane = c + __builtin_ctzll(bits) / Lanes<int32_t, B>::bits_per_lane, i = m[lane];
+                const int most = std::min(m_ - i, n_ - lowest_ - lane - i);
+                best[lane] = m[lane] = i + equal_letters(rows + i, columns + lane + i, most);
+            }
+        }
+    }
+
+    /// The lowest of the bits that a lane owns.
+    static constexpr uint64_t kLowest = Lanes<int32_t, B>::bits_per_lane == 1 ? ~uint64_t{0} : 0x1111111111111111;
+
+    int64_t progress() const {
+        int64_t most = 0;
+        for (int c = 0; c < n_lanes_; ++c)
+            if (best_[c] >= 0) most = std::max(most, 2 * int64_t{best_[c]} + lowest_ + c);
+        return most;
+    }
+
+    const int mismatch_, open_, column_, row_;
+    const LanePair &pair_;
+    UnitScratch &scratch_;
+    const int m_, n_;
+    int lowest_ = 0, highest_ = 0, n_lanes_ = 0, far_ = 0;
+    int low_from_ = 0, high_from_ = 0, low_to_ = 0, high_to_ = 0;
+    int64_t stride_ = 0;
+    int32_t *waves_ = nullptr, *nothing_ = nullptr, *e_ = nullptr, *f_ = nullptr, *best_ = nullptr;
+    Range *ranges_ = nullptr;
+};
+
+}  // namespace tropalign::TROPALIGN_ISA
