@@ -26,6 +26,8 @@ constexpr int64_t kMostCells = 1 << 24;
 constexpr int64_t kTileBytes = int64_t{64} << 20;
 /// For a pair of similar sequences, whatever its size; 10,000 letters at 5 % take it.
 constexpr int64_t kSimilarBytes = int64_t{32} << 20;
+/// A thread that took more gives it back.
+constexpr size_t kKeptBytes = size_t{8} << 20;
 
 /// The kernels of the instruction set that TROPALIGN_ISA names now: asking the processor takes longer than a pair.
 const Kernels &kernels_now() {
@@ -101,8 +103,11 @@ class PairAligner {
                     columns = align_tile(kernels, scoring_, request, [](int64_t) { return true; });
             }
         }
-        if (is_left) return nb::none();
-        return columns.score.size() ? as_tuple(columns, room.cigar) : as_tuple(found, query_in_rows, room.cigar);
+        const nb::object result = is_left                ? nb::none()
+                                  : columns.score.size() ? as_tuple(columns, room.cigar)
+                                                         : as_tuple(found, query_in_rows, room.cigar);
+        if (room.scratch.most_bytes() > kKeptBytes) room.scratch = UnitScratch();
+        return result;
     }
 
   private:

@@ -42,9 +42,9 @@ class SimilarPair {
     // to begin as so many (short_pair.hpp; better_alone in cpu_plan.cpp). A vector of a wave takes as long as so many.
     static constexpr int64_t kFewCells = 3, kBegunCells = 1'400'000, kVectorCells = kVectorBytes * kVectorBytes / 10;
     /// Diagonals to both sides of a first band, and the vectors of a wave that are not worth one.
-    static constexpr int kNarrow = 15, kFewVectors = 16;
-    /// A pair is given up when it has taken that share of the time of the matrix, at the earliest.
-    static constexpr int64_t kJudged = 64;
+    static constexpr int kNarrow = 12, kFewVectors = 16;
+    /// Shares of the time of the matrix: a first band takes no more, and a pair is given up no earlier.
+    static constexpr int64_t kFirstShare = 3, kJudged = 64;
 
     int lowest_penalty() {
         auto never = [](int64_t, int64_t) { return false; };
@@ -55,9 +55,10 @@ class SimilarPair {
             const Band band = enough(limit);
             if (limit < most_penalty_ && waves_.vectors(band) <= kFewVectors * limit) return waves_.sweep(band, never);
         }
-        const Band narrow = within({std::min<int64_t>(0, last) - kNarrow, std::max<int64_t>(0, last) + kNarrow, limit});
+        Band narrow = within({std::min<int64_t>(0, last) - kNarrow, std::max<int64_t>(0, last) + kNarrow, 0});
+        const int64_t per_wave = waves_.vectors(narrow), letters = int64_t{m_} + n_;
+        narrow.limit = std::min(limit, most_vectors_ / (kFirstShare * per_wave));
         if (!suits(narrow)) return -1;
-        const int64_t per_wave = waves_.vectors({narrow.lowest, narrow.highest, 0}), letters = int64_t{m_} + n_;
         const int found = waves_.sweep(narrow, [&](int64_t penalty, int64_t progress) {
             return penalty * per_wave * kJudged >= most_vectors_ && penalty * letters > most_penalty_ * progress;
         });
@@ -67,14 +68,14 @@ class SimilarPair {
         return waves_.sweep(band, never);
     }
 
-    /// The highest penalty for which waves suit.
+    /// The highest penalty for which waves suit, to an eighth of it.
     void find_most_penalty() {
-        int64_t step = 1;
+        int64_t step = kFirstGuess;
         while (suits(enough(step)) && step < kMostPenalty) step *= 2;
-        for (most_penalty_ = 0; step; step /= 2)
+        for (int k = 0; k < 4; ++k, step /= 2)
             if (suits(enough(most_penalty_ + step))) most_penalty_ += step;
     }
-    static constexpr int64_t kMostPenalty = int64_t{1} << 28;
+    static constexpr int64_t kFirstGuess = 64, kMostPenalty = int64_t{1} << 28;
 
     /// Cut to the matrix.
     Band within(Band band) const {

@@ -10,7 +10,7 @@ namespace tropalign::TROPALIGN_ISA {
 ///
 /// Cell (i, j) pairs rows[i - 1] and columns[j - 1]. `cells` knows the directions of one cell at a time:
 ///   seek(i, j)                     goes there
-///   diagonal_run(i, j)             global: cells from there up the diagonal entered from it; goes on to the next
+///   diagonal_run(i, j)             global: how many cells from there up are entered diagonally; goes on to the next
 ///   positive_run(i, j, left)       local: the same, until the scores have used up `left`
 ///   last_wins()                    which gap the cell is entered from (ties.hpp)
 ///   gap_length(is_e, most)         residues of the gap that ends there, at most `most`
