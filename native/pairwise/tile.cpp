@@ -1,6 +1,5 @@
-// Each unit of a tile's pairs is tried with the narrowest lanes that hold the scoring; lanes that saturate there are
-// run again with the next width, 8 -> 16 -> 32 bits, by themselves. In local mode a thread whose units saturate one
-// after another starts with 16 bits at once, and tries 8 again now and then: other sequences may come.
+// Units of a tile over threads. In local mode a thread whose units saturate 8-bit lanes one after another starts with
+// 16 bits at once, and tries 8 again now and then: other sequences may come.
 #include "tile.hpp"
 
 #include <algorithm>
@@ -11,8 +10,9 @@
 
 #include "../compute/parallel.hpp"
 #include "cpu_plan.hpp"
+#include "lane_widths.hpp"
 #include "orientation.hpp"
-#include "ranges.hpp"
+#include "starts.hpp"
 
 namespace tropalign {
 namespace {
@@ -76,7 +76,8 @@ struct Lanes {
 class TileRun {
   public:
     TileRun(const Kernels &kernels, const Scoring &scoring, const TileRequest &request)
-        : kernels_(kernels), scoring_(scoring), request_(request),
+        : kernels_(kernels), scoring_(scoring),
+          sweep_(StartSearch::suits(scoring, request) ? scoring.with(Pass::end_cells) : scoring), request_(request),
           n_threads_(
               static_cast<int>(std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))) {
         const size_t n = request.n_pairs;
@@ -96,10 +97,11 @@ class TileRun {
         const bool has_paths = scoring_.depth == Depth::alignment;
         const int64_t for_units = has_paths ? request_.memory_bytes / 4 * 3 : request_.memory_bytes;
         const size_t unit_bytes = for_units / n_threads_;
-        const CpuPlan plan = make_plan(request_, scoring_, kernels_, unit_bytes);
+        const CpuPlan plan = make_plan(request_, sweep_, kernels_, unit_bytes);
         path_bytes_ = request_.memory_bytes - static_cast<int64_t>(plan.most_bytes) * n_threads_;
         for (int t = 0; t < n_threads_; ++t) arenas_.push_back({UnitScratch(unit_bytes), {}, 0});
         run_units(plan, poll);
+        if (out_.finished && sweep_.pass == Pass::end_cells) find_starts(plan, unit_bytes, poll);
         for (Arena &arena : arenas_) {
             out_.useful_cells += arena.scratch.useful_cells;
             out_.swept_cells += arena.scratch.swept_cells;
@@ -127,6 +129,12 @@ class TileRun {
             [&](int64_t begun) { return poll(begun < n_units ? plan.units[begun].pairs_before : request_.n_pairs); });
     }
 
+    void find_starts(const CpuPlan &plan, size_t unit_bytes, const Poll &poll) {
+        std::vector<UnitScratch *> scratches;
+        for (Arena &arena : arenas_) scratches.push_back(&arena.scratch);
+        out_.finished = StartSearch(kernels_, scoring_, request_, out_).run(plan.pairs, scratches, unit_bytes, poll);
+    }
+
     void run_unit(const CpuPlan &plan, const PlannedUnit &planned, Arena &arena) {
         Lanes lanes;
         lanes.unit.n_lanes = planned.n_lanes;
@@ -140,38 +148,13 @@ class TileRun {
         align_lanes(lanes, scoring_.mode == Mode::local && arena.starts_wide() ? 1 : 0, arena);
     }
 
-    /// Aligns the lanes with the width of kernels_.lanes[width] or, where it cannot hold the scoring, a later one;
-    /// saturated lanes again with the next.
     void align_lanes(const Lanes &lanes, int width, Arena &arena) {
-        while (width + 1 < kLaneWidths && !fits(scoring_, kernels_.lanes[width]->bits)) ++width;
-        const LaneKernels &kernels = *kernels_.lanes[width];
-        const int most = kernels_.vector_bytes * 8 / kernels.bits;
-        Lanes again;
-        again.unit = lanes.unit;
-        again.unit.n_lanes = 0;
-        for (int from = 0; from < lanes.unit.n_lanes; from += most) {
-            Unit part = lanes.unit;
-            part.n_lanes = std::min(most, lanes.unit.n_lanes - from);
-            std::copy_n(lanes.unit.lane + from, part.n_lanes, part.lane);
-            LaneResult result[kMaxLanes];
-            kernels.run(scoring_, part, arena.scratch, result);
-            for (int l = 0; l < part.n_lanes; ++l) {
-                const uint32_t pair = lanes.pair[from + l];
-                const bool query_in_rows = lanes.query_in_rows[from + l];
-                if (result[l].saturated) {
-                    again.unit.lane[again.unit.n_lanes] = part.lane[l];
-                    again.query_in_rows[again.unit.n_lanes] = query_in_rows;
-                    again.pair[again.unit.n_lanes++] = pair;
-                } else {
-                    keep(pair, query_in_rows, result[l], arena.paths);
-                }
-            }
-        }
-        if (width == 0) {
-            if (again.unit.n_lanes * 2 > lanes.unit.n_lanes) ++arena.saturated_streak;
-            else arena.saturated_streak = 0;
-        }
-        if (again.unit.n_lanes > 0) align_lanes(again, width + 1, arena);
+        const int saturated = run_widths(
+            kernels_, sweep_, lanes.unit, width, nullptr, arena.scratch,
+            [&](int l, const LaneResult &result) { keep(lanes.pair[l], lanes.query_in_rows[l], result, arena.paths); });
+        if (width > 0 || !fits(sweep_, kernels_.lanes[0]->bits)) return;
+        if (saturated * 2 > lanes.unit.n_lanes) ++arena.saturated_streak;
+        else arena.saturated_streak = 0;
     }
 
     void align_long(int64_t pair, const Poll &poll) {
@@ -223,6 +206,7 @@ class TileRun {
 
     const Kernels &kernels_;
     const Scoring &scoring_;
+    const Scoring sweep_;  // for units: with ends, starts are found afterwards (starts.hpp)
     const TileRequest &request_;
     const int n_threads_;
     std::vector<Arena> arenas_;
