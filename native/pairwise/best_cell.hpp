@@ -64,6 +64,11 @@ struct LocalBest {
         return best;
     }
 
+    template <int C>
+    [[gnu::always_inline]] static void note(Noted &noted, const V *h, int row_in_part, int) {
+        noted.template note<C>(h, row_in_part);
+    }
+
     /// Takes over what was noted above `threshold` in the part from row0 on of the columns from j on.
     template <int C, bool Mirrored>
     [[gnu::always_inline]] void settle(const Noted &noted, V threshold, int row0, int j) {

@@ -37,7 +37,7 @@ constexpr int kLeastLanes = 16;
 class Planner {
   public:
     Planner(const TileRequest &request, const Scoring &scoring, const Kernels &kernels, size_t unit_bytes)
-        : request_(request), scoring_(scoring), kernels_(kernels), traced_(scoring.traced()),
+        : request_(request), scoring_(scoring), kernels_(kernels), traced_(scoring.pass != Pass::score),
           lanes_(kernels.vector_bytes), unit_bytes_(unit_bytes) {}
 
     CpuPlan run() {

@@ -14,7 +14,8 @@ Mode mode_named(std::string_view name) {
 }
 
 Scoring::Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend)
-    : mode(mode), depth(depth), open(open), extend(extend), lowest(-1), highest(0), step_fits8(true), positive{} {
+    : mode(mode), depth(depth), pass(depth == Depth::score ? Pass::score : Pass::walk), open(open), extend(extend),
+      lowest(-1), highest(0), step_fits8(true), positive{} {
     for (int a = 0; a < kLetters; ++a)
         for (int b = 0; b < kLetters; ++b) {
             if (a == kPadCode || b == kPadCode) continue;

@@ -9,6 +9,10 @@ namespace tropalign {
 enum class Mode : int { local = 0, global = 1 };  // global with freed ends is semiglobal
 enum class Depth : int { score = 0, ends = 1, alignment = 2 };
 
+/// What a sweep leaves: the score; the end cell, too; the start cells of alignments with a known end, found from that
+/// end (starts.hpp); or the walk from the end cell back to the start.
+enum class Pass : int { score, end_cells, start_cells, walk };
+
 /// The kernels' mode for one of Python's: local, global, semiglobal. Throws std::invalid_argument for any other.
 Mode mode_named(std::string_view name);
 
@@ -16,6 +20,7 @@ Mode mode_named(std::string_view name);
 struct Scoring {
     Mode mode;
     Depth depth;
+    Pass pass;  // what the depth needs in one sweep: the score, or a walk
     int32_t open, extend;
     int32_t lowest, highest;  // scores of the matrix: at most -1, at least 0
     int32_t matrix[kLetters * kLetters];
@@ -29,7 +34,14 @@ struct Scoring {
     alignas(64) int8_t positive[4 * kLetters];  // bit b % 8 of byte b / 8 * kLetters + a: letters a and b score above 0
 
     Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend);
-    bool traced() const { return depth != Depth::score; }
+    /// The same scoring for another pass.
+    Scoring with(Pass other) const {
+        Scoring scoring = *this;
+        scoring.pass = other;
+        return scoring;
+    }
+    /// Whether directions are kept.
+    bool traced() const { return pass == Pass::walk; }
 };
 
 }  // namespace tropalign

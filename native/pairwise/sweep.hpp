@@ -80,20 +80,19 @@ struct Participation {
 enum class Part { all, active, begins };
 
 /// C columns of the local recurrence over m rows. H and E hold the column before, then the last of these; `edge` what
-/// lies above, then the last row. `best`: running maxima, or with Track the thresholds of `tracked`. With Partial some
-/// lanes do not take part.
-template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Partial, class Scorer>
+/// lies above, then the last row. `best`: running maxima, or with Track the thresholds of `tracked` (LocalBest, or
+/// StartHits of start_cells.hpp). With Partial some lanes do not take part.
+template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Partial, class Scorer, class Tracker>
 [[gnu::always_inline]] inline void local_columns(const Scorer &scorer, int m, int j, LocalScoring<T> scoring,
                                                  Vec<T, B> *__restrict H, Vec<T, B> *__restrict E,
-                                                 Masks<T, B> *__restrict masks, Vec<T, B> &best,
-                                                 LocalBest<T, B> &tracked, Edge<T, B> &edge,
-                                                 const Participation<T, B> &part) {
+                                                 Masks<T, B> *__restrict masks, Vec<T, B> &best, Tracker &tracked,
+                                                 Edge<T, B> &edge, const Participation<T, B> &part) {
     using V = Vec<T, B>;
     using Bits = typename Lanes<T, B>::Bits;
     const V floor = splat<T, B>(scoring.floor), gap_first = splat<T, B>(scoring.gap_first);
     const V extend = splat<T, B>(scoring.extend);
     V f[C], above[C], corner = edge.corner;
-    typename LocalBest<T, B>::Noted noted;
+    [[maybe_unused]] typename Tracker::Noted noted;
     for (int c = 0; c < C; ++c) f[c] = edge.gap[c], above[c] = edge.value[c];
     if constexpr (Partial) edge.corner = part.active ? above[C - 1] : corner;
     auto row = [&](int i, int row0) __attribute__((always_inline)) {
@@ -142,23 +141,23 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
             E[i] = e;
         }
         if constexpr (Track) {
-            if constexpr (LocalBest<T, B>::kNotesAll) {
+            if constexpr (Tracker::kNotesAll) {
                 noted.template note<C>(h, i - row0);
             } else {
                 V top = h[0];
                 for (int c = 1; c < C; ++c) top = vmax(top, h[c]);
                 if (__builtin_expect(any_gt<T, B>(top, best), 0)) {
-                    noted.template note<C>(h, i - row0);
-                    best = vmax(best, LocalBest<T, B>::still_of_interest(top));
+                    tracked.template note<C>(noted, h, i - row0, j);
+                    best = vmax(best, tracked.still_of_interest(top));
                 }
             }
         }
     };
     if constexpr (Track) {
-        for (int row0 = 0; row0 < m; row0 += LocalBest<T, B>::kRows) {
+        for (int row0 = 0; row0 < m; row0 += Tracker::kRows) {
             const V threshold = best;
             noted.begin(threshold);
-            const int end = row0 + LocalBest<T, B>::kRows < m ? row0 + LocalBest<T, B>::kRows : m;
+            const int end = row0 + Tracker::kRows < m ? row0 + Tracker::kRows : m;
             for (int i = row0; i < end; ++i) row(i, row0);
             tracked.template settle<C, Mirrored>(noted, threshold, row0, j);
         }

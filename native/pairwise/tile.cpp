@@ -1,6 +1,5 @@
-// Each unit of a tile's pairs is tried with the narrowest lanes that hold the scoring; lanes that saturate there are
-// run again with the next width, 8 -> 16 -> 32 bits, by themselves. In local mode a thread whose units saturate one
-// after another starts with 16 bits at once, and tries 8 again now and then: other sequences may come.
+// Units of a tile over threads. In local mode a thread whose units saturate 8-bit lanes one after another starts with
+// 16 bits at once, and tries 8 again now and then: other sequences may come.
 #include "tile.hpp"
 
 #include <algorithm>
@@ -12,8 +11,9 @@
 #include "../compute/parallel.hpp"
 #include "band_trials.hpp"
 #include "cpu_plan.hpp"
+#include "lane_widths.hpp"
 #include "orientation.hpp"
-#include "ranges.hpp"
+#include "starts.hpp"
 
 namespace tropalign {
 namespace {
@@ -81,9 +81,10 @@ struct Lanes {
 class TileRun {
   public:
     TileRun(const Kernels &kernels, const Scoring &scoring, const TileRequest &request)
-        : kernels_(kernels), scoring_(scoring), request_(request),
-          n_threads_(
-              static_cast<int>(std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))),
+        : kernels_(kernels), scoring_(scoring),
+          sweep_(StartSearch::suits(scoring, request) ? scoring.with(Pass::end_cells) : scoring), asked_(request),
+          request_(request), n_threads_(static_cast<int>(
+                                 std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))),
           path_bytes_(request.memory_bytes) {
         const size_t n = request.n_pairs;
         out_.score = Buffer<int32_t>(n);
@@ -104,7 +105,7 @@ class TileRun {
         const size_t unit_bytes = for_units / n_threads_;
         run_bands(unit_bytes, poll);
         if (out_.finished && request_.n_pairs > 0)
-            run_whole(unit_bytes, [&](int64_t k) { return poll(n_banded_ + k); });
+            run_whole(unit_bytes, [&](int64_t k) { return poll(std::min(n_banded_ + k, asked_.n_pairs)); });
         take_account();
         if (out_.finished && scoring_.depth == Depth::alignment) collect_paths();
         return std::move(out_);
@@ -140,10 +141,11 @@ class TileRun {
     }
 
     void run_whole(size_t unit_bytes, const Poll &poll) {
-        const CpuPlan plan = make_plan(request_, scoring_, kernels_, unit_bytes);
+        const CpuPlan plan = make_plan(request_, sweep_, kernels_, unit_bytes);
         similar_bytes_ = std::min<int64_t>(unit_bytes / 2, kMostSimilarBytes);
         begin_arenas(plan.most_bytes, unit_bytes);
         run_units(plan, poll);
+        if (out_.finished && sweep_.pass == Pass::end_cells) find_starts(plan, unit_bytes, poll);
         begin_arenas(0, 0);
         for (size_t k = 0; k < plan.long_pairs.size() && out_.finished; ++k) {
             const int64_t done = request_.n_pairs - static_cast<int64_t>(plan.long_pairs.size() - k);
@@ -181,6 +183,14 @@ class TileRun {
             n_threads_, n_units, at_once,
             [&](int thread, int64_t k) { run_unit(plan, plan.units[k], arenas_[thread]); },
             [&](int64_t begun) { return poll(begun < n_units ? plan.units[begun].pairs_before : request_.n_pairs); });
+    }
+
+    void find_starts(const CpuPlan &plan, size_t unit_bytes, const Poll &poll) {
+        std::vector<UnitScratch *> scratches;
+        for (Arena &arena : arenas_) scratches.push_back(&arena.scratch);
+        std::vector<uint32_t> pairs = plan.pairs;
+        for (uint32_t &pair : pairs) pair = static_cast<uint32_t>(number_of(pair));
+        out_.finished = StartSearch(kernels_, scoring_, asked_, out_).run(pairs, scratches, unit_bytes, poll);
     }
 
     void run_unit(const CpuPlan &plan, const PlannedUnit &planned, Arena &arena) {
@@ -225,38 +235,13 @@ class TileRun {
                               request_.targets[request_.target_index[pair]].length);
     }
 
-    /// Aligns the lanes with the width of kernels_.lanes[width] or, where it cannot hold the scoring, a later one;
-    /// saturated lanes again with the next.
     void align_lanes(const Lanes &lanes, int width, Arena &arena) {
-        while (width + 1 < kLaneWidths && !fits(scoring_, kernels_.lanes[width]->bits)) ++width;
-        const LaneKernels &kernels = *kernels_.lanes[width];
-        const int most = kernels_.vector_bytes * 8 / kernels.bits;
-        Lanes again;
-        again.unit = lanes.unit;
-        again.unit.n_lanes = 0;
-        for (int from = 0; from < lanes.unit.n_lanes; from += most) {
-            Unit part = lanes.unit;
-            part.n_lanes = std::min(most, lanes.unit.n_lanes - from);
-            std::copy_n(lanes.unit.lane + from, part.n_lanes, part.lane);
-            LaneResult result[kMaxLanes];
-            kernels.run(scoring_, part, arena.scratch, result);
-            for (int l = 0; l < part.n_lanes; ++l) {
-                const uint32_t pair = lanes.pair[from + l];
-                const bool query_in_rows = lanes.query_in_rows[from + l];
-                if (result[l].saturated) {
-                    again.unit.lane[again.unit.n_lanes] = part.lane[l];
-                    again.query_in_rows[again.unit.n_lanes] = query_in_rows;
-                    again.pair[again.unit.n_lanes++] = pair;
-                } else {
-                    keep(pair, query_in_rows, result[l], arena.paths);
-                }
-            }
-        }
-        if (width == 0) {
-            if (again.unit.n_lanes * 2 > lanes.unit.n_lanes) ++arena.saturated_streak;
-            else arena.saturated_streak = 0;
-        }
-        if (again.unit.n_lanes > 0) align_lanes(again, width + 1, arena);
+        const int saturated = run_widths(
+            kernels_, sweep_, lanes.unit, width, nullptr, arena.scratch,
+            [&](int l, const LaneResult &result) { keep(lanes.pair[l], lanes.query_in_rows[l], result, arena.paths); });
+        if (width > 0 || !fits(sweep_, kernels_.lanes[0]->bits)) return;
+        if (saturated * 2 > lanes.unit.n_lanes) ++arena.saturated_streak;
+        else arena.saturated_streak = 0;
     }
 
     void align_long(int64_t pair, const Poll &poll) {
@@ -273,9 +258,12 @@ class TileRun {
         if (out_.finished) keep(pair, chosen.query_in_rows, result, arenas_[0].paths);
     }
 
-    /// `asked`: the pair's number in request_.
-    void keep(int64_t asked, bool query_in_rows, const LaneResult &r, PathStore &paths) {
-        const int64_t pair = number_.empty() ? asked : number_[asked];
+    /// In the tile, of a pair in request_.
+    int64_t number_of(int64_t pair) const { return number_.empty() ? pair : number_[pair]; }
+
+    /// `left`: the pair's number in request_.
+    void keep(int64_t left, bool query_in_rows, const LaneResult &r, PathStore &paths) {
+        const int64_t pair = number_of(left);
         out_.score[pair] = r.score;
         if (scoring_.depth == Depth::score) return;
         out_.query_start[pair] = query_in_rows ? r.row_begin : r.column_begin;
@@ -314,6 +302,8 @@ class TileRun {
 
     const Kernels &kernels_;
     const Scoring &scoring_;
+    const Scoring sweep_;  // for units: with ends, starts are found afterwards (starts.hpp)
+    const TileRequest &asked_;
     TileRequest request_;                                     // all pairs, then those that bands leave
     std::vector<int64_t> number_, rest_query_, rest_target_;  // these pairs' numbers in the tile, and their sequences
     const int n_threads_;

@@ -25,6 +25,7 @@
 #include "interleave.hpp"
 #include "ranges.hpp"
 #include "score_source.hpp"
+#include "start_cells.hpp"
 #include "unit_masks.hpp"
 #include "walk.hpp"
 
@@ -50,9 +51,20 @@ class UnitRun {
         const auto begin = std::chrono::steady_clock::now();
         measure();
         scratch_.begin(bytes(scoring_, {m_, n_, unit_.n_lanes, unit_.shared_rows}));
-        if (!scoring_.traced()) sweep<false, false>();
-        else if (unit_.mirrored) sweep<true, true>();
-        else sweep<true, false>();
+        switch (scoring_.pass) {
+            case Pass::score:
+                sweep<Pass::score, false>();
+                break;
+            case Pass::end_cells:
+                unit_.mirrored ? sweep<Pass::end_cells, true>() : sweep<Pass::end_cells, false>();
+                break;
+            case Pass::start_cells:
+                sweep<Pass::start_cells, false>();
+                break;
+            case Pass::walk:
+                unit_.mirrored ? sweep<Pass::walk, true>() : sweep<Pass::walk, false>();
+                break;
+        }
         scratch_.unit_seconds += seconds_since(begin);
         scratch_.swept_cells += static_cast<uint64_t>(m_) * n_ * L;
     }
@@ -60,7 +72,7 @@ class UnitRun {
     /// What the buffers of a unit take.
     static size_t bytes(const Scoring &scoring, const UnitSize &unit) {
         const size_t m = unit.rows, n = whole_columns(unit.columns);
-        const size_t band = scoring.traced() ? m : std::min<size_t>(m, kBandRows);
+        const size_t band = band_rows(scoring, m);
         const size_t block = whole_blocks(static_cast<int>(std::min<size_t>(n, kBlockColumns)));
         const size_t room = (m + n + 2) * scoring.traced();
         const size_t sizes[] = {
@@ -85,6 +97,11 @@ class UnitRun {
     static int64_t whole_columns(int64_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
     /// Of one profile, in whole lines of 64 bytes.
     static size_t profile_bytes(size_t rows) { return (ProfileScores<T, B>::bytes(rows) + 63) / 64 * 64; }
+    /// Rows of a band: all of them where directions are kept, or the best cell of a column.
+    static size_t band_rows(const Scoring &scoring, size_t m) {
+        const bool is_one = scoring.traced() || (scoring.mode == Mode::local && scoring.pass != Pass::score);
+        return is_one ? m : std::min<size_t>(m, kBandRows);
+    }
     static size_t state_bytes(size_t rows) { return sizeof(V) * 2 * (rows + 1); }
     /// Two vectors per column between bands; one per column of a block where only the last row is looked at.
     static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
@@ -120,6 +137,7 @@ class UnitRun {
     }
 
     bool local() const { return scoring_.mode == Mode::local; }
+    bool backwards() const { return scoring_.pass == Pass::start_cells; }
 
     void measure() {
         m_ = n_ = 0;
@@ -138,25 +156,26 @@ class UnitRun {
         }
     }
 
-    template <bool Trace, bool Mirrored>
+    template <Pass P, bool Mirrored>
     void sweep() {
-        const int band = Trace ? m_ : std::min(m_, kBandRows);
+        const int band = static_cast<int>(band_rows(scoring_, m_));
         is_banded_ = band < m_;
         H_ = static_cast<V *>(scratch_.get(Slot::state, state_bytes(band)));
         E_ = H_ + band;
         letters_ = static_cast<uint8_t *>(scratch_.get(
             Slot::column_letters, static_cast<size_t>(whole_blocks(std::min(n_, kBlockColumns))) * kTable));
         border_ = static_cast<V *>(scratch_.get(Slot::border, border_bytes(scoring_, is_banded_, n_)));
-        if (Trace)
+        if (P == Pass::walk)
             masks_ = static_cast<Masks<T, B> *>(scratch_.get(Slot::masks, mask_bytes(m_, n_))) + MaskLayout::margin(m_);
-        if (local()) sweep_local<Trace, Mirrored>();
-        else sweep_global<Trace, Mirrored>();
+        if (local()) sweep_local<P, Mirrored>();
+        else if constexpr (P == Pass::start_cells) sweep_global<false, Mirrored, StartLine<T, L>>();
+        else sweep_global<P == Pass::walk, Mirrored, Line<T, L>>();
     }
 
     /// Calls each(scores, band's first row, its rows) for every band.
     template <class Each>
     void for_each_band(Each each) {
-        const int height = scoring_.traced() ? m_ : std::min(m_, kBandRows);
+        const int height = static_cast<int>(band_rows(scoring_, m_));
         for (int row0 = 0; row0 < m_; row0 += height) {
             const int rows = std::min(height, m_ - row0);
             if (unit_.shared_rows) {
@@ -176,7 +195,7 @@ class UnitRun {
                 void *memory = scratch_.get(Slot::scores, PairScores<T, B>::bytes(height));
                 const size_t size = static_cast<size_t>(whole_blocks(height)) * kTable;
                 auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, size));
-                const Side<kTable> side(unit_, &LanePair::rows, row_start_);
+                const Side<kTable> side(unit_, &LanePair::rows, row_start_, backwards());
                 side.gather(row0, rows, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters);
                 PairScores<T, B> scores(scoring_, letters, rows, memory);
                 each(scores, row0, rows);
@@ -187,7 +206,7 @@ class UnitRun {
     /// Calls each(begin, end) for blocks of columns, their letters interleaved.
     template <class Each>
     void for_each_block(Each each) {
-        const Side<kTable> side(unit_, &LanePair::columns, column_start_);
+        const Side<kTable> side(unit_, &LanePair::columns, column_start_, backwards());
         for (int begin = 0, end; begin < n_; begin = end) {
             end = std::min(begin + kBlockColumns, n_);
             const size_t size = static_cast<size_t>(whole_blocks(end - begin)) * kTable;
@@ -202,43 +221,54 @@ class UnitRun {
     V *value_border(int j) const { return border_ + (is_banded_ ? j : j - block_); }
     V *gap_border(int j) const { return border_ + n_ + j; }
 
-    template <bool Trace, bool Mirrored>
+    template <Pass P, bool Mirrored>
     void sweep_local() {
         const LocalRange range = local_range(scoring_, 8 * sizeof(T));
         const LocalScoring<T> scoring{static_cast<T>(range.floor), static_cast<T>(scoring_.open + scoring_.extend),
                                       static_cast<T>(scoring_.extend)};
-        LocalBest<T, B> tracked(scoring.floor);
-        V best = splat<T, B>(scoring.floor);
         const MaskLayout layout{m_};
+        if constexpr (P == Pass::start_cells) {
+            StartHits<T, B> hits(unit_, result_, range.floor, range.limit);
+            sweep_local_bands<P, Mirrored>(scoring, hits.below, hits, layout);
+            for (int l = 0; l < unit_.n_lanes; ++l) hits.set_start(l, result_[l]);
+            return;
+        }
+        LocalBest<T, B> tracked(scoring.floor);
+        const V best = sweep_local_bands<P, Mirrored>(scoring, splat<T, B>(scoring.floor), tracked, layout);
+        for (int l = 0; l < unit_.n_lanes; ++l) {
+            const int64_t stored = P == Pass::score ? best[l] : tracked.score[l];
+            LaneResult &out = result_[l];
+            out = LaneResult{};
+            out.saturated = stored > range.limit;
+            out.score = static_cast<int32_t>(stored - range.floor);
+            if (P == Pass::score || out.saturated || out.score == 0) continue;
+            out.row_end = tracked.row[l] + 1;
+            out.column_end = tracked.column[l] + 1;
+        }
+        if constexpr (P == Pass::walk) walk_lanes<Mirrored, true>(layout);
+    }
+
+    /// Sweeps all bands and returns the best scores, or with a pass that tracks cells the last thresholds.
+    template <Pass P, bool Mirrored, class Tracker>
+    V sweep_local_bands(const LocalScoring<T> &scoring, V best, Tracker &tracked, const MaskLayout &layout) {
         for_each_band([&](auto &scores, int row0, int rows) {
             const V zero = splat<T, B>(scoring.floor);
             for (int i = 0; i < rows; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
             V corner = zero;
             for_each_block([&](int begin, int end) {
                 for (int j = begin; j < end; j += kColumns)
-                    local_part<Trace, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
+                    local_part<P, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
             });
         });
-        for (int l = 0; l < unit_.n_lanes; ++l) {
-            const int64_t stored = Trace ? tracked.score[l] : best[l];
-            LaneResult &out = result_[l];
-            out = LaneResult{};
-            out.saturated = stored > range.limit;
-            out.score = static_cast<int32_t>(stored - range.floor);
-            if constexpr (Trace) {
-                if (out.saturated || out.score == 0) continue;
-                out.row_end = tracked.row[l] + 1;
-                out.column_end = tracked.column[l] + 1;
-            }
-        }
-        if constexpr (Trace) walk_lanes<Mirrored, true>(layout);
+        return best;
     }
 
     /// kColumns columns of a band. `corner`: H above its first row in the column before, then in the last of these.
     /// (A function of its own, as all that sweep: GCC 12 spills values of the inner loop when it inlines several.)
-    template <bool Trace, bool Mirrored, class Scores>
+    template <Pass P, bool Mirrored, class Scores, class Tracker>
     [[gnu::noinline]] void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner,
-                                      V &best, LocalBest<T, B> &tracked, const MaskLayout &layout) {
+                                      V &best, Tracker &tracked, const MaskLayout &layout) {
+        constexpr bool Trace = P == Pass::walk, Track = P != Pass::score;
         const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
         Edge<T, B> edge;
         edge.corner = corner;
@@ -246,7 +276,7 @@ class UnitRun {
         corner = edge.value[kColumns - 1];
         V running = best;
         scores.template columns<kColumns>(letters(j));
-        local_columns<T, B, kColumns, Trace, Trace, Mirrored, false>(scores, rows, j, scoring, H_, E_,
+        local_columns<T, B, kColumns, Trace, Track, Mirrored, false>(scores, rows, j, scoring, H_, E_,
                                                                      Trace ? masks_ + layout.cell(0, j) : nullptr,
                                                                      running, tracked, edge, Participation<T, B>{});
         best = running;
@@ -272,13 +302,14 @@ class UnitRun {
         alignas(64) T first_row[L], row[L], first_column[L], column[L];
     };
 
-    template <bool Trace, bool Mirrored>
+    /// `Border`: Line for ends, StartLine for starts.
+    template <bool Trace, bool Mirrored, class Border>
     void sweep_global() {
         const T open = static_cast<T>(scoring_.open), extend = static_cast<T>(scoring_.extend);
         Borders borders;
         int row_head = 0;
         bool any_free_columns = false, any_free_rows = false;
-        Line<T, L> bottom, right;
+        Border bottom, right;
         for (int l = 0; l < L; ++l) {
             const LanePair &pair = pair_of(l);
             borders.first_row[l] = pair.free_rows_begin ? extend : -open;
@@ -288,6 +319,8 @@ class UnitRun {
             row_head = std::max(row_head, row_start_[l]);
             any_free_rows |= pair.free_rows_end;
             any_free_columns |= pair.free_columns_end;
+            if constexpr (std::is_same_v<Border, StartLine<T, L>>)
+                bottom.known[l] = right.known[l] = result_[std::min(l, unit_.n_lanes - 1)].score;
             bottom.begin(l, column_start_[l], border_value(scoring_, pair.rows.length, pair.free_rows_begin));
             right.begin(l, row_start_[l], border_value(scoring_, pair.columns.length, pair.free_columns_begin));
         }
@@ -298,10 +331,11 @@ class UnitRun {
             for_each_block([&](int begin, int end) {
                 for (int j = begin; j < end; j += kColumns) {
                     if (next < j + kColumns) {
-                        global_part<Part::begins, Trace, Mirrored>(scores, row0, rows, j, borders, part, layout);
+                        global_part<Part::begins, Trace, Trace && Mirrored>(scores, row0, rows, j, borders, part,
+                                                                            layout);
                         next = next_begin(j + kColumns);
                     } else {
-                        global_part<Part::all, Trace, Mirrored>(scores, row0, rows, j, borders, part, layout);
+                        global_part<Part::all, Trace, Trace && Mirrored>(scores, row0, rows, j, borders, part, layout);
                     }
                 }
                 if (row0 + rows == m_)
@@ -311,8 +345,13 @@ class UnitRun {
             if (any_free_rows) right.take(reinterpret_cast<const T *>(H_), row0, rows, scoring_.extend, true);
         });
         for (int l = 0; l < unit_.n_lanes; ++l) {
-            result_[l] = LaneResult{};
-            set_end<Mirrored>(unit_.lane[l], bottom, right, l, result_[l]);
+            if constexpr (std::is_same_v<Border, StartLine<T, L>>) {
+                result_[l].saturated = false;
+                set_start(unit_.lane[l], bottom, right, l, result_[l]);
+            } else {
+                result_[l] = LaneResult{};
+                set_end<Mirrored>(unit_.lane[l], bottom, right, l, result_[l]);
+            }
         }
         if constexpr (Trace) walk_lanes<Mirrored, false>(layout);
     }

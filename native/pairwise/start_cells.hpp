@@ -1,0 +1,134 @@
+// Where alignments with a known end and score start, found in a sweep from their end (docs/pairs.md, "Starts").
+//
+// Both sequences of a lane run backwards from the end cell, so that the sweep's cell (i, j) stands for the forward cell
+// (rows - 1 - i, columns - 1 - j). Every cell whose score is the known one is a start. Which of several the walk would
+// take is not known here: their number, and the smallest box that holds them all, are what is reported.
+//
+//     forward                        as swept
+//     +-----------------+            +-----------------+
+//     |   a\            |            |\end             |
+//     |     \     b\    |            | \               |
+//     |      \------\   |            |  \------\       |
+//     |              \  |            |   \b     \      |
+//     |            end\ |            |           \a    |
+//     +-----------------+            +-----------------+
+#pragma once
+#include "ends.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// The start cells of local alignments: those that reach the known score. A sweep's Tracker, as LocalBest is.
+template <class T, int B>
+struct StartHits {
+    using V = Vec<T, B>;
+    static constexpr int kLanes = Lanes<T, B>::count;
+    static constexpr int kRows = 1 << 30;
+    static constexpr bool kNotesAll = false;
+    struct Noted {
+        void begin(V) {}
+    };
+    const Unit &unit;
+    int32_t count[kLanes] = {}, row[kLanes] = {}, column[kLanes] = {};  // how many, and the furthest from the end
+    V below;                                                            // one less than the known score, as stored
+
+    /// `known[l].score` is the score of lane l; one that these lanes do not hold is marked as saturated.
+    StartHits(const Unit &unit, LaneResult *known, int64_t floor, int64_t limit) : unit(unit) {
+        alignas(64) T lanes[kLanes];
+        for (int l = 0; l < kLanes; ++l) {
+            lanes[l] = std::numeric_limits<T>::max();
+            if (l >= unit.n_lanes) continue;
+            known[l].saturated = known[l].score + floor > limit;
+            if (!known[l].saturated) lanes[l] = static_cast<T>(known[l].score + floor - 1);
+        }
+        below = load<T, B>(lanes);
+    }
+
+    [[gnu::always_inline]] V still_of_interest(V) const { return below; }
+    template <bool Mirrored>
+    [[gnu::always_inline]] V threshold(V) const {
+        return below;
+    }
+    template <int C, bool Mirrored>
+    void settle(const Noted &, V, int, int) {}
+
+    template <int C>
+    [[gnu::noinline]] void note(Noted &, const V *h, int i, int j) {
+        for (int c = 0; c < C; ++c)
+            for (uint64_t bits = widened(gt_bits<T, B>(h[c], below)); bits;) {
+                constexpr int bits_per_lane = Lanes<T, B>::bits_per_lane;
+                const int l = __builtin_ctzll(bits) / bits_per_lane;
+                bits &= ~(((uint64_t{2} << (bits_per_lane - 1)) - 1) << (l * bits_per_lane));
+                add(l, i, j + c);
+            }
+    }
+
+    void set_start(int l, LaneResult &out) const {
+        if (out.saturated) return;
+        out.row_begin = unit.lane[l].rows.length - 1 - row[l];
+        out.column_begin = unit.lane[l].columns.length - 1 - column[l];
+        out.several_starts = count[l] != 1;
+    }
+
+  private:
+    /// Gaps that cost nothing may lead into the padding: what lies there is no start.
+    void add(int l, int i, int j) {
+        if (i >= unit.lane[l].rows.length || j >= unit.lane[l].columns.length) return;
+        ++count[l];
+        row[l] = std::max(row[l], i), column[l] = std::max(column[l], j);
+    }
+};
+
+/// The start cells of global and semiglobal alignments: H along the sweep's last row or column (see Line), and the
+/// cells there that have the known score.
+template <class T, int L>
+struct StartLine {
+    alignas(64) int32_t score[L], known[L], count[L], furthest[L], start[L];
+
+    /// As Line's. The border's own cell may be a start: then all that came before was one gap.
+    void begin(int l, int32_t first, int32_t border) {
+        score[l] = border;
+        start[l] = furthest[l] = first;
+        count[l] = border == known[l];
+    }
+
+    void take(const T *__restrict steps, int from, int n_cells, int32_t extend, bool track) {
+        int32_t *__restrict sum = score, *__restrict hits = count, *__restrict place = furthest;
+        const int32_t *__restrict first = start, *__restrict wanted = known;
+        for (int k = from; k < from + n_cells; ++k, steps += L)
+            for (int l = 0; l < L; ++l) {  // no branch, so that the compiler makes vectors of it
+                const int32_t step = steps[l], is_in = -int32_t{first[l] <= k};
+                const int32_t s = sum[l] + ((step - extend) & is_in);
+                sum[l] = s;
+                if (!track) continue;
+                const int32_t hit = -int32_t{s == wanted[l]} & is_in;
+                hits[l] -= hit;
+                place[l] = ((k + 1) & hit) | (place[l] & ~hit);
+            }
+    }
+
+    /// Residues of lane l between the end and its furthest start on this line.
+    int residues(int l) const { return furthest[l] - start[l]; }
+};
+
+/// The start of lane l from its two lines: the corner, or where residues may hang over a cell of the bottom line (the
+/// rows' first residue) or of the right one (the columns').
+template <class T, int L>
+void set_start(const LanePair &pair, const StartLine<T, L> &bottom, const StartLine<T, L> &right, int l,
+               LaneResult &out) {
+    const int m = pair.rows.length, n = pair.columns.length;
+    const bool at_corner = bottom.score[l] == bottom.known[l];
+    int starts = at_corner, rows = at_corner ? m : 0, columns = at_corner ? n : 0;
+    if (pair.free_columns_end && bottom.count[l] > at_corner) {
+        starts += bottom.count[l] - at_corner;
+        rows = m, columns = std::max(columns, bottom.residues(l));
+    }
+    if (pair.free_rows_end && right.count[l] > at_corner) {
+        starts += right.count[l] - at_corner;
+        columns = n, rows = std::max(rows, right.residues(l));
+    }
+    out.row_begin = m - rows;
+    out.column_begin = n - columns;
+    out.several_starts = starts != 1;
+}
+
+}  // namespace tropalign::TROPALIGN_ISA
