@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../pairwise/band_trials.hpp"
 #include "../pairwise/cpu_plan.hpp"
 #include "../pairwise/dispatch.hpp"
 #include "../pairwise/orientation.hpp"
@@ -26,6 +27,10 @@ constexpr int64_t kMostCells = 1 << 24;
 constexpr int64_t kTileBytes = int64_t{64} << 20;
 /// For a pair of similar sequences, whatever its size; 10,000 letters at 5 % take it.
 constexpr int64_t kSimilarBytes = int64_t{32} << 20;
+/// A pair for which waves would take longer than that share of the matrix is sooner done in a band.
+constexpr int kWavesShare = 8;
+/// Smaller pairs take less time than a band saves.
+constexpr int64_t kBandCells = 200'000;
 /// A thread that took more gives it back.
 constexpr size_t kKeptBytes = size_t{8} << 20;
 
@@ -97,7 +102,8 @@ class PairAligner {
             if (cells >= kUnlockedCells) released.emplace();
             const Kernels &kernels = kernels_now();
             const LanePair pair = lane_pair(request, 0, query_in_rows);
-            if (!kernels.run_similar(scoring_, pair, kSimilarBytes, room.scratch, found)) {
+            if (!kernels.run_similar(scoring_, pair, {kSimilarBytes, kWavesShare}, room.scratch, found) &&
+                !in_band(request, room.scratch, found)) {
                 is_left = cells > kMostCells;
                 if (!is_left && !kernels.run_short(scoring_, pair, room.scratch, found))
                     columns = align_tile(kernels, scoring_, request, [](int64_t) { return true; });
@@ -111,6 +117,15 @@ class PairAligner {
     }
 
   private:
+    /// Aligns a pair that is similar, though not enough for waves.
+    bool in_band(const TileRequest &request, UnitScratch &scratch, LaneResult &found) const {
+        if (scoring_.mode != Mode::global ||
+            request.queries[0].length * int64_t{request.targets[0].length} < kBandCells)
+            return false;
+        const BandTrials trials(request, scoring_, *selected_band_kernels(), kSimilarBytes);
+        return trials.count() > 0 && trials.align(0, scratch, found);
+    }
+
     static Scoring checked(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, const char *mode, int depth) {
         require(depth >= 0 && depth <= 2, "depth: none of 0, 1 and 2");
         check_scoring(matrix, gap_open, gap_extend, 0);

@@ -25,6 +25,10 @@ class BandTrials {
     int64_t pair(int64_t k) const { return trials_[k].pair; }
     bool query_in_rows(int64_t k) const;
 
+    /// Whether waves would find the k-th of them sooner, if they suit it (similar_pair.hpp).
+    bool is_close(int64_t k) const { return trials_[k].is_close; }
+    bool any_close() const { return any_close_; }
+
     /// False, and nothing found, where the k-th of them wants the whole matrix.
     bool align(int64_t k, UnitScratch &, LaneResult &) const;
 
@@ -32,6 +36,7 @@ class BandTrials {
     struct Trial {
         uint32_t pair;
         int32_t score;  // a guess
+        bool is_close;
     };
     /// A pair with what is known of its sequences.
     struct Known {
@@ -54,6 +59,7 @@ class BandTrials {
     const bool one_set_;
     const size_t unit_bytes_;
     size_t most_bytes_ = 0;
+    bool any_close_ = false;
     int word_ = 0;                // letters of a sketch's words
     std::vector<int32_t> place_;  // of each query, then each target, in counts_ and sketches_; -1 of no use
     std::vector<LetterCounts> counts_;

@@ -81,6 +81,12 @@ struct LaneKernels {
 
 inline constexpr int kLaneWidths = 3;
 
+/// What the waves of a pair may take (similar_pair.hpp).
+struct WaveLimits {
+    int64_t memory_bytes;
+    int share = 1;  // one part in so many of the time of the whole matrix
+};
+
 /// Kernels of one instruction set.
 struct Kernels {
     const char *isa;
@@ -93,10 +99,10 @@ struct Kernels {
     /// Aligns one short pair, rows the longer sequence, in the calling thread; the path stays in the scratch. False,
     /// and nothing done, for one that takes too much memory to be worth it.
     bool (*run_short)(const Scoring &, const LanePair &, UnitScratch &, LaneResult &result);
-    /// Aligns one pair of similar sequences globally, rows the longer one, in the calling thread and at most that many
-    /// bytes; the path stays in the scratch. False for a pair that others align sooner, which takes a few percent of
-    /// their time to find out, and for scores that are no match and mismatch.
-    bool (*run_similar)(const Scoring &, const LanePair &, int64_t memory_bytes, UnitScratch &, LaneResult &result);
+    /// Aligns one pair of similar sequences globally, rows the longer one, in the calling thread; the path stays in the
+    /// scratch. False for a pair that others align sooner, which takes a few percent of their time to find out, and for
+    /// scores that are no match and mismatch.
+    bool (*run_similar)(const Scoring &, const LanePair &, const WaveLimits &, UnitScratch &, LaneResult &result);
 };
 
 }  // namespace tropalign

@@ -10,7 +10,7 @@ extern const LaneKernels int8_lanes, int16_lanes, int32_lanes;
 bool run_long(const Scoring &, const LanePair &, int n_threads, int64_t memory_bytes, const Poll &, LaneResult &,
               Buffer<uint32_t> &path);
 bool run_short(const Scoring &, const LanePair &, UnitScratch &, LaneResult &);
-bool run_similar(const Scoring &, const LanePair &, int64_t memory_bytes, UnitScratch &, LaneResult &);
+bool run_similar(const Scoring &, const LanePair &, const WaveLimits &, UnitScratch &, LaneResult &);
 
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)

@@ -17,7 +17,7 @@ bool is_plain(const Scoring &scoring, const Letters &letters) {
 
 }  // namespace
 
-bool run_similar(const Scoring &scoring, const LanePair &pair, int64_t memory_bytes, UnitScratch &scratch,
+bool run_similar(const Scoring &scoring, const LanePair &pair, const WaveLimits &limits, UnitScratch &scratch,
                  LaneResult &result) {
     const bool is_global = scoring.mode == Mode::global && !pair.free_rows_begin && !pair.free_rows_end &&
                            !pair.free_columns_begin && !pair.free_columns_end;
@@ -26,8 +26,8 @@ bool run_similar(const Scoring &scoring, const LanePair &pair, int64_t memory_by
     const int64_t back = std::max(penalties.mismatch, penalties.open + std::max(penalties.column, penalties.row));
     if (!penalties.all_cost() || back > kMostWavesBack) return false;
     if (!is_plain(scoring, pair.rows) || !is_plain(scoring, pair.columns)) return false;
-    scratch.begin(memory_bytes);
-    return SimilarPair(scoring, penalties, pair, memory_bytes, scratch).run(result);
+    scratch.begin(limits.memory_bytes);
+    return SimilarPair(scoring, penalties, pair, limits, scratch).run(result);
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

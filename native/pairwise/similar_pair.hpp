@@ -19,14 +19,14 @@ inline int64_t differences(const uint8_t *a, const uint8_t *b, int length) {
 
 class SimilarPair {
   public:
-    SimilarPair(const Scoring &scoring, const Penalties &penalties, const LanePair &pair, int64_t memory_bytes,
+    SimilarPair(const Scoring &scoring, const Penalties &penalties, const LanePair &pair, const WaveLimits &limits,
                 UnitScratch &scratch)
-        : scoring_(scoring), penalties_(penalties), pair_(pair), scratch_(scratch), memory_bytes_(memory_bytes),
+        : scoring_(scoring), penalties_(penalties), pair_(pair), scratch_(scratch), limits_(limits),
           waves_(penalties, pair, scratch), m_(pair.rows.length), n_(pair.columns.length) {}
 
     bool run(LaneResult &result) {
         const int64_t cells = int64_t{m_} * n_;
-        most_vectors_ = std::min(kFewCells * cells, cells + kBegunCells) / kVectorCells;
+        most_vectors_ = std::min(kFewCells * cells, cells + kBegunCells) / kVectorCells / limits_.share;
         find_most_penalty();
         const int penalty = lowest_penalty();
         if (penalty < 0) return false;
@@ -93,7 +93,7 @@ class SimilarPair {
 
     /// Whether the waves of a band take less time than another engine would, and fit the memory.
     bool suits(const Band &band) const {
-        return waves_.bytes(band) <= memory_bytes_ && waves_.vectors(band) / 2 + band.limit / 2 <= most_vectors_;
+        return waves_.bytes(band) <= limits_.memory_bytes && waves_.vectors(band) / 2 + band.limit / 2 <= most_vectors_;
     }
 
     /// The directions of the cells as walk_back wants them.
@@ -153,7 +153,7 @@ class SimilarPair {
     const Penalties &penalties_;
     const LanePair &pair_;
     UnitScratch &scratch_;
-    const int64_t memory_bytes_;
+    const WaveLimits limits_;
     Wavefront waves_;
     const int m_, n_;
     int64_t most_vectors_ = 0, most_penalty_ = 0;

@@ -115,14 +115,20 @@ class TileRun {
     /// Pairs of similar sequences; those that want the whole matrix stay in request_.
     void run_bands(size_t unit_bytes, const Poll &poll) {
         const BandTrials trials(request_, scoring_, *selected_band_kernels(), unit_bytes);
-        begin_arenas(trials.most_bytes(), trials.most_bytes());
+        const auto for_waves = std::min<int64_t>(unit_bytes / 2, kMostSimilarBytes);
+        const size_t most_bytes = std::max<size_t>(trials.most_bytes(), trials.any_close() ? for_waves : 0);
+        begin_arenas(most_bytes, most_bytes);
         if (trials.count() == 0) return;
         std::vector<uint8_t> is_done(request_.n_pairs);
         auto align = [&](int thread, int64_t k) {
-            LaneResult result;
-            if (!trials.align(k, arenas_[thread].scratch, result)) return;
-            keep(trials.pair(k), trials.query_in_rows(k), result, arenas_[thread].paths);
-            is_done[trials.pair(k)] = 1;
+            Arena &arena = arenas_[thread];
+            const int64_t pair = trials.pair(k);
+            if (!trials.is_close(k) || !align_similar(pair, for_waves, arena)) {
+                LaneResult result;
+                if (!trials.align(k, arena.scratch, result)) return;
+                keep(pair, trials.query_in_rows(k), result, arena.paths);
+            }
+            is_done[pair] = 1;
             ++n_banded_;
         };
         const int64_t at_once =
@@ -223,7 +229,7 @@ class TileRun {
     bool align_similar(int64_t pair, int64_t memory_bytes, Arena &arena) {
         const Orientation chosen = orientation(pair);
         LaneResult result;
-        if (!kernels_.run_similar(scoring_, lane_pair(request_, pair, chosen.query_in_rows), memory_bytes,
+        if (!kernels_.run_similar(scoring_, lane_pair(request_, pair, chosen.query_in_rows), {memory_bytes},
                                   arena.scratch, result))
             return false;
         keep(pair, chosen.query_in_rows, result, arena.paths);

@@ -33,10 +33,10 @@ REPORTS = ["alignment", "alignment", "ends", "score"]
 
 
 def odd(match, mismatch):
-    """Scores of match and mismatch but for the letter A, the alphabet's first."""
+    """Scores of match and mismatch but for the letter A, the alphabet's first: beyond 8 bits, as bands need them."""
     letters = ta.NUCLEOTIDE.letters
     scores = ta.SubstitutionMatrix.match_mismatch(match, mismatch).scores[: len(letters), : len(letters)].copy()
-    scores[0, 0] += 1
+    scores[0, 0] += 200
     return ta.SubstitutionMatrix.of((letters, scores), ta.NUCLEOTIDE)
 
 
@@ -136,7 +136,8 @@ def test_pairs_of_any_size_are_aligned_by_themselves(isa):
     assert whole._lone is None and (row.score, row.cigar) == (whole.score, whole.cigar)
     scrambled = "".join(rng.sample(other, len(other)))
     assert ta.align(text, scrambled, **options)._lone is None
-    assert ta.align(text + "N", other, **options)._lone is None
+    tailed = [ta.align(text + "N", other, **options | {"matrix": m}) for m in (options["matrix"], odd(5, -4))]
+    assert tailed[1]._lone is None and tailed[0].cigar == tailed[1].cigar  # no waves, but a band
 
 
 @pytest.mark.parametrize("report", ["score", "alignment"])
