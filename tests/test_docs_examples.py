@@ -57,6 +57,14 @@ def test_commands_and_then_python(folder, page):
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+def test_no_page_has_a_heading_twice(page):
+    """Links name headings; of two alike they find the first."""
+    text = re.sub(r"^```.*?^```$", "", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    assert len(set(headings)) == len(headings)
+
+
 def test_what_decode_prints(folder):
     """Columns stand apart in the page as they do in no file."""
     command, *shown = blocks("decode.md", "console")[0].split("\n...\n")[0].splitlines()
