@@ -3,6 +3,7 @@
 // libFuzzer, or with standalone.cpp, which makes inputs of its own.
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <span>
 
 #include "../../native/pairwise/cpu_plan.hpp"
@@ -43,10 +44,38 @@ std::vector<int32_t> random_matrix(Numbers &numbers, int n_letters, int scale) {
     return matrix;
 }
 
-/// Sequences of a few to some dozen letters, many of them relatives of the first; or a few of more than a thousand,
-/// whose pairs are aligned one by one.
+/// A few relatives of some hundred letters: long enough, and like enough, for bands, wavefronts and sweeps to the
+/// starts. Drawn, since so many letters would take all bytes of an input; sets of one seed are relatives, too.
+std::vector<oracle::Codes> relatives(Numbers &numbers, int n_letters) {
+    const int count = 1 + numbers.below(4), length = 100 + 2 * numbers.below(256), seed = numbers.below(4);
+    const int differ = numbers.below(40), gaps = numbers.below(8), longest = 1 + numbers.below(60);
+    std::minstd_rand first(static_cast<unsigned>(1 + seed)), draws(static_cast<unsigned>(1 + numbers.below(65536)));
+    auto letter = [&](std::minstd_rand &from) { return static_cast<uint8_t>(from() % n_letters); };
+    oracle::Codes ancestor;
+    while (static_cast<int>(ancestor.size()) < length) ancestor.push_back(letter(first));
+    std::vector<oracle::Codes> sequences(static_cast<size_t>(count));
+    for (oracle::Codes &codes : sequences) {
+        for (size_t k = 0; k < ancestor.size(); ++k) {
+            if (static_cast<int>(draws() % 1000) < gaps) {
+                const auto residues = 1 + draws() % static_cast<unsigned>(longest);
+                if (draws() & 256) k += residues - 1;
+                else
+                    for (unsigned n = 0; n < residues; ++n) codes.push_back(letter(draws));
+            } else {
+                codes.push_back(static_cast<int>(draws() % 100) < differ ? letter(draws) : ancestor[k]);
+            }
+        }
+        if (codes.empty()) codes.push_back(0);
+    }
+    return sequences;
+}
+
+/// Sequences of a few to some dozen letters, many of them relatives of the first; or relatives of some hundred; or a
+/// few of more than a thousand, whose pairs are aligned one by one.
 std::vector<oracle::Codes> random_sequences(Numbers &numbers, int n_letters) {
-    const bool are_long = numbers.below(64) == 63;
+    const int kind = numbers.below(64);
+    if (kind >= 55 && kind < 63) return relatives(numbers, n_letters);
+    const bool are_long = kind == 63;
     const int count = are_long ? 2 + numbers.below(2) : 1 + numbers.below(70), longest = 1 + numbers.below(50);
     std::vector<oracle::Codes> sequences;
     for (int k = 0; k < count; ++k) {
@@ -129,7 +158,10 @@ void check_alone(const Scoring &scoring, const TileRequest &request, const TileC
     const Letters query = request.queries[request.query_index[k]], target = request.targets[request.target_index[k]];
     const bool query_in_rows = longer_in_rows(query.length, target.length).query_in_rows;
     LaneResult found{};
-    if (!selected_kernels()->run_short(scoring, lane_pair(request, k, query_in_rows), scratch, found)) return;
+    const LanePair pair = lane_pair(request, k, query_in_rows);
+    if (!selected_kernels()->run_similar(scoring, pair, int64_t{32} << 20, scratch, found) &&
+        !selected_kernels()->run_short(scoring, pair, scratch, found))
+        return;
     auto differs = [&](const char *what) {
         std::fprintf(stderr, "alone: another %s for pair %lld, depth %d\n", what, static_cast<long long>(k),
                      static_cast<int>(scoring.depth));
@@ -183,8 +215,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const bool listed = numbers.flag(), few = numbers.flag();
     const int n_queries = static_cast<int>(queries.size()), n_targets = static_cast<int>(targets.size());
     auto is_long = [](const std::vector<oracle::Codes> &sequences) { return sequences.front().size() > 1000; };
-    const int most = is_long(queries) || is_long(targets) ? 4 : 200;  // the definition is slow
-    if (listed || most == 4) {
+    auto is_middle = [](const std::vector<oracle::Codes> &sequences) { return sequences.front().size() > 90; };
+    const bool any_long = is_long(queries) || is_long(targets);
+    const int most = any_long ? 4 : is_middle(queries) && is_middle(targets) ? 12 : 200;  // the definition is slow
+    if (listed || any_long) {
         for (int left = numbers.below(most); left > 0; --left) {
             query_index.push_back(numbers.below(n_queries));
             target_index.push_back(numbers.below(n_targets));
