@@ -113,6 +113,8 @@ class PairAligner {
                                   : columns.score.size() ? as_tuple(columns, room.cigar)
                                                          : as_tuple(found, query_in_rows, room.cigar);
         if (room.scratch.most_bytes() > kKeptBytes) room.scratch = UnitScratch();
+        for (auto &codes : room.codes)
+            if (codes.size() > kKeptBytes) codes = std::vector<uint8_t>();
         return result;
     }
 

@@ -159,7 +159,7 @@ void check_alone(const Scoring &scoring, const TileRequest &request, const TileC
     const bool query_in_rows = longer_in_rows(query.length, target.length).query_in_rows;
     LaneResult found{};
     const LanePair pair = lane_pair(request, k, query_in_rows);
-    if (!selected_kernels()->run_similar(scoring, pair, int64_t{32} << 20, scratch, found) &&
+    if (!selected_kernels()->run_similar(scoring, pair, {int64_t{32} << 20}, scratch, found) &&
         !selected_kernels()->run_short(scoring, pair, scratch, found))
         return;
     auto differs = [&](const char *what) {
