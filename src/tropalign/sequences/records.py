@@ -115,17 +115,24 @@ def _fasta(text: _Text, leading_blanks: bool) -> Iterator[Records]:
     wanted, rest = BLOCK_LETTERS, _NOTHING
     while True:
         data, goes_on = text.next_bytes(rest, wanted)
+        rest = _NOTHING  # or a chromosome's begin would stay in memory as long as it is worked on
         while True:
             *found, taken = _native.split_fasta(data, goes_on, BLOCK_RECORDS, leading_blanks)
-            data = data[taken:]
+            data = _after(data, taken)
             records = Records.of_native(tuple(found))
             if not len(records.names):
                 break
             yield records
         if not goes_on:
             return
-        rest = data.copy()  # or a chromosome's begin would stay in memory as long as it is worked on
+        rest = data
         wanted = max(BLOCK_LETTERS, 2 * len(rest))  # a record that is longer than a block
+
+
+def _after(data: NDArray[np.uint8], taken: int) -> NDArray[np.uint8]:
+    """What follows the bytes taken: a copy where it is the smaller part, so that a view keeps no large text."""
+    left = data[taken:]
+    return left.copy() if 2 * len(left) <= len(data) else left
 
 
 def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
@@ -139,6 +146,7 @@ def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
     wanted, rest, n_records = FASTQ_BYTES, _NOTHING, 0
     while True:
         data, goes_on = text.next_bytes(rest, wanted)
+        rest = _NOTHING
         while True:
             records = _native.split_fastq(data, goes_on, BLOCK_RECORDS, BLOCK_LETTERS, leading_blanks)
             if records is None:
@@ -147,13 +155,13 @@ def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
             *found, taken = records
             if not taken:
                 break
-            data = data[taken:]
+            data = _after(data, taken)
             block = Records.of_native(tuple(found))
             n_records += len(block.names)
             yield block
         if not goes_on:
             return
-        rest = data.copy()
+        rest = data
         wanted = max(FASTQ_BYTES, 2 * len(rest))
 
 
