@@ -74,9 +74,11 @@ def scoring_rates(reads: Path) -> dict[str, float]:
 
     package = ReferencePackage.read(ALIGNMENT, TREE, n_threads=1)
     texts = [package.states.sets[np.frombuffer(text.encode(), np.uint8)] for text in read_records(reads).values()]
+    numbers, n_columns = SCHEMES["program"].numbers(), len(package.columns)
+    texts = [text for text in texts if _native.place_word_bits(numbers, len(text), n_columns) == 8]  # nearly all
     codes, offsets, table = encoded(texts)
     cells = len(package.distinct) * len(package.columns) * len(codes)
-    reference = (package.planes, package.n_distinct, package.n_empty, SCHEMES["program"].numbers())
+    reference = (package.planes, package.n_distinct, package.n_empty, numbers)
 
     def run(bounds: Any) -> tuple[float, int]:
         begin = time.process_time()
