@@ -52,10 +52,13 @@ def test_tables_are_the_plain_ones(M):
 @settings(max_examples=60, deadline=None)
 @given(
     hnp.arrays(np.float32, (4, 20), elements=st.sampled_from([0, 1e-41, 1e-38, 1e-30, 1e-9, 0.02, 0.4, 1])),
-    hnp.arrays(np.float32, (4, 7), elements=st.sampled_from([0, 1e-41, 1e-37, 1e-12, 0.1, 0.5, 1])),
+    hnp.arrays(np.float32, (4, 7), elements=st.sampled_from([0, 1e-41, 1e-9, 0.1, 0.5, 1])),
 )
 def test_tables_of_odd_probabilities(match, transitions):
+    """Sums above 1 are refused when models are read; products stay above what is flushed to zero."""
     transitions[0, :2] = 0.5  # the model can be entered
+    for group in (slice(0, 3), slice(3, 5), slice(5, 7)):
+        transitions[:, group] /= np.maximum(transitions[:, group].sum(1, keepdims=True), 1)
     flushed = [np.where(p < np.finfo(np.float32).tiny, np.float32(0), p) for p in (match, transitions, match[1])]
     with np.errstate(all="ignore"):
         expected = profile_tables.tables(*flushed, BACKGROUND)
