@@ -94,12 +94,18 @@ class PairAligner {
         const int64_t m = queries[0].length, n = targets[0].length, cells = m * n;
         if (most_ * (2 * std::max(m, n) + 2) > INT32_MAX) return nb::none();
         const bool query_in_rows = longer_in_rows(m, n).query_in_rows;
+        PythonPoll poll{nb::none()};
         LaneResult found;
         TileColumns columns;
         bool is_left = false;
         {
             std::optional<nb::gil_scoped_release> released;
             if (cells >= kUnlockedCells) released.emplace();
+            room.scratch.stop_wanted = nullptr;
+            if (cells > kMostCells)  // seconds, if it is similar
+                room.scratch.stop_wanted = [&poll, timer = PollTimer()]() mutable {
+                    return timer.is_due() && !poll(0);
+                };
             const Kernels &kernels = kernels_now();
             const LanePair pair = lane_pair(request, 0, query_in_rows);
             if (!kernels.run_similar(scoring_, pair, {kSimilarBytes, kWavesShare}, room.scratch, found) &&
@@ -109,6 +115,7 @@ class PairAligner {
                     columns = align_tile(kernels, scoring_, request, [](int64_t) { return true; });
             }
         }
+        poll.rethrow();
         const nb::object result = is_left                ? nb::none()
                                   : columns.score.size() ? as_tuple(columns, room.cigar)
                                                          : as_tuple(found, query_in_rows, room.cigar);

@@ -43,6 +43,7 @@ class PythonPoll {
     explicit PythonPoll(nb::object progress) : progress_(std::move(progress)) {}
 
     bool operator()(int64_t done) {
+        if (raised_) return false;
         nb::gil_scoped_acquire gil;
         try {
             if (PyErr_CheckSignals() != 0) raised_ = true;

@@ -34,6 +34,7 @@ class BandPair {
     using V = Vec<int8_t, B>;
     using Mask = Masks<int8_t, B>;
     static constexpr int kMostInRegisters = 3;
+    static constexpr int kAskedVectors = 1 << 20, kAskedSteps = 256;  // until it is asked whether to stop
     static constexpr int kRunSteps = 8;  // cells of a diagonal that a walk looks at together
 
   public:
@@ -60,15 +61,15 @@ class BandPair {
         return sum;
     }
 
-    /// False, with a score that the pair has at the least, where a path outside the band may be as good.
+    /// False, with a score that the pair has at the least, where a path outside the band may be as good; false, too,
+    /// where a stop is wanted.
     bool run(LaneResult &result) {
         const bool traced = walks(scoring_, pair_);
         const uint64_t swept = static_cast<uint64_t>(m_ + n_) * vectors_ * B;
         scratch_.useful_cells += swept, scratch_.swept_cells += swept;
         prepare(traced);
-        if (traced) sweep<true>();
-        else sweep<false>();
         result = LaneResult{};
+        if (!(traced ? sweep<true>() : sweep<false>())) return false;
         find_end(result);
         if (result.score <= band_.beyond) return false;
         if (traced) walk(result);
@@ -135,12 +136,27 @@ class BandPair {
         return {rows_ + row, groups_ + row, columns_ + column, masks_ + static_cast<ptrdiff_t>(d) * vectors_};
     }
 
+    /// False where a stop is wanted.
     template <bool Trace>
-    void sweep() {
+    bool sweep() {
         score_ = 0;
         const int last = m_ + n_, borders = std::min(last, std::max(-band_.low, band_.high) + 1);
         int d = 1;
-        for (; d <= borders; ++d) step<Trace>(d), begin_lines(d), score_ += corner_step(d), take_lines(d);
+        for (; d <= borders; ++d) {
+            if (d % kAskedSteps == 0 && scratch_.is_stopped()) return false;
+            step<Trace>(d), begin_lines(d), score_ += corner_step(d), take_lines(d);
+        }
+        const int at_once = std::max(kAskedVectors / vectors_, 1);
+        for (int end; d <= last; d = end + 1) {
+            end = std::min(last - d, at_once) + d;
+            if (scratch_.is_stopped()) return false;
+            sweep_some<Trace>(d, end);
+        }
+        return true;
+    }
+
+    template <bool Trace>
+    void sweep_some(int d, int last) {
         if (vectors_ == 1) return sweep_registers<Trace, 1>(d, last);
         if (vectors_ == 2) return sweep_registers<Trace, 2>(d, last);
         if (vectors_ == 3) return sweep_registers<Trace, 3>(d, last);
@@ -257,6 +273,7 @@ class BandPair {
             step(d + 1, std::false_type{}), take(d + 1);
         }
         if (d == last) step(d, std::true_type{}), take(d);
+        for (int b = 0; b < N; ++b) u_[b] = u[b], x_[b] = x[b], v_[b] = v[b], y_[b] = y[b];  // to go on from
         score_ = score;
     }
 

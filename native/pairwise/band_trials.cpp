@@ -140,6 +140,7 @@ bool BandTrials::align(int64_t k, UnitScratch &scratch, LaneResult &result) cons
     const BandBound bounds = bound(pair);
     const Band guessed = bounds.widened(bounds.narrowest(trials_[k].score), kernels_.lanes);
     if (kernels_.run(scoring_, pair.lanes, guessed, scratch, result)) return true;
+    if (scratch.is_stopped()) return false;
     const Band sure = bounds.widened(bounds.narrowest(result.score), kernels_.lanes);
     return pays(pair, sure, most_bytes_) && kernels_.run(scoring_, pair.lanes, sure, scratch, result);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "../compute/poll.hpp"
 #include "../compute/scratch.hpp"
@@ -68,6 +69,9 @@ struct UnitScratch : Scratch<Slot> {
     using Scratch<Slot>::Scratch;
     double walk_seconds = 0, unit_seconds = 0;
     uint64_t useful_cells = 0, swept_cells = 0;  // swept_cells counts padding too
+    /// Asked now and then by what takes long over one pair, which then finds nothing.
+    std::function<bool()> stop_wanted;
+    bool is_stopped() const { return stop_wanted && stop_wanted(); }
 };
 
 /// Kernels with lanes of one width.

@@ -98,7 +98,11 @@ class TileRun {
         paths_ = Buffer<Path>(n);
     }
 
-    TileColumns run(const Poll &poll) {
+    TileColumns run(const Poll &asked) {
+        const Poll poll = [&](int64_t begun) {
+            if (!asked(begun)) is_stopped_ = true;
+            return !is_stopped_;
+        };
         // A quarter at least is left for paths.
         const bool has_paths = scoring_.depth == Depth::alignment;
         const int64_t for_units = has_paths ? request_.memory_bytes / 4 * 3 : request_.memory_bytes;
@@ -133,10 +137,14 @@ class TileRun {
         };
         const int64_t at_once =
             std::clamp<int64_t>(trials.count() / (kRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
-        if (trials.count() == 1) align(0, 0);  // sooner than a thread begins
-        else
+        if (trials.count() == 1) {  // sooner than a thread begins
+            poll_within(poll, 0);
+            align(0, 0);
+            out_.finished = !is_stopped_;
+        } else {
             out_.finished =
                 parallel(n_threads_, trials.count(), at_once, align, [&](int64_t) { return poll(n_banded_); });
+        }
         for (int64_t k = 0; k < request_.n_pairs; ++k) {
             if (is_done[k]) continue;
             number_.push_back(k);
@@ -155,6 +163,7 @@ class TileRun {
         begin_arenas(0, 0);
         for (size_t k = 0; k < plan.long_pairs.size() && out_.finished; ++k) {
             const int64_t done = request_.n_pairs - static_cast<int64_t>(plan.long_pairs.size() - k);
+            poll_within(poll, done);
             align_long(plan.long_pairs[k], [&](int64_t) { return poll(done); });
         }
     }
@@ -163,9 +172,19 @@ class TileRun {
     void begin_arenas(size_t taken, size_t most) {
         take_account();
         while (arenas_.size() < static_cast<size_t>(n_threads_)) arenas_.push_back({});
-        for (Arena &arena : arenas_) arena.scratch = UnitScratch(most);
+        for (Arena &arena : arenas_) {
+            arena.scratch = UnitScratch(most);
+            arena.scratch.stop_wanted = [this] { return is_stopped_.load(std::memory_order_relaxed); };
+        }
         path_bytes_ += (static_cast<int64_t>(taken_) - static_cast<int64_t>(taken)) * n_threads_;
         taken_ = taken;
+    }
+
+    /// The calling thread aligns a pair by itself: what takes long over it polls now and then.
+    void poll_within(const Poll &poll, int64_t begun) {
+        arenas_[0].scratch.stop_wanted = [this, &poll, begun, timer = PollTimer()]() mutable {
+            return is_stopped_ || (timer.is_due() && !poll(begun));
+        };
     }
 
     /// Of the threads' buffers, which are given back.
@@ -254,7 +273,8 @@ class TileRun {
         const int64_t for_waves = std::min(path_bytes_ / 2, kMostSimilarBytes);
         const bool is_done = align_similar(pair, for_waves, arenas_[0]);
         arenas_[0].scratch = UnitScratch();
-        if (is_done) return;
+        out_.finished = !is_stopped_;
+        if (is_done || is_stopped_) return;
         const Orientation chosen = orientation(pair);
         const LanePair lanes = lane_pair(request_, pair, chosen.query_in_rows);
         LaneResult result{};
@@ -316,6 +336,7 @@ class TileRun {
     std::vector<Arena> arenas_;
     int64_t similar_bytes_ = 0;
     std::atomic<int64_t> n_banded_{0};
+    std::atomic<bool> is_stopped_{false};
     std::atomic<int64_t> path_bytes_;  // left for paths
     size_t taken_ = 0;                 // by each thread's buffers
     Buffer<Path> paths_;

@@ -83,7 +83,8 @@ class Wavefront {
     }
 
     /// The lowest penalty of an alignment of both sequences within the band; -1 where none is within the limit, or
-    /// `hopeless(penalty, progress)` said so: it is asked every kAsked waves; progress is i + j of the furthest cell.
+    /// `hopeless(penalty, progress)` said so, or a stop is wanted: both are asked every kAsked waves; progress is i + j
+    /// of the furthest cell.
     template <class Hopeless>
     int sweep(const Band &band, Hopeless hopeless) {
         if (band.limit < way(n_ - m_)) return -1;
@@ -94,7 +95,7 @@ class Wavefront {
             if (s == 0) begin();
             else advance(s);
             if (best_[last] >= m_) return s;
-            if (s % kAsked == kAsked - 1 && hopeless(s, progress())) return -1;
+            if (s % kAsked == kAsked - 1 && (scratch_.is_stopped() || hopeless(s, progress()))) return -1;
         }
         return -1;
     }
