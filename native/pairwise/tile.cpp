@@ -12,7 +12,6 @@
 #include "band_trials.hpp"
 #include "cpu_plan.hpp"
 #include "lane_widths.hpp"
-#include "orientation.hpp"
 #include "starts.hpp"
 
 namespace tropalign {
@@ -227,18 +226,13 @@ class TileRun {
     }
 
     bool align_similar(int64_t pair, int64_t memory_bytes, Arena &arena) {
-        const Orientation chosen = orientation(pair);
+        const bool query_in_rows = query_in_rows_alone(request_, pair);
         LaneResult result;
-        if (!kernels_.run_similar(scoring_, lane_pair(request_, pair, chosen.query_in_rows), {memory_bytes},
-                                  arena.scratch, result))
+        if (!kernels_.run_similar(scoring_, lane_pair(request_, pair, query_in_rows), {memory_bytes}, arena.scratch,
+                                  result))
             return false;
-        keep(pair, chosen.query_in_rows, result, arena.paths);
+        keep(pair, query_in_rows, result, arena.paths);
         return true;
-    }
-
-    Orientation orientation(int64_t pair) const {
-        return longer_in_rows(request_.queries[request_.query_index[pair]].length,
-                              request_.targets[request_.target_index[pair]].length);
     }
 
     void align_lanes(const Lanes &lanes, int width, Arena &arena) {
@@ -255,13 +249,13 @@ class TileRun {
         const bool is_done = align_similar(pair, for_waves, arenas_[0]);
         arenas_[0].scratch = UnitScratch();
         if (is_done) return;
-        const Orientation chosen = orientation(pair);
-        const LanePair lanes = lane_pair(request_, pair, chosen.query_in_rows);
+        const bool query_in_rows = query_in_rows_alone(request_, pair);
+        const LanePair lanes = lane_pair(request_, pair, query_in_rows);
         LaneResult result{};
         Buffer<uint32_t> path;
         const int64_t memory = std::max<int64_t>(path_bytes_, 0);
         out_.finished = kernels_.run_long(scoring_, lanes, n_threads_, memory, poll, result, path);
-        if (out_.finished) keep(pair, chosen.query_in_rows, result, arenas_[0].paths);
+        if (out_.finished) keep(pair, query_in_rows, result, arenas_[0].paths);
     }
 
     /// In the tile, of a pair in request_.
