@@ -64,19 +64,19 @@ int64_t BandBound::most(int64_t pairs) const {
 
 int64_t BandBound::above(int64_t diagonal) const {
     const int64_t m = pair_.rows.length, n = pair_.columns.length;
-    if (diagonal > n) return kNoPath;
-    int64_t bound = most(n - diagonal);
-    if (!pair_.free_columns_begin) bound -= scoring_.open + scoring_.extend * diagonal;
-    if (!pair_.free_rows_end) bound -= scoring_.open + scoring_.extend * (diagonal - (n - m));
-    return bound;
+    return beyond(diagonal, n, n - m, pair_.free_columns_begin, pair_.free_rows_end);
 }
 
 int64_t BandBound::below(int64_t diagonal) const {
     const int64_t m = pair_.rows.length, n = pair_.columns.length;
-    if (diagonal > m) return kNoPath;
-    int64_t bound = most(m - diagonal);
-    if (!pair_.free_rows_begin) bound -= scoring_.open + scoring_.extend * diagonal;
-    if (!pair_.free_columns_end) bound -= scoring_.open + scoring_.extend * (diagonal - (m - n));
+    return beyond(diagonal, m, m - n, pair_.free_rows_begin, pair_.free_columns_end);
+}
+
+int64_t BandBound::beyond(int64_t diagonal, int64_t residues, int64_t corner, bool free_begin, bool free_end) const {
+    if (diagonal > residues) return kNoPath;
+    int64_t bound = most(residues - diagonal);
+    if (!free_begin) bound -= scoring_.open + scoring_.extend * diagonal;
+    if (!free_end) bound -= scoring_.open + scoring_.extend * (diagonal - corner);
     return bound;
 }
 

@@ -366,15 +366,8 @@ class BandPair {
     };
 
     void walk(LaneResult &result) {
-        const size_t columns = static_cast<size_t>(m_) + n_ + 2;
-        GappedRows gapped(scratch_.get(Slot::gapped, GappedRows::bytes(columns)), columns);
         Cells cells(*this);
-        walk_back<Cells, false, false>(scoring_, pair_, cells, result, gapped);
-        if (scoring_.depth != Depth::alignment) return;
-        gapped.count(scoring_, result);
-        auto *path = static_cast<uint32_t *>(scratch_.get(Slot::paths, sizeof(uint32_t) * columns));
-        result.path_length = gapped.encode(path);
-        result.path = path;
+        walk_alone<false>(scoring_, pair_, cells, scratch_, result);
     }
 
     const Scoring &scoring_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cpu_plan.hpp"
-#include "orientation.hpp"
 #include "ranges.hpp"
 
 namespace tropalign {
@@ -44,8 +43,7 @@ BandTrials::BandTrials(const TileRequest &request, const Scoring &scoring, const
 
 BandTrials::Known BandTrials::known(int64_t pair) const {
     const int64_t query = request_.query_index[pair], target = request_.target_index[pair];
-    const bool query_in_rows =
-        longer_in_rows(request_.queries[query].length, request_.targets[target].length).query_in_rows;
+    const bool query_in_rows = query_in_rows_alone(request_, pair);
     Known known{lane_pair(request_, pair, query_in_rows), static_cast<int32_t>(query),
                 static_cast<int32_t>(target + (one_set_ ? 0 : request_.queries.count)), false};
     if (!query_in_rows) std::swap(known.rows, known.columns);
@@ -128,12 +126,7 @@ bool BandTrials::pays(const Known &pair, const Band &band, size_t most_bytes) co
     return cells * quarters < 4 * m * n && kernels_.bytes(scoring_, pair.lanes, band) <= most_bytes;
 }
 
-bool BandTrials::query_in_rows(int64_t k) const {
-    const int64_t pair = trials_[k].pair;
-    return longer_in_rows(request_.queries[request_.query_index[pair]].length,
-                          request_.targets[request_.target_index[pair]].length)
-        .query_in_rows;
-}
+bool BandTrials::query_in_rows(int64_t k) const { return query_in_rows_alone(request_, trials_[k].pair); }
 
 bool BandTrials::align(int64_t k, UnitScratch &scratch, LaneResult &result) const {
     const Known pair = known(trials_[k].pair);

@@ -75,8 +75,7 @@ class Planner {
     }
     /// A score has no ties to break.
     bool mirrored(int64_t pair) const {
-        const bool query_is_long = longer_in_rows(query_length(pair), target_length(pair)).query_in_rows;
-        return traced_ && (query_in_rows_[pair] != 0) != query_is_long;
+        return traced_ && (query_in_rows_[pair] != 0) != query_in_rows_alone(request_, pair);
     }
 
     /// Chooses each pair's rows (orientation.hpp).
@@ -285,6 +284,12 @@ class Planner {
 };
 
 }  // namespace
+
+bool query_in_rows_alone(const TileRequest &request, int64_t pair) {
+    const Letters query = request.queries[request.query_index[pair]];
+    const Letters target = request.targets[request.target_index[pair]];
+    return longer_in_rows(query.length, target.length).query_in_rows;
+}
 
 LanePair lane_pair(const TileRequest &request, int64_t pair, bool query_in_rows) {
     const Letters query = request.queries[request.query_index[pair]];

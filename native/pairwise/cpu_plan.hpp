@@ -21,6 +21,9 @@ struct CpuPlan {
     size_t most_bytes = 0;               // what the buffers of a unit take
 };
 
+/// Whether a pair that runs alone has its query along the rows (orientation.hpp).
+bool query_in_rows_alone(const TileRequest &, int64_t pair);
+
 LanePair lane_pair(const TileRequest &, int64_t pair, bool query_in_rows);
 
 /// unit_bytes: what the buffers of one unit may take. Throws std::length_error when there are more pairs or sequences

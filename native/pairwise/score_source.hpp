@@ -10,6 +10,7 @@
 // A matrix beyond 8 bits is filled in letter by letter.
 #pragma once
 #include "interleave.hpp"
+#include "letter_tables.hpp"
 #include "scoring.hpp"
 #include "sweep.hpp"
 
@@ -161,29 +162,11 @@ class PairScores {
 };
 
 /// Scores of lanes with rows of their own when the two sequences use so few letters that all pairs of these fit a table
-/// of 32: one look-up per cell, and no table of scores. Row letter a and column letter b have their score at
-/// number_of_row[a] + number_of_column[b]; row letters count in steps of the number of column letters.
+/// of 32: one look-up per cell, and no table of scores per lane.
 template <int B>
-class FewLetterScores {
+class FewLetterScores : public LetterTables<1, kLetters> {
   public:
-    /// Whether the letters of the two sequences are few enough.
-    static bool suits(const Scoring &scoring, const LanePair &pair) {
-        return scoring.step_fits8 && count(pair.rows) * count(pair.columns) <= kLetters;
-    }
-    FewLetterScores(const Scoring &scoring, const LanePair &pair) {
-        const uint32_t row_letters = used(pair.rows), column_letters = used(pair.columns);
-        const int n = __builtin_popcount(column_letters);
-        for (int a = 0, r = 0; a < kLetters; ++a) {
-            if (!(row_letters >> a & 1)) continue;
-            number_of_row_[a] = static_cast<uint8_t>(r++ * n);
-            for (int b = 0, c = 0; b < kLetters; ++b)
-                if (column_letters >> b & 1) {
-                    number_of_column_[b] = static_cast<uint8_t>(c);
-                    table_[number_of_row_[a] + c++] = scoring.step8[a * kLetters + b];
-                }
-        }
-    }
-    uint8_t number_of_row(uint8_t letter) const { return number_of_row_[letter]; }
+    using LetterTables::LetterTables;
     /// The numbers of the row letters, a vector per row.
     void set_rows(const Vec<int8_t, B> *numbers) { rows_ = numbers; }
 
@@ -191,24 +174,15 @@ class FewLetterScores {
     void columns(const uint8_t *columns) {
         for (int c = 0; c < C; ++c) {
             alignas(64) uint8_t number[B];
-            for (int l = 0; l < B; ++l) number[l] = number_of_column_[columns[c * B + l]];
+            for (int l = 0; l < B; ++l) number[l] = number_of_column(columns[c * B + l]);
             columns_[c] = load<int8_t, B>(number);
         }
     }
     [[gnu::always_inline]] Vec<int8_t, B> score(int i, int c) const {
-        return lookup32<B>(table_, rows_[i] + columns_[c]);
+        return lookup32<B>(table_[0], rows_[i] + columns_[c]);
     }
 
   private:
-    static uint32_t used(const Letters &letters) {
-        uint32_t bits = 0;
-        for (int k = 0; k < letters.length; ++k) bits |= uint32_t{1} << letters.codes[k];
-        return bits;
-    }
-    static int count(const Letters &letters) { return __builtin_popcount(used(letters)); }
-
-    alignas(64) int8_t table_[kLetters] = {};
-    uint8_t number_of_row_[kLetters] = {}, number_of_column_[kLetters] = {};
     const Vec<int8_t, B> *rows_ = nullptr;
     Vec<int8_t, B> columns_[kColumns];
 };

@@ -11,7 +11,7 @@ inline int64_t differences(const uint8_t *a, const uint8_t *b, int length) {
     int64_t n = 0;
     for (int k = 0; k < length; k += W) {
         const auto p = load<int8_t, W>(a + k), q = load<int8_t, W>(b + k);
-        const uint64_t bits = widened(gt_bits<int8_t, W>(p, q)) | widened(gt_bits<int8_t, W>(q, p));
+        const uint64_t bits = different_bits(p, q);
         n += __builtin_popcountll(bits & ~uint64_t{0} >> (64 - std::min(length - k, W)));
     }
     return n;
@@ -52,10 +52,10 @@ class SimilarPair {
         int64_t limit = most_penalty_;
         if (last == 0) {  // no gaps at all
             limit = std::min(limit, penalties_.mismatch * differences(pair_.rows.codes, pair_.columns.codes, m_));
-            const Band band = enough(limit);
+            const WaveBand band = enough(limit);
             if (limit < most_penalty_ && waves_.vectors(band) <= kFewVectors * limit) return waves_.sweep(band, never);
         }
-        Band narrow = within({std::min<int64_t>(0, last) - kNarrow, std::max<int64_t>(0, last) + kNarrow, 0});
+        WaveBand narrow = within({std::min<int64_t>(0, last) - kNarrow, std::max<int64_t>(0, last) + kNarrow, 0});
         const int64_t per_wave = waves_.vectors(narrow), letters = int64_t{m_} + n_;
         narrow.limit = std::min(limit, most_vectors_ / (kFirstShare * per_wave));
         if (!suits(narrow)) return -1;
@@ -63,7 +63,7 @@ class SimilarPair {
             return penalty * per_wave * kJudged >= most_vectors_ && penalty * letters > most_penalty_ * progress;
         });
         if (found < 0) return -1;
-        const Band band = enough(found);
+        const WaveBand band = enough(found);
         if (band.lowest >= narrow.lowest && band.highest <= narrow.highest) return found;
         return waves_.sweep(band, never);
     }
@@ -78,13 +78,13 @@ class SimilarPair {
     static constexpr int64_t kFirstGuess = 64, kMostPenalty = int64_t{1} << 28;
 
     /// Cut to the matrix.
-    Band within(Band band) const {
+    WaveBand within(WaveBand band) const {
         return {std::max<int64_t>(band.lowest, -m_), std::min<int64_t>(band.highest, n_), band.limit};
     }
 
     /// The band that no alignment of that penalty leaves: one that goes k diagonals beyond both the first and the last
     /// opens a gap to get there and one to come back.
-    Band enough(int64_t limit) const {
+    WaveBand enough(int64_t limit) const {
         const int64_t last = int64_t{n_} - m_, there = std::max<int64_t>(0, last), back = std::max<int64_t>(0, -last);
         const int64_t left = limit - 2 * penalties_.open - there * penalties_.column - back * penalties_.row;
         const int64_t beyond = std::max<int64_t>(0, left) / (penalties_.column + penalties_.row);
@@ -92,7 +92,7 @@ class SimilarPair {
     }
 
     /// Whether the waves of a band take less time than another engine would, and fit the memory.
-    bool suits(const Band &band) const {
+    bool suits(const WaveBand &band) const {
         return waves_.bytes(band) <= limits_.memory_bytes && waves_.vectors(band) / 2 + band.limit / 2 <= most_vectors_;
     }
 
@@ -139,14 +139,8 @@ class SimilarPair {
     };
 
     void walk(int penalty, LaneResult &result) {
-        const size_t columns = static_cast<size_t>(m_) + n_ + 2;
-        GappedRows gapped(scratch_.get(Slot::gapped, GappedRows::bytes(columns)), columns);
         Cells cells(*this, penalty);
-        walk_back<Cells, false, false>(scoring_, pair_, cells, result, gapped);
-        gapped.count(scoring_, result);
-        auto *path = static_cast<uint32_t *>(scratch_.get(Slot::paths, sizeof(uint32_t) * (gapped.runs() + 1)));
-        result.path_length = gapped.encode(path);
-        result.path = path;
+        walk_alone<false>(scoring_, pair_, cells, scratch_, result);
     }
 
     const Scoring &scoring_;

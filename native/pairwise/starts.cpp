@@ -6,7 +6,6 @@
 #include "../compute/parallel.hpp"
 #include "cpu_plan.hpp"
 #include "lane_widths.hpp"
-#include "orientation.hpp"
 #include "ranges.hpp"
 
 namespace tropalign {
@@ -45,12 +44,6 @@ bool StartSearch::run(const std::vector<uint32_t> &pairs, std::vector<UnitScratc
     return sweep(boxes, scoring_, poll);
 }
 
-bool StartSearch::query_in_rows(uint32_t pair) const {
-    return longer_in_rows(request_.queries[request_.query_index[pair]].length,
-                          request_.targets[request_.target_index[pair]].length)
-        .query_in_rows;
-}
-
 /// What lies before each pair's end cell. Where that is nothing, the start is set at once.
 std::vector<Box> StartSearch::prefixes(const std::vector<uint32_t> &pairs) {
     std::vector<Box> boxes;
@@ -59,7 +52,7 @@ std::vector<Box> StartSearch::prefixes(const std::vector<uint32_t> &pairs) {
     for (const uint32_t pair : pairs) {
         const int32_t query = columns_.query_end[pair], target = columns_.target_end[pair];
         if (query > 0 && target > 0) {
-            const bool straight = query_in_rows(pair);
+            const bool straight = query_in_rows_alone(request_, pair);
             boxes.push_back({pair, 0, 0, straight ? query : target, straight ? target : query});
         } else if (scoring_.mode == Mode::global) {  // one gap, or residues that hang over
             columns_.query_start[pair] = free.query_start ? query : 0;
@@ -133,7 +126,7 @@ std::vector<StartSearch::Part> StartSearch::packed(std::vector<Box> &boxes, cons
 }
 
 LanePair StartSearch::lane_of(const Box &box, Pass pass) const {
-    LanePair lane = lane_pair(request_, box.pair, query_in_rows(box.pair));
+    LanePair lane = lane_pair(request_, box.pair, query_in_rows_alone(request_, box.pair));
     lane.rows = {lane.rows.codes + box.row, box.rows};
     lane.columns = {lane.columns.codes + box.column, box.columns};
     if (pass == Pass::start_cells) {  // the other way round
@@ -192,7 +185,7 @@ void StartSearch::keep(const Box &box, const LaneResult &result, std::vector<Box
         several->push_back({box.pair, row, column, box.rows - result.row_begin, box.columns - result.column_begin});
         return;
     }
-    const bool straight = query_in_rows(box.pair);
+    const bool straight = query_in_rows_alone(request_, box.pair);
     columns_.query_start[box.pair] = straight ? row : column;
     columns_.target_start[box.pair] = straight ? column : row;
 }

@@ -42,7 +42,6 @@ class StartSearch {
         int width;
     };
 
-    bool query_in_rows(uint32_t pair) const;
     std::vector<Box> prefixes(const std::vector<uint32_t> &pairs);
     std::vector<Part> packed(std::vector<Box> &boxes, const Scoring &scoring, size_t unit_bytes) const;
     int width_of(const Box &box) const;

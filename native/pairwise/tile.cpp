@@ -1,5 +1,10 @@
-// Units of a tile over threads. In local mode a thread whose units saturate 8-bit lanes one after another starts with
-// 16 bits at once, and tries 8 again now and then: other sequences may come.
+// A tile's pairs over threads: first those of similar sequences, each by itself (band_trials.hpp); then units of the
+// others, and where only ends are asked, the sweeps back that find their starts (starts.hpp); last the pairs too long
+// for a unit, one at a time. Waves (similar_pair.hpp) come first for pairs that are close, that stand in a unit of a
+// few lanes, or that are too long for one.
+//
+// In local mode a thread whose units saturate 8-bit lanes one after another starts with 16 bits at once, and tries 8
+// again now and then: other sequences may come.
 #include "tile.hpp"
 
 #include <algorithm>
@@ -12,7 +17,6 @@
 #include "band_trials.hpp"
 #include "cpu_plan.hpp"
 #include "lane_widths.hpp"
-#include "orientation.hpp"
 #include "starts.hpp"
 
 namespace tropalign {
@@ -246,18 +250,13 @@ class TileRun {
     }
 
     bool align_similar(int64_t pair, int64_t memory_bytes, Arena &arena) {
-        const Orientation chosen = orientation(pair);
+        const bool query_in_rows = query_in_rows_alone(request_, pair);
         LaneResult result;
-        if (!kernels_.run_similar(scoring_, lane_pair(request_, pair, chosen.query_in_rows), {memory_bytes},
-                                  arena.scratch, result))
+        if (!kernels_.run_similar(scoring_, lane_pair(request_, pair, query_in_rows), {memory_bytes}, arena.scratch,
+                                  result))
             return false;
-        keep(pair, chosen.query_in_rows, result, arena.paths);
+        keep(pair, query_in_rows, result, arena.paths);
         return true;
-    }
-
-    Orientation orientation(int64_t pair) const {
-        return longer_in_rows(request_.queries[request_.query_index[pair]].length,
-                              request_.targets[request_.target_index[pair]].length);
     }
 
     void align_lanes(const Lanes &lanes, int width, Arena &arena) {
@@ -275,13 +274,13 @@ class TileRun {
         arenas_[0].scratch = UnitScratch();
         out_.finished = !is_stopped_;
         if (is_done || is_stopped_) return;
-        const Orientation chosen = orientation(pair);
-        const LanePair lanes = lane_pair(request_, pair, chosen.query_in_rows);
+        const bool query_in_rows = query_in_rows_alone(request_, pair);
+        const LanePair lanes = lane_pair(request_, pair, query_in_rows);
         LaneResult result{};
         Buffer<uint32_t> path;
         const int64_t memory = std::max<int64_t>(path_bytes_, 0);
         out_.finished = kernels_.run_long(scoring_, lanes, n_threads_, memory, poll, result, path);
-        if (out_.finished) keep(pair, chosen.query_in_rows, result, arenas_[0].paths);
+        if (out_.finished) keep(pair, query_in_rows, result, arenas_[0].paths);
     }
 
     /// In the tile, of a pair in request_.

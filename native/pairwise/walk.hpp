@@ -1,5 +1,5 @@
-// The walk back from an alignment's end cell to its start. Where the directions lie is the engine's matter
-// (unit_masks.hpp, long_pair.hpp); which one is taken is decided here, once for both.
+// The walk back from an alignment's end cell to its start. Where the directions lie, or what says them, is the engine's
+// matter (whatever has a class of cells); which one is taken is decided here, once for all engines.
 #pragma once
 #include "path.hpp"
 #include "ties.hpp"
@@ -39,6 +39,20 @@ void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneR
     }
     result.row_begin = i;
     result.column_begin = j;
+}
+
+/// The same for a pair that runs by itself, from the end cell that `result` has; whole alignments get their counts and
+/// their path, which stays in the scratch.
+template <bool Local, class Cells>
+void walk_alone(const Scoring &scoring, const LanePair &pair, Cells &cells, UnitScratch &scratch, LaneResult &result) {
+    const size_t columns = static_cast<size_t>(result.row_end) + result.column_end + 2;
+    GappedRows gapped(scratch.get(Slot::gapped, GappedRows::bytes(columns)), columns);
+    walk_back<Cells, false, Local>(scoring, pair, cells, result, gapped);
+    if (scoring.depth != Depth::alignment) return;
+    gapped.count(scoring, result);
+    auto *path = static_cast<uint32_t *>(scratch.get(Slot::paths, sizeof(uint32_t) * (gapped.runs() + 1)));
+    result.path_length = gapped.encode(path);
+    result.path = path;
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

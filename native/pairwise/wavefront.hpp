@@ -33,6 +33,11 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
+/// Bits of the lanes that differ.
+[[gnu::always_inline]] inline uint64_t different_bits(Vec<int8_t, kVectorBytes> a, Vec<int8_t, kVectorBytes> b) {
+    return widened(gt_bits<int8_t, kVectorBytes>(a, b)) | widened(gt_bits<int8_t, kVectorBytes>(b, a));
+}
+
 /// How many of the letters at a and b, at most `most`, are equal before two differ. Some bytes beyond are read.
 [[gnu::always_inline]] inline int equal_letters(const uint8_t *a, const uint8_t *b, int most) {
     uint64_t x, y;
@@ -41,7 +46,7 @@ namespace tropalign::TROPALIGN_ISA {
     constexpr int W = kVectorBytes;
     for (int n = 8; n < most; n += W) {
         const auto p = load<int8_t, W>(a + n), q = load<int8_t, W>(b + n);
-        const uint64_t bits = widened(gt_bits<int8_t, W>(p, q)) | widened(gt_bits<int8_t, W>(q, p));
+        const uint64_t bits = different_bits(p, q);
         if (bits) return std::min(most, n + __builtin_ctzll(bits));
     }
     return most;
@@ -52,14 +57,14 @@ inline int equal_letters_before(const uint8_t *a, const uint8_t *b, int most) {
     constexpr int W = kVectorBytes;
     for (int n = 0; n < most; n += W) {
         const auto p = load<int8_t, W>(a - n - W), q = load<int8_t, W>(b - n - W);
-        const uint64_t bits = widened(gt_bits<int8_t, W>(p, q)) | widened(gt_bits<int8_t, W>(q, p));
+        const uint64_t bits = different_bits(p, q);
         if (bits) return std::min(most, n + W - 64 + __builtin_clzll(bits));
     }
     return most;
 }
 
 /// Diagonals from `lowest` to `highest`, and the most that an alignment may cost.
-struct Band {
+struct WaveBand {
     int64_t lowest, highest, limit;
 };
 
@@ -75,10 +80,10 @@ class Wavefront {
           scratch_(scratch), m_(pair.rows.length), n_(pair.columns.length) {}
 
     /// Vectors that the waves of a band within its limit take, at most.
-    int64_t vectors(const Band &band) const { return (band.limit + 1) * ((band.highest - band.lowest + L) / L); }
+    int64_t vectors(const WaveBand &band) const { return (band.limit + 1) * ((band.highest - band.lowest + L) / L); }
 
     /// Bytes that a sweep of a band takes.
-    int64_t bytes(const Band &band) const {
+    int64_t bytes(const WaveBand &band) const {
         return (wave_rows(band) + state_rows()) * stride_of(band) * 4 + (band.limit + 1) * int64_t{sizeof(Range)};
     }
 
@@ -86,7 +91,7 @@ class Wavefront {
     /// `hopeless(penalty, progress)` said so, or a stop is wanted: both are asked every kAsked waves; progress is i + j
     /// of the furthest cell.
     template <class Hopeless>
-    int sweep(const Band &band, Hopeless hopeless) {
+    int sweep(const WaveBand &band, Hopeless hopeless) {
         if (band.limit < way(n_ - m_)) return -1;
         lay_out(band);
         const int last = n_ - m_ - lowest_, limit = static_cast<int>(band.limit);
@@ -114,19 +119,19 @@ class Wavefront {
 
     /// Lanes from one wave to the next: whole vectors, then a guard. An odd number of vectors, since neighbours at
     /// powers of two fall into a few sets of a cache.
-    static int64_t stride_of(const Band &band) { return (((band.highest - band.lowest + L) / L + 1) | 1) * L; }
+    static int64_t stride_of(const WaveBand &band) { return (((band.highest - band.lowest + L) / L + 1) | 1) * L; }
 
     /// What it costs at least to get from a diagonal to the one `by` diagonals on.
     int64_t way(int64_t by) const { return by > 0 ? open_ + by * column_ : by < 0 ? open_ - by * row_ : 0; }
 
     /// The waves, with two of nothing before the first.
-    static int64_t wave_rows(const Band &band) { return band.limit + 3; }
+    static int64_t wave_rows(const WaveBand &band) { return band.limit + 3; }
     /// E and F of as many waves as are looked back on, with one of nothing before them; the furthest offsets.
     int64_t state_rows() const { return int64_t{column_} + row_ + 4; }
 
     int32_t *wave(int s) const { return waves_ + s * stride_; }
 
-    void lay_out(const Band &band) {
+    void lay_out(const WaveBand &band) {
         lowest_ = static_cast<int>(band.lowest), highest_ = static_cast<int>(band.highest);
         stride_ = stride_of(band);
         n_lanes_ = static_cast<int>((band.highest - band.lowest + L) / L * L);

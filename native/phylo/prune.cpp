@@ -300,7 +300,7 @@ class Pruner {
         std::vector<Candidate> chosen, left;
         std::vector<Window> windows;
         auto score_left = [&](std::size_t least) {
-            for (; left.size() >= least && !left.empty(); left.erase(left.begin(), left.begin() + chosen.size())) {
+            for (; left.size() >= least; left.erase(left.begin(), left.begin() + chosen.size())) {
                 chosen.assign(left.begin(), left.begin() + std::min<std::size_t>(left.size(), kBoundsPerGroup));
                 score_branches(read, chosen, score);
             }

@@ -25,8 +25,8 @@ from tropalign.phylo.scorer import Scorer, Scores, Sets, encoded
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.phylo.states import StateAlphabet
 from tropalign.results.placements import Placements, concatenate
-from tropalign.sequences.batch import reverse_complement
 from tropalign.sequences.blocks import SequenceBlock
+from tropalign.sequences.strands import reverse_complement
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

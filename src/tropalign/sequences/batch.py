@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_alphabet
 from tropalign.sequences.inputs import named_texts
+from tropalign.sequences.strands import reverse_complement
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
-
-#: Letters whose places are computed at a time.
-PIECE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -435,36 +433,3 @@ def _name(name: Any) -> str:
     if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
         raise InputError(f"the name {shown(repr(name)[:60])} is neither a text nor a whole number: give texts")
     return str(name)
-
-
-def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], alphabet: Alphabet) -> NDArray[np.uint8]:
-    """The other strand of each of several sequences, in their order and case; bytes that are no letter stay.
-
-    Parameters
-    ----------
-    letters : uint8, shape (n_letters,)
-    offsets : int64, shape (n + 1,)
-        Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
-
-    Raises
-    ------
-    InputError
-        An alphabet whose sequences have one strand.
-    """
-    if not alphabet.has_strands:
-        raise InputError(
-            f"only nucleotides have another strand: use the plus strand alone, {alphabet.name} sequences have one"
-        )
-    made = np.empty_like(letters)
-    n, begin = len(offsets) - 1, 0
-    while begin < n:  # sequences together up to a piece: an index takes eight times the room of a letter
-        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + PIECE, "right")) - 1)
-        low, high = int(offsets[begin]), int(offsets[end])
-        if end == begin + 1:
-            made[low:high] = alphabet.complement_table[letters[low:high][::-1]]
-        else:
-            ends = offsets[begin : end + 1]
-            mirrored = np.repeat(ends[:-1] + ends[1:] - 1, np.diff(ends)) - np.arange(low, high)
-            made[low:high] = alphabet.complement_table[letters[mirrored]]
-        begin = end
-    return made

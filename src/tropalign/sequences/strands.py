@@ -1,0 +1,45 @@
+"""The other strand of sequences that lie one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.sequences.alphabet import Alphabet
+
+#: Letters whose places are computed at a time.
+PIECE = 1 << 18
+
+
+def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], alphabet: Alphabet) -> NDArray[np.uint8]:
+    """The other strand of each of several sequences, in their order and case; bytes that are no letter stay.
+
+    Parameters
+    ----------
+    letters : uint8, shape (n_letters,)
+    offsets : int64, shape (n + 1,)
+        Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
+
+    Raises
+    ------
+    InputError
+        An alphabet whose sequences have one strand.
+    """
+    if not alphabet.has_strands:
+        raise InputError(
+            f"only nucleotides have another strand: use the plus strand alone, {alphabet.name} sequences have one"
+        )
+    made = np.empty_like(letters)
+    n, begin = len(offsets) - 1, 0
+    while begin < n:  # sequences together up to a piece: an index takes eight times the room of a letter
+        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + PIECE, "right")) - 1)
+        low, high = int(offsets[begin]), int(offsets[end])
+        if end == begin + 1:
+            made[low:high] = alphabet.complement_table[letters[low:high][::-1]]
+        else:
+            ends = offsets[begin : end + 1]
+            mirrored = np.repeat(ends[:-1] + ends[1:] - 1, np.diff(ends)) - np.arange(low, high)
+            made[low:high] = alphabet.complement_table[letters[mirrored]]
+        begin = end
+    return made
