@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tropalign as ta
@@ -246,6 +246,7 @@ def read_or_refused(data, policy):
     st.sampled_from([SEQUENCES, READS, Policy(empty="skip")]),
     st.integers(1, 3),
 )
+@example([b">", b"\n", b"ACGT", b"\r", b"a"], SEQUENCES, 1)
 def test_any_text_is_read_or_refused_in_one_sentence(pieces, policy, n_reads):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BLOCK_RECORDS", n_reads)

@@ -178,7 +178,7 @@ class _Settled:
     def __init__(self, policy: Policy, file: str) -> None:
         self._policy, self._file = policy, file
         self._gaps = list(GAP_LETTERS.encode()) if policy.leaves_gaps_out else []
-        self._left_out = [*b" \t", *self._gaps]
+        self._left_out = [*b" \t\r", *self._gaps]
         self.number = 0
 
     def blocks(self, found: Iterable[Records]) -> Iterator[SequenceBlock]:
