@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import Choices, add_run_options, command_line, fraction, started, whole
+from tropalign.cli.pair_options import OPTIONS, add_alignment_options, scoring_of, sequences_of
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
 if TYPE_CHECKING:
     from tropalign.formats.writer import Writer
     from tropalign.pairwise import PairOptions, PairsTask
-    from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
 
 EXAMPLE = """example:
@@ -21,10 +21,6 @@ EXAMPLE = """example:
 
 A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
-#: Where the words of options stand.
-OPTIONS = "tropalign.pairwise.options"
-#: Score of a match and a mismatch where only the other one is given.
-MATCH, MISMATCH = 5, -4
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -39,47 +35,10 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     parser.add_argument("queries", metavar="A", help="FASTA or FASTQ, compressed or not; - is standard input")
     parser.add_argument("targets", metavar="B", nargs="?", help="align A with B; without B every pair of A")
-    _add_alignment_options(parser.add_argument_group("alignment"))
+    add_alignment_options(parser.add_argument_group("alignment"))
     _add_selection_options(parser.add_argument_group("which pairs, and what of them"))
     add_run_options(parser)
     parser.set_defaults(run=run, parser=parser)
-
-
-def _add_alignment_options(group: Any) -> None:
-    group.add_argument("--mode", choices=Choices(OPTIONS, "MODES"), default="local", help="(default: local)")
-    group.add_argument(
-        "--free-ends",
-        metavar="LIST",
-        help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
-    )
-    group.add_argument(
-        "--matrix",
-        metavar="NAME|FILE",
-        help="substitution matrix, one of Biopython's or a file in NCBI format "
-        f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
-    )
-    group.add_argument("--match", type=whole(), metavar="N", help="score of equal letters, in place of a matrix")
-    group.add_argument("--mismatch", type=whole(), metavar="N", help="score of different letters, mostly negative")
-    group.add_argument(
-        "--gap-open", type=whole(), metavar="N", help="cost of a gap beside its residues (default: 11; nucleotides 10)"
-    )
-    group.add_argument(
-        "--gap-extend", type=whole(), metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
-    )
-    group.add_argument(
-        "--strand",
-        choices=Choices(OPTIONS, "STRANDS"),
-        default="plus",
-        help="both: the better of the query's two strands",
-    )
-    group.add_argument(
-        "--alphabet",
-        choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
-        default="auto",
-        help="(default: judged by the letters)",
-    )
-    group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
-    group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
 
 
 def _add_selection_options(group: Any) -> None:
@@ -128,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
     inputs = [options.queries, options.targets, options.pairs, *matrix_file]
     show = started(options, [options.output], inputs)
     allowed = memory_allowed(options.memory, options.output)
-    queries, targets = _sequences(options)
+    queries, targets = sequences_of(options)
     form = format_of("pairs", asked.format)
     inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
     memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes)
@@ -205,22 +164,6 @@ def _check_matrix(n_cells: int, memory_bytes: int) -> None:
     require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)
 
 
-def _sequences(options: argparse.Namespace) -> tuple[SequenceBatch, SequenceBatch | None]:
-    """Queries and targets."""
-    from tropalign.pairwise.options import check_same_alphabet
-    from tropalign.sequences import read_sequences
-    from tropalign.sequences.alphabet import ALPHABETS
-
-    reading: dict[str, Any] = {"skip_empty": options.skip_empty, "strict": options.strict}
-    alphabet = ALPHABETS.get(options.alphabet)  # None for "auto"
-    queries = read_sequences(options.queries, alphabet=alphabet, **reading)
-    if options.targets is None:
-        return queries, None
-    targets = read_sequences(options.targets, alphabet=alphabet, **reading)
-    check_same_alphabet(queries, targets)
-    return queries, targets
-
-
 def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writer:
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
@@ -269,7 +212,7 @@ def _pair_options(options: argparse.Namespace, report: str, alphabet: Alphabet) 
     from tropalign.pairwise import FREE_ENDS, PairOptions
 
     ends = FREE_ENDS if options.free_ends is None else filter(None, options.free_ends.split(","))
-    matrix, gap = _scoring(options, alphabet)
+    matrix, gap = scoring_of(options, alphabet)
     return PairOptions(
         matrix=matrix,
         gap=gap,
@@ -281,22 +224,4 @@ def _pair_options(options: argparse.Namespace, report: str, alphabet: Alphabet) 
         min_score=options.min_score,
         min_identity=options.min_identity,
         min_coverage=options.min_coverage,
-    )
-
-
-def _scoring(options: argparse.Namespace, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
-    from tropalign.pairwise.api import default_scoring
-    from tropalign.scoring import Gap, SubstitutionMatrix
-
-    matrix: SubstitutionMatrix | None = None
-    if options.matrix is not None:
-        matrix = SubstitutionMatrix.load(options.matrix, alphabet)
-    elif options.match is not None or options.mismatch is not None:
-        match = MATCH if options.match is None else options.match
-        mismatch = MISMATCH if options.mismatch is None else options.mismatch
-        matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet)
-    matrix, gap = default_scoring(alphabet, matrix, None)
-    return matrix, Gap(
-        gap.open if options.gap_open is None else options.gap_open,
-        gap.extend if options.gap_extend is None else options.gap_extend,
     )

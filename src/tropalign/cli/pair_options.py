@@ -1,0 +1,90 @@
+"""What verbs that align pairs share: how pairs are aligned and scored, and the sequences."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from tropalign.cli.options import Choices, whole
+
+if TYPE_CHECKING:
+    from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.sequences import Alphabet, SequenceBatch
+
+#: Where the words of options stand.
+OPTIONS = "tropalign.pairwise.options"
+#: Score of a match and a mismatch where only the other one is given.
+MATCH, MISMATCH = 5, -4
+
+
+def add_alignment_options(group: Any) -> None:
+    """Mode, scoring, strands and letters."""
+    group.add_argument("--mode", choices=Choices(OPTIONS, "MODES"), default="local", help="(default: local)")
+    group.add_argument(
+        "--free-ends",
+        metavar="LIST",
+        help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
+    )
+    group.add_argument(
+        "--matrix",
+        metavar="NAME|FILE",
+        help="substitution matrix, one of Biopython's or a file in NCBI format "
+        f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
+    )
+    group.add_argument("--match", type=whole(), metavar="N", help="score of equal letters, in place of a matrix")
+    group.add_argument("--mismatch", type=whole(), metavar="N", help="score of different letters, mostly negative")
+    group.add_argument(
+        "--gap-open", type=whole(), metavar="N", help="cost of a gap beside its residues (default: 11; nucleotides 10)"
+    )
+    group.add_argument(
+        "--gap-extend", type=whole(), metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
+    )
+    group.add_argument(
+        "--strand",
+        choices=Choices(OPTIONS, "STRANDS"),
+        default="plus",
+        help="both: the better of the query's two strands",
+    )
+    group.add_argument(
+        "--alphabet",
+        choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
+        default="auto",
+        help="(default: judged by the letters)",
+    )
+    group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
+    group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
+
+
+def sequences_of(options: argparse.Namespace) -> tuple[SequenceBatch, SequenceBatch | None]:
+    """Queries and targets."""
+    from tropalign.pairwise.options import check_same_alphabet
+    from tropalign.sequences import read_sequences
+    from tropalign.sequences.alphabet import ALPHABETS
+
+    reading: dict[str, Any] = {"skip_empty": options.skip_empty, "strict": options.strict}
+    alphabet = ALPHABETS.get(options.alphabet)  # None for "auto"
+    queries = read_sequences(options.queries, alphabet=alphabet, **reading)
+    if options.targets is None:
+        return queries, None
+    targets = read_sequences(options.targets, alphabet=alphabet, **reading)
+    check_same_alphabet(queries, targets)
+    return queries, targets
+
+
+def scoring_of(options: argparse.Namespace, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
+    """The matrix and gap cost asked for, else those of the alphabet."""
+    from tropalign.pairwise.api import default_scoring
+    from tropalign.scoring import Gap, SubstitutionMatrix
+
+    matrix: SubstitutionMatrix | None = None
+    if options.matrix is not None:
+        matrix = SubstitutionMatrix.load(options.matrix, alphabet)
+    elif options.match is not None or options.mismatch is not None:
+        match = MATCH if options.match is None else options.match
+        mismatch = MISMATCH if options.mismatch is None else options.mismatch
+        matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet)
+    matrix, gap = default_scoring(alphabet, matrix, None)
+    return matrix, Gap(
+        gap.open if options.gap_open is None else options.gap_open,
+        gap.extend if options.gap_extend is None else options.gap_extend,
+    )
