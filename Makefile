@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize docs clean
+.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize man docs clean
 help:
 	@sed -n '1,2s/^# //p' Makefile
-	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-tropical | bench-gpu | test-sanitize | docs | clean"
+	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-tropical | bench-gpu | test-sanitize | man | docs | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -90,6 +90,10 @@ test-sanitize: $(VENV)/tested
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
 	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 	  ../$(BIN)/python -S -m pytest -p no:cacheprovider pairwise
+
+# Pages for man, from the parsers.
+man: $(VENV)/installed
+	$(BIN)/python -m tropalign.cli.manual build/man/man1
 
 docs: $(VENV)/installed
 	$(PIP) sphinx furo numpydoc myst-parser

@@ -11,6 +11,8 @@ The text of each is one sentence with the file, the record or line, and the reme
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def shown(name: str) -> str:
     r"""A name as a message may show it: what would move the cursor, end the line or colour a terminal is escaped.
@@ -151,3 +153,12 @@ class TropalignWarning(UserWarning):
     >>> len(proteins)
     37
     """
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'pairs'?`` for a word that is nearly a known one, to end a sentence with; else nothing."""
+    from difflib import get_close_matches
+
+    names = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), names, 1, 0.6)
+    return f"; did you mean {names[near[0]]!r}?" if near else ""

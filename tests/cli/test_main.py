@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tropalign import __version__
 from tropalign.cli.main import main
 from tropalign.errors import DeviceError
 
@@ -135,3 +136,38 @@ def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, mon
     assert "pairs" in (shown := on_terminal("pairs", family)) and f"{n_pairs}/{n_pairs}" in shown
     assert on_terminal("pairs", family, "-q") == ""
     assert command("pairs", family).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("pear x.fa", "did you mean 'pairs'?"),
+        (
+            "pairs x.fa --moed global",
+            "unrecognized arguments: --moed global; did you mean '--mode'? (see tropalign pairs --help)",
+        ),
+        ("pairs x.fa --mode gobal", "did you mean 'global'?"),
+        ("pairs x.fa -f tvs", "did you mean 'tsv'?"),
+        ("db bild", "did you mean 'build'?"),
+        ("help pear", "did you mean 'pairs'?"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_the_nearest(words, sentence, capsys):
+    assert main(words.split()) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_word_near_nothing_is_only_refused(capsys):
+    assert main(["qqq"]) == 2
+    assert "did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["-V"], ["version"], ["--version"]])
+def test_the_version_is_said(words, capsys):
+    assert main(words) == 0
+    assert capsys.readouterr().out == f"tropalign {__version__}\n"
+
+
+def test_help_of_a_verb(capsys):
+    assert main(["help", "merge"]) == 0
+    assert "tropalign merge" in capsys.readouterr().out

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from tropalign.cli.parsers import all_actions
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -33,17 +35,8 @@ class _Print(argparse.Action):
     ) -> None:
         import shtab
 
-        for action in _actions(parser):
+        for action in all_actions(parser):
             if action.nargs != 0 and action.choices is None and action.type is None:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
         print(shtab.complete(parser, str(values)))
         parser.exit(0)
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """All options and arguments, those of verbs included."""
-    for action in parser._actions:
-        yield action
-        if isinstance(action, argparse._SubParsersAction):
-            for verb in action.choices.values():
-                yield from _actions(verb)

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _exit_code(arguments: list[str]) -> int:
-    if arguments == ["--version"]:  # without the time that the parser takes to load
+    if arguments in (["--version"], ["-V"], ["version"]):  # without the time that the parser takes to load
         print(f"tropalign {__version__}")
         return 0
     try:
@@ -84,6 +84,8 @@ def _end_cleanly_on_signals() -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     wants_help = not arguments or "-h" in arguments or "--help" in arguments
     parser = make_parser(wants_help, arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS)
     options = parser.parse_args(arguments)
@@ -103,6 +105,7 @@ def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argpar
     from importlib import import_module
 
     from tropalign.cli.completion import add_completion
+    from tropalign.cli.manual import add_manual
     from tropalign.cli.options import Parser
 
     formatter: Any
@@ -117,8 +120,9 @@ def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argpar
         formatter_class=formatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"tropalign {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"tropalign {__version__}")
     add_completion(parser)
+    add_manual(parser)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name in names:
         import_module(f"tropalign.cli.{name}").add_parser(verbs, formatter)

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.devices.names import check_device_name
-from tropalign.errors import shown
+from tropalign.errors import did_you_mean, shown
 from tropalign.execution.shard import parse_shard
 from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS
@@ -27,7 +27,24 @@ MOST = 2**31 - 1
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser whose errors are one sentence."""
+    """An argparse parser whose errors are one sentence, with the word that was meant where one is near."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's; the verb's own parser speaks of options that it does not have."""
+        options, extra = self.parse_known_args(args, namespace)
+        if extra:
+            verb = getattr(options, "parser", self)
+            names = [name for action in verb._actions for name in action.option_strings]
+            hints = (did_you_mean(word.partition("=")[0], names) for word in extra if word.startswith("--"))
+            verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
+        return options
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += did_you_mean(str(value), map(str, action.choices or ()))
+            raise
 
     def error(self, message: str) -> NoReturn:
         """Prints the sentence and exits with 2."""

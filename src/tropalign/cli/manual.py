@@ -1,0 +1,127 @@
+"""Pages for ``man``, made from the parsers: ``tropalign --print-man pairs | man -l -``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tropalign.cli.parsers import verbs_of
+
+
+def add_manual(parser: argparse.ArgumentParser) -> None:
+    """The option that prints a page."""
+    parser.add_argument(
+        "--print-man",
+        action=_Print,
+        metavar="PAGE",
+        help="print the page of a verb, or of tropalign itself, for man: tropalign --print-man pairs | man -l -",
+    )
+
+
+class _Print(argparse.Action):
+    """Prints a page, and ends."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        known = {"tropalign": parser, **verbs_of(parser)}
+        if values not in known:
+            from tropalign.errors import did_you_mean
+
+            parser.error(f"there is no page {values!r} among {', '.join(known)}{did_you_mean(str(values), known)}")
+        print(page(known[str(values)], parser), end="")
+        parser.exit(0)
+
+
+def write_pages(parser: argparse.ArgumentParser, folder: Path) -> None:
+    """Writes ``tropalign.1`` and ``tropalign-VERB.1`` of every verb into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in (parser, *verbs_of(parser).values()):
+        (folder / f"{_name(one)}.1").write_text(page(one, parser), encoding="utf-8")
+
+
+def page(parser: argparse.ArgumentParser, main: argparse.ArgumentParser) -> str:
+    """One page in roff with the macros of man(7), without a date, so that it is the same wherever it is made."""
+    from tropalign import __version__
+
+    verbs = verbs_of(main)
+    summary = {verb: str(help_text) for verb, help_text in _summaries(main)}.get(parser.prog.split()[-1])
+    lines = [f'.TH {_name(parser).upper()} 1 "" "tropalign {__version__}" "tropalign"', ".SH NAME"]
+    lines.append(_text(f"{_name(parser)} - {summary or 'exact alignment of biological sequences'}"))
+    lines += [".SH SYNOPSIS", f".B {_text(parser.prog)}", _text(_usage(parser)), ".SH DESCRIPTION"]
+    lines.append(_text(parser.description or ""))
+    for group in parser._action_groups:
+        lines += _group(group)
+    lines += _epilog(parser.epilog or "")
+    others = [_name(one) for one in (main, *verbs.values()) if one is not parser]
+    lines += [".SH SEE ALSO", *(f".BR {_text(name)} (1){',' if name != others[-1] else ''}" for name in others)]
+    return "\n".join(lines) + "\n"
+
+
+def _name(parser: argparse.ArgumentParser) -> str:
+    return parser.prog.replace(" ", "-")
+
+
+def _summaries(main: argparse.ArgumentParser) -> Iterator[tuple[str, str | None]]:
+    for action in main._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for choice in action._choices_actions:
+                yield choice.dest, choice.help
+
+
+def _usage(parser: argparse.ArgumentParser) -> str:
+    words = " ".join(parser.format_usage().split())
+    return words.removeprefix("usage: ").removeprefix("Usage: ").removeprefix(parser.prog).strip()
+
+
+def _group(group: Any) -> list[str]:
+    """A section of options: each with its values, then what it does."""
+    lines = []
+    for action in group._group_actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for choice in action._choices_actions:
+                lines += [".TP", f".B {_text(choice.dest)}", _text(choice.help or "")]
+        elif action.help is not argparse.SUPPRESS:
+            lines += [".TP", _heading(action), _text((action.help or "").replace("%%", "%"))]
+    title = (group.title or "options").upper()
+    return [f".SH {_text('ARGUMENTS' if title.startswith('POSITIONAL') else title)}", *lines] if lines else []
+
+
+def _heading(action: argparse.Action) -> str:
+    values = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest)
+    if not action.option_strings:
+        return f"\\fI{_text(str(values))}\\fR"
+    names = ", ".join(f"\\fB{_text(name)}\\fR" for name in action.option_strings)
+    return names if action.nargs == 0 else f"{names} \\fI{_text(str(values))}\\fR"
+
+
+def _epilog(text: str) -> list[str]:
+    """Examples as they are written, other words as paragraphs."""
+    lines: list[str] = []
+    for block in text.split("\n\n"):
+        if block.startswith(("example:", "examples:")):
+            commands = block.split("\n")[1:]
+            lines += [".SH EXAMPLES", ".EX", *(_text(command) for command in commands), ".EE"]
+        elif block:
+            lines += [".SH NOTES" if ".SH NOTES" not in lines else ".PP", *map(_text, block.split("\n"))]
+    return lines
+
+
+def _text(words: str) -> str:
+    """Words that roff prints as they are."""
+    escaped = words.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
+
+
+if __name__ == "__main__":
+    import sys
+
+    from tropalign.cli.main import make_parser
+
+    write_pages(make_parser(False), Path(sys.argv[1]))
