@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formats.tables import matrix_for, random_table, reduced
 
-from tropalign.formats import gapped
+from tropalign.results import gapped
 from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate, empty_table
 from tropalign.results.columns import COLUMNS

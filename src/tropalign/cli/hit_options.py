@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import math
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_run_options, command_line, started, whole
+from tropalign.cli.options import add_run_options, command_line, number, positive, started, whole
 from tropalign.formats.registry import format_for_path, format_names
 
 if TYPE_CHECKING:
@@ -35,25 +34,6 @@ QUERY_KINDS = ("auto", "models", "alignment", "sequences")
 ITERATED_E = 0.001
 #: Letters of a line of text that HMMER takes at least.
 LEAST_WIDTH = 120
-
-
-def number(text: str) -> float:
-    """A number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number")
-    return value
-
-
-def positive(text: str) -> float:
-    """A number above 0."""
-    value = number(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not above 0")
-    return value
 
 
 def p_value(text: str) -> float:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.formats.gapped import aligned_queries, query_starts
 from tropalign.formats.header import Header, one_line
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
+from tropalign.results.gapped import aligned_queries, query_starts
 
 UNMAPPED, REVERSED = 4, 16
 

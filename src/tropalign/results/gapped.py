@@ -1,0 +1,137 @@
+"""Alignments of a table written out with their gaps, all rows at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.results.rows import Column
+from tropalign.sequences import Alphabet, SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
+
+Bytes = NDArray[np.uint8]
+Strands = tuple[Bytes, Bytes, NDArray[np.int64]]
+
+_both: WeakKeyDictionary[SequenceBatch, Strands] = WeakKeyDictionary()
+
+
+def both_strands(batch: SequenceBatch) -> Strands:
+    """Letters, codes and offsets of the forward strands, then of the reverse ones: sequence k's is k + n."""
+    if batch not in _both:
+        other = batch.reverse_complement()
+        offsets = np.concatenate([batch.offsets, other.offsets[1:] + batch.offsets[-1]])
+        _both[batch] = (
+            np.concatenate([batch.letters, other.letters]),
+            np.concatenate([batch.codes, other.codes]),
+            offsets,
+        )
+    return _both[batch]
+
+
+def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int64], NDArray[np.int64]]:
+    """Letters, codes and offsets that hold the strand of every row, and which sequence of them each row takes."""
+    batch = table.queries
+    if table.strand is None or not (table.strand < 0).any():
+        return batch.letters, batch.codes, batch.offsets, table.query_index
+    return *both_strands(batch), table.query_index + len(batch) * (table.strand < 0)
+
+
+def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
+    """Where the aligned part begins on the strand that was aligned, int32, shape (n,)."""
+    if table.strand is None:
+        return table.query_start
+    lengths = table.queries.lengths[table.query_index]
+    return np.where(table.strand < 0, lengths - table.query_end, table.query_start).astype(np.int32)
+
+
+def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
+    """What native code takes to write alignments out; `substitution` (a SubstitutionMatrix) says what is similar."""
+    letters, codes, offsets, index = aligned_queries(table)
+    positive = None if substitution is None else (substitution.scores > 0).astype(np.uint8).ravel()
+    return {
+        "query_letters": np.ascontiguousarray(letters),
+        "query_codes": np.ascontiguousarray(codes),
+        "query_begin": offsets[index] + query_starts(table),
+        "target_letters": np.ascontiguousarray(table.targets.letters),
+        "target_codes": np.ascontiguousarray(table.targets.codes),
+        "target_begin": table.targets.offsets[table.target_index] + table.target_start,
+        "operations": np.ascontiguousarray(table.cigar_ops, np.uint32),
+        "offsets": np.ascontiguousarray(table.cigar_offsets, np.int64),
+        "positive": positive,
+    }
+
+
+def lines(
+    table: AlignmentTable, substitution: Any = None, wants_middle: bool = True
+) -> tuple[Bytes, Bytes, Bytes, NDArray[np.int64]]:
+    """Gapped queries, midlines and gapped targets of all rows, and where each row begins in them.
+
+    In a midline ``|`` is identical, ``:`` similar (it scores above 0), ``.`` neither; a space stands beside a gap, and
+    between identical letters that do not score above 0. Without `substitution` only identity is known; without
+    `wants_middle` the midlines are empty.
+    """
+    from tropalign import _native
+
+    text: tuple[Bytes, Bytes, Bytes, NDArray[np.int64]] = _native.gapped_text(arrays(table, substitution), wants_middle)
+    return text
+
+
+def differences(table: AlignmentTable, kind: str, prefix: str = "") -> Column:
+    """A column of what sets the letters of each row apart, along the target's forward strand.
+
+    Parameters
+    ----------
+    kind : {"cs", "md"}
+        minimap2's cs tag in its short form, or SAM's MD tag. What is no letter is shown as the alphabet's wildcard.
+    """
+    from tropalign import _native
+
+    text, offsets = _native.differences(arrays(table), kind, _shown_letters(table.targets.alphabet, kind == "cs"))
+    return ("text", np.frombuffer(text, np.uint8), offsets, None, prefix)
+
+
+def _shown_letters(alphabet: Alphabet, is_lower: bool) -> Bytes:
+    """How each byte is shown as a letter from a to z, or from A to Z."""
+    table = np.full(256, ord(alphabet.wildcard), np.uint8)
+    for first in (ord("A"), ord("a")):
+        table[first : first + 26] = np.arange(26) + ord("A")
+    if is_lower:
+        table |= 32
+    return table
+
+
+def gap_openings(table: AlignmentTable) -> NDArray[np.int64]:
+    """Gaps of each row, a gap in one sequence right after one in the other counted by itself; int64, shape (n,)."""
+    before = np.concatenate([[0], np.cumsum(_are_gaps(table.cigar_ops))])
+    found: NDArray[np.int64] = np.diff(before[table.cigar_offsets])
+    return found
+
+
+def terminal_gaps(table: AlignmentTable) -> NDArray[np.int64]:
+    """Columns of each row before its first pair of residues and after its last one; int64, shape (n,)."""
+    is_gap, lengths = _are_gaps(table.cigar_ops), (table.cigar_ops >> 4).astype(np.int64)
+    total = np.zeros(len(table), np.int64)
+    for step, at, stop in (
+        (1, table.cigar_offsets[:-1].copy(), table.cigar_offsets[1:]),
+        (-1, table.cigar_offsets[1:] - 1, table.cigar_offsets[:-1] - 1),
+    ):
+        # Nearly all rows are done after the first run, and a few have a gap of the other sequence behind it.
+        left = np.flatnonzero(at != stop)
+        while len(left := left[is_gap[at[left]]]):
+            total[left] += lengths[at[left]]
+            at[left] += step
+            left = left[at[left] != stop[left]]
+    # A path without any pair was counted from both sides.
+    return np.minimum(total, table.n_columns)
+
+
+def _are_gaps(operations: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Whether each operation is I (1) or D (2)."""
+    kinds = operations & 15
+    found: NDArray[np.bool_] = (kinds == 1) | (kinds == 2)
+    return found
