@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all, align_many
+    from tropalign.pairwise.score_statistics import score_statistics
     from tropalign.phylo import PlacementScoring, ReferencePackage, place
     from tropalign.profile.api import scan, search
     from tropalign.profile.files import write_hits
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tropalign.results.segments import Segments
     from tropalign.results.thresholds import Thresholds
     from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.scoring.statistics import ScoreStatistics
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
     from tropalign.tropical.decoding import decode
     from tropalign.tropical.hmm import HMM
@@ -63,6 +65,7 @@ _HOMES = {
     "align": "pairwise",
     "align_all": "pairwise",
     "align_many": "pairwise",
+    "score_statistics": "pairwise.score_statistics",
     "PlacementScoring": "phylo",
     "ReferencePackage": "phylo",
     "place": "phylo",
@@ -80,6 +83,7 @@ _HOMES = {
     "Segments": "results.segments",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",
+    "ScoreStatistics": "scoring.statistics",
     "NUCLEOTIDE": "sequences",
     "PROTEIN": "sequences",
     "Alphabet": "sequences",
@@ -112,6 +116,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "align",
     "align_all",
     "align_many",
+    "score_statistics",
     "PlacementScoring",
     "ReferencePackage",
     "place",
@@ -129,6 +134,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "Segments",
     "Gap",
     "SubstitutionMatrix",
+    "ScoreStatistics",
     "NUCLEOTIDE",
     "PROTEIN",
     "Alphabet",
