@@ -231,7 +231,9 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     n_targets = None if outline is None else len((sequences if orientation == "search" else models).lengths)
     context = context_of(orientation, n_targets, thresholds, search_options, **_shown(options))
     settled = None if wanted.format == "text" else wanted.format  # the default is not said
-    header = Header(__version__, command_line(options.parser, options, format=settled), {})
+    header = Header(
+        __version__, command_line(options.parser, options, format=settled), {}, has_comments=not options.no_comments
+    )
     outputs = outputs_of(wanted, header, context, options.shard is not None)
     cost_cells = sum(tile.cost_cells for tile in outline or ())
     # What takes a moment is not kept: hashing and writing would take longer than to repeat it.

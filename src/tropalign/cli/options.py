@@ -20,8 +20,8 @@ from tropalign.machine.numbers import MOST_THREADS
 if TYPE_CHECKING:
     from tropalign.execution.progress import Show
 
-#: Options that change how and where a run works, and never what it writes.
-RUN_OPTIONS = ("output", "threads", "memory", "device", "shard", "quiet")
+#: Options that change how and where a run works, and no result that it writes.
+RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "shard", "quiet")
 
 #: What numbers of options may be at most: kernels compute with 32 bits.
 MOST = 2**31 - 1
@@ -156,9 +156,10 @@ def add_memory_option(group: Any) -> None:
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """RUN_OPTIONS: output, threads, memory, device, shard and quiet."""
+    """RUN_OPTIONS: output, threads, memory, device, shard and quiet; and whether tables have comments."""
     group = parser.add_argument_group("output and resources")
     add_output_options(group)
+    add_comments_option(group)
     add_device_options(group)
     add_memory_option(group)
     group.add_argument(

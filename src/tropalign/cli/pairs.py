@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import (
     Choices,
-    add_comments_option,
     add_run_options,
     command_line,
     fraction,
@@ -98,7 +97,6 @@ def _add_format_options(group: Any) -> None:
         help="columns of tsv, csv, m8, jsonl, arrow, arrows, feather and parquet, such as query,target,evalue; "
         "--columns help lists them",
     )
-    add_comments_option(group)
     group.add_argument(
         "--matrix-values", choices=("score", "identity", "distance"), help="what --format matrix holds (default: score)"
     )
@@ -116,19 +114,10 @@ class _ColumnsAction(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         if values == "help":
-            parser.exit(0, _columns_text())
+            from tropalign.formats.pair_columns import columns_text
+
+            parser.exit(0, columns_text())
         setattr(namespace, self.dest, values)
-
-
-def _columns_text() -> str:
-    """A line per column: its name, what it holds, and its names elsewhere."""
-    from tropalign.results.catalogue import CATALOGUE
-
-    lines = []
-    for column in CATALOGUE.values():
-        also = f" ({', '.join(column.aliases)})" if column.aliases else ""
-        lines.append(f"{column.name:<17} {column.meaning}{also}")
-    return "\n".join(lines) + "\n"
 
 
 def run(options: argparse.Namespace) -> None:
@@ -211,36 +200,32 @@ def _asked(options: argparse.Namespace) -> _Asked:
 
 def _asked_table(options: argparse.Namespace, name: str) -> _Asked:
     """The columns to show, and the report that has all of them and what filters ask about."""
+    from tropalign.formats.pair_columns import shown_columns
     from tropalign.formats.registry import format_of
     from tropalign.pairwise.options import MODES, REPORTS, SHARES
-    from tropalign.results.catalogue import SIGNIFICANCE, chosen_names, depth_of, letters_of
 
     refuse = options.parser.error
     form = format_of("pairs", name)
     if options.columns is not None and not form.takes_columns:
         refuse(f"--columns belongs to tables, and format {name} is none: choose tsv, csv, m8, jsonl or another table")
-    columns = (
-        None if options.columns is None else chosen_names(filter(None, map(str.strip, options.columns.split(","))))
-    )
-    shown = columns or form.own_columns
-    if not shown:
+    shown = shown_columns(options.columns, form)
+    if not shown.names:
         return _Asked(name, options.report or "alignment", column_bytes=form.column_bytes)
     is_local = MODES[options.mode].is_local
-    if columns and not is_local and SIGNIFICANCE.intersection(columns):
+    columns = None if options.columns is None else shown.names
+    if columns and shown.have_significance and not is_local:
         refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
     filtered = any(getattr(options, share) is not None for share in SHARES)
-    least = "alignment" if filtered else depth_of(shown)
+    least = "alignment" if filtered else shown.depth
     report = options.report or least
     if REPORTS.index(report) < REPORTS.index(least):
         refuse(f"--report {report} does not have all that is asked for: leave it out")
-    if not filtered:
-        report = least  # more is computed for nobody
     return _Asked(
         name,
-        report,
+        report if filtered else least,  # more is computed for nobody
         columns,
-        column_bytes=form.column_bytes + letters_of(shown),
-        shows_significance=is_local and bool(SIGNIFICANCE.intersection(shown)),
+        column_bytes=form.column_bytes + shown.letters,
+        shows_significance=is_local and shown.have_significance,
     )
 
 
@@ -300,7 +285,9 @@ def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writ
     if asked.shows_significance and task.significance is not None:
         words["statistics"] = str(task.significance.statistics)
         words["search_space"] = f"{task.significance.n_residues} residues, {task.significance.n_sequences} targets"
-    header = Header(__version__, command_line(options.parser, options, **settled), words, not options.no_comments)
+    header = Header(
+        __version__, command_line(options.parser, options, **settled), words, has_comments=not options.no_comments
+    )
     writer = pairs_writer(asked.format, header, context)
     if writer.is_binary:
         check_terminal(asked.matrix_layout if asked.format == "matrix" else asked.format, options.output)

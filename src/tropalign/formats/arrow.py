@@ -37,8 +37,7 @@ def require_pyarrow() -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise InputError(
-            "Parquet and Arrow files need pyarrow: pip install 'tropalign[parquet]', or choose another --format, such as "
-            "arrows (the Arrow stream)"
+            "Parquet and Arrow files need pyarrow: pip install 'tropalign[parquet]', or choose another format (arrows)"
         ) from None
 
 

@@ -7,17 +7,72 @@ break into quotes (RFC 4180), JSON every text.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from tropalign.formats.pairs import PairsContext
+from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.catalogue import CATALOGUE, Values, default_names, values_of
+from tropalign.results.catalogue import (
+    CATALOGUE,
+    SIGNIFICANCE,
+    Values,
+    chosen_names,
+    default_names,
+    depth_of,
+    letters_of,
+    values_of,
+)
 
 #: How a word is written between others; None where it stands as it is.
 Quote = Callable[[str], str] | None
+
+
+@dataclass(frozen=True)
+class ShownColumns:
+    """The columns that a format is to show.
+
+    Attributes
+    ----------
+    names
+        None of them: those of the report.
+    depth
+        The least report that has them.
+    letters
+        Bytes that they take per column of an alignment.
+    have_significance
+        Whether E-values or bits are among them.
+    """
+
+    names: tuple[str, ...]
+    depth: str
+    letters: float
+    have_significance: bool
+
+
+def shown_columns(text: str | None, form: Format[PairsContext]) -> ShownColumns:
+    """Those of a list with commas, else the format's own.
+
+    Raises
+    ------
+    UsageError
+        As `tropalign.results.catalogue.chosen_names`.
+    """
+    names = form.own_columns if text is None else chosen_names(filter(None, map(str.strip, text.split(","))))
+    depth = depth_of(names) if names else "alignment"
+    return ShownColumns(names, depth, letters_of(names), bool(SIGNIFICANCE.intersection(names)))
+
+
+def columns_text() -> str:
+    """A line per column: its name, what it holds, and in parentheses what other programs call it."""
+    lines = []
+    for column in CATALOGUE.values():
+        also = f" ({', '.join(column.aliases)})" if column.aliases else ""
+        lines.append(f"{column.name:<17} {column.meaning}{also}")
+    return "\n".join(lines) + "\n"
 
 
 def names_of(context: PairsContext) -> tuple[str, ...]:

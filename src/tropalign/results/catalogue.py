@@ -146,7 +146,8 @@ def _identity_0(table: AlignmentTable) -> Values:
 
 def _identity_2(table: AlignmentTable) -> Values:
     inner = table.n_columns - gapped.terminal_gaps(table)
-    return table.n_identical / np.maximum(inner, 1)
+    share: NDArray[np.float64] = table.n_identical / np.maximum(inner, 1)
+    return share
 
 
 def _identity_3(table: AlignmentTable) -> Values:
