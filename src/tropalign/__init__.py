@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all, align_many
-    from tropalign.phylo import PlacementScoring, ReferencePackage, place
+    from tropalign.phylo import PlacementScoring, ReferencePackage, place, read_taxonomy
     from tropalign.profile.api import scan, search
     from tropalign.profile.files import write_hits
     from tropalign.profile.models import Model
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
     from tropalign.results.found_hits import Query
     from tropalign.results.hits import Hits
+    from tropalign.results.lineages import Assigned, BranchLineages
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.results.placements import Placements
     from tropalign.results.segments import Segments
@@ -50,6 +51,9 @@ _HOMES = {
     "Alignment": "results.alignment",
     "AlignmentTable": "results.alignments",
     "Placements": "results.placements",
+    "BranchLineages": "results.lineages",
+    "Assigned": "results.lineages",
+    "read_taxonomy": "phylo",
     "AlignmentScore": "msa.accuracy",
     "score_alignment": "msa.accuracy",
     "MultipleAlignment": "results.multiple",
@@ -99,6 +103,9 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "Alignment",
     "AlignmentTable",
     "Placements",
+    "BranchLineages",
+    "Assigned",
+    "read_taxonomy",
     "AlignmentScore",
     "score_alignment",
     "MultipleAlignment",
