@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.results.alignments import AlignmentTable
-from tropalign.sequences import SequenceBatch
+from tropalign.results.rows import Column
+from tropalign.sequences import Alphabet, SequenceBatch
 
 Bytes = NDArray[np.uint8]
 Strands = tuple[Bytes, Bytes, NDArray[np.int64]]
@@ -76,3 +77,35 @@ def lines(
 
     text: tuple[Bytes, Bytes, Bytes, NDArray[np.int64]] = _native.gapped_text(arrays(table, substitution), wants_middle)
     return text
+
+
+def differences(table: AlignmentTable, kind: str, prefix: str = "") -> Column:
+    """A column of what sets the letters of each row apart, along the target's forward strand.
+
+    Parameters
+    ----------
+    kind : {"cs", "md"}
+        minimap2's cs tag in its short form, or SAM's MD tag. What is no letter is shown as the alphabet's wildcard.
+    """
+    from tropalign import _native
+
+    text, offsets = _native.differences(arrays(table), kind, _shown_letters(table.targets.alphabet, kind == "cs"))
+    return ("text", np.frombuffer(text, np.uint8), offsets, None, prefix)
+
+
+def _shown_letters(alphabet: Alphabet, is_lower: bool) -> Bytes:
+    """How each byte is shown as a letter from a to z, or from A to Z."""
+    table = np.full(256, ord(alphabet.wildcard), np.uint8)
+    for first in (ord("A"), ord("a")):
+        table[first : first + 26] = np.arange(26) + ord("A")
+    if is_lower:
+        table |= 32
+    return table
+
+
+def gap_openings(table: AlignmentTable) -> NDArray[np.int64]:
+    """Gaps of each row, a gap in one sequence right after one in the other counted by itself; int64, shape (n,)."""
+    kinds = table.cigar_ops & 15
+    before = np.concatenate([[0], np.cumsum((kinds == 1) | (kinds == 2))])
+    found: NDArray[np.int64] = np.diff(before[table.cigar_offsets])
+    return found

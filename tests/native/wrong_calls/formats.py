@@ -59,8 +59,30 @@ def rows_of_text():
     yield "no list", _native.join_rows, {"columns": ("constant", ""), "n_rows": 1}, TypeError, ""
 
 
+def _differences(arrays, letters):
+    """Of these alignments, the valid call first."""
+    table = np.arange(256, dtype=U8)
+
+    def differences(kind="cs", letters=table, **changes):
+        return _native.differences({**arrays, **changes}, kind, letters)
+
+    yield "valid differences", differences, {}, None, ""
+    for changes, error, part in [
+        ({"kind": "cg"}, ValueError, "cs or md"),
+        ({"kind": 5}, TypeError, ""),
+        ({"letters": table[:255]}, ValueError, "256"),
+        ({"letters": table.astype(I32)}, TypeError, ""),
+        ({"query_begin": np.array([0, 6], I64)}, ValueError, "longer"),
+        ({"target_begin": np.array([-1, 4], I64)}, ValueError, "longer"),
+        ({"target_letters": letters[:6]}, ValueError, "longer"),
+        ({"operations": np.array([4 << 4 | 7, 3 << 4 | 8, 1 << 4 | 5], U32)}, ValueError, "operation"),
+        ({"offsets": np.array([0, 3, 1], I64)}, ValueError, "descend"),
+    ]:
+        yield f"differences {list(changes)}", differences, changes, error, part
+
+
 def alignments():
-    """gapped_text and srspair_records."""
+    """gapped_text, srspair_records and differences."""
     letters, codes = np.frombuffer(b"ACGTACGT", U8), np.arange(8, dtype=U8)
     ones, names, bounds = np.ones(2, I32), np.frombuffer(b"ab", U8), np.array([0, 1, 2], I64)
     arrays = {
@@ -117,5 +139,6 @@ def alignments():
         ("target_index", np.array([0, -1], I64), ValueError, "names no sequence"),
     ]:
         yield f"srspair {name} {wrong}", srspair, {name: wrong}, error, text
+    yield from _differences(arrays, letters)
     yield "empty dict", _native.gapped_text, {"arrays": {}}, KeyError, "query_begin"
     yield "no dict", _native.gapped_text, {"arrays": []}, TypeError, ""
