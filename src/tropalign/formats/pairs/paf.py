@@ -29,7 +29,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
             rows.numbers(table.n_identical),
             rows.numbers(table.n_columns),
             rows.constant(MAPPING_QUALITY_UNKNOWN),
-            rows.numbers(table.score, "AS:i:"),
+            *rows.score_tags(table.score),
             rows.cigars(table, "cg:Z:"),
         ],
         len(table),
