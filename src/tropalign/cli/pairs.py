@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import Choices, add_run_options, command_line, fraction, started, whole
+from tropalign.cli.options import Choices, add_run_options, command_line, decimal, fraction, started, whole
 from tropalign.cli.pair_options import OPTIONS, add_alignment_options, scoring_of, sequences_of
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
@@ -50,7 +50,7 @@ def _add_selection_options(group: Any) -> None:
     )
     group.add_argument("--pairs", metavar="FILE", help="only the pairs in this file, two names per line")
     group.add_argument("--top", type=whole(1), metavar="K", help="the K best targets of each query")
-    group.add_argument("--min-score", type=whole(), metavar="N", help="only alignments with at least this score")
+    group.add_argument("--min-score", type=decimal, metavar="N", help="only alignments with at least this score")
     group.add_argument(
         "--min-identity", type=fraction, metavar="F", help="only alignments with at least this fraction identical"
     )
@@ -176,6 +176,7 @@ def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writ
         targets=task.targets,
         report=asked.report,
         both_strands=options.strand == "both",
+        decimal_scores=task.options.whole.scale > 1,
         is_triangle=task.is_triangle,
         matrix_values=asked.matrix_values,
         matrix_layout=asked.matrix_layout,

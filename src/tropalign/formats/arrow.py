@@ -24,7 +24,7 @@ BATCH_ROWS = 1 << 16
 #: What importing pyarrow takes.
 PYARROW_BYTES = 72 << 20
 #: What the schema and the rows are made of.
-ASSEMBLED_WITH = ("queries", "targets", "report", "both_strands")
+ASSEMBLED_WITH = ("queries", "targets", "report", "both_strands", "decimal_scores")
 
 
 def require_pyarrow() -> None:
@@ -72,7 +72,7 @@ def _decoded(part: bytes, context: PairsContext) -> AlignmentTable:
 def without_rows(context: PairsContext) -> AlignmentTable:
     """A table with the columns of this context, for the schema."""
     none = SequenceBatch(np.zeros(0, np.uint8), np.zeros(1, np.int64), (), PROTEIN, np.zeros(0, np.uint8))
-    return empty_table(none, none, context.report, context.both_strands)
+    return empty_table(none, none, context.report, context.both_strands, context.decimal_scores)
 
 
 def pyarrow_schema(header: Header, context: PairsContext) -> Any:

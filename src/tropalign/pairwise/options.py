@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError, ScoringError, UsageError
-from tropalign.machine.numbers import whole_number
+from tropalign.machine.numbers import decimal_number, whole_number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tropalign.pairwise.whole_scoring import WholeScoring
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import SequenceBatch
 
@@ -61,7 +63,7 @@ class PairOptions:
     Parameters
     ----------
     matrix, gap
-        Scoring; a gap of k residues costs ``gap.open + k * gap.extend``.
+        Scoring; a gap of k residues costs ``gap.open + k * gap.extend``. `whole` has what engines take.
     mode
         One of MODES.
     report
@@ -91,7 +93,7 @@ class PairOptions:
     free_ends: frozenset[str] = frozenset(FREE_ENDS)
     strand: str = "plus"
     top: int | None = None
-    min_score: int | None = None
+    min_score: float | None = None
     min_identity: float | None = None
     min_coverage: float | None = None
 
@@ -118,9 +120,10 @@ class PairOptions:
         if unknown:
             raise UsageError(f"free end {unknown[0]!r} is none of {', '.join(FREE_ENDS)}")
         object.__setattr__(self, "free_ends", frozenset(self.free_ends))
-        for name in ("top", "min_score"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, whole_number(name.replace("_", "-"), getattr(self, name)))
+        if self.top is not None:
+            object.__setattr__(self, "top", whole_number("top", self.top))
+        if self.min_score is not None:
+            object.__setattr__(self, "min_score", decimal_number("min-score", self.min_score))
         if self.top is not None and self.top < 1:
             raise UsageError(f"top {self.top}: at least one target per query has to be kept")
         self._check_share("min-identity", self.min_identity)
@@ -133,6 +136,13 @@ class PairOptions:
             raise UsageError(f"{name} {share!r} is no fraction between 0 and 1")
         if self.report != "alignment":
             raise UsageError(f"{name} needs report 'alignment'")
+
+    @cached_property
+    def whole(self) -> WholeScoring:
+        """Scores, costs and the least score times the factor that makes them whole; may raise ScoringError."""
+        from tropalign.pairwise.whole_scoring import WholeScoring
+
+        return WholeScoring.of(self.matrix, self.gap, self.min_score)
 
     @property
     def is_local(self) -> bool:
@@ -151,12 +161,13 @@ class PairOptions:
 
     def check_range(self, longest: int) -> None:
         """Raises ScoringError when a score of sequences this long may not fit 32 bits."""
-        scores = self.matrix.scores
-        worst = max(int(scores.max()), -int(scores.min())) + self.gap.open + 2 * self.gap.extend
+        scores = self.whole.scores
+        worst = max(int(scores.max()), -int(scores.min())) + self.whole.gap_open + 2 * self.whole.gap_extend
         if worst * (2 * longest + 2) >= 2**31:
+            decimals = "" if self.whole.scale == 1 else f", times {self.whole.scale} for their decimals"
             raise ScoringError(
-                f"scores of sequences of {longest} residues may pass 2147483647 with this matrix and these gap costs: "
-                "divide all of them by a common factor"
+                f"scores of sequences of {longest} residues may pass 2147483647 with this matrix and these gap costs"
+                f"{decimals}: {'give fewer decimals, or ' if decimals else ''}divide all of them by a common factor"
             )
 
     def parameters(self) -> dict[str, str]:

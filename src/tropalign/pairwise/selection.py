@@ -68,7 +68,8 @@ def best_targets(
     from tropalign import _native
 
     limits = np.iinfo(np.int32)
-    least = limits.min if options.min_score is None else min(max(options.min_score, limits.min), limits.max)
+    whole = options.whole
+    least = limits.min if whole.min_score is None else min(max(whole.min_score, limits.min), limits.max)
     found: dict[str, Any] = _native.best_targets(
         queries.codes,
         queries.offsets,
@@ -79,9 +80,9 @@ def best_targets(
         skips_self,
         min(options.top or len(targets), len(targets)),
         least,
-        np.ascontiguousarray(options.matrix.scores, np.int32),
-        options.gap.open,
-        options.gap.extend,
+        whole.scores,
+        whole.gap_open,
+        whole.gap_extend,
         options.recurrence,
         options.freed(),
         n_threads,
@@ -130,19 +131,19 @@ class Bounds:
     def _scores(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
         from tropalign import _native
 
-        options = self._options
+        options, whole = self._options, self._options.whole
         highest = _native.score_bounds(
             *self._codes,
             query,
             target,
-            np.ascontiguousarray(options.matrix.scores, np.int32),
-            options.gap.open,
-            options.gap.extend,
+            whole.scores,
+            whole.gap_open,
+            whole.gap_extend,
             options.recurrence,
             _pays_ends(options),
             n_threads,
         )
-        keep: NDArray[np.bool_] = highest >= (options.min_score or 0)
+        keep: NDArray[np.bool_] = highest >= (whole.min_score or 0)
         return keep
 
     def _identities(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
@@ -193,8 +194,8 @@ def _pays_ends(options: PairOptions) -> bool:
 def selected(query: Index, score: NDArray[np.int32], options: PairOptions) -> Index:
     """Rows to keep by score: at least min_score, and the top of each query; in the order of the rows."""
     rows = np.arange(len(query))
-    if options.min_score is not None:
-        rows = rows[score >= options.min_score]
+    if options.whole.min_score is not None:
+        rows = rows[score >= options.whole.min_score]
     if options.top is not None and len(rows):
         order = np.lexsort((rows, -score[rows].astype(np.int64), query[rows]))
         ordered = query[rows][order]

@@ -284,13 +284,15 @@ class PairsTask:
     ) -> AlignmentTable:
         """What is reported of the rows that scores leave."""
         if rows.report == "score":
-            return AlignmentTable(self.queries, self.targets, "score", rows.query, rows.target, score, rows.strand)
+            given = self.options.whole.given(score)
+            return AlignmentTable(self.queries, self.targets, "score", rows.query, rows.target, given, rows.strand)
         return self._table(rows, engine, progress and partial(_repeated, progress, tile.n_items))
 
     def _table(self, rows: _Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
         """The rows aligned; coordinates of the query count on its original strand."""
         found = engine(rows, progress)
         columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]}
+        columns["score"] = self.options.whole.given(columns["score"])
         if rows.strand is not None and rows.report != "score":
             minus = rows.strand < 0
             lengths = self.queries.lengths[rows.query[minus]]
@@ -350,9 +352,9 @@ class PairsTask:
             target_offsets,
             index,
             target,
-            np.ascontiguousarray(options.matrix.scores, np.int32),
-            options.gap.open,
-            options.gap.extend,
+            options.whole.scores,
+            options.whole.gap_open,
+            options.whole.gap_extend,
             options.recurrence,
             options.freed(),
             DEPTHS[rows.report],
@@ -382,9 +384,9 @@ class PairsTask:
         sequences = self._on_devices.get(device, "sequences", upload)
 
         def make() -> PairsOnGpu:
-            options = self.options
-            matrix = np.ascontiguousarray(options.matrix.scores, np.int32)
-            scheme = Scheme(matrix, options.gap.open, options.gap.extend, options.is_local, options.freed(), traced)
+            options, whole = self.options, self.options.whole
+            costs = whole.gap_open, whole.gap_extend
+            scheme = Scheme(whole.scores, *costs, options.is_local, options.freed(), traced)
             return PairsOnGpu(device, sequences, scheme, self.gpu_shape)
 
         return self._on_devices.get(device, ("aligner", traced), make)
