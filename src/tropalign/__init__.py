@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all, align_many
+    from tropalign.pairwise.score_statistics import score_statistics
     from tropalign.phylo import PlacementScoring, ReferencePackage, place, read_taxonomy
     from tropalign.profile.api import scan, search
     from tropalign.profile.files import write_hits
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tropalign.results.segments import Segments
     from tropalign.results.thresholds import Thresholds
     from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.scoring.statistics import ScoreStatistics
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
     from tropalign.tropical.decoding import decode
     from tropalign.tropical.hmm import HMM
@@ -67,6 +69,7 @@ _HOMES = {
     "align": "pairwise",
     "align_all": "pairwise",
     "align_many": "pairwise",
+    "score_statistics": "pairwise.score_statistics",
     "PlacementScoring": "phylo",
     "ReferencePackage": "phylo",
     "place": "phylo",
@@ -84,6 +87,7 @@ _HOMES = {
     "Segments": "results.segments",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",
+    "ScoreStatistics": "scoring.statistics",
     "NUCLEOTIDE": "sequences",
     "PROTEIN": "sequences",
     "Alphabet": "sequences",
@@ -119,6 +123,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "align",
     "align_all",
     "align_many",
+    "score_statistics",
     "PlacementScoring",
     "ReferencePackage",
     "place",
@@ -136,6 +141,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "Segments",
     "Gap",
     "SubstitutionMatrix",
+    "ScoreStatistics",
     "NUCLEOTIDE",
     "PROTEIN",
     "Alphabet",

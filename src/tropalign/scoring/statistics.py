@@ -1,0 +1,311 @@
+"""Bit scores and E-values of local alignments (Karlin and Altschul 1990; Altschul and Gish 1996)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from math import gcd, log
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tropalign.errors import UsageError
+from tropalign.scoring.gap import Gap
+from tropalign.scoring.matrix import SubstitutionMatrix
+from tropalign.scoring.ungapped import background, rates, ungapped
+from tropalign.sequences.alphabet import NUCLEOTIDE
+
+#: Where a published row of statistics comes from.
+PUBLISHED = "published by NCBI"
+#: By how much of itself a parameter without gaps may differ from what NCBI prints, with four digits.
+ROUNDED = 5e-4
+
+
+@dataclass(frozen=True)
+class ScoreStatistics:
+    """What scores of local alignments mean: how often random sequences reach them.
+
+    Two random sequences of m and n residues have ``K m n exp(-lambda S)`` local alignments of score S or more on
+    average, where both are long (Karlin and Altschul 1990). Real ones end, and an alignment that begins near an end
+    has no room: m and n are made shorter first, by the length that an alignment of such a score has (Altschul and Gish
+    1996), as BLAST does.
+
+    Parameters
+    ----------
+    lambda_
+        Nats per unit of score.
+    k
+        K, the share of independent starts.
+    h
+        Nats per pair of residues in alignments that score high by chance.
+    alpha, beta
+        An alignment of score S has some ``alpha S + beta`` residues of each sequence, where that is not negative.
+    source
+        Where these numbers come from, for headers and messages.
+    score_step
+        Scores are rounded down to a multiple of this one first. NCBI's numbers for some scores of nucleotides ask for
+        2.
+
+    Examples
+    --------
+    >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
+    >>> statistics.lambda_, statistics.k
+    (0.267, 0.041)
+    >>> statistics.bits([50, 100]).round(1).tolist()
+    [23.9, 43.1]
+    >>> statistics.evalues([50, 100], 200, n_residues=1_000_000, n_sequences=3000).tolist()
+    [6.17..., 9.83...e-06]
+    """
+
+    lambda_: float
+    k: float
+    h: float
+    alpha: float
+    beta: float
+    source: str
+    score_step: int = 1
+
+    def __str__(self) -> str:
+        return f"lambda {self.lambda_:.4g}, K {self.k:.3g}, H {self.h:.3g} ({self.source})"
+
+    def bits(self, scores: ArrayLike) -> NDArray[np.float64]:
+        """Scores on a scale that knows no matrix: (lambda S - ln K) / ln 2.
+
+        Parameters
+        ----------
+        scores : numbers, any shape
+            Scores of local alignments.
+
+        Returns
+        -------
+        float64, the same shape
+
+        Examples
+        --------
+        >>> float(tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1)).bits(100).round(2))
+        43.13
+        """
+        return np.asarray((self.lambda_ * np.asarray(scores, np.float64) - log(self.k)) / log(2))
+
+    def evalues(
+        self, scores: ArrayLike, query_lengths: ArrayLike, n_residues: int, n_sequences: int
+    ) -> NDArray[np.float64]:
+        """How many alignments with these scores, or higher ones, the search of a query has by chance.
+
+        Parameters
+        ----------
+        scores : numbers, any shape
+            Scores of local alignments.
+        query_lengths : whole numbers, the same shape or one number
+            Residues of the query of each alignment.
+        n_residues, n_sequences
+            Residues of all targets together, and how many targets there are.
+
+        Returns
+        -------
+        float64, the shape of scores and query_lengths together
+
+        Raises
+        ------
+        UsageError
+            No residue, no sequence, or an empty query.
+
+        Examples
+        --------
+        >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
+        >>> statistics.evalues(100, [200, 400], n_residues=1_000_000, n_sequences=3000)
+        array([9.83...e-06, 2.45...e-05])
+        """
+        space = self.search_spaces(query_lengths, n_residues, n_sequences)
+        with np.errstate(over="ignore"):
+            return np.asarray(space * np.exp(log(self.k) - self.lambda_ * self._stepped(scores)))
+
+    def least_score(self, evalue: float, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> Any:
+        """The lowest whole score whose E-value is no higher than this one.
+
+        Parameters
+        ----------
+        evalue
+            More than 0.
+        query_lengths : whole numbers, any shape
+            Residues of each query.
+        n_residues, n_sequences
+            As of `evalues`.
+
+        Returns
+        -------
+        int64, the shape of query_lengths
+            0 or more.
+
+        Raises
+        ------
+        UsageError
+            An E-value that is not above 0; what `evalues` refuses.
+
+        Examples
+        --------
+        >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
+        >>> int(statistics.least_score(1e-3, 200, n_residues=1_000_000, n_sequences=3000))
+        83
+        """
+        if isinstance(evalue, bool) or not isinstance(evalue, int | float | np.number) or not 0 < evalue < np.inf:
+            raise UsageError(f"the E-value {evalue!r} is no number above 0: give one such as 1e-3")
+        step = self.score_step
+        spaces = self.search_spaces(query_lengths, n_residues, n_sequences)
+        scores = np.ceil((np.log(self.k * spaces) - log(evalue)) / self.lambda_ / step).astype(np.int64) * step
+        for move in (-step, step):  # to the last bit what `evalues` says
+            above = np.asarray(self.evalues(scores + min(move, 0), query_lengths, n_residues, n_sequences)) > evalue
+            scores = scores + np.where(above if move > 0 else ~above, move, 0)
+        return np.maximum(scores, 0)[()]
+
+    def search_spaces(self, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> NDArray[np.float64]:
+        """Pairs of residues at which alignments may begin: m' n', both lengths without what an alignment takes.
+
+        Parameters
+        ----------
+        query_lengths : whole numbers, any shape
+            Residues of each query.
+        n_residues, n_sequences
+            As of `evalues`.
+
+        Returns
+        -------
+        float64, the shape of query_lengths
+
+        Raises
+        ------
+        UsageError
+            As `evalues`.
+
+        Examples
+        --------
+        >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
+        >>> statistics.search_spaces([200], n_residues=1_000_000, n_sequences=3000).tolist()
+        [94587000.0]
+        """
+        lengths = np.asarray(query_lengths)
+        if lengths.dtype.kind not in "iu" or (lengths < 1).any():
+            raise UsageError("the lengths of queries have to be whole numbers above 0")
+        for word, number in (("residues", n_residues), ("sequences", n_sequences)):
+            if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+                raise UsageError(
+                    f"the number of {word} of all targets has to be a whole number above 0, not {number!r}"
+                )
+        each, where = np.unique(lengths, return_inverse=True)
+        shorter = self._adjustments(each.astype(np.float64), float(n_residues), float(n_sequences))
+        spaces = (each - shorter) * np.maximum(n_residues - n_sequences * shorter, 1.0)
+        return np.asarray(spaces[where].reshape(lengths.shape))
+
+    def _adjustments(self, m: NDArray[np.float64], n: float, n_sequences: float) -> NDArray[np.float64]:
+        """What is taken off both lengths, as BLAST_ComputeLengthAdjustment finds it.
+
+        The largest whole l >= 0 with ``K (m - l) (n - N l) > max(m, n)`` and ``l <= alpha / lambda ln(K (m - l) (n - N
+        l)) + beta``, which is the length of an alignment that is expected once. Its right side falls as l grows, so
+        that l is found by halving.
+        """
+        shortest = np.maximum(m, n) / self.k
+        c = n * m - shortest
+        b = m * n_sequences + n
+        root = np.sqrt(np.maximum(b * b - 4 * n_sequences * c, 0))
+        low, high = np.zeros(len(m)), np.floor(np.where(c > 0, 2 * c / (b + root), 0))  # where l is too long already
+
+        def fits(length: NDArray[np.float64]) -> NDArray[np.bool_]:
+            starts = np.maximum((m - length) * (n - n_sequences * length), shortest)
+            return np.asarray(length <= self.alpha / self.lambda_ * np.log(self.k * starts) + self.beta)
+
+        while (low < high).any():
+            middle = np.ceil((low + high) / 2)
+            is_fit = fits(middle)
+            low, high = np.where(is_fit, middle, low), np.where(is_fit, high, middle - 1)
+        return low
+
+    def _stepped(self, scores: ArrayLike) -> NDArray[np.float64]:
+        given = np.asarray(scores, np.float64)
+        return given if self.score_step == 1 else np.asarray(self.score_step * np.floor(given / self.score_step))
+
+
+class _Row(NamedTuple):
+    lambda_: float
+    k: float
+    h: float
+    alpha: float
+    beta: float
+
+
+@lru_cache(maxsize=1)
+def _tables() -> tuple[Mapping[str, Mapping[tuple[int, int] | None, _Row]], Mapping[str, tuple[int, int]]]:
+    """What statistics.txt holds: rows by matrix and gap costs (None: no gaps), and the costs of no gaps."""
+    rows: dict[str, dict[tuple[int, int] | None, _Row]] = {}
+    high: dict[str, tuple[int, int]] = {}
+    for line in files("tropalign.scoring").joinpath("statistics.txt").read_text("ascii").splitlines():
+        if line.startswith("#"):
+            continue
+        name, first, second, *numbers = line.split()
+        if first.startswith(">="):
+            high[name] = (int(first[2:]), int(second[2:]))
+        else:
+            costs = None if first == "-" else (int(first), int(second))
+            rows.setdefault(name, {})[costs] = _Row(*map(float, numbers))
+    return rows, high
+
+
+def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistics | None:
+    """NCBI's numbers for a matrix and gap costs, or a multiple of both; None where there are none.
+
+    Matrices are known by what they score, not by their names: under one name there are several.
+
+    Raises
+    ------
+    ScoringError
+        A matrix whose scores have no statistics.
+    """
+    codes, _ = background(matrix.alphabet)
+    scores = matrix.scores[np.ix_(codes, codes)]
+    scale = gcd(*(int(score) for score in np.unique(scores))) or 1
+    lambda_, h = rates(matrix)
+    costs = (gap.open // scale, gap.extend // scale)
+    if gap.open % scale or gap.extend % scale:
+        return None
+    if matrix.alphabet == NUCLEOTIDE:
+        return _of_nucleotides(matrix, scores, scale, costs)
+    for name, rows in _tables()[0].items():
+        if None in rows and costs in rows and _is_like(rows[None], lambda_ * scale, h):
+            return _published(rows[costs], f"{PUBLISHED} for {name} and gaps of {costs[0]} + {costs[1]} k", scale)
+    return None
+
+
+def _of_nucleotides(
+    matrix: SubstitutionMatrix, scores: NDArray[np.int32], scale: int, costs: tuple[int, int]
+) -> ScoreStatistics | None:
+    """NCBI's numbers for one score of equal letters and one of others."""
+    rest = scores[~np.eye(len(scores), dtype=bool)]
+    match, mismatch = int(scores[0, 0]), int(rest[0])
+    rows, high = _tables()
+    name = f"{match // scale}/{mismatch // scale}"
+    if (np.diag(scores) != match).any() or (rest != mismatch).any() or name not in high:
+        return None
+    step = 2 if name in ("2/-7", "2/-5", "2/-3", "3/-4") else 1
+    if costs in rows[name]:
+        source = f"{PUBLISHED} for {name} and gaps of {costs[0]} + {costs[1]} k"
+        return _published(rows[name][costs], source, scale, step)
+    if costs[0] >= high[name][0] and costs[1] >= high[name][1]:
+        exact = ungapped(matrix)
+        beta = -2.0 if name in ("1/-1", "2/-3") else 0.0  # as BLAST has it of ungapped alignments
+        row = _Row(exact.lambda_ * scale, exact.k, exact.h, exact.lambda_ * scale / exact.h, beta)
+        return _published(row, f"computed for {name} without gaps, which cost too much to matter", scale, step)
+    return None
+
+
+def _published(row: _Row, source: str, scale: int, step: int = 1) -> ScoreStatistics:
+    """A row for scores that are ``scale`` times those of the table."""
+    return ScoreStatistics(
+        row.lambda_ / scale, row.k, row.h, row.alpha / scale, row.beta, source, step * scale if step > 1 else 1
+    )
+
+
+def _is_like(row: _Row, lambda_: float, h: float) -> bool:
+    """Whether a row without gaps is what a matrix has, as far as its digits say."""
+    return abs(row.lambda_ - lambda_) <= ROUNDED * row.lambda_ and abs(row.h - h) <= ROUNDED * row.h

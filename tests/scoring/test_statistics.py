@@ -1,0 +1,158 @@
+"""Bits and E-values against what BLAST printed, and parameters without gaps against what NCBI has printed."""
+
+import csv
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tropalign as ta
+from tropalign.scoring.statistics import _tables, published_statistics
+from tropalign.scoring.ungapped import MOST_STEPS, check_has_statistics, ungapped
+
+TEXT = (Path(__file__).parent.parent / "data/statistics/blast.tsv").read_text()
+BLAST = list(csv.DictReader(TEXT.splitlines(), delimiter="\t"))
+BLOSUM62 = ta.score_statistics("BLOSUM62", ta.Gap(11, 1))
+
+
+def matrix_of(name):
+    if "/" not in name:
+        return ta.SubstitutionMatrix.from_name(name)
+    return ta.SubstitutionMatrix.match_mismatch(*map(int, name.split("/")))
+
+
+def statistics_of(row):
+    return published_statistics(matrix_of(row["scores"]), ta.Gap(int(row["open"]), int(row["extend"])))
+
+
+def test_every_scheme_of_the_recorded_searches_is_there():
+    assert len({(row["scores"], row["open"]) for row in BLAST}) == 10 and len(BLAST) > 90
+
+
+@pytest.mark.parametrize("row", BLAST, ids=lambda row: f"{row['scores']} {row['open']} {row['extend']} {row['score']}")
+def test_what_blast_prints(row):
+    statistics, score = statistics_of(row), int(row["score"])
+    query, residues, sequences = (int(row[name]) for name in ("query_length", "residues", "sequences"))
+    assert float(f"{statistics.bits(score):g}") == pytest.approx(float(row["bits"]), rel=1e-5)
+    ours = float(statistics.evalues(score, query, residues, sequences))
+    assert ours == pytest.approx(float(row["evalue"]), rel=6e-6, abs=1e-180)  # BLAST prints 0 below that
+    shorter = query - float(row["adjustment"])
+    space = shorter * (residues - sequences * float(row["adjustment"]))
+    assert statistics.search_spaces(query, residues, sequences) == pytest.approx(space)
+
+
+@pytest.mark.parametrize("name", ["BLOSUM45", "BLOSUM50", "BLOSUM62", "BLOSUM90", "PAM250", "PAM30", "PAM70"])
+def test_parameters_without_gaps_as_ncbi_prints_them(name):
+    printed, exact = _tables()[0][name][None], ungapped(matrix_of(name))
+    assert exact.lambda_ == pytest.approx(printed.lambda_, abs=6e-5)
+    assert exact.k == pytest.approx(printed.k, rel=5e-3)  # K to three digits
+    assert exact.h == pytest.approx(printed.h, abs=6e-4)
+
+
+def test_one_and_minus_one_by_hand():
+    # With q = 3/4 for -1 and p = 1/4 for 1: lambda = ln(q / p), H = lambda (q - p) and, for steps of one score up and
+    # one down, K = (q - p)^2 / q (Karlin and Altschul 1990)
+    found = ungapped(ta.SubstitutionMatrix.match_mismatch(1, -1))
+    assert found == pytest.approx((log(3), 1 / 3, log(3) / 2), rel=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1, 10, 7])
+def test_a_multiple_of_scores_and_costs_means_the_same(factor):
+    scores = ta.SubstitutionMatrix.from_name("BLOSUM62")
+    matrix = ta.SubstitutionMatrix("tenfold", scores.alphabet, scores.scores * factor, scores.letters)
+    found = published_statistics(matrix, ta.Gap(11 * factor, factor))
+    assert found.bits(500 * factor) == pytest.approx(float(BLOSUM62.bits(500)))
+    assert found.evalues(70 * factor, 300, 10**6, 3000) == pytest.approx(BLOSUM62.evalues(70, 300, 10**6, 3000))
+    doubled = ta.SubstitutionMatrix.match_mismatch(2 * factor, -3 * factor)
+    pair = [
+        published_statistics(m, g)
+        for m, g in ((matrix_of("2/-3"), ta.Gap(5, 2)), (doubled, ta.Gap(5 * factor, 2 * factor)))
+    ]
+    evalues = [s.evalues(np.array([41, 42, 43]) * f, 300, 10**6, 3000) for s, f in zip(pair, (1, factor), strict=True)]
+    assert evalues[0] == pytest.approx(evalues[1])
+    assert evalues[0][1] == evalues[0][2] < evalues[0][0]  # of 2/-3 only even scores count
+
+
+def test_a_matrix_is_known_by_its_scores():
+    # Biopython's BLOSUM80 is in thirds of bits, that of NCBI in halves: NCBI's numbers are not for it
+    assert published_statistics(matrix_of("BLOSUM80"), ta.Gap(10, 1)) is None
+    named = ta.SubstitutionMatrix.from_name("PAM70")
+    renamed = ta.SubstitutionMatrix("BLOSUM62", named.alphabet, named.scores, named.letters)
+    assert published_statistics(renamed, ta.Gap(10, 1)).lambda_ == 0.291
+
+
+@pytest.mark.parametrize(
+    "statistics", [BLOSUM62, statistics_of(BLAST[-1]), published_statistics(matrix_of("2/-3"), ta.Gap(5, 2))]
+)
+@pytest.mark.parametrize("evalue", [1e-30, 1e-3, 1, 12.5, 1e5])
+def test_the_least_score_is_the_least(statistics, evalue):
+    lengths = np.array([[1, 30], [400, 35_000]])
+    least = statistics.least_score(evalue, lengths, 10**6, 3000)
+    assert least.dtype == np.int64 and least.shape == lengths.shape
+    assert (statistics.evalues(least, lengths, 10**6, 3000) <= evalue).all()
+    assert ((statistics.evalues(least - 1, lengths, 10**6, 3000) > evalue) | (least == 0)).all()
+    assert int(statistics.least_score(evalue, 400, 10**6, 3000)) == least[1, 0]
+
+
+def test_the_adjustment_is_the_largest_that_fits():
+    def fits(length, m, n, count):  # as the docstring has it
+        starts = (m - length) * (n - count * length)
+        room = BLOSUM62.k * starts > max(m, n) and length < m and count * length < n
+        return room and length <= BLOSUM62.alpha / BLOSUM62.lambda_ * log(BLOSUM62.k * starts) + BLOSUM62.beta
+
+    for m, n, count in ((10, 50, 1), (35, 10**5, 400), (300, 300, 1), (2000, 10**9, 10**6), (40_000, 3000, 20)):
+        length = max((k for k in range(m) if fits(k, m, n, count)), default=0)
+        assert BLOSUM62.search_spaces(m, n, count) == (m - length) * (n - count * length)
+
+
+def test_shapes():
+    assert BLOSUM62.evalues(50, 200, 1000, 2).shape == ()
+    assert BLOSUM62.evalues([50, 60], 200, 1000, 2).shape == (2,)
+    assert BLOSUM62.evalues([[50], [60]], [200, 300, 400], 1000, 2).shape == (2, 3)
+    assert BLOSUM62.bits([]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "residues", "sequences", "words"),
+    [
+        (0, 1000, 2, "the lengths of queries have to be whole numbers above 0"),
+        (1.5, 1000, 2, "the lengths of queries have to be whole numbers above 0"),
+        (10, 0, 2, "the number of residues of all targets has to be a whole number above 0, not 0"),
+        (10, 1000, True, "the number of sequences of all targets has to be a whole number above 0, not True"),
+    ],
+)
+def test_wrong_sizes(lengths, residues, sequences, words):
+    with pytest.raises(ta.errors.UsageError, match=f"^{words}$"):
+        BLOSUM62.evalues(50, lengths, residues, sequences)
+
+
+@pytest.mark.parametrize("evalue", [0, -1, float("nan"), float("inf"), True, "1"])
+def test_wrong_evalues(evalue):
+    with pytest.raises(ta.errors.UsageError, match=r"^the E-value .+ is no number above 0: give one such as 1e-3$"):
+        BLOSUM62.least_score(evalue, 200, 1000, 2)
+
+
+@pytest.mark.parametrize(
+    ("match", "mismatch", "words"),
+    [
+        (1, 0, r"match 1 mismatch 0 scores 0\.25 per pair of random residues, so that long sequences score high by "
+               "chance and no score has an E-value: choose a matrix whose mean is negative"),
+        (3, -1, r"match 3 mismatch -1 scores 0 per pair of random residues, .+"),
+        (-1, -2, "match -1 mismatch -2 has no positive score, so that no alignment has an E-value: choose another"),
+    ],
+)  # fmt: skip
+def test_scores_that_have_no_statistics(match, mismatch, words):
+    with pytest.raises(ta.ScoringError, match=f"^{words}$"):
+        check_has_statistics(ta.SubstitutionMatrix.match_mismatch(match, mismatch))
+
+
+def test_scores_too_near_to_none():
+    with pytest.raises(ta.ScoringError, match="is too near to a mean score of 0 for E-values: choose"):
+        ungapped(ta.SubstitutionMatrix.match_mismatch(3 * MOST_STEPS // 4, -MOST_STEPS // 4 - 1))
+
+
+def test_an_alphabet_of_unknown_frequencies():
+    shapes = ta.Alphabet("shapes", "OXS", "S", match_mismatch=(1, -2))
+    with pytest.raises(ta.ScoringError, match="not known of shapes sequences: use scores"):
+        ta.score_statistics(ta.SubstitutionMatrix.default(shapes), ta.Gap(2, 1))
