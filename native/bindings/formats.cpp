@@ -172,7 +172,7 @@ nb::bytes srspair_records_python(nb::dict arrays, std::string scoring) {
     SrspairHeader header{};
     header.scoring = scoring;
     auto int32s = [&](const char *name) { return column_of<int32_t>(arrays[name], rows.n_rows, name).data(); };
-    header.score = int32s("score");
+    header.score = column_of<int64_t>(arrays["score"], rows.n_rows, "score").data();
     header.identical = int32s("n_identical"), header.similar = int32s("n_similar"), header.gaps = int32s("n_gaps");
     header.query_start = int32s("query_start"), header.target_start = int32s("target_start");
     if (!arrays["strand"].is_none()) header.strand = column_of<int8_t>(arrays["strand"], rows.n_rows, "strand").data();

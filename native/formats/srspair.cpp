@@ -37,6 +37,17 @@ void append_line(std::string &out, std::string_view name, std::string_view lette
     out.push_back('\n');
 }
 
+/// "# Score: 12.5": a decimal, or as many as the score needs.
+void append_score(std::string &out, int64_t parts) {
+    char text[48];
+    const uint64_t size = parts < 0 ? 0 - static_cast<uint64_t>(parts) : static_cast<uint64_t>(parts);
+    int n = std::snprintf(text, sizeof text, "# Score: %s%llu.%04llu", parts < 0 ? "-" : "",
+                          static_cast<unsigned long long>(size / kScoreParts),
+                          static_cast<unsigned long long>(size % kScoreParts));
+    for (int spare = 3; spare > 0 && text[n - 1] == '0'; --spare) --n;
+    out.append(text, static_cast<size_t>(n));
+}
+
 void append_share(std::string &out, const char *label, int width, int64_t part, int64_t whole) {
     char text[96];
     double percent = whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
@@ -78,7 +89,8 @@ void append_record(std::string &out, const GappedText &text, int64_t k, const Sr
     append_share(out, "Identity", 8, header.identical[row], end - begin);
     append_share(out, "Similarity", 6, header.similar[row], end - begin);
     append_share(out, "Gaps", 12, header.gaps[row], end - begin);
-    out.append("# Score: ").append(std::to_string(header.score[row])).append(".0\n# \n#\n").append(kRule).append("\n");
+    append_score(out, header.score[row]);
+    out.append("\n# \n#\n").append(kRule).append("\n");
     int64_t q = header.query_start[row], t = header.target_start[row];
     for (int64_t at = begin; at < end; at += kBlock) {
         const auto n = static_cast<size_t>(end - at < kBlock ? end - at : kBlock);

@@ -6,10 +6,14 @@
 
 namespace tropalign {
 
+/// Scores have four decimals at most.
+constexpr uint64_t kScoreParts = 10'000;
+
 /// What EMBOSS's srspair format says of each alignment beside its letters.
 struct SrspairHeader {
-    std::string scoring;  // the lines of matrix and gap costs
-    const int32_t *score, *identical, *similar, *gaps, *query_start, *target_start;
+    std::string scoring;   // the lines of matrix and gap costs
+    const int64_t *score;  // in parts of a unit, kScoreParts each
+    const int32_t *identical, *similar, *gaps, *query_start, *target_start;
     const int8_t *strand;  // null: all on the forward strand
     const char *query_names, *target_names;
     const int64_t *query_name_offsets, *target_name_offsets;

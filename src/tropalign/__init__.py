@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all, align_many
     from tropalign.pairwise.score_statistics import score_statistics
-    from tropalign.phylo import PlacementScoring, ReferencePackage, place
+    from tropalign.phylo import PlacementScoring, ReferencePackage, place, read_taxonomy
     from tropalign.profile.api import scan, search
     from tropalign.profile.files import write_hits
     from tropalign.profile.models import Model
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
     from tropalign.results.found_hits import Query
     from tropalign.results.hits import Hits
+    from tropalign.results.lineages import Assigned, BranchLineages
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.results.placements import Placements
     from tropalign.results.segments import Segments
@@ -52,6 +53,9 @@ _HOMES = {
     "Alignment": "results.alignment",
     "AlignmentTable": "results.alignments",
     "Placements": "results.placements",
+    "BranchLineages": "results.lineages",
+    "Assigned": "results.lineages",
+    "read_taxonomy": "phylo",
     "AlignmentScore": "msa.accuracy",
     "score_alignment": "msa.accuracy",
     "MultipleAlignment": "results.multiple",
@@ -103,6 +107,9 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "Alignment",
     "AlignmentTable",
     "Placements",
+    "BranchLineages",
+    "Assigned",
+    "read_taxonomy",
     "AlignmentScore",
     "score_alignment",
     "MultipleAlignment",

@@ -102,7 +102,7 @@ def test_options_that_fit_no_input(fails, arguments, code, sentence):
         (["--top", "0"], "argument --top: 0 is below 1"),
         (["-t", "-1"], "argument -t/--threads: -1 is below 0"),
         (["-t", "two"], "argument -t/--threads: 'two' is no whole number"),
-        (["--gap-open", "1.5"], "argument --gap-open: '1.5' is no whole number"),
+        (["--gap-open", "1,5"], "argument --gap-open: '1,5' is no number"),
         (["--memory", "99999999999T"], "argument --memory: '99999999999T' is no amount of memory: write 8G or 500M"),
         (["--memory", "9" * 400 + "T"], "is no amount of memory: write 8G or 500M"),
         (["--memory", "much"], "argument --memory: 'much' is no amount of memory: write 8G or 500M"),

@@ -51,7 +51,7 @@ def test_all_outputs(files, capsys):
     assert rows["t3"] == "ACG-ACGTACTT" and {len(row) for row in rows.values()} == {12}
     assert rows["r1"].replace("-", "") == "GTACTACG"
     lines = [line.split("\t") for line in table.read_text().splitlines() if not line.startswith("#")]
-    assert lines[0] == "read branch clade score second_score ties strand start end inserted unaligned".split()
+    assert lines[0] == "read branch clade score second_score ties strand start end inserted unaligned count".split()
     by_name = {line[0]: dict(zip(lines[0], line, strict=True)) for line in lines[1:]}
     assert list(by_name) == ["r1", "r2", "none", "r3"]
     assert by_name["none"]["branch"] == "-1" and by_name["none"]["clade"] == "*"

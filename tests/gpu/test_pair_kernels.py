@@ -50,6 +50,15 @@ def test_gap_costs(host, mode, gap):
         check(host, task(batch, mode=mode, gap=gap, report=report))
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_costs_with_decimals(device, mode):
+    """What a device finds is divided by the factor, too."""
+    batch = proteins(random_proteins(4, 12, 60))
+    for report in ("score", "alignment"):
+        found = check(device, task(batch, mode=mode, gap=(9.5, 0.25), report=report))
+        assert found.score.dtype == np.float64
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_set(device, data):

@@ -187,8 +187,6 @@ def test_every_call_warns():
     for _ in range(2):
         with pytest.warns(ta.TropalignWarning, match=r"BLOSUM62 has no letter U: 1 are scored like C"):
             assert ta.align("MKVLAU", "MKVLAC").score == 31
-        with pytest.warns(ta.TropalignWarning, match=r"have decimals: they are multiplied by 10"):
-            ta.align("MKVLA", "MKVLA", matrix="GONNET1992")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ta.align("ACGU", "ACGT", matrix=ta.SubstitutionMatrix.of("NUC.4.4"))  # U is read as T

@@ -24,25 +24,34 @@ def matrix_file(tmp_path):
     return write
 
 
-@pytest.mark.filterwarnings("ignore:the scores of")
 @pytest.mark.parametrize("name", [name for name in substitution_matrices.load() if name != "SCHNEIDER"])
 def test_every_matrix_of_biopython(name):
     theirs = substitution_matrices.load(name)
     ours = ta.SubstitutionMatrix.from_name(name.lower())
-    factor = int(ours.name.split(" x ")[1]) if " x " in ours.name else 1
-    assert ours.scores.shape == (32, 32) and ours.scores.dtype == np.int32
+    assert ours.name == name and ours.scores.shape == (32, 32)
+    assert ours.scores.dtype == (np.int32 if ours.scale == 1 else np.float64)
+    assert (
+        np.allclose(ours.scaled(ours.scale), ours.scale * ours.scores, 0, 1e-9)
+        and ours.scaled(ours.scale).dtype == np.int32
+    )
     assert (ours.scores == ours.scores.T).all()
     alphabet = ours.alphabet.letters
     for a in set(theirs.alphabet) & set(alphabet):
         for b in set(theirs.alphabet) & set(alphabet):
-            assert ours.scores[alphabet.index(a), alphabet.index(b)] == round(factor * theirs[a, b])
+            assert ours.scores[alphabet.index(a), alphabet.index(b)] == theirs[a, b]
     assert ours.scores[31, 31] == ours.scores.min()
 
 
-def test_decimals_are_said():
-    with pytest.warns(ta.TropalignWarning, match="the scores of GONNET1992 have decimals: they are multiplied by 10, "):
-        matrix = ta.SubstitutionMatrix.from_name("GONNET1992")
-    assert matrix.name == "GONNET1992 x 10" and matrix.scores[code("W"), code("W")] == 142
+def test_scores_with_decimals():
+    matrix = ta.SubstitutionMatrix.from_name("GONNET1992")
+    assert matrix.name == "GONNET1992" and matrix.scores[code("W"), code("W")] == 14.2
+    assert matrix.scale == 10 and matrix.scaled(20)[code("W"), code("W")] == 284
+    with pytest.raises(ta.ScoringError, match="5 times the scores of GONNET1992 are no whole numbers: take a multiple"):
+        matrix.scaled(5)
+    with pytest.raises(ta.ScoringError, match="the scores of GONNET1992, times 1000000 for the decimals of scores and"):
+        matrix.scaled(1_000_000)
+    assert ta.SubstitutionMatrix.match_mismatch(1.5, -0.75).scale == 4  # the least: quarters, not hundredths
+    assert ta.SubstitutionMatrix.of(("AC", [[0.1 + 0.2, 0], [0, 1]])).scores[0, 0] == 0.3
 
 
 @pytest.mark.parametrize(
@@ -155,8 +164,8 @@ def test_files_that_are_no_matrix(matrix_file, text, place, sentence):
         (" A\nA nan\n", "the matrix small.mat has a score that is no number: mend it"),
         (" A\nA inf\n", "the matrix small.mat has a score that is no number: mend it"),
         (" A\nA 1e7\n", "the matrix small.mat has scores beyond 1000000"),
-        (" A\nA 200000.5\n", "the matrix small.mat has scores beyond 100000"),
-        (" A\nA 0.12345\n", "the scores of small.mat have more than three decimals: round them"),
+        (" A\nA 600000.5\n", "the matrix small.mat has scores beyond 500000, the most with so many decimals"),
+        (" A\nA 0.12345\n", "the scores of small.mat have more than four decimals: round them"),
         (" 1\n1 5\n", "the matrix small.mat has no letter of the protein alphabet: choose another"),
     ],
 )
@@ -195,10 +204,12 @@ def changed(row, column, value, dtype=np.int64):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"scores": GOOD.scores[:24, :24]}, "the scores of BLOSUM62 have to be whole numbers in an array of 32 x 32"),
-        ({"scores": GOOD.scores.astype(float)}, "have to be whole numbers"),
-        ({"scores": GOOD.scores.tolist()}, "have to be whole numbers"),
-        ({"scores": None}, "have to be whole numbers"),
+        ({"scores": GOOD.scores[:24, :24]}, "the scores of BLOSUM62 have to be numbers in an array of 32 x 32"),
+        ({"scores": GOOD.scores.astype(complex)}, "have to be numbers"),
+        ({"scores": GOOD.scores.tolist()}, "have to be numbers"),
+        ({"scores": None}, "have to be numbers"),
+        ({"scores": GOOD.scores + np.pi}, "the scores of BLOSUM62 have more than four decimals: round them"),
+        ({"scores": changed(0, 0, np.nan, np.float64)}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(0, 1, 7)}, "the matrix BLOSUM62 is not symmetric: codes 0 and 1 differ from 1 and 0"),
         ({"scores": changed(0, 0, -(2**31))}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(0, 0, 2**31 - 1)}, "the matrix BLOSUM62 has scores beyond 1000000"),
@@ -278,10 +289,10 @@ def test_what_holds_no_matrix(source, sentence):
         ((99999999999, -4), "the match score 99999999999 is beyond 1000000, which no alignment needs"),
         ((5, -2147483649), "the mismatch score -2147483649 is beyond 1000000"),
         ((1_000_001, 0), "the match score 1000001 is beyond 1000000"),
-        ((1.5, 0), "the match score 1.5 is no whole number"),
-        ((True, 0), "the match score True is no whole number"),
-        (("5", 0), "the match score '5' is no whole number"),
-        ((5, None), "the mismatch score None is no whole number"),
+        ((1.23456, 0), "the match score 1.23456 has more than four decimals: round it"),
+        ((True, 0), "the match score True is no number"),
+        (("5", 0), "the match score '5' is no number"),
+        ((5, None), "the mismatch score None is no number"),
     ],
 )
 def test_matches_that_cannot_be(scores, sentence):

@@ -22,6 +22,7 @@ EXAMPLE = """example:
 ROLES = {
     "table": ("--table", "place"),
     "jplace": ("--jplace", "place"),
+    "taxa": ("--taxa", "place"),
     "tblout": ("--tblout", "search or scan"),
     "domtblout": ("--domtblout", "search or scan"),
     "pfamtblout": ("--pfamtblout", "search or scan"),

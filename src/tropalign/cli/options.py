@@ -80,6 +80,17 @@ def whole(least: int = -MOST, most: int = MOST) -> Callable[[str], int]:
     return checked(parse)
 
 
+@checked
+def decimal(text: str) -> int | float:
+    """A number with decimals or without, an int where it is whole."""
+    if not re.fullmatch(r"\s*[+-]?([0-9]{1,18}(\.[0-9]*)?|\.[0-9]+)\s*", text):
+        raise ValueError(f"{text!r} is no number")
+    value = float(text)
+    if abs(value) > MOST:
+        raise ValueError(f"{text.strip()} is {'below' if value < 0 else 'above'} {-MOST if value < 0 else MOST}")
+    return int(value) if value.is_integer() else value
+
+
 def fraction(text: str) -> float:
     """A number from 0 to 1."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import Choices, whole
+from tropalign.cli.options import Choices, decimal
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
@@ -31,13 +31,17 @@ def add_alignment_options(group: Any) -> None:
         help="substitution matrix, one of Biopython's or a file in NCBI format "
         f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
     )
-    group.add_argument("--match", type=whole(), metavar="N", help="score of equal letters, in place of a matrix")
-    group.add_argument("--mismatch", type=whole(), metavar="N", help="score of different letters, mostly negative")
+    group.add_argument("--match", type=decimal, metavar="N", help="score of equal letters, in place of a matrix")
+    group.add_argument("--mismatch", type=decimal, metavar="N", help="score of different letters, mostly negative")
     group.add_argument(
-        "--gap-open", type=whole(), metavar="N", help="cost of a gap beside its residues (default: 11; nucleotides 10)"
+        "--gap-open",
+        type=decimal,
+        metavar="N",
+        help="cost of a gap beside its residues (default: 11; nucleotides 10); EMBOSS's 10 and 0.5 are 9.5 and "
+        "--gap-extend 0.5",
     )
     group.add_argument(
-        "--gap-extend", type=whole(), metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
+        "--gap-extend", type=decimal, metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
     )
     group.add_argument(
         "--strand",

@@ -10,6 +10,7 @@ from tropalign.cli.options import (
     Choices,
     add_run_options,
     command_line,
+    decimal,
     fraction,
     number,
     positive,
@@ -60,7 +61,7 @@ def _add_selection_options(group: Any) -> None:
     )
     group.add_argument("--pairs", metavar="FILE", help="only the pairs in this file, two names per line")
     group.add_argument("--top", type=whole(1), metavar="K", help="the K best targets of each query")
-    group.add_argument("--min-score", type=whole(), metavar="N", help="only alignments with at least this score")
+    group.add_argument("--min-score", type=decimal, metavar="N", help="only alignments with at least this score")
     group.add_argument(
         "--min-identity", type=fraction, metavar="F", help="only alignments with at least this fraction identical"
     )
@@ -267,6 +268,7 @@ def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writ
         targets=task.targets,
         report=asked.report,
         both_strands=options.strand == "both",
+        decimal_scores=task.options.whole.scale > 1,
         is_triangle=task.is_triangle,
         columns=asked.columns,
         matrix_values=asked.matrix_values,

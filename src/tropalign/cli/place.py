@@ -104,6 +104,12 @@ def _add_result_options(group: Any) -> None:
         "--table", metavar="FILE", help="branch, score and place of each read, TSV or Parquet by the suffix"
     )
     group.add_argument("--jplace", metavar="FILE", help="the best branches, for gappa and others")
+    group.add_argument(
+        "--taxonomy",
+        metavar="FILE",
+        help="lineages of the tips, a name, a tab and a;b;c per line: the table then has those of the reads",
+    )
+    group.add_argument("--taxa", metavar="FILE", help="with --taxonomy: reads per taxon, TSV")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -115,24 +121,28 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.formats.header import Header
     from tropalign.machine.memory import left_for_job
     from tropalign.phylo.outputs import outputs_of, run_parameters
+    from tropalign.phylo.taxonomy import read_taxonomy
 
     _check_usage(options)
     wanted = _wanted(options)
-    show = started(options, _paths(options, wanted), [*options.reads, options.reference, options.tree])
+    show = started(
+        options, _paths(options, wanted), [*options.reads, options.reference, options.tree, options.taxonomy]
+    )
     allowed = memory_allowed(options.memory, options.output) if options.reads else options.memory or 0
     package = _package(options)
     if options.save_reference:
         write_to(options.save_reference, package.save)
     if not options.reads:
         return
+    lineages = None if options.taxonomy is None else read_taxonomy(options.taxonomy, package)
     memory_bytes = left_for_job(allowed, package.held_bytes())
     task, found, devices = _task(options, package, memory_bytes)
     settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not said
     header = Header(
         __version__, command_line(options.parser, options, format=settled), {}, has_comments=not options.no_comments
     )
-    outputs = outputs_of(package, header, wanted, options.shard is not None)
-    parameters = {} if found is None else run_parameters(task, found, outputs, wanted.insertions, __version__)
+    outputs = outputs_of(package, header, wanted, options.shard is not None, lineages)
+    parameters = {} if found is None else run_parameters(task, found, outputs, wanted.insertions, __version__, lineages)
     placing = Run(
         task=task,
         outputs=outputs,
@@ -150,13 +160,19 @@ def run(options: argparse.Namespace) -> None:
 
 def _check_usage(options: argparse.Namespace) -> None:
     error = options.parser.error
-    asks_for_reads = options.output != "-" or options.table or options.jplace or not options.save_reference
+    asks_for_reads = (
+        options.output != "-" or options.table or options.jplace or options.taxa or not options.save_reference
+    )
     if not options.reads and asks_for_reads:
         error("no reads are named: name a file, or - for standard input")
     if options.split and options.output == "-":
         error("--split makes two files: name the reads' one with -o")
-    if [*options.reads, options.reference, options.tree].count("-") > 1:
+    if [*options.reads, options.reference, options.tree, options.taxonomy].count("-") > 1:
         error("standard input can be read once: name - once")
+    if options.taxonomy and not (options.table or options.taxa):
+        error("--taxonomy is for --table or --taxa: name a file with one of them")
+    if options.taxa and not options.taxonomy:
+        error("--taxa needs the lineages of the tips: name their table with --taxonomy")
     if options.shard is not None and "-" in options.reads:
         error("reads from standard input cannot be shared out: write them to a file first")
 
@@ -172,6 +188,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         insertions=options.insertions,
         table=options.table,
         jplace=options.jplace,
+        taxa=options.taxa,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from tropalign.execution.shard import MOST_SHARDS
 
 #: Number of the layout of parts and shards; what another layout wrote is not read.
-LAYOUT = 2
+LAYOUT = 3
 
 
 @dataclass(frozen=True)

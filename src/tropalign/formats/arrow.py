@@ -20,7 +20,7 @@ from tropalign.formats.pair_columns import names_of
 from tropalign.formats.pairs import PairsContext
 from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.catalogue import CATALOGUE
+from tropalign.results.catalogue import types_of
 from tropalign.results.export import Flat, arrow_batch, flat_columns, no_rows
 
 #: Rows of a batch, a row group of Parquet.
@@ -28,7 +28,7 @@ BATCH_ROWS = 1 << 16
 #: What importing pyarrow takes.
 PYARROW_BYTES = 72 << 20
 #: What the schema and the rows are made of.
-ASSEMBLED_WITH = ("report", "both_strands", "columns")
+ASSEMBLED_WITH = ("report", "both_strands", "decimal_scores", "columns")
 
 
 def require_pyarrow() -> None:
@@ -56,11 +56,11 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
 
 def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[dict[str, Flat]]:
     """The rows of all parts in batches of BATCH_ROWS, the last one shorter."""
-    names = names_of(context)
+    types = types_of(names_of(context), context.decimal_scores)
     waiting: list[dict[str, Flat]] = []
     n_waiting = 0
     for part in parts:
-        waiting.append(_decoded(part, names))
+        waiting.append(_decoded(part, types))
         n_waiting += _n_rows(waiting[-1])
         if n_waiting < BATCH_ROWS:
             continue
@@ -103,11 +103,11 @@ def _slice(columns: dict[str, Flat], begin: int, end: int) -> dict[str, Flat]:
     return rows
 
 
-def _decoded(part: bytes, names: tuple[str, ...]) -> dict[str, Flat]:
+def _decoded(part: bytes, types: dict[str, type]) -> dict[str, Flat]:
     """The columns of a part. Raises InputError where it is damaged, as a shard may be that was sent around."""
     try:
         with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
-            columns = {name: _column(arrays, name) for name in names}
+            columns = {name: _column(arrays, name, dtype) for name, dtype in types.items()}
         if len({_n_rows({name: values}) for name, values in columns.items()}) != 1:
             raise ValueError("columns of several lengths")
     except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile):
@@ -115,8 +115,7 @@ def _decoded(part: bytes, names: tuple[str, ...]) -> dict[str, Flat]:
     return columns
 
 
-def _column(arrays: Any, name: str) -> Flat:
-    dtype = CATALOGUE[name].dtype
+def _column(arrays: Any, name: str, dtype: type) -> Flat:
     values = arrays[name]
     if values.ndim != 1 or values.dtype != (np.uint8 if dtype is str else dtype):
         raise ValueError(f"{name} has another type")
@@ -133,7 +132,9 @@ def pyarrow_schema(header: Header, context: PairsContext) -> Any:
     """The schema of the columns as pyarrow has it, with the header as metadata."""
     import pyarrow as pa
 
-    return pa.schema(arrow_batch(no_rows(names_of(context))).schema).with_metadata(header.notes())
+    return pa.schema(arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema).with_metadata(
+        header.notes()
+    )
 
 
 class _Sink(io.RawIOBase):
@@ -173,7 +174,7 @@ def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context
     """One IPC stream of all rows; the schema's metadata says how it was made."""
     from nanoarrow.c_array_stream import CArrayStream
 
-    plain = arrow_batch(no_rows(names_of(context))).schema
+    plain = arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema
     schema = plain.modify(metadata={key.encode(): value.encode() for key, value in header.notes().items()})
     with stream_to(out) as stream:
         stream.write_stream(CArrayStream.from_c_arrays([], schema, validate=False))

@@ -1,10 +1,10 @@
 """Which formats there are: a folder per kind of results, in it a module per format.
 
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
-(the alignment), ``placed/table`` and ``placed/branches``; ``aligned`` (multiple alignments), ``confidence`` (their
-table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances); ``segments``, and ``tracks`` (their
-pictures). Adding a format is adding a module. Names are read from the files, so that a command line can list them
-before anything is imported.
+(the alignment), ``placed/table``, ``placed/branches`` and ``placed/taxa``; ``aligned`` (multiple alignments),
+``confidence`` (their table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances); ``segments``, and
+``tracks`` (their pictures). Adding a format is adding a module. Names are read from the files, so that a command line
+can list them before anything is imported.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ DEFAULTS = {
     "placed/rows": "fasta",
     "placed/table": "tsv",
     "placed/branches": "jplace",
+    "placed/taxa": "taxa",
     "aligned": "fasta",
     "confidence": "tsv",
     "trees": "newick",

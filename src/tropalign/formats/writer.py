@@ -14,7 +14,7 @@ from typing import IO, Any, Generic, Protocol, TypeVar
 from tropalign.formats.header import Header
 
 #: The number of the parts' layout: raised when a part of an older version cannot be read any more.
-LAYOUT = 1
+LAYOUT = 2
 
 
 class Writer(Protocol):

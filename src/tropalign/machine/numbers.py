@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
 from tropalign.errors import UsageError
@@ -24,6 +26,16 @@ def whole_number(name: str, value: Any, least: int | None = None, most: int | No
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
         raise UsageError(f"{name} {number} is out of range: give a number {bounds}")
     return number
+
+
+def decimal_number(name: str, value: Any) -> int | float:
+    """A finite number, as an int where it is whole. Raises UsageError, naming the option, on anything else."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not math.isfinite(value):
+        raise UsageError(f"{name} {value!r} is no number")
+    nearest = float(value)
+    return int(nearest) if nearest.is_integer() else nearest
 
 
 def checked_choice(name: str, value: Any) -> None:

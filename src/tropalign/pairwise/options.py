@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError, ScoringError, UsageError
-from tropalign.machine.numbers import whole_number
+from tropalign.machine.numbers import decimal_number, whole_number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tropalign.pairwise.whole_scoring import WholeScoring
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import SequenceBatch
 
@@ -64,7 +66,7 @@ class PairOptions:
     Parameters
     ----------
     matrix, gap
-        Scoring; a gap of k residues costs ``gap.open + k * gap.extend``.
+        Scoring; a gap of k residues costs ``gap.open + k * gap.extend``. `whole` has what engines take.
     mode
         One of MODES.
     report
@@ -100,7 +102,7 @@ class PairOptions:
     free_ends: frozenset[str] = frozenset(FREE_ENDS)
     strand: str = "plus"
     top: int | None = None
-    min_score: int | None = None
+    min_score: float | None = None
     min_identity: float | None = None
     min_coverage: float | None = None
     min_query_coverage: float | None = None
@@ -132,9 +134,12 @@ class PairOptions:
         if unknown:
             raise UsageError(f"free end {unknown[0]!r} is none of {', '.join(FREE_ENDS)}")
         object.__setattr__(self, "free_ends", frozenset(self.free_ends))
-        for name in ("top", "min_score", "db_size"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, whole_number(name.replace("_", "-"), getattr(self, name)))
+        if self.top is not None:
+            object.__setattr__(self, "top", whole_number("top", self.top))
+        if self.min_score is not None:
+            object.__setattr__(self, "min_score", decimal_number("min-score", self.min_score))
+        if self.db_size is not None:
+            object.__setattr__(self, "db_size", whole_number("db-size", self.db_size))
         if self.top is not None and self.top < 1:
             raise UsageError(f"top {self.top}: at least one target per query has to be kept")
         for name in SHARES:
@@ -161,6 +166,13 @@ class PairOptions:
             if not self.is_local:
                 raise UsageError(f"{word} is of local alignments, which alone have E-values and bits: use mode local")
 
+    @cached_property
+    def whole(self) -> WholeScoring:
+        """Scores, costs and the least score times the factor that makes them whole; may raise ScoringError."""
+        from tropalign.pairwise.whole_scoring import WholeScoring
+
+        return WholeScoring.of(self.matrix, self.gap, self.min_score)
+
     @property
     def is_local(self) -> bool:
         """Whether alignments may begin and end anywhere."""
@@ -178,12 +190,13 @@ class PairOptions:
 
     def check_range(self, longest: int) -> None:
         """Raises ScoringError when a score of sequences this long may not fit 32 bits."""
-        scores = self.matrix.scores
-        worst = max(int(scores.max()), -int(scores.min())) + self.gap.open + 2 * self.gap.extend
+        scores = self.whole.scores
+        worst = max(int(scores.max()), -int(scores.min())) + self.whole.gap_open + 2 * self.whole.gap_extend
         if worst * (2 * longest + 2) >= 2**31:
+            decimals = "" if self.whole.scale == 1 else f", times {self.whole.scale} for their decimals"
             raise ScoringError(
-                f"scores of sequences of {longest} residues may pass 2147483647 with this matrix and these gap costs: "
-                "divide all of them by a common factor"
+                f"scores of sequences of {longest} residues may pass 2147483647 with this matrix and these gap costs"
+                f"{decimals}: {'give fewer decimals, or ' if decimals else ''}divide all of them by a common factor"
             )
 
     def parameters(self) -> dict[str, str]:

@@ -59,25 +59,32 @@ class Significance:
         """E-values of scores of queries so long; float64, shape (n,)."""
         return self.statistics.evalues(scores, query_lengths, self.n_residues, self.n_sequences)
 
-    def score_of_bits(self, bits: float) -> int:
-        """The least score with so many bits."""
-        return bisect_left(range(MOST), bits, key=lambda score: float(self.statistics.bits(score)))
+    def least_of_bits(self, bits: float, scale: int) -> int:
+        """The least whole score with so many bits; `scale` whole ones are one of the user's units."""
+        return bisect_left(range(MOST), bits, key=lambda score: float(self.bits(np.array(score / scale))))
 
-    def scores_of_evalue(self, evalue: float, query_lengths: NDArray[Any]) -> NDArray[np.int64]:
-        """The least score with at most that E-value, for each query; int64, shape (n,)."""
-        found: NDArray[np.int64] = self.statistics.least_score(evalue, query_lengths, self.n_residues, self.n_sequences)
-        return found
+    def least_of_evalue(self, evalue: float, query_lengths: NDArray[Any], scale: int) -> NDArray[np.int64]:
+        """The least whole score with at most that E-value, for each query; int64, shape (n,)."""
+        lengths, place = np.unique(query_lengths, return_inverse=True)
+        low, high = np.zeros(len(lengths), np.int64), np.full(len(lengths), MOST)
+        while (low < high).any():  # E-values fall as scores grow
+            middle = (low + high) // 2
+            suffices = self.evalues(middle / scale, lengths) <= evalue
+            low, high = np.where(suffices, low, middle + 1), np.where(suffices, middle, high)
+        least: NDArray[np.int64] = low[place]
+        return least
 
 
 def least_scores(
     options: PairOptions, queries: SequenceBatch, significance: Significance | None
 ) -> NDArray[np.int64] | None:
-    """The score that an alignment of each query has to have to be kept; int64, shape (n,); None if any is kept."""
+    """The whole score that an alignment of each query needs to be kept; int64, shape (n,); None if any is kept."""
     least: list[NDArray[np.int64]] = []
-    if options.min_score is not None:
-        least.append(np.full(len(queries), min(max(options.min_score, -MOST), MOST), np.int64))
+    whole = options.whole
+    if whole.min_score is not None:
+        least.append(np.full(len(queries), min(max(whole.min_score, -MOST), MOST), np.int64))
     if significance is not None and options.min_bits is not None:
-        least.append(np.full(len(queries), significance.score_of_bits(options.min_bits), np.int64))
+        least.append(np.full(len(queries), significance.least_of_bits(options.min_bits, whole.scale), np.int64))
     if significance is not None and options.max_evalue is not None:
-        least.append(significance.scores_of_evalue(options.max_evalue, queries.lengths))
+        least.append(significance.least_of_evalue(options.max_evalue, queries.lengths, whole.scale))
     return np.max(least, axis=0) if least else None

@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 NO_LETTER = 255
 #: Sets of arguments that are kept; a loop has one, or a few.
 MOST_KEPT = 64
+#: What aligns pairs, and the factor that makes scores whole; None where the whole way warns, or refuses.
+Engine = tuple["PairAligner", int] | None
 #: What was made of arguments, by these; the alphabet stands beside it, since a key has its id.
-_kept: dict[Any, tuple[Alphabet, PairAligner | None]] = {}
+_kept: dict[Any, tuple[Alphabet, Engine]] = {}
 
 
 def aligned(
@@ -92,9 +94,21 @@ def columns(
 
 
 def _found(
-    engine: PairAligner, query: str, target: str, strand: str, alphabet: Alphabet
+    made: tuple[PairAligner, int], query: str, target: str, strand: str, alphabet: Alphabet
 ) -> tuple[Numbers, int | None] | None:
     """What the engine says of a pair, and on which strand the query is; None where it has nothing to say."""
+    engine, scale = made
+    found = _better(engine, query, target, strand, alphabet)
+    if scale == 1 or found is None:
+        return found
+    (score, *rest), side = found
+    return (score / scale, *rest), side
+
+
+def _better(
+    engine: PairAligner, query: str, target: str, strand: str, alphabet: Alphabet
+) -> tuple[Numbers, int | None] | None:
+    """The same with the engine's whole scores."""
     numbers = engine.align(query, target)
     if strand == "plus" or numbers is None:
         return None if numbers is None else (numbers, None)
@@ -112,7 +126,7 @@ def _found(
 
 def _engine(
     mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Iterable[str], alphabet: Alphabet
-) -> PairAligner | None:
+) -> Engine:
     """What aligns pairs of that alphabet; raises what making it raises."""
     if not isinstance(free_ends, tuple | frozenset):
         if not isinstance(free_ends, list | set):
@@ -138,9 +152,7 @@ def _lasting(matrix: Any) -> str | tuple[str, bytes]:
     return matrix.upper()
 
 
-def _made(
-    mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Iterable[str], alphabet: Alphabet
-) -> PairAligner | None:
+def _made(mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Iterable[str], alphabet: Alphabet) -> Engine:
     """The engine; None where the whole way warns, or refuses."""
     from tropalign._native import PairAligner
 
@@ -150,18 +162,16 @@ def _made(
         scores = matrix
     else:
         letters, values = shipped(matrix) if isinstance(matrix, str) else _letters_and_scores(*matrix)
-        if not (values == np.round(values)).all():
-            return None  # which is said
         scores = SubstitutionMatrix.of(matrix if isinstance(matrix, str) else (letters, values), alphabet)
     options = PairOptions(scores, Gap(*alphabet.gap_cost) if gap is None else gap, mode, report, frozenset(free_ends))
     if scores.alphabet != alphabet or scores.alphabet.letters != alphabet.letters:
         return None
     codes, unknown = alphabet.encode(np.arange(256, dtype=np.uint8))
     codes[unknown | np.isin(codes, scores.codes_lacked())] = NO_LETTER
-    cost = options.gap
-    return PairAligner(
-        codes, scores.scores, cost.open, cost.extend, options.recurrence, options.freed(), DEPTHS.index(options.report)
-    )
+    whole = options.whole
+    scoring = whole.scores, whole.gap_open, whole.gap_extend
+    engine = PairAligner(codes, *scoring, options.recurrence, options.freed(), DEPTHS.index(options.report))
+    return engine, whole.scale
 
 
 def _letters_and_scores(letters: str, scores: bytes) -> tuple[str, np.ndarray[Any, np.dtype[np.float64]]]:

@@ -317,7 +317,8 @@ class PairsTask:
         return table
 
     def _of_columns(self, rows: _Rows, columns: dict[str, Any]) -> AlignmentTable:
-        """The table of these rows."""
+        """The table of these rows, the scores in the units of the user."""
+        columns["score"] = self.options.whole.given(columns["score"])
         batches, places = (self.queries, self.targets), (rows.query, rows.target)
         return AlignmentTable(
             *batches, rows.report, *places, strand=rows.strand, significance=self.significance, **columns
@@ -369,9 +370,9 @@ class PairsTask:
             target_offsets,
             index,
             target,
-            np.ascontiguousarray(options.matrix.scores, np.int32),
-            options.gap.open,
-            options.gap.extend,
+            options.whole.scores,
+            options.whole.gap_open,
+            options.whole.gap_extend,
             options.recurrence,
             options.freed(),
             DEPTHS[rows.report],
@@ -401,9 +402,9 @@ class PairsTask:
         sequences = self._on_devices.get(device, "sequences", upload)
 
         def make() -> PairsOnGpu:
-            options = self.options
-            matrix = np.ascontiguousarray(options.matrix.scores, np.int32)
-            scheme = Scheme(matrix, options.gap.open, options.gap.extend, options.is_local, options.freed(), traced)
+            options, whole = self.options, self.options.whole
+            costs = whole.gap_open, whole.gap_extend
+            scheme = Scheme(whole.scores, *costs, options.is_local, options.freed(), traced)
             return PairsOnGpu(device, sequences, scheme, self.gpu_shape)
 
         return self._on_devices.get(device, ("aligner", traced), make)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import Scores
-from tropalign.results.placements import JPLACE_BRANCHES
 
 #: How many best scores have to be right: outputs show the second one.
 N_BEST = 2
@@ -33,7 +32,7 @@ class Best:
     windows : int32, shape (n, 2)
         The columns in which the best alignments with that vector lie.
     tied : list of int64 arrays
-        The first JPLACE_BRANCHES of the best branches.
+        All branches with the best score, ascending.
     strands : int8, shape (n,)
         1 where the other strand is the better one, else 0.
     """
@@ -78,7 +77,7 @@ class Ranking:
         ties = int(self._multiplicity[rows].sum())
         second = best if ties > 1 else int(scores[scores < best].max(initial=NOT_COMPUTED))
         branches = np.concatenate([self._by_vector[self._begin[r] : self._begin[r + 1]] for r in rows.tolist()])
-        return best, row, max(second, NOT_COMPUTED + 1), ties, np.sort(branches)[:JPLACE_BRANCHES]
+        return best, row, max(second, NOT_COMPUTED + 1), ties, np.sort(branches)
 
 
 def joined(parts: list[Best]) -> Best:

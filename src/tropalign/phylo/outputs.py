@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from tropalign.phylo.reference import ReferencePackage
 if TYPE_CHECKING:
     from tropalign.formats.writer import Writer
     from tropalign.phylo.task import PlaceTask
+    from tropalign.results.lineages import BranchLineages
     from tropalign.sequences.blocks import Survey
 
 
@@ -32,7 +34,7 @@ class Wanted:
         The reads alone go there, and the reference to a second file, ``FILE.reference``.
     insertions : {"drop", "columns"}
         Letters between the reference's columns: left out, or in new columns.
-    table, jplace
+    table, jplace, taxa
         Paths of what is wanted beside it.
     """
 
@@ -42,11 +44,12 @@ class Wanted:
     insertions: str = "drop"
     table: str | None = None
     jplace: str | None = None
+    taxa: str | None = None
 
     def paths(self) -> list[str]:
         """All of them, the alignment first."""
         reference = reference_path(self.alignment) if self.is_split else None
-        return [path for path in (self.alignment, reference, self.table, self.jplace) if path is not None]
+        return [path for path in (self.alignment, reference, self.table, self.jplace, self.taxa) if path is not None]
 
 
 def reference_path(alignment: str) -> str:
@@ -54,8 +57,15 @@ def reference_path(alignment: str) -> str:
     return f"{alignment}.reference"
 
 
-def outputs_of(package: ReferencePackage, header: Header, wanted: Wanted, is_shard: bool) -> list[Output]:
+def outputs_of(
+    package: ReferencePackage, header: Header, wanted: Wanted, is_shard: bool, lineages: BranchLineages | None = None
+) -> list[Output]:
     """Files and their writers, the alignment first.
+
+    Parameters
+    ----------
+    lineages
+        Of the tips below each branch, for the table and the reads per taxon.
 
     Raises
     ------
@@ -67,15 +77,19 @@ def outputs_of(package: ReferencePackage, header: Header, wanted: Wanted, is_sha
     clades = tuple(package.tree.clades()) if wanted.table else ()
     newick, lengths = package.tree.newick(), package.tree.branch_lengths()
 
+    more = "" if lineages is None else "lineages"
+
     def writer(name: str, which: str = "all") -> Writer:
-        context = PlacedContext(package.names, package.letters, newick, clades, lengths, wanted.insertions, which)
+        about = (package.names, package.letters, newick, clades, lengths, wanted.insertions, which, more, lineages)
+        context = PlacedContext(*about)
         return placed_writer(name, header, context)
 
     alignment = writer(wanted.rows, "reads" if wanted.is_split else "all")
     outputs = [Output("alignment", wanted.alignment, alignment)]
     if wanted.is_split:
         outputs.append(Output("reference", reference_path(wanted.alignment), writer(wanted.rows, "reference")))
-    for role, kind, path in (("table", "table", wanted.table), ("jplace", "branches", wanted.jplace)):
+    beside = (("table", "table", wanted.table), ("jplace", "branches", wanted.jplace), ("taxa", "taxa", wanted.taxa))
+    for role, kind, path in beside:
         if path is not None:
             outputs.append(Output(role, path, writer(format_for_path(f"placed/{kind}", path))))
     for output in outputs if not is_shard else ():
@@ -85,11 +99,16 @@ def outputs_of(package: ReferencePackage, header: Header, wanted: Wanted, is_sha
 
 
 def run_parameters(
-    task: PlaceTask, found: Survey, outputs: list[Output], insertions: str, version: str
+    task: PlaceTask,
+    found: Survey,
+    outputs: list[Output],
+    insertions: str,
+    version: str,
+    lineages: BranchLineages | None = None,
 ) -> dict[str, str]:
     """All that decides what a run leaves behind, by name."""
     package = task.package
-    return {
+    parameters = {
         "version": version,
         "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
         "insertions": insertions,
@@ -98,3 +117,7 @@ def run_parameters(
         "reference": f"{len(package.names)} rows, hash {package.fingerprint()[:16]}",
         "reads": f"{found.n_reads} reads of {int(found.lengths.sum())} letters, hash {found.sha256[:16]}",
     }
+    if lineages is not None:
+        known = repr(lineages.lineages).encode("utf-8", "surrogatepass")
+        parameters["taxonomy"] = f"hash {hashlib.sha256(known).hexdigest()[:16]}"
+    return parameters

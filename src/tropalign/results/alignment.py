@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from tropalign.sequences import Alphabet
 
 
-class _Cell:
+Number = TypeVar("Number", int, float)
+
+
+class _Cell(Generic[Number]):
     """A number of an alignment: its row's item of the table's column of the same name."""
 
     def __init__(self, meaning: str) -> None:
@@ -27,17 +30,18 @@ class _Cell:
         self.name = name
 
     @overload
-    def __get__(self, row: None, owner: type) -> _Cell: ...
+    def __get__(self, row: None, owner: type) -> _Cell[Number]: ...
     @overload
-    def __get__(self, row: Alignment, owner: type) -> int: ...
-    def __get__(self, row: Alignment | None, owner: type) -> _Cell | int:
+    def __get__(self, row: Alignment, owner: type) -> Number: ...
+    def __get__(self, row: Alignment | None, owner: type) -> _Cell[Number] | Number:
         if row is None:
             return self
         lone = row._lone
         value = row._of_table(self.name) if lone is None else lone.number(self.name)
         if value is None:
             raise AttributeError(f"Alignment.{self.name} was not computed: ask for a deeper report than {row._depth!r}")
-        return value
+        number: Number = value
+        return number
 
 
 class Alignment:
@@ -69,17 +73,17 @@ class Alignment:
     def __init__(self, table: AlignmentTable, index: int) -> None:
         self.__dict__.update(table=table, index=index)
 
-    query_index = _Cell("Which of the table's queries it is.")
-    target_index = _Cell("Which of the table's targets it is.")
-    score = _Cell("The score, in units of the matrix.")
-    query_start = _Cell("Where the aligned part of the query begins, 0-based, on its original strand.")
-    query_end = _Cell("One past the end of the aligned part of the query.")
-    target_start = _Cell("Where the aligned part of the target begins, 0-based.")
-    target_end = _Cell("One past the end of the aligned part of the target.")
-    n_identical = _Cell("Columns of equal letters.")
-    n_similar = _Cell("Columns of letters that score above 0.")
-    n_gaps = _Cell("Residues that stand against a gap.")
-    n_columns = _Cell("All columns.")
+    query_index = _Cell[int]("Which of the table's queries it is.")
+    target_index = _Cell[int]("Which of the table's targets it is.")
+    score = _Cell[float]("The score, in units of the matrix; an int where no score and no cost has decimals.")
+    query_start = _Cell[int]("Where the aligned part of the query begins, 0-based, on its original strand.")
+    query_end = _Cell[int]("One past the end of the aligned part of the query.")
+    target_start = _Cell[int]("Where the aligned part of the target begins, 0-based.")
+    target_end = _Cell[int]("One past the end of the aligned part of the target.")
+    n_identical = _Cell[int]("Columns of equal letters.")
+    n_similar = _Cell[int]("Columns of letters that score above 0.")
+    n_gaps = _Cell[int]("Residues that stand against a gap.")
+    n_columns = _Cell[int]("All columns.")
 
     @classmethod
     def _of_pair(cls, lone: LonePair) -> Alignment:
@@ -113,9 +117,9 @@ class Alignment:
     def _depth(self) -> str:
         return self.table.depth if self._lone is None else self._lone.depth
 
-    def _of_table(self, name: str) -> int | None:
+    def _of_table(self, name: str) -> Any:
         values = getattr(self.table, name)
-        return None if values is None else int(values[self.index])
+        return None if values is None else values[self.index].item()
 
     @property
     def query(self) -> str:

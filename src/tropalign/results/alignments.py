@@ -18,6 +18,7 @@ from tropalign.results.columns import DEPTH_COLUMNS, DEPTHS, INDEX_COLUMNS, KEPT
 from tropalign.sequences import SequenceBatch
 
 Int32 = NDArray[np.int32]
+Scores = NDArray[np.int32] | NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 _ABSENT: Any = None
@@ -37,7 +38,8 @@ class AlignmentTable:
     depth : {"score", "ends", "alignment"}
         Which of the columns below are there; the others are None.
     query_index, target_index : int64, shape (n,)
-    score : int32, shape (n,)
+    score : int32 or float64, shape (n,)
+        Floats where a score or gap cost has decimals.
     strand : int8, shape (n,), or None
         With both strands: 1, or -1 where the query was reverse-complemented.
     query_start, query_end, target_start, target_end : int32, shape (n,)
@@ -69,7 +71,7 @@ class AlignmentTable:
     depth: str
     query_index: Int64
     target_index: Int64
-    score: Int32
+    score: Scores
     strand: NDArray[np.int8] | None = None
     query_start: Int32 = _ABSENT
     query_end: Int32 = _ABSENT
@@ -86,13 +88,13 @@ class AlignmentTable:
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
             raise ValueError(f"depth {self.depth!r} is none of {', '.join(DEPTHS)}")
-        self._check("score", np.int32, None)
+        self._check("score", self._score_type(), None)
         n = len(self.score)
         for name in INDEX_COLUMNS:
             self._check(name, np.int64, n)
         for column in KEPT_COLUMNS:
             is_there = DEPTHS.index(column.depth) <= DEPTHS.index(self.depth)
-            if is_there and (column.name != "strand" or self.strand is not None):
+            if is_there and column.name != "score" and (column.name != "strand" or self.strand is not None):
                 self._check(column.name, column.dtype, n)
         for index, batch in ((self.query_index, self.queries), (self.target_index, self.targets)):
             # What is left of a batch where shards are merged has names; those of a batch are not asked for.
@@ -104,6 +106,9 @@ class AlignmentTable:
             self._check("cigar_ops", np.uint32, None)
             self._check("cigar_offsets", np.int64, n + 1)
             ragged.check_offsets(self.cigar_offsets, "cigar_offsets", self.cigar_ops, "cigar_ops")
+
+    def _score_type(self) -> type:
+        return np.float64 if getattr(self.score, "dtype", None) == np.float64 else np.int32
 
     def _check(self, name: str, dtype: type, length: int | None) -> None:
         values = getattr(self, name)
@@ -384,12 +389,15 @@ def arrays_of(table: AlignmentTable) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def empty_table(queries: SequenceBatch, targets: SequenceBatch, depth: str, has_strand: bool = False) -> AlignmentTable:
-    """A table without a row."""
+def empty_table(
+    queries: SequenceBatch, targets: SequenceBatch, depth: str, has_strand: bool = False, has_decimals: bool = False
+) -> AlignmentTable:
+    """A table without a row; with decimals its scores are floats."""
     columns: dict[str, Any] = {name: np.zeros(0, np.int32) for name in DEPTH_COLUMNS[depth]}
     if depth == "alignment":
         columns["cigar_ops"], columns["cigar_offsets"] = np.zeros(0, np.uint32), np.zeros(1, np.int64)
-    index, score = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    index = np.zeros(0, np.int64)
+    score: Scores = np.zeros(0, np.float64) if has_decimals else np.zeros(0, np.int32)
     strand = np.zeros(0, np.int8) if has_strand else None
     return AlignmentTable(queries, targets, depth, index, index, score, strand, **columns)
 

@@ -339,6 +339,11 @@ def depth_of(names: Iterable[str]) -> str:
     return DEPTHS[max(DEPTHS.index(CATALOGUE[name].depth) for name in names)]
 
 
+def types_of(names: Iterable[str], has_decimals: bool) -> dict[str, type]:
+    """The types of these columns; those of scores are floats where they have decimals."""
+    return {name: np.float64 if name == "score" and has_decimals else CATALOGUE[name].dtype for name in names}
+
+
 def letters_of(names: Iterable[str]) -> float:
     """Bytes that these columns take per column of an alignment, in text."""
     return sum(CATALOGUE[name].letters for name in names)

@@ -19,7 +19,7 @@ class Column:
     name
         The table's attribute.
     dtype
-        Type of its items.
+        Type of its items; of scores with decimals float64.
     depth : {"score", "ends", "alignment"}
         The least depth that has it.
     output

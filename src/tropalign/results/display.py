@@ -77,7 +77,7 @@ def _first_rows(table: AlignmentTable) -> list[list[str]]:
     for name, values in columns.items():
         if name == "cigar":
             column = [text if len(text) < CIGAR_LETTERS else text[: CIGAR_LETTERS - 4] + " ..." for text in values]
-        elif values.dtype == np.float64:
+        elif values.dtype == np.float64 and name != "score":
             column = [f"{value:.4f}" for value in values.tolist()]
         else:
             column = [shown(str(value)) for value in values.tolist()]

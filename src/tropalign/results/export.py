@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.results import rows
-from tropalign.results.catalogue import CATALOGUE, chosen_names, default_names, values_of
+from tropalign.results.catalogue import CATALOGUE, chosen_names, default_names, types_of, values_of
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -42,23 +42,24 @@ def _objects(table: AlignmentTable, name: str) -> NDArray[Any]:
     return texts
 
 
-def flat_columns(table: AlignmentTable, names: Iterable[str]) -> dict[str, Flat]:
+def flat_columns(table: AlignmentTable, names: Sequence[str]) -> dict[str, Flat]:
     """Columns as Arrow keeps them: numbers, or text one after another and where each begins."""
     flat: dict[str, Flat] = {}
+    types = types_of(names, table.score.dtype == np.float64)
     for name in names:
         values = values_of(table, name)
         if isinstance(values, np.ndarray):
-            flat[name] = np.ascontiguousarray(values, CATALOGUE[name].dtype)
+            flat[name] = np.ascontiguousarray(values, types[name])
         else:
             text, offsets = rows.column_text(values, len(table))
             flat[name] = (np.frombuffer(text, np.uint8), offsets)
     return flat
 
 
-def no_rows(names: Iterable[str]) -> dict[str, Flat]:
+def no_rows(names: Iterable[str], has_decimals: bool = False) -> dict[str, Flat]:
     """The same of a table without a row."""
     none = (np.zeros(0, np.uint8), np.zeros(1, np.int64))
-    types = {name: CATALOGUE[name].dtype for name in names}
+    types = types_of(names, has_decimals)
     return {name: none if dtype is str else np.zeros(0, dtype) for name, dtype in types.items()}
 
 
@@ -71,7 +72,7 @@ def arrow_stream(table: AlignmentTable, requested_schema: object = None) -> obje
         arrow_batch(flat_columns(table.slice(begin, min(begin + ARROW_ROWS, len(table))), names))
         for begin in range(0, len(table), ARROW_ROWS)
     ]
-    schema = (batches[0] if batches else arrow_batch(no_rows(names))).schema
+    schema = (batches[0] if batches else arrow_batch(flat_columns(table, names))).schema
     stream: object = CArrayStream.from_c_arrays(batches, schema, validate=False).__arrow_c_stream__(requested_schema)
     return stream
 

@@ -45,7 +45,7 @@ class LonePair:
     depth: str
     strand: int | None = None
 
-    def number(self, name: str) -> int | None:
+    def number(self, name: str) -> Any:
         """The number of a table's column; None where the depth does not have it."""
         place = PLACES.get(name)
         if place is None:
@@ -68,7 +68,8 @@ def columns_of(rows: Sequence[Numbers], strands: Sequence[int] | None) -> dict[s
     for column in KEPT_COLUMNS:
         place = PLACES.get(column.name, len(values))
         if place < len(values):
-            columns[column.name] = np.array(values[place], column.dtype)
+            is_decimal = column.name == "score" and isinstance(values[place][0], float)
+            columns[column.name] = np.array(values[place], np.float64 if is_decimal else column.dtype)
     if len(values) > len(PLACES):
         runs = [[length << 4 | operation for operation, length in operations_of(text)] for text in values[-1]]
         columns["cigar_ops"] = np.array([run for row in runs for run in row], np.uint32)

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from tropalign.results import ragged
 
 Int64 = NDArray[np.int64]
-#: Branches of equal score that are listed per read at most, as jplace writes them.
-JPLACE_BRANCHES = 7
 #: Columns with an item per read.
 READ_COLUMNS: dict[str, type] = {
     "branch": np.int64, "score": np.int32, "second_score": np.int32, "ties": np.int64, "strand": np.int8,
@@ -41,7 +39,7 @@ class Placements:
     strand : int8, shape (n,)
         1, or -1 where the read was reverse-complemented.
     tied_branches : int64
-        The first JPLACE_BRANCHES of each read's best branches.
+        Each read's best branches, ascending; as many as its `ties`.
     tied_offsets : int64, shape (n + 1,)
         Read k's are ``tied_branches[tied_offsets[k]:tied_offsets[k + 1]]``.
     column : int32, shape of `letters`
@@ -135,7 +133,7 @@ class Placements:
 
     @cached_property
     def tied(self) -> tuple[Int64, ...]:
-        """The listed best branches of each read, int64."""
+        """The best branches of each read, int64."""
         return tuple(np.split(self.tied_branches, self.tied_offsets[1:-1])) if len(self) else ()
 
     def spans(self) -> tuple[Int64, Int64, Int64, Int64]:

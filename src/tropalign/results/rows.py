@@ -126,9 +126,19 @@ def names_or(
 
 
 def numbers(values: NDArray[Any], prefix: str = "") -> Column:
-    """Whole numbers."""
+    """Whole numbers, or decimal ones (float64) with one place or as many as they need."""
+    if values.dtype == np.float64:
+        distinct, place = np.unique(values, return_inverse=True)
+        return choices(place, [np.format_float_positional(value, trim="0") for value in distinct], prefix)
     kind = "int32" if values.dtype == np.int32 else "int64"
     return (kind, np.ascontiguousarray(values, np.int32 if kind == "int32" else np.int64), prefix)
+
+
+def score_tags(score: NDArray[Any], before: str = "") -> list[Column]:
+    """Scores as SAM and PAF have them: ``AS`` is a whole number there, so decimals stand beside it in ``as``."""
+    if score.dtype != np.float64:
+        return [numbers(score, f"{before}AS:i:")]
+    return [numbers(np.rint(score).astype(np.int32), f"{before}AS:i:"), numbers(score, f"{before}as:f:")]
 
 
 def fractions(values: NDArray[Any], prefix: str = "") -> Column:

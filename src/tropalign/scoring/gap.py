@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-from numbers import Integral, Real
 
 from tropalign.errors import ScoringError
+from tropalign.scoring.decimals import number
+
+#: The largest cost.
+MOST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -16,39 +18,36 @@ class Gap:
     Parameters
     ----------
     open
-        Cost of a gap beside its residues, 0 or more.
+        Cost of a gap beside its residues, 0 or more; with up to four decimals, as ``extend``.
     extend
         Cost of each of its residues, 0 or more.
 
     Raises
     ------
     ScoringError
-        A cost that is negative or no whole number.
+        A cost that is negative, no number, beyond 1,000,000 or with more decimals.
 
     Examples
     --------
     >>> gap = tropalign.Gap(open=11, extend=1)
     >>> gap.open + 3 * gap.extend  # what a gap of three residues costs
     14
+    >>> tropalign.Gap.from_first_residue(10, 0.5)  # EMBOSS's default
+    Gap(open=9.5, extend=0.5)
     """
 
-    open: int
-    extend: int
+    open: float
+    extend: float
 
     def __post_init__(self) -> None:
-        for name, cost in (("open", self.open), ("extend", self.extend)):
-            if not _is_whole(cost):
-                raise ScoringError(
-                    f"the gap {name} cost {cost} is no whole number: multiply the matrix and both costs by ten or so"
-                )
+        for name, given in (("open", self.open), ("extend", self.extend)):
+            cost = number(given, f"the gap {name} cost", MOST)
             if cost < 0:
                 raise ScoringError(f"the gap {name} cost {cost} is negative: costs are given as positive numbers")
-            if cost > 1_000_000:
-                raise ScoringError(f"the gap {name} cost {cost} is above 1000000, which no alignment needs")
-            object.__setattr__(self, name, int(cost))
+            object.__setattr__(self, name, cost)
 
     @classmethod
-    def from_first_residue(cls, first: int, following: int) -> Gap:
+    def from_first_residue(cls, first: float, following: float) -> Gap:
         """Costs as tools state them whose opening cost is the whole cost of the first residue.
 
         Parameters
@@ -73,17 +72,10 @@ class Gap:
         >>> tropalign.Gap.from_first_residue(12, 1)
         Gap(open=11, extend=1)
         """
-        if not (_is_whole(first) and _is_whole(following)):
-            return cls(first, following)  # which says what is wrong
+        first, following = (number(cost, "the cost of a gap's residue", MOST) for cost in (first, following))
         if 0 <= first < following:
             raise ScoringError(
                 f"the first residue of a gap costs {first}, less than the {following} of each that follows: "
                 "give the first one's whole cost"
             )
         return cls(first - following, following)
-
-
-def _is_whole(cost: object) -> bool:
-    if isinstance(cost, Integral):
-        return not isinstance(cost, bool)
-    return isinstance(cost, Real) and isfinite(cost) and float(cost).is_integer()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, shown
+from tropalign.scoring.decimals import PARTS, least_factor, number, parts_of
 from tropalign.scoring.given import letters_and_scores
 from tropalign.scoring.ncbi import known_names, read_ncbi, shipped
 from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
@@ -33,15 +34,17 @@ class SubstitutionMatrix:
     name : str
         As headers and messages call it.
     alphabet : Alphabet
-    scores : int32, shape (32, 32)
-        By codes of ``alphabet``, symmetric; cells of letters that the matrix lacks hold its lowest score.
+    scores : int32 or float64, shape (32, 32)
+        By codes of ``alphabet``, symmetric; cells of letters that the matrix lacks hold its lowest score. Floats only
+        where a score has decimals.
     letters : str
         Letters that the matrix itself has.
 
     Raises
     ------
     ScoringError
-        Scores of another shape or type, beyond 1,000,000 either way, or not symmetric.
+        Scores of another shape or type, with more than four decimals, beyond 1,000,000 either way (times `scale`), or
+        not symmetric.
 
     Examples
     --------
@@ -53,7 +56,7 @@ class SubstitutionMatrix:
 
     name: str
     alphabet: Alphabet
-    scores: NDArray[np.int32]
+    scores: NDArray[np.int32] | NDArray[np.float64]
     letters: str
 
     def __post_init__(self) -> None:
@@ -62,18 +65,53 @@ class SubstitutionMatrix:
             raise ScoringError("the name and the letters of a matrix have to be texts")
         if not isinstance(self.alphabet, Alphabet):
             raise ScoringError(f"the alphabet of the matrix {self.name} has to be an Alphabet, such as PROTEIN")
-        if not isinstance(scores, np.ndarray) or scores.shape != (N_CODES, N_CODES) or scores.dtype.kind not in "iu":
-            raise ScoringError(
-                f"the scores of {self.name} have to be whole numbers in an array of {N_CODES} x {N_CODES}"
-            )
-        if int(scores.min()) < -MOST or int(scores.max()) > MOST:
-            raise ScoringError(f"the matrix {self.name} has scores beyond {MOST}")
-        if not (scores == scores.T).all():
-            i, j = (int(k[0]) for k in np.nonzero(scores != scores.T))
+        if not isinstance(scores, np.ndarray) or scores.shape != (N_CODES, N_CODES) or scores.dtype.kind not in "iuf":
+            raise ScoringError(f"the scores of {self.name} have to be numbers in an array of {N_CODES} x {N_CODES}")
+        kept = _kept(self.name, scores)
+        if not (kept == kept.T).all():
+            i, j = (int(k[0]) for k in np.nonzero(kept != kept.T))
             raise ScoringError(f"the matrix {self.name} is not symmetric: codes {i} and {j} differ from {j} and {i}")
-        kept = np.array(scores, np.int32, order="C")
         kept.flags.writeable = False
         object.__setattr__(self, "scores", kept)
+
+    @cached_property
+    def scale(self) -> int:
+        """The least whole number that makes all scores whole: 1 where none has decimals."""
+        return 1 if self.scores.dtype == np.int32 else _factor(self.scores)
+
+    def scaled(self, factor: int) -> NDArray[np.int32]:
+        """The scores times a factor, as engines take them.
+
+        Parameters
+        ----------
+        factor
+            A multiple of `scale`.
+
+        Returns
+        -------
+        int32, shape (32, 32)
+
+        Raises
+        ------
+        ScoringError
+            A product that is no whole number, or beyond 1,000,000.
+
+        Examples
+        --------
+        >>> matrix = tropalign.SubstitutionMatrix.match_mismatch(1.5, -0.5)
+        >>> matrix.scale, matrix.scaled(2)[0, :2].tolist()
+        (2, [3, -1])
+        """
+        if factor % self.scale:
+            raise ScoringError(
+                f"{factor} times the scores of {self.name} are no whole numbers: take a multiple of {self.scale}"
+            )
+        if float(np.abs(self.scores).max()) * factor > MOST:
+            raise ScoringError(
+                f"the scores of {self.name}, times {factor} for the decimals of scores and costs, are beyond {MOST}: "
+                "give fewer decimals, or divide all of them by a common factor"
+            )
+        return np.rint(self.scores * factor).astype(np.int32)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SubstitutionMatrix, (self.name, self.alphabet, self.scores, self.letters)
@@ -225,29 +263,16 @@ class SubstitutionMatrix:
                 f"the matrix {name} is not symmetric, which pairwise alignment needs: {letters[i]} against "
                 f"{letters[j]} scores {values[i, j]:g}, the reverse {values[j, i]:g}"
             )
-        factor = next((f for f in (1, 10, 100, 1000) if np.allclose(f * values, np.round(f * values), 0, 1e-6)), None)
-        if factor is None:
-            raise ScoringError(f"the scores of {name} have more than three decimals: round them")
-        values = np.round(factor * values)
-        if np.abs(values).max() > MOST:
-            raise ScoringError(f"the matrix {name} has scores beyond {MOST // factor}")
-        if factor > 1:
-            warnings.warn(
-                f"the scores of {name} have decimals: they are multiplied by {factor}, so give gap costs and scores "
-                f"{factor} times as large",
-                TropalignWarning,
-                stacklevel=4,
-            )
-            name = f"{name} x {factor}"
+        values = _kept(name, values)
         alphabet = None if alphabet is None else alphabet_of(alphabet)
         if alphabet is None or not alphabet.has_letters(letters):
             alphabet = alphabet_of_letters(letters)
         if not set(letters) & set(alphabet.letters):
             raise ScoringError(f"the matrix {name} has no letter of the {alphabet.name} alphabet: choose another")
-        return cls(name, alphabet, _by_code(alphabet, letters, values.astype(np.int32)), letters)
+        return cls(name, alphabet, _by_code(alphabet, letters, values), letters)
 
     @classmethod
-    def match_mismatch(cls, match: int, mismatch: int, alphabet: Alphabet = NUCLEOTIDE) -> SubstitutionMatrix:
+    def match_mismatch(cls, match: float, mismatch: float, alphabet: Alphabet = NUCLEOTIDE) -> SubstitutionMatrix:
         """``match`` for equal letters, ``mismatch`` else; a wildcard scores 0 against everything.
 
         Parameters
@@ -264,25 +289,22 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            A score that is no whole number or beyond 1,000,000 either way.
+            A score that is no number, has more than four decimals or is beyond 1,000,000 either way.
 
         Examples
         --------
         >>> tropalign.SubstitutionMatrix.match_mismatch(5, -4).name
         'match 5 mismatch -4'
         """
-        for what, score in (("match", match), ("mismatch", mismatch)):
-            if isinstance(score, bool) or not isinstance(score, int | np.integer):
-                raise ScoringError(f"the {what} score {score!r} is no whole number")
-            if abs(int(score)) > MOST:
-                raise ScoringError(f"the {what} score {score} is beyond {MOST}, which no alignment needs")
+        match, mismatch = number(match, "the match score", MOST), number(mismatch, "the mismatch score", MOST)
         alphabet = alphabet_of(alphabet)
         letters = alphabet.letters
-        values = np.full((len(letters), len(letters)), mismatch, np.int32)
+        values = np.full((len(letters), len(letters)), float(mismatch))
         np.fill_diagonal(values, match)
         wild = letters.index(alphabet.wildcard)
         values[wild, :] = values[:, wild] = 0
-        return cls(f"match {match} mismatch {mismatch}", alphabet, _by_code(alphabet, letters, values), letters)
+        name = f"match {match} mismatch {mismatch}"
+        return cls(name, alphabet, _by_code(alphabet, letters, _kept(name, values)), letters)
 
     @classmethod
     def default(cls, alphabet: Alphabet) -> SubstitutionMatrix:
@@ -399,9 +421,29 @@ def _stand_in(alphabet: Alphabet, letter: str, letters: str) -> str | None:
     return next((other for other in alphabet.stand_ins.get(letter, "") if other in letters), None)
 
 
-def _by_code(alphabet: Alphabet, letters: str, values: NDArray[np.int32]) -> NDArray[np.int32]:
+def _factor(scores: NDArray[Any]) -> int:
+    parts = parts_of(np.asarray(scores, np.float64))
+    return PARTS if parts is None else least_factor(np.unique(parts).tolist())
+
+
+def _kept(name: str, scores: NDArray[Any]) -> NDArray[Any]:
+    """A copy: int32 where all are whole, else the floats of what was written. Raises ScoringError as the class says."""
+    values = np.array(scores, np.float64, order="C")
+    most = np.abs(values).max()
+    if not most <= MOST:  # nor a number
+        raise ScoringError(f"the matrix {name} has scores beyond {MOST}")
+    parts = parts_of(values)
+    if parts is None:
+        raise ScoringError(f"the scores of {name} have more than four decimals: round them")
+    factor = _factor(values)
+    if most * factor > MOST:
+        raise ScoringError(f"the matrix {name} has scores beyond {MOST // factor}, the most with so many decimals")
+    return values.astype(np.int32) if factor == 1 else parts / PARTS
+
+
+def _by_code(alphabet: Alphabet, letters: str, values: NDArray[Any]) -> NDArray[Any]:
     """The matrix of all codes from that of some letters."""
-    scores = np.full((N_CODES, N_CODES), values.min(), np.int32)
+    scores = np.full((N_CODES, N_CODES), values.min(), values.dtype)
     row = {}
     for code, letter in enumerate(alphabet.letters):
         source = letter if letter in letters else _stand_in(alphabet, letter, letters)

@@ -95,7 +95,8 @@ def alignments():
         "operations": np.array([4 << 4 | 7, 3 << 4 | 8, 1 << 4 | 1], U32),
         "offsets": np.array([0, 1, 3], I64),
         "positive": np.ones((32, 32), U8).ravel(),
-        **dict.fromkeys(("score", "n_identical", "n_similar", "n_gaps", "query_start", "target_start"), ones),
+        "score": np.array([-(2**63), 2**63 - 1], I64),
+        **dict.fromkeys(("n_identical", "n_similar", "n_gaps", "query_start", "target_start"), ones),
         "strand": None,
         **{f"{side}_names": names for side in ("query", "target")},
         **{f"{side}_name_offsets": bounds for side in ("query", "target")},
@@ -128,7 +129,8 @@ def alignments():
         yield f"gapped {name} {wrong}", gapped, {name: wrong}, error, text
         yield f"srspair {name} {wrong}", srspair, {name: wrong}, error, text
     for name, wrong, error, text in [
-        ("score", np.ones(1, I32), ValueError, "fewer items"),
+        ("score", np.ones(1, I64), ValueError, "fewer items"),
+        ("score", np.ones(2, I32), TypeError, "another type"),
         ("n_gaps", np.ones(2, I64), TypeError, "another type"),
         ("strand", np.ones(1, np.int8), ValueError, "fewer items"),
         ("query_names", names[:1], ValueError, "beyond"),

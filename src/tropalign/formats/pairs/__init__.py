@@ -39,6 +39,8 @@ class PairsContext:
         Depth of the tables.
     both_strands
         Whether the tables have a strand column.
+    decimal_scores
+        Whether scores are floats.
     is_triangle
         All pairs of one set, each once.
     matrix_values : {"score", "identity", "distance"}
@@ -54,6 +56,7 @@ class PairsContext:
     targets: Named = field(default_factory=Labels)
     report: str = "alignment"
     both_strands: bool = False
+    decimal_scores: bool = False
     is_triangle: bool = False
     matrix_values: str = "score"
     matrix_layout: str = "tsv"
@@ -81,6 +84,7 @@ class PairsContext:
         allowed: dict[str, tuple[Any, ...]] = {
             "report": DEPTHS,
             "both_strands": (False, True),
+            "decimal_scores": (False, True),
             "is_triangle": (False, True),
             "matrix_values": MATRIX_VALUES,
             "matrix_layout": MATRIX_LAYOUTS,

@@ -82,7 +82,7 @@ def _rows(matrix: Matrix, form: str, separator: str) -> Iterator[str]:
 
 def _tsv(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
     rows.encoded_names(context.queries)
-    form = "{:.0f}" if context.matrix_values == "score" else "{:.6f}"
+    form = "{:.6f}" if context.matrix_values != "score" else "{}" if context.decimal_scores else "{:.0f}"
     comments = [*header.comment_lines(), f"# values: {context.matrix_values}"] if header.has_comments else []
     lines = [*comments, "\t".join(["", *context.targets.names])]
     out.write(("\n".join(lines) + "\n").encode())
@@ -113,7 +113,7 @@ FORMAT = Format(
     tuple(LAYOUTS),
     encode,
     assemble,
-    assembled_with=("queries", "targets", "is_triangle", "matrix_values", "matrix_layout"),
+    assembled_with=("queries", "targets", "is_triangle", "matrix_values", "matrix_layout", "decimal_scores"),
     is_binary=lambda context: context.matrix_layout == "npz",
     needs_all=lambda context: True,
     suffixes_with=suffixes,

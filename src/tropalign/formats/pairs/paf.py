@@ -43,7 +43,7 @@ def _lines(table: AlignmentTable) -> bytes:
             rows.numbers(table.n_identical),
             rows.numbers(table.n_columns),
             rows.constant(MAPPING_QUALITY_UNKNOWN),
-            rows.numbers(table.score, "AS:i:"),
+            *rows.score_tags(table.score),
             rows.cigars(table, "cg:Z:"),
             rows.numbers(table.n_columns - table.n_identical, "NM:i:"),
             rows.fractions(1 - table.n_identical / np.maximum(n_events, 1), "de:f:"),

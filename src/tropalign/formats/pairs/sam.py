@@ -46,7 +46,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
         rows.constant("\t*\t0\t0"),
         ("text", np.ascontiguousarray(letters), offsets, np.ascontiguousarray(index), "\t"),
         rows.constant("\t*"),
-        rows.numbers(table.score, "\tAS:i:"),
+        *rows.score_tags(table.score, "\t"),
         rows.numbers(table.n_columns - table.n_identical, "\tNM:i:"),
     ]
     return rows.join(columns, len(table), separator="")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
@@ -17,6 +19,8 @@ from tropalign.results import gapped, rows
 from tropalign.results.alignments import AlignmentTable
 
 RULE = "#" * 40
+#: Native code takes scores in such parts of a unit (kScoreParts in native/formats/srspair.hpp).
+PARTS = 10_000
 
 
 def header_text(header: Header, context: PairsContext) -> bytes:
@@ -30,8 +34,8 @@ def _scoring(context: PairsContext) -> str:
     """Lines of matrix and gap costs; as in EMBOSS, the penalty is that of a gap's first residue."""
     lines = "" if context.substitution is None else f"# Matrix: {context.substitution.name}\n"
     if context.gap is not None:
-        lines += f"# Gap_penalty: {float(context.gap.open + context.gap.extend):.1f}\n"
-        lines += f"# Extend_penalty: {float(context.gap.extend):.1f}\n"
+        lines += f"# Gap_penalty: {round(float(context.gap.open + context.gap.extend), 4)}\n"
+        lines += f"# Extend_penalty: {float(context.gap.extend)}\n"
     return lines
 
 
@@ -43,7 +47,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     target_names, target_name_offsets = rows.encoded_names(table.targets)
     columns: dict[str, Any] = {
         **gapped.arrays(table, context.substitution),
-        "score": table.score,
+        "score": np.rint(table.score * np.int64(PARTS)).astype(np.int64),
         "n_identical": table.n_identical,
         "n_similar": table.n_similar,
         "n_gaps": table.n_gaps,

@@ -1,6 +1,7 @@
 """Formats of placed reads, and what they need beside the placements.
 
-``rows`` has the formats of the alignment, ``table`` those of the table, ``branches`` those of the best branches.
+``rows`` has the formats of the alignment, ``table`` those of the table, ``branches`` those of the best branches,
+``taxa`` that of the reads per taxon.
 """
 
 from __future__ import annotations
@@ -8,13 +9,17 @@ from __future__ import annotations
 import base64
 import zlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from tropalign.results.lineages import BranchLineages
+
 INSERTIONS = ("drop", "columns")
 WHICH = ("all", "reads", "reference")
+MORE = ("", "lineages")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,10 @@ class PlacedContext:
         Letters between the reference's columns: left out, or in new columns.
     which : {"all", "reads", "reference"}
         Rows of the alignment: the reference and the reads, or one of them alone.
+    more : {"", "lineages"}
+        Whether the table has columns of lineages.
+    lineages : BranchLineages, optional
+        Of the tips below each branch.
     """
 
     names: tuple[str, ...] = ()
@@ -45,12 +54,21 @@ class PlacedContext:
     branch_lengths: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     insertions: str = "drop"
     which: str = "all"
+    more: str = ""
+    lineages: BranchLineages | None = None
 
     def __post_init__(self) -> None:
         if self.insertions not in INSERTIONS or self.which not in WHICH:
             raise ValueError(f"insertions are one of {', '.join(INSERTIONS)}, and which one of {', '.join(WHICH)}")
         if self.letters.dtype != np.uint8 or self.letters.ndim != 2 or len(self.letters) != len(self.names):
             raise ValueError("letters have to be rows of uint8, one per name")
+        if self.more not in MORE:
+            raise ValueError(f"more columns are one of {', '.join(map(repr, MORE))}")
+
+    @property
+    def has_lineages(self) -> bool:
+        """Whether the table has their columns."""
+        return self.more == "lineages"
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON."""
@@ -67,7 +85,7 @@ class PlacedContext:
     @classmethod
     def restore(cls, entries: Any) -> PlacedContext:
         """From JSON, other fields as by default. Raises ValueError, KeyError or TypeError when it is no context."""
-        known = {name: entries[name] for name in ("newick", "insertions", "which") if name in entries}
+        known = {name: entries[name] for name in ("newick", "insertions", "which", "more") if name in entries}
         names = entries.get("names", [])
         if not isinstance(names, list) or not all(isinstance(word, str) for word in [*names, *known.values()]):
             raise TypeError("names and choices are text")

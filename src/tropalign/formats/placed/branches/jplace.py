@@ -10,23 +10,29 @@ from tropalign.formats.header import Header
 from tropalign.formats.placed import PlacedContext
 from tropalign.formats.writer import Format
 from tropalign.results.placements import Placements
+from tropalign.sequences.counts import counts_of
 
 FIELDS = ("edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length")
 SEPARATOR = b",\n"
 
 
 def encode(placements: Placements, context: PlacedContext) -> bytes:
-    """An entry per placed read: its best branches, which share all of its weight, each at its middle."""
+    """An entry per placed read: all of its best branches, which share its weight equally, each at its middle.
+
+    A score tells best branches from others, but not how likely they are: those of the best score are all that is
+    known, whatever their number, so none of them is left out and the weights of a read sum to 1.
+    """
     entries = []
-    distal = [float(f"{length / 2:.10g}") for length in context.branch_lengths.tolist()]
+    distal = [json.dumps(float(f"{length / 2:.10g}")) for length in context.branch_lengths.tolist()]
     begins = placements.tied_offsets.tolist()
+    counts = counts_of(placements.names).tolist()
     for k, name in enumerate(placements.names):
         listed = placements.tied_branches[begins[k] : begins[k + 1]].tolist()
         if placements.branch[k] < 0 or not listed:
             continue
-        score, weight = float(placements.score[k]), 1.0 / len(listed)
-        branches = [[branch, score, weight, distal[branch], 0.0] for branch in listed]
-        entries.append(json.dumps({"p": branches, "nm": [[name, 1]]}).encode())
+        shared = f"{float(placements.score[k])}, {1.0 / len(listed)}"
+        branches = ", ".join([f"[{branch}, {shared}, {distal[branch]}, 0.0]" for branch in listed])
+        entries.append(f'{{"p": [{branches}], "nm": {json.dumps([[name, counts[k]]])}}}'.encode())
     return SEPARATOR.join(entries)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.placed import PlacedContext
-from tropalign.formats.placed_table import COLUMNS, table_columns
+from tropalign.formats.placed_table import columns_of, table_columns
 from tropalign.formats.writer import Format
 from tropalign.results.placements import Placements
 
@@ -27,18 +27,18 @@ def require_pyarrow() -> None:
         raise InputError("Parquet needs pyarrow: pip install 'tropalign[parquet]', or end --table in .tsv") from None
 
 
-def _schema() -> Any:
+def _schema(context: PlacedContext) -> Any:
     import pyarrow as pa
 
     types = {str: pa.string(), np.int64: pa.int64(), np.int32: pa.int32()}
-    return pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
+    return pa.schema([(name, types[kind]) for name, kind in columns_of(context).items()])
 
 
 def encode(placements: Placements, context: PlacedContext) -> bytes:
     """An Arrow IPC stream of the rows."""
     import pyarrow as pa
 
-    table = pa.table(table_columns(placements, context), _schema())
+    table = pa.table(table_columns(placements, context), _schema(context))
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
@@ -50,7 +50,7 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pl
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    waiting = _schema().empty_table()
+    waiting = _schema(context).empty_table()
     with pq.ParquetWriter(out, waiting.schema) as writer:
         for part in parts:
             with pa.ipc.open_stream(part) as stream:
@@ -62,4 +62,4 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pl
             writer.write_table(waiting.combine_chunks())
 
 
-FORMAT = Format((".parquet",), encode, assemble, is_binary=lambda context: True, require=require_pyarrow)
+FORMAT = Format((".parquet",), encode, assemble, ("more",), is_binary=lambda context: True, require=require_pyarrow)

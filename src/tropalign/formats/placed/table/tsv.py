@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tropalign.formats.header import Header
 from tropalign.formats.placed import PlacedContext
-from tropalign.formats.placed_table import COLUMNS, table_columns
+from tropalign.formats.placed_table import columns_of, table_columns
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows
@@ -13,7 +13,7 @@ from tropalign.results.placements import Placements
 
 def header_text(header: Header, context: PlacedContext) -> bytes:
     """Comment lines, then the names of the columns."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return ("\n".join([*header.comment_lines(), "\t".join(columns_of(context))]) + "\n").encode()
 
 
 def encode(placements: Placements, context: PlacedContext) -> bytes:
@@ -26,4 +26,4 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
     return rows.join(columns, len(placements))
 
 
-FORMAT = Format((".tsv", ".txt"), encode, concatenated(header_text))
+FORMAT = Format((".tsv", ".txt"), encode, concatenated(header_text), assembled_with=("more",))

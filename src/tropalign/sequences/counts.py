@@ -1,0 +1,39 @@
+"""How many sequences a record stands for, as vsearch writes it into names: ``r1;size=12``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+
+#: The annotation: at the name's begin or after a semicolon, up to the next one, the end, or the number (``_2``) that a
+#: name gets which was there before.
+_SIZE = re.compile(r"(?:^|;)size=([0-9]+)(?=;|$|_[0-9]+$)")
+#: Digits of a count at most, so that a sum of many fits 64 bits.
+_MOST_DIGITS = 12
+
+
+def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
+    """The number in ``;size=`` of each name, 1 where there is none.
+
+    Raises
+    ------
+    InputError
+        A count of 0, or one too large.
+    """
+    counts = np.ones(len(names), np.int64)
+    for k, name in enumerate(names):
+        if "size=" in name and (found := _SIZE.search(name)) is not None:
+            digits = found[1].lstrip("0")
+            if not 0 < len(digits) <= _MOST_DIGITS:
+                raise InputError(
+                    f"its count is {'0' if not digits else 'too large'}: write ;size= and a whole number from 1 to "
+                    f"{10**_MOST_DIGITS - 1}, or leave it out",
+                    record=name,
+                )
+            counts[k] = int(digits)
+    return counts
