@@ -317,15 +317,15 @@ def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
     Raises
     ------
     UsageError
-        A name that no column has, with the nearest ones; one column twice; none at all.
+        A name that no column has, with the nearest one; a column twice; none at all.
     """
     names: list[str] = []
     for word in words:
         name = _ALIASES.get(word, word)
         if name not in CATALOGUE:
-            near = get_close_matches(word, [*CATALOGUE, *_ALIASES], 3)
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
-            raise UsageError(f"no column is called {shown(word)!r}: {hint}--columns help lists all of them")
+            near = get_close_matches(word, [*CATALOGUE, *_ALIASES], 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UsageError(f"no column is called '{shown(word)}': {hint}--columns help lists all of them")
         if name in names:
             raise UsageError(f"column {name} is asked for twice: leave one out")
         names.append(name)
