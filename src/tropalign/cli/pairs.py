@@ -11,6 +11,8 @@ from tropalign.cli.pair_options import OPTIONS, add_alignment_options, scoring_o
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
 if TYPE_CHECKING:
+    from tropalign.formats.header import Header
+    from tropalign.formats.pairs import PairsContext
     from tropalign.formats.writer import Writer
     from tropalign.pairwise import PairOptions, PairsTask
     from tropalign.sequences import Alphabet, SequenceBatch
@@ -62,6 +64,9 @@ def _add_selection_options(group: Any) -> None:
     )
     group.add_argument("-f", "--format", choices=format_names("pairs"), help="default: by the suffix of -o, else tsv")
     group.add_argument(
+        "--html", metavar="FILE", help="a report for the browser beside the output: table, map with tree, alignments"
+    )
+    group.add_argument(
         "--matrix-values", choices=("score", "identity", "distance"), help="what --format matrix holds (default: score)"
     )
     group.add_argument(
@@ -75,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
     from tropalign.devices.registry import open_devices
     from tropalign.execution.run import Output, Run, memory_allowed
-    from tropalign.formats.registry import check_format, format_of
+    from tropalign.formats.registry import check_format, format_of, pairs_writer
     from tropalign.machine.memory import left_for_job
     from tropalign.pairwise import PairsTask
     from tropalign.pairwise.pair_list import read_pairs
@@ -83,26 +88,31 @@ def run(options: argparse.Namespace) -> None:
 
     asked = _asked(options)
     check_format("pairs", asked.format, asked.report)
+    _check_report(options, asked)
     matrix_file = [options.matrix] if options.matrix is not None else []
     inputs = [options.queries, options.targets, options.pairs, *matrix_file]
-    show = started(options, [options.output], inputs)
+    show = started(options, [options.output, *_beside(options).values()], inputs)
     allowed = memory_allowed(options.memory, options.output)
     queries, targets = sequences_of(options)
     form = format_of("pairs", asked.format)
     inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
-    memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes)
+    page_bytes = _page_bytes(options, asked, len(queries), len(targets or queries))
+    memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + page_bytes)
     if asked.format == "matrix":
         _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
     pair_options = _pair_options(options, asked.report, queries.alphabet)
     task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, form.column_bytes)
-    writer = _writer(options, asked, task)
+    context, header = _context(options, asked, task), _header(options, asked, task)
+    outputs = [Output("alignments", options.output, _writer(options, asked, header, context))]
+    for role, path in _beside(options).items():
+        outputs.append(Output(role, path, pairs_writer("html", header, context)))
     aligning = Run(
         task=task,
-        outputs=[Output("alignments", options.output, writer)],
+        outputs=outputs,
         outline=task.tiles(),
         fingerprint=task.fingerprint(),
-        parameters=_parameters(asked, task),
+        parameters=_parameters(asked, task, _beside(options)),
         memory_bytes=allowed,
         shard=options.shard,
         unit="pairs",
@@ -157,6 +167,16 @@ def _asked_matrix(options: argparse.Namespace) -> _Asked:
     return _Asked("matrix", "score" if values == "score" else "alignment", values, layout)
 
 
+def _page_bytes(options: argparse.Namespace, asked: _Asked, n_queries: int, n_targets: int) -> int:
+    """Memory that a report takes at the most."""
+    if options.html is None and asked.format != "html":
+        return 0
+    from tropalign.formats.pairs.html import report_bytes
+
+    n_pairs = n_queries * n_targets if options.top is None else n_queries * min(options.top, n_targets)
+    return report_bytes(n_pairs, n_queries, n_targets)
+
+
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:
     from tropalign.machine.memory import require
 
@@ -164,14 +184,28 @@ def _check_matrix(n_cells: int, memory_bytes: int) -> None:
     require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)
 
 
-def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writer:
-    from tropalign import __version__
-    from tropalign.execution.files import check_terminal
-    from tropalign.formats.header import Header
-    from tropalign.formats.pairs import PairsContext
-    from tropalign.formats.registry import pairs_writer
+def _beside(options: argparse.Namespace) -> dict[str, str]:
+    """Outputs beside the main one: roles and files."""
+    return {} if options.html is None else {"report": options.html}
 
-    context = PairsContext(
+
+def _check_report(options: argparse.Namespace, asked: _Asked) -> None:
+    from tropalign.execution.files import check_terminal
+
+    if options.html is None:
+        return
+    if asked.report != "alignment":
+        options.parser.error("--html shows alignments: use --report alignment, and no --format matrix of scores")
+    if suffix_of(options.html) not in ("", ".html", ".htm"):
+        options.parser.error(f"--html {options.html}: end the name in .html (and .gz or the like to compress)")
+    if options.shard is None:
+        check_terminal("html", options.html)
+
+
+def _context(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> PairsContext:
+    from tropalign.formats.pairs import PairsContext
+
+    return PairsContext(
         queries=task.queries,
         targets=task.targets,
         report=asked.report,
@@ -183,22 +217,36 @@ def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writ
         substitution=task.options.matrix,
         gap=task.options.gap,
     )
+
+
+def _header(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Header:
+    from tropalign import __version__
+    from tropalign.formats.header import Header
+
     of_matrix = {"matrix_values": asked.matrix_values, "matrix_layout": asked.matrix_layout, "report": asked.report}
     settled = {"format": asked.format, **(of_matrix if asked.format == "matrix" else {})}
-    header = Header(__version__, command_line(options.parser, options, **settled), task.parameters)
+    return Header(__version__, command_line(options.parser, options, **settled), task.parameters)
+
+
+def _writer(options: argparse.Namespace, asked: _Asked, header: Header, context: PairsContext) -> Writer:
+    from tropalign.execution.files import check_terminal
+    from tropalign.formats.registry import pairs_writer
+
     writer = pairs_writer(asked.format, header, context)
     if writer.is_binary:
         check_terminal(asked.matrix_layout if asked.format == "matrix" else asked.format, options.output)
     return writer
 
 
-def _parameters(asked: _Asked, task: PairsTask) -> dict[str, str]:
+def _parameters(asked: _Asked, task: PairsTask, beside: dict[str, str]) -> dict[str, str]:
     """All that decides the parts, by name."""
     from tropalign import __version__
 
     words = {"version": __version__, "format": asked.format, **task.parameters}
     if asked.format == "matrix":
         words |= {"matrix_values": asked.matrix_values}
+    if beside:
+        words["beside"] = ", ".join(beside)
     words["queries"] = _summary(task.queries)
     if task.targets is not task.queries:
         words["targets"] = _summary(task.targets)
