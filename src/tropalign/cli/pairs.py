@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import Choices, add_run_options, command_line, decimal, fraction, started, whole
 from tropalign.cli.pair_options import OPTIONS, add_alignment_options, scoring_of, sequences_of
+from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def run(options: argparse.Namespace) -> None:
         unit="pairs",
     )
     cost_cells = sum(tile.cost_cells for tile in task.tiles())
-    aligning.compute(open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes), show)
+    devices = open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes)
+    carry_out(aligning, devices, options, show, task.n_cells)
 
 
 @dataclass(frozen=True)
