@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from formats.page import Opened, page_of
+from formats.report_page import OpenedReport
 from formats.tables import GAP, matrix_for, random_table
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
@@ -85,3 +86,24 @@ def opened(browser, tmp_path):
     yield open_page
     assert browser.get_log("browser") == []
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+@pytest.fixture
+def opened_report(browser, tmp_path):
+    """Opens a report, given as bytes; in the end there must be no complaint of the browser's and no other file."""
+
+    def open_page(page, is_dark=False, size=(1300, 1400)):
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        browser.set_window_size(*size)
+        path = tmp_path / "report.html"
+        path.write_bytes(page)
+        browser.get(path.as_uri())
+        found = OpenedReport(browser)
+        found.wait()
+        return found
+
+    yield open_page
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    browser.set_window_size(1300, 800)

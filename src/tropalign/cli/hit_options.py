@@ -7,6 +7,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_run_options, command_line, number, positive, started, whole
+from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names
 
 if TYPE_CHECKING:
@@ -249,7 +250,8 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
         shard=options.shard,
         unit="comparisons",
     )
-    searching.compute(open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes), show)
+    devices = open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes)
+    carry_out(searching, devices, options, show, cost_cells)
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
 
 #: Options that change how and where a run works, and no result that it writes.
-RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "shard", "quiet")
+RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "shard", "quiet", "dry_run")
 
 #: What numbers of options may be at most: kernels compute with 32 bits.
 MOST = 2**31 - 1
@@ -167,7 +167,7 @@ def add_memory_option(group: Any) -> None:
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """RUN_OPTIONS: output, threads, memory, device, shard and quiet; and whether tables have comments."""
+    """RUN_OPTIONS: output, comments, threads, memory, device, shard, quiet and dry run."""
     group = parser.add_argument_group("output and resources")
     add_output_options(group)
     add_comments_option(group)
@@ -178,6 +178,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         type=checked(parse_shard),
         metavar="I/N",
         help="compute the I-th of N shares only, into a file for tropalign merge",
+    )
+    group.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="check everything and try a second of it, then say what the run will take; nothing is written",
     )
 
 

@@ -18,9 +18,12 @@ from tropalign.cli.options import (
     whole,
 )
 from tropalign.cli.pair_options import OPTIONS, add_alignment_options, scoring_of, sequences_of
+from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
 if TYPE_CHECKING:
+    from tropalign.formats.header import Header
+    from tropalign.formats.pairs import PairsContext
     from tropalign.formats.writer import Writer
     from tropalign.pairwise import PairOptions, PairsTask
     from tropalign.sequences import Alphabet, SequenceBatch
@@ -99,6 +102,9 @@ def _add_format_options(group: Any) -> None:
         "--columns help lists them",
     )
     group.add_argument(
+        "--html", metavar="FILE", help="a report for the browser beside the output: table, map with tree, alignments"
+    )
+    group.add_argument(
         "--matrix-values", choices=("score", "identity", "distance"), help="what --format matrix holds (default: score)"
     )
     group.add_argument(
@@ -125,7 +131,7 @@ def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
     from tropalign.devices.registry import open_devices
     from tropalign.execution.run import Output, Run, memory_allowed
-    from tropalign.formats.registry import check_format, format_of
+    from tropalign.formats.registry import check_format, format_of, pairs_writer
     from tropalign.machine.memory import left_for_job
     from tropalign.pairwise import PairsTask
     from tropalign.pairwise.pair_list import read_pairs
@@ -133,32 +139,38 @@ def run(options: argparse.Namespace) -> None:
 
     asked = _asked(options)
     check_format("pairs", asked.format, asked.report)
+    _check_report(options, asked)
     matrix_file = [options.matrix] if options.matrix is not None else []
     inputs = [options.queries, options.targets, options.pairs, *matrix_file]
-    show = started(options, [options.output], inputs)
+    show = started(options, [options.output, *_beside(options).values()], inputs)
     allowed = memory_allowed(options.memory, options.output)
     queries, targets = sequences_of(options)
     form = format_of("pairs", asked.format)
     inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
-    memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes)
+    page_bytes = _page_bytes(options, asked, len(queries), len(targets or queries))
+    memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + page_bytes)
     if asked.format == "matrix":
         _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
     pair_options = _pair_options(options, asked.report, queries.alphabet)
     task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, asked.column_bytes)
-    writer = _writer(options, asked, task)
+    context, header = _context(options, asked, task), _header(options, asked, task)
+    outputs = [Output("alignments", options.output, _writer(options, asked, header, context))]
+    for role, path in _beside(options).items():
+        outputs.append(Output(role, path, pairs_writer("html", header, context)))
     aligning = Run(
         task=task,
-        outputs=[Output("alignments", options.output, writer)],
+        outputs=outputs,
         outline=task.tiles(),
         fingerprint=task.fingerprint(),
-        parameters=_parameters(asked, task),
+        parameters=_parameters(asked, task, _beside(options)),
         memory_bytes=allowed,
         shard=options.shard,
         unit="pairs",
     )
     cost_cells = sum(tile.cost_cells for tile in task.tiles())
-    aligning.compute(open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes), show)
+    devices = open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes)
+    carry_out(aligning, devices, options, show, task.n_cells)
 
 
 @dataclass(frozen=True)
@@ -216,7 +228,7 @@ def _asked_table(options: argparse.Namespace, name: str) -> _Asked:
     columns = None if options.columns is None else shown.names
     if columns and shown.have_significance and not is_local:
         refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
-    filtered = any(getattr(options, share) is not None for share in SHARES)
+    filtered = options.html is not None or any(getattr(options, share) is not None for share in SHARES)
     least = "alignment" if filtered else shown.depth
     report = options.report or least
     if REPORTS.index(report) < REPORTS.index(least):
@@ -249,6 +261,16 @@ def _asked_matrix(options: argparse.Namespace) -> _Asked:
     return _Asked("matrix", report, matrix_values=values, matrix_layout=layout)
 
 
+def _page_bytes(options: argparse.Namespace, asked: _Asked, n_queries: int, n_targets: int) -> int:
+    """Memory that a report takes at the most."""
+    if options.html is None and asked.format != "html":
+        return 0
+    from tropalign.formats.pairs.html import report_bytes
+
+    n_pairs = n_queries * n_targets if options.top is None else n_queries * min(options.top, n_targets)
+    return report_bytes(n_pairs, n_queries, n_targets)
+
+
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:
     from tropalign.machine.memory import require
 
@@ -256,14 +278,28 @@ def _check_matrix(n_cells: int, memory_bytes: int) -> None:
     require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)
 
 
-def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writer:
-    from tropalign import __version__
-    from tropalign.execution.files import check_terminal
-    from tropalign.formats.header import Header
-    from tropalign.formats.pairs import PairsContext
-    from tropalign.formats.registry import pairs_writer
+def _beside(options: argparse.Namespace) -> dict[str, str]:
+    """Outputs beside the main one: roles and files."""
+    return {} if options.html is None else {"report": options.html}
 
-    context = PairsContext(
+
+def _check_report(options: argparse.Namespace, asked: _Asked) -> None:
+    from tropalign.execution.files import check_terminal
+
+    if options.html is None:
+        return
+    if asked.report != "alignment":
+        options.parser.error("--html shows alignments: use --report alignment, and no --format matrix of scores")
+    if suffix_of(options.html) not in ("", ".html", ".htm"):
+        options.parser.error(f"--html {options.html}: end the name in .html (and .gz or the like to compress)")
+    if options.shard is None:
+        check_terminal("html", options.html)
+
+
+def _context(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> PairsContext:
+    from tropalign.formats.pairs import PairsContext
+
+    return PairsContext(
         queries=task.queries,
         targets=task.targets,
         report=asked.report,
@@ -276,6 +312,12 @@ def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writ
         substitution=task.options.matrix,
         gap=task.options.gap,
     )
+
+
+def _header(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Header:
+    from tropalign import __version__
+    from tropalign.formats.header import Header
+
     settled: dict[str, str | None] = {"format": asked.format, "report": asked.report, "columns": None}
     if asked.report == "alignment" or asked.columns:  # the default is not said, nor what follows from columns
         settled["report"] = None
@@ -287,16 +329,22 @@ def _writer(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Writ
     if asked.shows_significance and task.significance is not None:
         words["statistics"] = str(task.significance.statistics)
         words["search_space"] = f"{task.significance.n_residues} residues, {task.significance.n_sequences} targets"
-    header = Header(
+    return Header(
         __version__, command_line(options.parser, options, **settled), words, has_comments=not options.no_comments
     )
+
+
+def _writer(options: argparse.Namespace, asked: _Asked, header: Header, context: PairsContext) -> Writer:
+    from tropalign.execution.files import check_terminal
+    from tropalign.formats.registry import pairs_writer
+
     writer = pairs_writer(asked.format, header, context)
     if writer.is_binary:
         check_terminal(asked.matrix_layout if asked.format == "matrix" else asked.format, options.output)
     return writer
 
 
-def _parameters(asked: _Asked, task: PairsTask) -> dict[str, str]:
+def _parameters(asked: _Asked, task: PairsTask, beside: dict[str, str]) -> dict[str, str]:
     """All that decides the parts, by name."""
     from tropalign import __version__
 
@@ -305,6 +353,8 @@ def _parameters(asked: _Asked, task: PairsTask) -> dict[str, str]:
         words |= {"matrix_values": asked.matrix_values}
     if asked.columns is not None:
         words["columns"] = ",".join(asked.columns)
+    if beside:
+        words["beside"] = ", ".join(beside)
     words["queries"] = _summary(task.queries)
     if task.targets is not task.queries:
         words["targets"] = _summary(task.targets)

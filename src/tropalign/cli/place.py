@@ -7,6 +7,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import Choices, add_run_options, command_line, started, whole
+from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def run(options: argparse.Namespace) -> None:
     )
     allowed = memory_allowed(options.memory, options.output) if options.reads else options.memory or 0
     package = _package(options)
-    if options.save_reference:
+    if options.save_reference and not options.dry_run:
         write_to(options.save_reference, package.save)
     if not options.reads:
         return
@@ -154,7 +155,7 @@ def run(options: argparse.Namespace) -> None:
         unit="reads",
     )
     cost_cells = sum(tile.cost_cells for tile in placing.outline or ()) or task.cost_cells(1 << 20)
-    placing.compute(open_devices(devices, options.threads, cost_cells, memory_bytes), show)
+    carry_out(placing, open_devices(devices, options.threads, cost_cells, memory_bytes), options, show, 0)
     _tell_of_unusable(task)
 
 
@@ -163,6 +164,8 @@ def _check_usage(options: argparse.Namespace) -> None:
     asks_for_reads = (
         options.output != "-" or options.table or options.jplace or options.taxa or not options.save_reference
     )
+    if options.dry_run and not options.reads:
+        error("--dry-run tells of reads: name some")
     if not options.reads and asks_for_reads:
         error("no reads are named: name a file, or - for standard input")
     if options.split and options.output == "-":

@@ -77,6 +77,22 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Done:
+    """What a run came to.
+
+    Attributes
+    ----------
+    n_items
+        Of the whole.
+    share
+        How much of the whole, by cost, was computed now and not by an earlier run.
+    """
+
+    n_items: int
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
 class Run:
     """What to compute, and where it goes.
 
@@ -109,7 +125,7 @@ class Run:
     shard: Shard | None = None
     unit: str = "items"
 
-    def compute(self, devices: Sequence[Device], show: Show = no_progress) -> None:
+    def compute(self, devices: Sequence[Device], show: Show = no_progress) -> Done:
         """Computes and writes.
 
         Parameters
@@ -128,10 +144,9 @@ class Run:
                 raise UsageError("a shard goes to a file that tropalign merge reads: name it with -o")
             total = None if self.outline is None else _n_items(self.outline)
             with show(self.unit, total) as progress:
-                _Stream(self, Scheduler(devices, progress)).write(path)
-        else:
-            with show(self.unit, _n_items(self.outline)) as progress:
-                _Resumable(self, self.outline, Scheduler(devices, progress)).write(path)
+                return _Stream(self, Scheduler(devices, progress)).write(path)
+        with show(self.unit, _n_items(self.outline)) as progress:
+            return _Resumable(self, self.outline, Scheduler(devices, progress)).write(path)
 
     def encoded(self, result: Any) -> list[bytes]:
         """A section for each output."""
@@ -143,11 +158,12 @@ class _Stream:
 
     def __init__(self, run: Run, scheduler: Scheduler) -> None:
         self.run, self.scheduler = run, scheduler
+        self._n_items = 0
 
-    def write(self, path: Path | None) -> None:
+    def write(self, path: Path | None) -> Done:
         """Writes the main output as results come where that is possible, the others at the end."""
         outputs = self.run.outputs
-        results = (self.run.encoded(result.value) for result in self.scheduler.run([self.run.task]))
+        results = self._results()
         with Spool(None if path is None else path.parent) as spool:
             late = list(outputs)
             if path is None and not outputs[0].writer.needs_all:
@@ -157,6 +173,12 @@ class _Stream:
                 for sections in results:
                     spool.write(sections)
             write_outputs(late, lambda output: spool.sections(outputs.index(output)))
+        return Done(self._n_items)
+
+    def _results(self) -> Iterator[list[bytes]]:
+        for result in self.scheduler.run([self.run.task]):
+            self._n_items += result.tile.n_items
+            yield self.run.encoded(result.value)
 
     def _write_first(self, results: Iterator[list[bytes]], spool: Spool | None) -> None:
         def firsts() -> Iterator[bytes]:
@@ -177,13 +199,14 @@ class _Resumable:
         cut = hashlib.sha256(repr([(tile.index, tile.n_items, tile.cost_cells) for tile in tiles]).encode()).hexdigest()
         self.manifest = Manifest(run.fingerprint, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path) -> Done:
         """Goes on where an earlier run stopped, and makes the files of all parts."""
         outputs = self.run.outputs
         indices = [tile.index for tile in self.tiles]
         with Parts(parts_directory(path), self.manifest) as parts:
             try:
-                self._compute(parts, parts.finished(indices, len(outputs)))
+                finished = parts.finished(indices, len(outputs))
+                self._compute(parts, finished)
                 with _resumable():
                     if self.run.shard is not None:
                         from tropalign.execution.archive import Description, write_archive
@@ -201,6 +224,9 @@ class _Resumable:
                     f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
                 ) from None
             parts.finish()
+        whole = sum(tile.cost_cells for tile in self.tiles)
+        done_before = sum(tile.cost_cells for tile in self.tiles if tile.index in finished)
+        return Done(_n_items(self.tiles), 1 - done_before / whole if whole else 1.0)
 
     def _compute(self, parts: Parts, finished: set[int]) -> None:
         for result in self.scheduler.run([self.run.task], skip=lambda tile: tile.index in finished):

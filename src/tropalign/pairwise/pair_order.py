@@ -32,6 +32,7 @@ class PairOrder(Protocol):
     """Positions 0 to n - 1, each of a pair."""
 
     n: int
+    pair_cells: int  # what a pair costs beside its cells
 
     def pairs(self, begin: int, end: int) -> tuple[Index, Index]:
         """Query and target indices of the pairs from position `begin` to before `end`."""
@@ -58,7 +59,7 @@ class Grid:
     """
 
     def __init__(self, query_lengths: Index, target_lengths: Index, form: str, pair_cells: int = PAIR_CELLS) -> None:
-        self._form, self._n_targets, self._pair_cells = form, len(target_lengths), pair_cells
+        self._form, self._n_targets, self.pair_cells = form, len(target_lengths), pair_cells
         n_queries = len(query_lengths)
         self._lengths = query_lengths.astype(np.float64)
         # Cells of a query with the targets before each one, per residue of the query; and their overheads.
@@ -97,7 +98,7 @@ class Grid:
             return float(self._cost[-1])
         row = int(np.searchsorted(self._begin, position, "right")) - 1
         count = position - int(self._begin[row])
-        return float(self._cost[row] + self._lengths[row] * self._residues(row, count) + self._pair_cells * count)
+        return float(self._cost[row] + self._lengths[row] * self._residues(row, count) + self.pair_cells * count)
 
     def _residues(self, row: int, count: int) -> float:
         """Residues of the first `count` targets of a row of the grid."""
@@ -149,7 +150,7 @@ class Listed(CostList):
     """
 
     def __init__(self, pairs: Index, query_lengths: Index, target_lengths: Index) -> None:
-        self._pairs = pairs
+        self._pairs, self.pair_cells = pairs, PAIR_CELLS
         cells = query_lengths[pairs[:, 0]].astype(np.float64) * target_lengths[pairs[:, 1]]
         super().__init__(cells + PAIR_CELLS)
 

@@ -174,6 +174,11 @@ class PairsTask:
         """Runs of neighbouring pairs."""
         return self._tiles
 
+    @property
+    def n_cells(self) -> int:
+        """Cells of all pairs."""
+        return sum(tile.cost_cells for tile in self._tiles) - self.n_pairs * self._order.pair_cells
+
     def _ordered(self) -> PairOrder:
         if self.pairs is not None:
             return Listed(self.pairs, self.queries.lengths, self.targets.lengths)

@@ -7,19 +7,17 @@ comes from files stands in JSON, where nothing is markup, and a content security
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
-import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.header import Header
+from tropalign.formats.web_page import json_text, policy, write_filled
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.multiple_colours import rules
@@ -36,11 +34,6 @@ def _parts() -> tuple[bytes, bytes, bytes]:
     return (PAGE / "page.html").read_bytes(), (PAGE / "page.css").read_bytes(), script
 
 
-def _json(value: Any) -> bytes:
-    """JSON in ASCII that ends no script element, whatever names hold."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").encode()
-
-
 def _bytes(values: NDArray[np.float32] | None) -> str | None:
     """Numbers from 0 to 1 as bytes (255 is 1) in base64."""
     if values is None:
@@ -48,15 +41,9 @@ def _bytes(values: NDArray[np.float32] | None) -> str | None:
     return base64.b64encode(np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8).tobytes()).decode()
 
 
-def _policy(style: bytes, script: bytes) -> bytes:
-    """Nothing is loaded, and no style or script runs but these."""
-    digests = [base64.b64encode(hashlib.sha256(text).digest()).decode() for text in (style, script)]
-    return f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'".encode()
-
-
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     """The alignment as the page's JSON."""
-    return _json(
+    return json_text(
         {
             "title": context.title,
             "kind": "nucleotide" if alignment.sequences.alphabet.has_strands else "protein",
@@ -74,10 +61,9 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: AlignedContext) -> None:
     """The page: its frame with data, style and script set in."""
     frame, style, script = _parts()
-    filled = {b"policy": _policy(style, script), b"style": style, b"script": script, b"data": b"".join(parts)}
-    filled |= {b"made": _json(header.notes()), b"rules": _json(rules())}
-    for k, text in enumerate(re.split(rb"@(\w+)@", frame)):
-        out.write(filled[text] if k % 2 else text)
+    filled = {b"policy": policy(style, script), b"style": style, b"script": script, b"data": b"".join(parts)}
+    filled |= {b"made": json_text(header.notes()), b"rules": json_text(rules())}
+    write_filled(out, frame, filled)
 
 
 FORMAT = Format((".html", ".htm"), encode, assemble, is_binary=lambda context: True, shows_confidence=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tropalign.results.catalogue import CATALOGUE
 from tropalign.results.columns import DEPTHS
 from tropalign.results.rows import Named
+from tropalign.sequences.alphabet import ALPHABETS, Alphabet
 
 MATRIX_VALUES = ("score", "identity", "distance")
 MATRIX_LAYOUTS = ("tsv", "phylip", "npz")
@@ -18,10 +19,12 @@ MATRIX_LAYOUTS = ("tsv", "phylip", "npz")
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Names and lengths of sequences whose letters are not at hand."""
+    """Names and lengths of sequences, where shards are merged; letters and alphabet where a format shows letters."""
 
     names: tuple[str, ...] = ()
     lengths: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    letters: NDArray[np.uint8] | None = None
+    alphabet: Alphabet | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -65,14 +68,22 @@ class PairsContext:
     gap: Any = None
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON; of sequences the names and lengths, and None for targets that are the queries."""
+        """These fields as JSON; of sequences names and lengths, and None for targets that are the queries.
+
+        With the field "letters" sequences have those and their alphabet, too.
+        """
         entries: dict[str, Any] = {}
         for name in fields:
+            if name == "letters":
+                continue
             value = getattr(self, name)
             if name == "targets" and "queries" in fields and value is self.queries:
                 entries[name] = None
             elif name in ("queries", "targets"):
                 entries[name] = {"names": list(value.names), "lengths": value.lengths.tolist()}
+                if "letters" in fields and value.letters is not None:
+                    text = value.letters.tobytes().decode("latin-1")
+                    entries[name] |= {"letters": text, "alphabet": value.alphabet.name}
             else:
                 entries[name] = value
         return entries
@@ -115,4 +126,10 @@ def _labels(entries: Any) -> Labels:
         name.encode()
     if lengths.shape != (len(names),) or (len(names) and lengths.dtype != np.int64) or (lengths < 0).any():
         raise ValueError("lengths are whole numbers, one per name")
-    return Labels(tuple(names), lengths.astype(np.int64))
+    lengths = lengths.astype(np.int64)
+    if "letters" not in entries:
+        return Labels(tuple(names), lengths)
+    letters = np.frombuffer(entries["letters"].encode("latin-1"), np.uint8)
+    if len(letters) != lengths.sum():
+        raise ValueError("as many letters as the lengths say")
+    return Labels(tuple(names), lengths, letters, ALPHABETS[entries["alphabet"]])

@@ -1,0 +1,318 @@
+/* The map: a pixel per pair, enlarged; with the trees of its lines, and their names where there is room. */
+const SHADES = {
+  light: ["#eef3fb", "#b9d3f2", "#6ea5e0", "#2f6fc4", "#173f86", "#0b1d4a"],
+  dark: ["#1c2740", "#24427c", "#2f6fc4", "#5fa3e6", "#a9d3f5", "#f2f9ff"]
+};
+const NAMES = 120, TREE = 64, LEGEND = 34, SMALLEST_TEXT = 9;
+
+/** Where the joins of a tree stand: places of their two sides in its order, heights, heights of both sides. */
+function drawnTree(order, joins, heights) {
+  const n = order.length, place = new Float64Array(2 * n - 1), depth = new Float64Array(2 * n - 1), lines = [];
+  order.forEach((sequence, k) => place[sequence] = k + .5);
+  heights.forEach((height, k) => {
+    const a = joins[2 * k], b = joins[2 * k + 1];
+    place[n + k] = (place[a] + place[b]) / 2;
+    depth[n + k] = height;
+    lines.push([place[a], place[b], height, depth[a], depth[b]]);
+  });
+  return {lines, top: heights.length ? heights[heights.length - 1] || 1 : 1};
+}
+
+class PairMap {
+  /**
+   * `sides`: rows and columns, each {names, order, joins, heights}; `cells`: the row of the table in each cell, -1 for
+   * none; `told(row)`: what is said of a row; `onChoose(row)`.
+   */
+  constructor(canvas, host, sides, cells, {told, onChoose}) {
+    Object.assign(this, {canvas, host, sides, cells, told, onChoose, chosen: -1, cursor: null});
+    this.n = sides.map((side) => side.names.length);
+    for (const side of new Set(sides)) {
+      side.tree = drawnTree(side.order, side.joins, side.heights);
+      side.asGiven = Uint32Array.from(side.names, (_, k) => k);
+    }
+    this.image = new OffscreenCanvas(this.n[1], this.n[0]);
+    this.isByTree = true;
+    this.whole(false);
+    this.listen();
+  }
+  get orders() {
+    return this.sides.map((side) => this.isByTree ? side.order : side.asGiven);
+  }
+  whole(isDrawn = true) {
+    this.view = {top: 0, left: 0, rows: this.n[0], columns: this.n[1]};
+    if (isDrawn) this.draw();
+  }
+  /** Colours the cells by numbers of the table's rows. */
+  colour(values, least, most, format) {
+    Object.assign(this, {values, least, most, format});
+    this.paint();
+    this.draw();
+  }
+  setOrder(isByTree) {
+    this.isByTree = isByTree;
+    this.cursor = null;
+    this.paint();
+    this.draw();
+  }
+  setTheme(isDark) {
+    this.isDark = isDark;
+    if (this.values) this.paint(), this.draw();
+  }
+  /** 256 shades from the least to the most. */
+  shades() {
+    const stops =
+      SHADES[this.isDark ? "dark" : "light"].map((hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)));
+    return Array.from({length: 256}, (_, k) => {
+      const at = k / 255 * (stops.length - 1), i = Math.min(Math.floor(at), stops.length - 2);
+      return stops[i].map((value, c) => Math.round(value + (stops[i + 1][c] - value) * (at - i)));
+    });
+  }
+  paint() {
+    const [rows, columns] = this.orders, nColumns = this.n[1], {cells, values, least} = this;
+    const picture = new ImageData(nColumns, this.n[0]), colours = new Uint32Array(picture.data.buffer);
+    const table = Uint32Array.from(this.shades(), ([r, g, b]) => r | g << 8 | b << 16 | 255 << 24);
+    const scale = 255 / (this.most - least || 1);
+    for (let y = 0, k = 0; y < rows.length; y++) {
+      const line = rows[y] * nColumns;
+      for (let x = 0; x < nColumns; x++, k++) {
+        const row = cells[line + columns[x]];
+        if (row >= 0) colours[k] = table[clamp(Math.round((values[row] - least) * scale), 0, 255)];
+      }
+    }
+    this.image.getContext("2d").putImageData(picture, 0, 0);
+  }
+  /** Where things stand, in the page's pixels. */
+  layout() {
+    const width = this.host.clientWidth - 24, side = Math.max(120, Math.min(width - TREE - NAMES, 520));
+    const box = {x: TREE, y: TREE, width: width - TREE - NAMES, height: side};
+    if (this.n[0] === this.n[1]) box.width = Math.min(box.width, side);
+    return {width, height: TREE + side + NAMES + LEGEND, box};
+  }
+  draw() {
+    if (!this.values || this.host.clientWidth < 60) return;
+    const {width, height, box} = this.layout(), brush = brushOf(this.canvas, width, height), ink = inks(),
+                          {view} = this;
+    this.box = box;
+    brush.fillStyle = ink.empty;
+    brush.fillRect(box.x, box.y, box.width, box.height);
+    brush.imageSmoothingEnabled = view.columns > box.width || view.rows > box.height;
+    brush.drawImage(this.image, view.left, view.top, view.columns, view.rows, box.x, box.y, box.width, box.height);
+    if (this.isByTree) this.drawTree(brush, ink, 0), this.drawTree(brush, ink, 1);
+    this.drawNames(brush, ink);
+    this.drawMarks(brush, ink);
+    this.drawLegend(brush, ink, height);
+  }
+  x(column) {
+    return this.box.x + (column - this.view.left) / this.view.columns * this.box.width;
+  }
+  y(row) {
+    return this.box.y + (row - this.view.top) / this.view.rows * this.box.height;
+  }
+  drawTree(brush, ink, side) {
+    const {box} = this, {lines, top} = this.sides[side].tree, room = TREE - 8;
+    const depth = (height) => 4 + room * (1 - height / top);
+    brush.save();
+    brush.beginPath();
+    side ? brush.rect(box.x, 0, box.width, TREE) : brush.rect(0, box.y, TREE, box.height);
+    brush.clip();
+    brush.beginPath();
+    for (const [a, b, height, depthA, depthB] of lines) {
+      const points = [[a, depthA], [a, height], [b, height], [b, depthB]].map(
+        ([place, h]) => side ? [this.x(place), depth(h)] : [depth(h), this.y(place)]);
+      brush.moveTo(...points[0]);
+      for (const point of points.slice(1)) brush.lineTo(...point);
+    }
+    brush.strokeStyle = ink.quiet;
+    brush.lineWidth = lines.length > 300 ? .5 : 1;
+    brush.stroke();
+    brush.restore();
+  }
+  drawNames(brush, ink) {
+    const {box, view} = this, [rows, columns] = this.orders;
+    const steps = [box.height / view.rows, box.width / view.columns];
+    brush.fillStyle = ink.quiet;
+    const fit = (name, room) => {
+      let text = shown(name);
+      if (brush.measureText(text).width <= room) return text;
+      while (text && brush.measureText(`${text}…`).width > room) text = text.slice(0, -1);
+      return `${text}…`;
+    };
+    brush.textBaseline = "middle";
+    if (steps[0] >= SMALLEST_TEXT) {
+      brush.font = `${Math.min(12, steps[0] - 1)}px ${ink.sans}`;
+      for (let k = Math.ceil(view.top - .5); k < view.top + view.rows - .4; k++)
+        brush.fillText(fit(this.sides[0].names[rows[k]], NAMES - 8), box.x + box.width + 6, this.y(k + .5));
+    } else this.drawHint(brush, box.x + box.width + 6, box.y + 8, this.n[0], 0);
+    if (steps[1] >= SMALLEST_TEXT) {
+      brush.font = `${Math.min(12, steps[1] - 1)}px ${ink.sans}`;
+      for (let k = Math.ceil(view.left - .5); k < view.left + view.columns - .4; k++) {
+        brush.save();
+        brush.translate(this.x(k + .5), box.y + box.height + 6);
+        brush.rotate(Math.PI / 2);
+        brush.fillText(fit(this.sides[1].names[columns[k]], NAMES - 8), 0, 0);
+        brush.restore();
+      }
+    } else this.drawHint(brush, box.x, box.y + box.height + 14, this.n[1], 1);
+    brush.textBaseline = "alphabetic";
+  }
+  /** Says how many lines there are where their names have no room. */
+  drawHint(brush, x, y, n, side) {
+    brush.font = `12px ${inks().sans}`;
+    const what = this.sides[0] === this.sides[1] ? "sequence" : side ? "target" : "query";
+    const words = `${n.toLocaleString("en")} ${what === "query" ? "queries" : what + "s"}`;
+    brush.fillText(words, x, y);
+    if (side) brush.fillText("zoom for names", x, y + 16);
+  }
+  /** The cells below the pointer or cursor, and the chosen pair's. */
+  drawMarks(brush, ink) {
+    const {box, view} = this;
+    brush.save();
+    brush.beginPath();
+    brush.rect(box.x - 1, box.y - 1, box.width + 2, box.height + 2);
+    brush.clip();
+    const frame = ([row, column], colour, width) => {
+      brush.strokeStyle = colour;
+      brush.lineWidth = width;
+      const x = this.x(column), y = this.y(row), w = Math.max(5, box.width / view.columns),
+            h = Math.max(5, box.height / view.rows);
+      brush.strokeRect(x, y, w, h);
+    };
+    if (this.chosen >= 0)
+      for (const place of this.placesOf(this.chosen)) frame(place, "#ff9d00", 2);
+    if (this.cursor) frame(this.cursor, ink.text, 1.5);
+    brush.restore();
+    brush.strokeStyle = ink.line;
+    brush.lineWidth = 1;
+    brush.strokeRect(box.x - .5, box.y - .5, box.width + 1, box.height + 1);
+  }
+  /** Cells of a row of the table, as [row, column] of the map. */
+  placesOf(row) {
+    const found = [], [rows, columns] = this.orders, nColumns = this.n[1];
+    const at = this.cells.indexOf(row);
+    if (at < 0) return found;
+    const first = Math.floor(at / nColumns), second = at % nColumns;
+    found.push([rows.indexOf(first), columns.indexOf(second)]);
+    if (this.sides[0] === this.sides[1] && this.cells[second * nColumns + first] === row)
+      found.push([rows.indexOf(second), columns.indexOf(first)]);
+    return found;
+  }
+  drawLegend(brush, ink, height) {
+    const {box} = this, y = height - 20, width = Math.min(240, box.width), shades = this.shades();
+    for (let k = 0; k < width; k++) {
+      brush.fillStyle = `rgb(${shades[Math.floor(k / width * 256)].join(" ")})`;
+      brush.fillRect(box.x + k, y, 1.2, 10);
+    }
+    brush.fillStyle = ink.quiet;
+    brush.font = `11px ${ink.sans}`;
+    brush.textAlign = "right";
+    brush.fillText(this.format(this.least), box.x - 6, y + 9);
+    brush.textAlign = "left";
+    brush.fillText(this.format(this.most), box.x + width + 6, y + 9);
+  }
+
+  /** The cell below the pointer, as [row, column] of the map; null beside it. */
+  at(event) {
+    const {box, view} = this, x = event.offsetX - box.x, y = event.offsetY - box.y;
+    if (x < 0 || y < 0 || x >= box.width || y >= box.height) return null;
+    return [
+      Math.min(this.n[0] - 1, Math.floor(view.top + y / box.height * view.rows)),
+      Math.min(this.n[1] - 1, Math.floor(view.left + x / box.width * view.columns))
+    ];
+  }
+  /** The row of the table in a cell of the map; -1 for none. */
+  rowAt([row, column]) {
+    const [rows, columns] = this.orders;
+    return this.cells[rows[row] * this.n[1] + columns[column]];
+  }
+  namesAt([row, column]) {
+    const [rows, columns] = this.orders;
+    return [this.sides[0].names[rows[row]], this.sides[1].names[columns[column]]].map(shown);
+  }
+  describe(place) {
+    const row = this.rowAt(place), [a, b] = this.namesAt(place);
+    return row < 0 ? `${a}\n${b}\n${a === b && this.sides[0] === this.sides[1] ? "itself" : "no row"}` : this.told(row);
+  }
+  /** Enlarges by a factor about a place, given as shares of the box. */
+  zoom(factor, shareX = .5, shareY = .5) {
+    const {view} = this, [n, m] = this.n;
+    const rows = clamp(view.rows / factor, Math.min(n, 4), n),
+          columns = clamp(view.columns / factor, Math.min(m, 4), m);
+    this.view = {
+      top: clamp(view.top + (view.rows - rows) * shareY, 0, n - rows),
+      left: clamp(view.left + (view.columns - columns) * shareX, 0, m - columns),
+      rows,
+      columns
+    };
+    this.draw();
+  }
+  /** Brings a cell into view. */
+  reveal([row, column]) {
+    const {view} = this;
+    const into = (first, length, at) => at < first ? at : at + 1 > first + length ? at + 1 - length : first;
+    view.top = into(view.top, view.rows, row), view.left = into(view.left, view.columns, column);
+  }
+  listen() {
+    const {canvas} = this;
+    canvas.addEventListener("wheel", (event) => {
+      if (!this.at(event)) return;
+      event.preventDefault();
+      const {box} = this;
+      this.zoom(
+        Math.exp(-event.deltaY / 400), (event.offsetX - box.x) / box.width, (event.offsetY - box.y) / box.height);
+    }, {passive: false});
+    canvas.addEventListener("pointerdown", (event) => this.grab(event));
+    canvas.addEventListener("pointermove", (event) => {
+      const place = event.buttons ? null : this.at(event);
+      tip(place ? this.describe(place) : "", event);
+    });
+    canvas.addEventListener("pointerleave", () => tip(""));
+    canvas.addEventListener("dblclick", () => this.whole());
+    canvas.addEventListener("blur", () => {
+      this.cursor = null;
+      this.draw();
+    });
+    canvas.addEventListener("keydown", (event) => this.press(event));
+  }
+  /** Drags the map; where the pointer did not move it is a click. */
+  grab(event) {
+    if (event.button || !this.at(event)) return;
+    const {canvas, box} = this, start = {...this.view}, place = this.at(event);
+    let isMoved = false;
+    canvas.setPointerCapture(event.pointerId);
+    const move = (moved) => {
+      const dx = moved.clientX - event.clientX, dy = moved.clientY - event.clientY;
+      isMoved ||= Math.hypot(dx, dy) > 4;
+      if (!isMoved) return;
+      this.view.left = clamp(start.left - dx / box.width * start.columns, 0, this.n[1] - start.columns);
+      this.view.top = clamp(start.top - dy / box.height * start.rows, 0, this.n[0] - start.rows);
+      this.draw();
+    };
+    canvas.addEventListener("pointermove", move);
+    canvas.addEventListener("pointerup", () => {
+      canvas.removeEventListener("pointermove", move);
+      if (!isMoved && this.rowAt(place) >= 0) this.onChoose(this.rowAt(place));
+    }, {once: true});
+  }
+  press(event) {
+    const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
+    if (event.key in moves) {
+      const [down, right] = moves[event.key],
+                   [row, column] = this.cursor ?? [Math.floor(this.view.top), Math.floor(this.view.left)];
+      this.cursor =
+        this.cursor ? [clamp(row + down, 0, this.n[0] - 1), clamp(column + right, 0, this.n[1] - 1)] : [row, column];
+      this.reveal(this.cursor);
+      say(this.describe(this.cursor));
+    } else if (event.key === "Enter" && this.cursor && this.rowAt(this.cursor) >= 0)
+      this.onChoose(this.rowAt(this.cursor));
+    else if (event.key === "+" || event.key === "=") this.zoom(1.5);
+    else if (event.key === "-") this.zoom(1 / 1.5);
+    else if (event.key === "0") this.whole();
+    else return;
+    event.preventDefault();
+    this.draw();
+  }
+  choose(row) {
+    this.chosen = row;
+    this.draw();
+  }
+}

@@ -1,0 +1,275 @@
+/* The report of pairs: its columns, and what its parts tell each other. */
+const asShare = (value) => value.toFixed(4), asNumber = (value) => value.toLocaleString("en");
+
+class PairsReport {
+  constructor(report) {
+    const {data, arrays} = report;
+    Object.assign(this, {report, data, arrays, nRows: arrays.score.length, chosen: -1});
+    this.sides = ["query", "target"].slice(0, data.names.length).map((role, k) => this.side(role, data.names[k]));
+    this.sides[1] ??= this.sides[0];
+    this.pathBegins = begins(arrays.path_sizes);
+    this.measure();
+    this.tell();
+    this.table = new Table(element("table"), this.columns(), this.nRows, "Pairs", {
+      onChoose: (row) => this.choose(row, "table"),
+      onRows: (rows) => this.tellRows(rows),
+    });
+    this.addMap();
+    this.addHistogram();
+    this.listen();
+    if (this.nRows) this.table.sort("score"), this.choose(this.table.rows[0]);
+  }
+  side(role, names) {
+    const {arrays} = this, lengths = arrays[`${role}_lengths`];
+    const found = {names, lengths, begins: begins(lengths), letters: arrays[`${role}_letters`]};
+    for (const name of ["order", "joins", "heights"]) found[name] = arrays[`${role}_${name}`];
+    return found;
+  }
+  letters(side, k) {
+    const {letters, begins, lengths} = this.sides[side];
+    let text = "";
+    for (let at = begins[k], end = at + lengths[k]; at < end; at += 8192)
+      text += String.fromCharCode(...letters.subarray(at, Math.min(at + 8192, end)));
+    return text;
+  }
+
+  /** Identity, similarity and what is shared, of each row. */
+  measure() {
+    const {arrays, nRows} = this, {query_index: query, target_index: target} = arrays, [a, b] = this.sides;
+    const identity = new Float64Array(nRows), similarity = new Float64Array(nRows), shared = new Float64Array(nRows);
+    for (let row = 0; row < nRows; row++) {
+      const n = Math.max(1, arrays.n_columns[row]);
+      identity[row] = arrays.n_identical[row] / n, similarity[row] = arrays.n_similar[row] / n;
+      const shorter = Math.min(a.lengths[query[row]], b.lengths[target[row]]);
+      shared[row] = arrays.n_identical[row] / Math.max(1, shorter);
+    }
+    this.numbers = {score: arrays.score, identity, shared, similarity, columns: arrays.n_columns, gaps: arrays.n_gaps};
+  }
+  columns() {
+    const {arrays, numbers} = this, [a, b] = this.sides;
+    const number = (name, values, title = name, width = 88, format = asNumber) =>
+      ({name, title, width, values, format});
+    const share = (name) => number(name, numbers[name], name, 100, asShare);
+    const found = [
+      {name: "query", title: "query", width: 210, codes: arrays.query_index, words: a.names},
+      {name: "target", title: "target", width: 210, codes: arrays.target_index, words: b.names},
+    ];
+    if (arrays.strand) {
+      const codes = Uint8Array.from(arrays.strand, (strand) => Number(strand < 0));
+      found.push({name: "strand", title: "strand", width: 84, codes, words: ["+", "-"]});
+    }
+    found.push(number("score", arrays.score), share("identity"), share("shared"), share("similarity"));
+    found.push(number("columns", arrays.n_columns), number("gaps", arrays.n_gaps));
+    for (const name of ["query_start", "query_end", "target_start", "target_end"])
+      found.push(number(name, arrays[name], name.replace("_", " "), 104));
+    return found;
+  }
+
+  tell() {
+    const {data, nRows, sides: [a, b]} = this, made = given("made-of");
+    const of = a === b ? counted(a.names.length, "sequence") :
+                         `${a.names.length.toLocaleString("en")} queries and ${counted(b.names.length, "target")}`;
+    element("facts").textContent = `${counted(data.n_pairs, "pair")} of ${of}${data.mode ? ` · ${data.mode}` : ""}`;
+    const {command, tropalign, ...parameters} = made;
+    const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, nRows);
+    fillTerms(element("summary"), {
+      pairs: data.n_pairs.toLocaleString("en"),
+      sequences: of,
+      ...nRows && {
+        "mean identity": mean(this.numbers.identity).toFixed(4),
+        "mean score": mean(this.numbers.score).toFixed(1),
+      },
+      ...parameters,
+      command,
+    });
+    const leftOut = element("left-out");
+    leftOut.hidden = nRows === data.n_pairs;
+    leftOut.textContent = `The ${nRows.toLocaleString("en")} pairs with the best scores, of ${
+      data.n_pairs.toLocaleString("en")}: a page holds no more. The other formats hold all.`;
+  }
+  tellRows(rows) {
+    element("rows-shown").textContent = rows.length === this.nRows ?
+      counted(rows.length, "row") :
+      `${asNumber(rows.length)} of ${counted(this.nRows, "row")}`;
+  }
+
+  addMap() {
+    const {arrays, numbers} = this;
+    if (!arrays.cells) {
+      element("map").hidden = true, element("no-map").hidden = false;
+      element("no-map").textContent =
+        this.nRows ? "There are too many sequences for a map." : "There is no pair to map.";
+      for (const control of document.querySelectorAll("[id^=map-]:is(select, button)")) control.disabled = true;
+      return;
+    }
+    const told = (row) => {
+      const [a, b] = this.namesOf(row);
+      return `${a}\n${b}\nidentity ${asShare(numbers.identity[row])} · shared ${asShare(numbers.shared[row])} · score ${
+        asNumber(numbers.score[row])}`;
+    };
+    this.map = new PairMap(element("map"), element("map-inside"), this.sides, arrays.cells, {
+      told,
+      onChoose: (row) => this.choose(row, "map"),
+    });
+    const by = element("map-of");
+    for (const name of ["identity", "shared", "similarity", "score"]) by.add(new Option(name, name));
+    by.value = this.data.mode === "local" ? "shared" : "identity";
+    const colour = () => {
+      const values = numbers[by.value], [least, most] = extremes(values);
+      this.map.colour(values, least, most, by.value === "score" ? asNumber : (value) => value.toFixed(2));
+    };
+    by.addEventListener("change", colour);
+    colour();
+    element("map-order").addEventListener("change", (event) => this.map.setOrder(event.target.value === "tree"));
+    element("map-larger").addEventListener("click", () => this.map.zoom(1.5));
+    element("map-smaller").addEventListener("click", () => this.map.zoom(1 / 1.5));
+    element("map-whole").addEventListener("click", () => this.map.whole());
+    this.report.drawnBy(() => this.map.setTheme(this.report.isDark), element("map-inside"));
+  }
+  addHistogram() {
+    const of = element("histogram-of");
+    for (const name of Object.keys(this.numbers)) of.add(new Option(name, name));
+    of.value = "identity";
+    this.histogram = new Histogram(element("histogram"), (from, to) => {
+      const isLast = to === this.histogram.to,
+            text = from === null ? "" : `${+ from.toPrecision(6)}..${+ to.toPrecision(6)}`;
+      this.table.filter(of.value, text && isLast ? `${+ from.toPrecision(6)}..` : text);
+    });
+    const show = () => {
+      const values = this.numbers[of.value], isShare = ["identity", "shared", "similarity"].includes(of.value);
+      const [least, most] = isShare ? [0, 1] : extremes(values);
+      this.histogram.show(
+        values, least, most, isShare ? (value) => value.toFixed(2) : (value) => asNumber(Math.round(value)));
+    };
+    of.addEventListener("change", show);
+    show();
+    this.report.drawnBy(() => this.histogram.draw(), element("histogram").parentElement);
+  }
+
+  listen() {
+    const on = (id, event, act) => element(id).addEventListener(event, act);
+    on("find", "input", (event) => this.table.find(event.target.value));
+    on("clear", "click", () => {
+      element("find").value = "";
+      this.table.clear();
+      this.histogram.range = null;
+      this.histogram.draw();
+    });
+    on("save", "click", () => saveFile("pairs.tsv", this.table.tsv()));
+    on("show-alignment", "click", () => this.show("alignment"));
+    on("show-dots", "click", () => this.show("dots-view"));
+    on("dots-word", "change", () => this.drawDots());
+    for (let length = 1; length <= 16; length++) element("dots-word").add(new Option(length, length));
+    this.report.drawnBy(() => this.drawPair(), element("pair"));
+  }
+  show(part) {
+    for (const [id, button] of [["alignment", "show-alignment"], ["dots-view", "show-dots"]]) {
+      element(id).hidden = id !== part;
+      element(button).setAttribute("aria-pressed", id === part);
+    }
+    this.drawPair();
+  }
+  namesOf(row) {
+    const {query_index: query, target_index: target} = this.arrays;
+    return [this.sides[0].names[query[row]], this.sides[1].names[target[row]]].map(shown);
+  }
+
+  /** A pair: its row, its cell, its alignment. */
+  choose(row, from) {
+    this.chosen = row;
+    if (from !== "table") this.table.choose(row, false);
+    this.map?.choose(row);
+    const [a, b] = this.namesOf(row), {numbers, arrays} = this;
+    element("pair-title").textContent = `${a} × ${b}`;
+    element("pair-note").hidden = true;
+    const strand = arrays.strand?.[row] < 0 ? "reverse strand, " : "";
+    fillTerms(element("pair-facts"), {
+      query: `${a}: ${strand}${arrays.query_start[row]} to ${arrays.query_end[row]} of ${
+        asNumber(this.sides[0].lengths[arrays.query_index[row]])}`,
+      target: `${b}: ${arrays.target_start[row]} to ${arrays.target_end[row]} of ${
+        asNumber(this.sides[1].lengths[arrays.target_index[row]])}`,
+      alignment: `score ${asNumber(numbers.score[row])} · identity ${asShare(numbers.identity[row])} · similarity ${
+        asShare(numbers.similarity[row])} · ${counted(numbers.columns[row], "column")} · ${
+        counted(numbers.gaps[row], "gap residue")}`,
+    });
+    this.pair = null;
+    this.drawPair();
+  }
+  /** Letters of the chosen pair on the strand that was aligned, its path, and where it begins. */
+  pairOf(row) {
+    const {arrays, data} = this, query = this.letters(0, arrays.query_index[row]), isReverse = arrays.strand?.[row] < 0;
+    return {
+      query: isReverse ? otherStrand(query, data.complements) : query,
+      target: this.letters(1, arrays.target_index[row]),
+      queryStart: isReverse ? query.length - arrays.query_end[row] : arrays.query_start[row],
+      targetStart: arrays.target_start[row],
+      runs: runsAt(arrays.paths, this.pathBegins[row], this.pathBegins[row] + arrays.path_sizes[row]),
+      codes: data.codes,
+      isReverse,
+    };
+  }
+  drawPair() {
+    if (this.chosen < 0) return;
+    if (!this.sides[0].letters) {
+      element("alignment")
+        .replaceChildren(
+          made("p", "note", "The sequences have too many letters for a page: look at the other formats."));
+      return;
+    }
+    if (!this.pair) {
+      this.pair = this.pairOf(this.chosen);
+      const {query, target, queryStart, targetStart, runs, codes} = this.pair;
+      this.pair.rows = alignedRows(query, target, queryStart, targetStart, runs, codes);
+      element("dots-word").value = usualWord(query.length, target.length, this.data.complements ? 4 : 20);
+    }
+    if (element("alignment").hidden) return this.drawDots();
+    const {query, queryStart, targetStart, rows, isReverse} = this.pair;
+    if (!rows.top)
+      return element("alignment")
+        .replaceChildren(made("p", "note", "This alignment is empty: no residues are paired."));
+    const ends = {
+      topStart: isReverse ? query.length - queryStart : queryStart,
+      bottomStart: targetStart,
+      topStep: isReverse ? -1 : 1
+    };
+    drawAlignment(element("alignment"), rows, ends);
+  }
+  drawDots() {
+    const length = Number(element("dots-word").value), [a, b] = this.namesOf(this.chosen);
+    const nDots = drawDots(element("dots"), element("pair"), {...this.pair, length});
+    element("dots").setAttribute(
+      "aria-label", `Dot plot of ${a} and ${b}: ${counted(nDots, "equal word")} of ${counted(length, "letter")}`);
+  }
+}
+
+/** Where each of some pieces begins, from their sizes. */
+function begins(sizes) {
+  const found = new Float64Array(sizes.length);
+  for (let k = 1; k < sizes.length; k++) found[k] = found[k - 1] + sizes[k - 1];
+  return found;
+}
+
+function extremes(values) {
+  let least = Infinity, most = -Infinity;
+  for (const value of values) least = Math.min(least, value), most = Math.max(most, value);
+  return values.length ? [least, most] : [0, 1];
+}
+
+/** Runs [kind, length] of a path: numbers length << 2 | kind in bytes of 7 bits, the lowest first. */
+function runsAt(bytes, begin, end) {
+  const runs = [];
+  for (let at = begin, value = 0, factor = 1; at < end; at++) {
+    value += (bytes[at] & 127) * factor, factor *= 128;
+    if (bytes[at] < 128) runs.push([value % 4, Math.floor(value / 4)]), value = 0, factor = 1;
+  }
+  return runs;
+}
+
+function otherStrand(text, complements) {
+  let found = "";
+  for (let k = text.length - 1; k >= 0; k--) found += String.fromCharCode(complements[text.charCodeAt(k)]);
+  return found;
+}
+
+let page = null;
+openReport((report) => page = new PairsReport(report));

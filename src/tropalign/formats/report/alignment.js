@@ -1,0 +1,67 @@
+/* Two aligned sequences as coloured lines. */
+const MARKS = {
+  "|": "equal",
+  ".": "different",
+  " ": "gap"
+},
+      LONGEST = 12_000;
+
+/**
+ * The columns of a path: query, middle (| equal, . different, a space beside a gap) and target. `runs` are
+ * [kind, length], of kind 0 (two residues), 1 (the query's) or 2 (the target's); `codes`: which letters are equal.
+ */
+function alignedRows(query, target, queryStart, targetStart, runs, codes) {
+  let top = "", middle = "", bottom = "", i = queryStart, j = targetStart;
+  for (const [kind, length] of runs) {
+    top += kind === 2 ? "-".repeat(length) : query.slice(i, i + length);
+    bottom += kind === 1 ? "-".repeat(length) : target.slice(j, j + length);
+    if (kind) middle += " ".repeat(length);
+    else
+      for (let k = 0; k < length; k++)
+        middle += codes[query.charCodeAt(i + k)] === codes[target.charCodeAt(j + k)] ? "|" : ".";
+    if (kind !== 2) i += length;
+    if (kind !== 1) j += length;
+  }
+  return {top, middle, bottom};
+}
+
+/**
+ * Draws rows in blocks that fit the host. `ends`: {topStart, bottomStart} count residues from 0; `topStep` is -1 where
+ * the query's residues are counted down, as its other strand was aligned.
+ */
+function drawAlignment(host, rows, {topStart, bottomStart, topStep = 1}) {
+  const letters = Math.floor((host.clientWidth - 30) / 7.55) - 18,
+        width = clamp(Math.floor(letters / 10) * 10, 20, 120);
+  const nColumns = rows.top.length, end = Math.min(nColumns, LONGEST), blocks = [];
+  let i = topStart, j = bottomStart;
+  const digits = Math.max(4, String(Math.max(topStart, bottomStart) + nColumns).length);
+  for (let begin = 0; begin < end; begin += width) {
+    const block = made("pre", "alignment"), upTo = Math.min(end, begin + width);
+    const [top, middle, bottom] = [rows.top, rows.middle, rows.bottom].map((row) => row.slice(begin, upTo));
+    const nTop = top.length - count(top, "-"), nBottom = bottom.length - count(bottom, "-");
+    const line = (first, text, last) => block.append(
+      made("span", "place", String(first).padStart(digits) + " "), ...runsOf(text, middle),
+      made("span", "place", ` ${last}\n`));
+    line(i + (nTop && topStep > 0 ? 1 : 0), top, i + topStep * nTop + (topStep < 0 && nTop ? 1 : 0));
+    block.append(made("span", "place", " ".repeat(digits + 1)), made("span", "middle", middle), "\n");
+    line(j + (nBottom ? 1 : 0), bottom, j + nBottom);
+    i += topStep * nTop, j += nBottom;
+    blocks.push(block);
+  }
+  if (end < nColumns) blocks.push(made("p", "note", `... and ${counted(nColumns - end, "more column")}`));
+  host.replaceChildren(...blocks);
+}
+
+function count(text, letter) {
+  return text.split(letter).length - 1;
+}
+
+/** Letters as spans, one per run of equal marks. */
+function runsOf(text, middle) {
+  const spans = [];
+  for (const [run] of middle.matchAll(/\|+|\.+| +/g)) {
+    const begin = spans.reduce((n, span) => n + span.textContent.length, 0);
+    spans.push(made("span", MARKS[run[0]], text.slice(begin, begin + run.length)));
+  }
+  return spans;
+}

@@ -1,0 +1,75 @@
+/* A histogram whose bars choose ranges. */
+class Histogram {
+  /**
+   * `onRange(from, to)` hears of the bars between which somebody dragged, or of one that was clicked; null, null: of
+   * none.
+   */
+  constructor(canvas, onRange) {
+    Object.assign(this, {canvas, onRange, range: null});
+    const at = (event) => clamp(Math.floor((event.offsetX - this.left) / this.step), 0, this.counts.length - 1);
+    canvas.addEventListener("pointerdown", (event) => {
+      const first = at(event);
+      canvas.setPointerCapture(event.pointerId);
+      const move = (moved) => this.choose(Math.min(first, at(moved)), Math.max(first, at(moved)));
+      const old = this.range;
+      move(event);
+      canvas.addEventListener("pointermove", move);
+      canvas.addEventListener("pointerup", (up) => {
+        canvas.removeEventListener("pointermove", move);
+        const isSame = old && this.range && old[0] === this.range[0] && old[1] === this.range[1];
+        if (isSame && at(up) === first) this.range = null;  // the same once more: all
+        this.draw();
+        this.onRange(...(this.range ? [this.edge(this.range[0]), this.edge(this.range[1] + 1)] : [null, null]));
+      }, {once: true});
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const k = at(event), last = k === this.counts.length - 1 ? "" : "below ";
+      tip(
+        `${this.format(this.edge(k))} to ${last}${this.format(this.edge(k + 1))}: ${
+          this.counts[k].toLocaleString("en")}`,
+        event);
+    });
+    canvas.addEventListener("pointerleave", () => tip(""));
+  }
+  /** Shows numbers. `from` and `to`: the axis; `format(value)`: its labels. */
+  show(values, from, to, format, nBars = 50) {
+    const counts = new Uint32Array(nBars), scale = nBars / (to - from || 1);
+    for (let k = 0; k < values.length; k++) counts[clamp(Math.floor((values[k] - from) * scale), 0, nBars - 1)]++;
+    Object.assign(this, {counts, from, to: to > from ? to : from + 1, format, range: null});
+    this.canvas.setAttribute(
+      "aria-label",
+      `Histogram of ${counted(values.length, "value")} from ${format(from)} to ${format(to)}; the most, ${
+        Math.max(...counts)}, near ${format(this.edge(counts.indexOf(Math.max(...counts))))}`);
+    this.draw();
+  }
+  edge(k) {
+    return this.from + (this.to - this.from) * k / this.counts.length;
+  }
+  choose(first, last) {
+    this.range = [first, last];
+    this.draw();
+  }
+  draw() {
+    if (!this.counts) return;
+    const width = this.canvas.parentElement.clientWidth - 24, height = 140, floor = height - 20, ink = inks();
+    if (width < 40) return;
+    const brush = brushOf(this.canvas, width, height), most = Math.max(1, ...this.counts);
+    this.left = 8, this.step = (width - 16) / this.counts.length;
+    this.counts.forEach((count, k) => {
+      const isIn = !this.range || (k >= this.range[0] && k <= this.range[1]);
+      const bar = count ? Math.max(1, count / most * (floor - 18)) : 0;
+      brush.fillStyle = isIn ? ink.accent : ink.faint;
+      brush.fillRect(this.left + k * this.step + .5, floor - bar, Math.max(1, this.step - 1), bar);
+    });
+    brush.fillStyle = ink.line;
+    brush.fillRect(this.left, floor, width - 16, 1);
+    brush.fillStyle = ink.quiet;
+    brush.font = `11px ${ink.sans}`;
+    brush.fillText(`${most.toLocaleString("en")} at most`, this.left, 11);
+    for (let k = 0; k <= 4; k++) {
+      brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
+      brush.fillText(
+        this.format(this.from + (this.to - this.from) * k / 4), this.left + (width - 16) * k / 4, height - 5);
+    }
+  }
+}

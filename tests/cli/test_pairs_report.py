@@ -1,0 +1,101 @@
+"""`tropalign pairs --html` as a run: beside other outputs, in shards, taken up again, compressed; what is refused."""
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from tropalign.cli.main import main
+
+
+def with_report(few, tmp_path, *arguments, name="report.html"):
+    """Runs in the folder, so that commands are the same wherever it is; gives table and report."""
+    os.chdir(tmp_path)
+    assert main(["pairs", few, "-q", *arguments, "-o", "table.tsv", "--html", name]) == 0
+    return Path("table.tsv").read_bytes(), Path(name).read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+
+def rows_of(table):
+    return [line for line in table.splitlines() if not line.startswith(b"#")]
+
+
+def test_the_report_stands_beside_any_output(few, tmp_path, capfdbinary):
+    assert main(["pairs", few, "-q", "-o", "alone.tsv"]) == 0
+    table, report = with_report(few, tmp_path)
+    assert rows_of(table) == rows_of(Path("alone.tsv").read_bytes())
+    assert report.startswith(b"<!DOCTYPE html>")
+    assert main(["pairs", few, "-q", "--html", "report.html", "-f", "paf"]) == 0
+    assert capfdbinary.readouterr().out.count(b"\tcg:Z:") == len(rows_of(table)) - 1  # less the names of columns
+    assert main(["pairs", few, "-q", "-o", "main.html"]) == 0
+    assert Path("main.html").read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_shards_and_threads_make_no_difference(few, tmp_path, monkeypatch):
+    whole = with_report(few, tmp_path, "-t", "1")
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
+    assert with_report(few, tmp_path, "-t", "3") == whole
+    for k in (1, 2):
+        assert main(["pairs", few, "-q", "--html", "report.html", "--shard", f"{k}/2", "-o", f"{k}.shard"]) == 0
+    assert main(["merge", "2.shard", "1.shard", "-q", "-o", "merged.tsv", "--html", "merged.html"]) == 0
+    assert (Path("merged.tsv").read_bytes(), Path("merged.html").read_bytes()) == whole
+
+
+def test_a_suffix_compresses(few, tmp_path):
+    name = b"report.html"
+    plain = with_report(few, tmp_path)[1]
+    packed = gzip.decompress(with_report(few, tmp_path, name="report.html.gz")[1])
+    assert packed.replace(name + b".gz", name) == plain
+
+
+def test_a_run_that_stopped_goes_on_with_both(few, tmp_path, monkeypatch):
+    from tropalign.pairwise import PairsTask
+
+    whole = with_report(few, tmp_path)
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
+    for name in ("table.tsv", "report.html"):
+        Path(name).unlink()
+    compute = PairsTask.on_cpu
+
+    def fails(task, tile, *arguments):
+        if tile.index == 3:
+            raise KeyboardInterrupt
+        return compute(task, tile, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PairsTask, "on_cpu", fails)
+        assert main(["pairs", few, "-q", "-t", "1", "-o", "table.tsv", "--html", "report.html"]) == 130
+    assert not Path("report.html").exists() and Path("table.tsv.parts").is_dir()
+    assert main(["pairs", few, "-q", "-o", "table.tsv"]) == 3  # another run: it makes no report
+    assert with_report(few, tmp_path) == whole
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "sentence"),
+    [
+        (["--html", "r.html", "--report", "score"], 2, "--html shows alignments: use --report alignment"),
+        (["--html", "r.html", "-f", "matrix"], 2, "--html shows alignments: use --report alignment"),
+        (["-f", "html", "--report", "ends"], 3, "format html shows alignments: use --report alignment"),
+        (["--html", "r.tsv"], 2, "--html r.tsv: end the name in .html"),
+        (["--html", "o.tsv"], 2, "end the name in .html"),
+        (["-o", "o.html", "--html", "o.html"], 2, "o.html"),
+        (["--html", "nowhere/r.html"], 3, "nowhere"),
+        (["--html", "r.html", "--memory", "3M"], 4, "--memory"),
+    ],
+)
+def test_what_is_refused(few, arguments, status, sentence, capsys):
+    assert main(["pairs", few, "-q", *(["-o", "o.tsv"] if "-o" not in arguments else []), *arguments]) == status
+    told = capsys.readouterr().err
+    assert sentence in told and told.count("\n") == 1
+    assert os.listdir() in ([], ["few.fasta"])
+
+
+def test_merge_refuses_what_shards_do_not_hold(few, capsys):
+    assert main(["pairs", few, "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
+    assert main(["merge", "1.shard", "-o", "a.tsv", "--html", "a.html"]) == 2
+    assert "--html: these shards hold none; tropalign pairs --html makes it" in capsys.readouterr().err

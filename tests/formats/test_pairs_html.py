@@ -1,0 +1,440 @@
+"""The report of pairs, in a real browser and out of it."""
+
+import io
+import json
+import re
+import zlib
+from base64 import b64decode
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import average
+from scipy.spatial.distance import pdist, squareform
+
+import tropalign
+from formats.conftest import HEADER, context_for, parts_of
+from formats.page import FOREIGN
+from formats.tables import random_table
+from tropalign.errors import InputError
+from tropalign.formats.pair_map import joined, mapped
+from tropalign.formats.pair_paths import packed_paths
+from tropalign.formats.pairs import PairsContext, html
+from tropalign.formats.registry import pairs_writer, restore
+from tropalign.results.alignments import concatenate
+from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "@script@ @data@",
+    'it\'s "quoted" & <b>bold</b>',
+    "right\u202eleft\u2028next",
+    "日本語 كلب",
+    "x" * 500,
+]
+MKV = "MKVLAWGKVLMMKHEAGAWGHEEPAWHEAE"
+
+
+def page_of(table, cuts=(), **more):
+    writer, out = pairs_writer("html", HEADER, context_for(table, **more)), io.BytesIO()
+    writer.assemble(parts_of(writer, table, cuts), out)
+    return out.getvalue()
+
+
+def aligned_set(texts, names=None, **options):
+    batch = SequenceBatch.from_strings(texts, names)
+    options = {"mode": "global", "report": "alignment", **options}
+    return concatenate(list(tropalign.align_all(batch, **options)))
+
+
+def family(n, length=120, seed=0):
+    """Sequences along a random tree: some are near, some far."""
+    random = np.random.default_rng(seed)
+    letters = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)
+    found = [random.choice(letters, length)]
+    while len(found) < n:
+        text = found[random.integers(len(found))].copy()
+        places = random.random(len(text)) < random.choice([0.03, 0.1, 0.4])
+        text[places] = random.choice(letters, int(places.sum()))
+        cut = random.integers(0, 6)
+        found.append(np.delete(text, slice(cut * 7, cut * 7 + random.integers(0, 4))))
+    return [text.tobytes().decode() for text in found]
+
+
+def data_of(page):
+    """The page's JSON and arrays, read as a browser does."""
+    text = page.decode()
+    pieces = {
+        name: re.search(rf'id="{name}">(.*?)</script>', text, re.DOTALL)[1] for name in ("data", "layout", "arrays")
+    }
+    plain, at, arrays = zlib.decompress(b64decode(pieces["arrays"])), 0, {}
+    for name, dtype, length in json.loads(pieces["layout"]):
+        arrays[name] = np.frombuffer(plain, dtype, length, at)
+        at += arrays[name].nbytes
+        assert (at - arrays[name].nbytes) % arrays[name].itemsize == 0
+    assert at == len(plain)
+    return json.loads(pieces["data"]), arrays
+
+
+def unpacked(text):
+    """Runs of a path: LEB128, from its definition."""
+    runs, value, shift = [], 0, 0
+    for byte in text.tolist():
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            runs.append((value & 3, value >> 2))
+            value, shift = 0, 0
+    return runs
+
+
+@pytest.mark.parametrize("lengths", [(3, 1, 2), (31, 32, 4_095, 4_096, 2**20, 2**28 - 1)])
+def test_paths_keep_all_but_what_letters_say(lengths):
+    table = random_table(3, n_rows=40)
+    text, sizes = packed_paths(table)
+    ends = np.cumsum(sizes)
+    for k, row in enumerate(table):
+        wanted = []
+        for op, n in row.operations():
+            kind = {1: 1, 2: 2}.get(op, 0)
+            if wanted and wanted[-1][0] == kind:
+                n += wanted.pop()[1]
+            wanted.append((kind, n))
+        assert unpacked(text[ends[k] - sizes[k] : ends[k]]) == wanted
+    long = table.slice(0, 1)
+    long.cigar_ops = np.array([n << 4 | 7 + k % 2 - 6 * (k % 2) for k, n in enumerate(lengths)], np.uint32)
+    long.cigar_offsets = np.array([0, len(lengths)])
+    assert unpacked(packed_paths(long)[0]) == [(0 if k % 2 == 0 else 2, n) for k, n in enumerate(lengths)]
+
+
+def test_the_tree_is_scipys():
+    points = np.random.default_rng(1).random((40, 3))
+    between = squareform(pdist(points))
+    lines, wanted = joined(between), average(pdist(points))
+    assert lines.heights == pytest.approx(wanted[:, 2])
+    assert sorted(lines.order.tolist()) == list(range(40))
+    assert {frozenset(pair) for pair in lines.joins.tolist()} == {frozenset(map(int, row[:2])) for row in wanted}
+    place = {k: {int(lines.order[k])} for k in range(40)}  # every join's leaves stand side by side
+    clades = [{k} for k in range(40)]
+    for a, b in lines.joins.tolist():
+        clades.append(clades[a] | clades[b])
+        at = sorted(k for k in place if place[k] <= clades[-1])
+        assert at == list(range(at[0], at[-1] + 1))
+
+
+def test_two_sets_are_joined_by_what_they_share():
+    random = np.random.default_rng(2)
+    near = random.random((6, 9)).round(4)
+    query, target = np.divmod(np.arange(54), 9)
+    made = mapped(query, target, near.ravel(), (6, 9), False)
+    assert made.rows.heights == pytest.approx(average(pdist(near))[:, 2])
+    assert made.columns.heights == pytest.approx(average(pdist(near.T))[:, 2])
+    assert (made.cells == np.arange(54).reshape(6, 9)).all()
+
+
+def test_the_page_has_what_the_table_has():
+    table = random_table(5, n_rows=30, alphabet=NUCLEOTIDE, has_strand=True)
+    data, arrays = data_of(page_of(table))
+    assert data["n_pairs"] == 30
+    for k, row in enumerate(table):
+        names = [data["names"][side][arrays[f"{role}_index"][k]] for side, role in enumerate(("query", "target"))]
+        assert names == [row.query, row.target]
+        for name in ("score", "strand", "query_start", "query_end", "target_start", "n_identical", "n_gaps"):
+            assert arrays[name][k] == getattr(row, name)
+
+
+def test_parts_make_no_difference():
+    table = random_table(4, n_rows=23)
+    whole = page_of(table)
+    assert page_of(table, cuts=(1, 9, 20)) == whole
+    writer = pairs_writer("html", HEADER, context_for(table))
+    out = io.BytesIO()
+    restore(json.loads(json.dumps(writer.describe()))).assemble(parts_of(writer, table, (5, 6)), out)
+    assert out.getvalue() == whole
+
+
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_PATH_BYTES"])
+def test_beyond_a_limit_the_best_stay(limit, monkeypatch):
+    table = aligned_set(family(12))
+    monkeypatch.setattr(html, limit, 20 if limit == "MOST_ROWS" else int(packed_paths(table)[1].sum() * 0.4))
+    data, arrays = data_of(page_of(table, cuts=range(5, 66, 5)))
+    n = len(arrays["score"])
+    best = np.argsort(-table.score, kind="stable")
+    kept = np.sort(best[:n])
+    assert data["n_pairs"] == 66 and (n == 20 if limit == "MOST_ROWS" else 0 < n < 66)
+    assert arrays["score"].tolist() == table.score[kept].tolist()
+    text, sizes = packed_paths(table.take(kept))
+    assert arrays["paths"].tobytes() == text.tobytes() and arrays["path_sizes"].tolist() == sizes.tolist()
+
+
+def test_too_many_letters_or_lines_are_left_out(monkeypatch):
+    table = aligned_set(family(5))
+    monkeypatch.setattr(html, "MOST_LETTERS", 10)
+    monkeypatch.setattr(html, "MOST_LINES", 4)
+    _, arrays = data_of(page_of(table))
+    assert not {"query_letters", "cells"} & set(arrays) and len(arrays["paths"]) == 0
+
+
+def test_the_file_needs_nothing_else():
+    text = page_of(aligned_set(family(4))).decode()
+    assert not re.search(r"(?:src|href)\s*=\s*[\"']|@import|url\(|https?:", text)
+
+
+def test_a_damaged_part_is_told():
+    writer = pairs_writer("html", HEADER, PairsContext())
+    with pytest.raises(InputError, match="a finished part is damaged"):
+        writer.assemble([b"nothing"], io.BytesIO())
+
+
+def test_lesser_reports_are_refused():
+    with pytest.raises(InputError, match="format html shows alignments: use --report alignment"):
+        pairs_writer("html", HEADER, PairsContext(report="ends"))
+
+
+def shown_row(page, row):
+    """The pair that is shown is that of a row."""
+    assert page.text("pair-title") == f"{row.query} × {row.target}"
+    return page.lines() == row.aligned()
+
+
+def test_the_table_sorts(opened_report):
+    table = aligned_set(family(20), [f"seq{k}" for k in range(20)])
+    page = opened_report(page_of(table, is_triangle=True))
+    assert page.text("rows-shown") == "190 rows" and page.text("facts").startswith("190 pairs of 20 sequences")
+    by_score = np.argsort(-table.score, kind="stable")
+    assert [int(row[2]) for row in page.rows()] == table.score[by_score][: len(page.rows())].tolist()
+    page.sort("score")
+    assert [int(row[2]) for row in page.rows()][:5] == sorted(table.score.tolist())[:5]
+    page.sort("score")
+    first = table.row(0)
+    assert page.rows()[0][:2] == [first.query, first.target]
+    page.sort("identity")
+    wanted = table.identity[np.argsort(-table.identity, kind="stable")]
+    assert [row[3] for row in page.rows()] == [f"{value:.4f}" for value in wanted[: len(page.rows())]]
+    page.sort("query")  # by the numbers in names: seq2 before seq10
+    page.sort("query")
+    assert page.rows()[0][0] == "seq18"
+    assert page("document.querySelector('[aria-sort=descending]').textContent") == "query ▼"
+
+
+def test_the_table_filters(opened_report):
+    table = aligned_set(family(20), [f"seq{k}" for k in range(20)])
+    page = opened_report(page_of(table, is_triangle=True))
+    low, high = np.quantile(table.identity, [0.4, 0.6]).round(3)
+    page.type("identity", f"{low}..{high}")
+    n = int(((table.identity >= low) & (table.identity <= high)).sum())
+    assert page.text("rows-shown") == f"{n} of 190 rows" and 0 < n < 190
+    field = page.type("identity", "nonsense")
+    assert field.get_attribute("aria-invalid") == "true" and page.text("rows-shown") == "190 rows"
+    field = page.type("identity", ">2")
+    assert page.text("rows-shown") == "0 of 190 rows" and page.rows() == []
+    page.find("clear").click()
+    page.type("query", "SEQ1 !seq12")
+    names = [row.query for row in table]
+    assert page.text("rows-shown") == f"{sum('seq1' in name and name != 'seq12' for name in names)} of 190 rows"
+    page.find("clear").click()
+    page.find("find").send_keys("seq7")
+    assert page.text("rows-shown") == "19 of 190 rows"
+    assert len(page("page.table.tsv()").splitlines()) == 20
+
+
+def test_a_row_shows_its_alignment(opened_report):
+    table = aligned_set(family(8, 300), [f"seq{k}" for k in range(8)], mode="local")
+    page = opened_report(page_of(table, is_triangle=True))
+    for k in (0, 13, 27):
+        page(f"page.table.choose({k})")
+        assert shown_row(page, table.row(k))
+    row = table.row(27)
+    first = page("document.querySelector('pre.alignment').textContent").splitlines()
+    assert first[0].split()[0] == str(row.query_start + 1) and first[2].split()[0] == str(row.target_start + 1)
+    last = page("[...document.querySelectorAll('pre.alignment')].pop().textContent").splitlines()
+    assert last[0].split()[-1] == str(row.query_end) and last[2].split()[-1] == str(row.target_end)
+
+
+def test_random_rows_are_shown_as_they_are(opened_report, any_table):
+    """Both strands, empty alignments, letters in lower case, U, X and N."""
+    page = opened_report(page_of(any_table))
+    for k, row in enumerate(any_table):
+        page(f"page.choose({k})")
+        if row.n_columns:
+            assert shown_row(page, row), k
+            n = row.n_identical
+            assert page("document.querySelectorAll('.alignment .equal').length > 0") == (n > 0)
+        else:
+            assert "This alignment is empty" in page.text("alignment")
+
+
+def test_places_count_down_on_the_other_strand(opened_report):
+    table = concatenate(list(tropalign.align_all(
+        {"a": "AACGGGTTTACCA"}, {"b": "GGTAAACCCGTT"}, mode="local", strand="both", report="alignment"
+    )))  # fmt: skip
+    row = table.row(0)
+    page = opened_report(page_of(table))
+    text = page("document.querySelector('pre.alignment').textContent").splitlines()[0].split()
+    assert row.strand == -1 and text == [str(row.query_end), row.aligned()[0], str(row.query_start + 1)]
+
+
+def test_a_cell_of_the_map_is_its_pair(opened_report):
+    names = [f"seq{k}" for k in range(15)]
+    table = aligned_set(family(15), names)
+    page = opened_report(page_of(table, is_triangle=True))
+    for place in ([0, 14], [9, 2], [3, 12]):
+        x, y = page(
+            "[page.map.x(arguments[1] + .5), page.map.y(arguments[0] + .5)]"
+            ".map((v, k) => v - page.map.canvas[k ? 'clientHeight' : 'clientWidth'] / 2)", *place
+        )  # fmt: skip
+        page.mouse().move_to_element_with_offset(page.find("map"), round(x), round(y)).click().perform()
+        a, b = page("page.map.namesAt(arguments[0])", place)
+        row = next(row for row in table if {row.query, row.target} == {a, b})
+        assert page("document.getElementById('tip').textContent").startswith(f"{row.query}\n{row.target}\nidentity ")
+        assert f"identity {row.identity:.4f}" in page("document.getElementById('tip').textContent")
+        assert shown_row(page, row)
+        assert page("document.querySelector('[aria-selected=true]').firstChild.textContent") == row.query
+
+
+def test_the_map_by_keys(opened_report):
+    from selenium.webdriver import Keys
+
+    table = aligned_set(family(15), [f"seq{k}" for k in range(15)])
+    page = opened_report(page_of(table, is_triangle=True))
+    page.find("map").send_keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ENTER)
+    assert page("page.map.cursor") == [0, 2]
+    a, b = page("page.map.namesAt([0, 2])")
+    row = next(row for row in table if {row.query, row.target} == {a, b})
+    assert shown_row(page, row) and f"identity {row.identity:.4f}" in page(
+        "document.getElementById('status').textContent"
+    )
+    page.find("map").send_keys("+")
+    assert page("page.map.view.rows") == pytest.approx(10)
+    page.find("map").send_keys("0")
+    assert page("page.map.view") == {"top": 0, "left": 0, "rows": 15, "columns": 15}
+    page.find("table").send_keys(Keys.HOME, Keys.ARROW_DOWN)
+    second = np.argsort(-table.score, kind="stable")[1]
+    assert page("page.chosen") == second
+
+
+def pixel(page, place):
+    """The colour in the middle of a cell; read from a copy, as browsers advise."""
+    return page("""((place) => {
+      const map = page.map, dpr = window.devicePixelRatio, brush = new OffscreenCanvas(1, 1).getContext("2d");
+      brush.drawImage(map.canvas, -dpr * map.x(place[1] + .5), -dpr * map.y(place[0] + .5));
+      return [...brush.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    })(arguments[0])""", place)  # fmt: skip
+
+
+def test_colours_of_the_map_follow_the_numbers(opened_report):
+    table = aligned_set(family(15), [f"seq{k}" for k in range(15)])
+    page = opened_report(page_of(table, is_triangle=True))
+    cells = [(row, column) for row in range(15) for column in range(row)][:40]
+    names = [page("page.map.namesAt(arguments[0])", cell) for cell in cells]
+    of_pair = {frozenset((row.query, row.target)): row for row in table}
+    for value, places in (("identity", 4), ("score", 0)):
+        page.choose("map-of", value)
+        found = sorted(
+            (getattr(of_pair[frozenset(pair)], value), sum(pixel(page, cell)))
+            for pair, cell in zip(names, cells, strict=True)
+        )
+        brightness = [light for _, light in found]
+        assert brightness == sorted(brightness, reverse=True) and len(set(brightness)) > 5, places
+    page.choose("map-order", "input")
+    assert page("page.map.namesAt([0, 3])") == ["seq0", "seq3"]
+
+
+def test_a_histogram_chooses_a_range(opened_report):
+    table = aligned_set(family(15))
+    page = opened_report(page_of(table, is_triangle=True))
+    counts = page("[...page.histogram.counts]")
+    assert counts == np.histogram(table.identity, 50, (0, 1))[0].tolist()
+    bar = int(np.argmax(counts))
+    x = page(
+        "page.histogram.left + page.histogram.step * (arguments[0] + .5) - page.histogram.canvas.clientWidth / 2", bar
+    )
+    page.mouse().move_to_element_with_offset(page.find("histogram"), round(x), 20).click().perform()
+    chosen = int(page.text("rows-shown").split()[0])
+    assert chosen >= counts[bar] and page("document.querySelectorAll('.grid input')[3].value") != ""
+    page.find("clear").click()
+    assert page.text("rows-shown") == "105 rows"
+
+
+def test_dots_are_equal_words(opened_report):
+    query, target = "MKVLAWHEAGAWGHEE", "AWHEAGKVLAW"
+    table = aligned_set([query, target])
+    page = opened_report(page_of(table, is_triangle=True))
+    found = page("equalWords(page.pair.query, page.pair.target, 3, page.data.codes)")
+    wanted = [
+        (i, j) for i in range(len(query) - 2) for j in range(len(target) - 2) if query[i : i + 3] == target[j : j + 3]
+    ]
+    assert list(zip(found[::2], found[1::2], strict=True)) == wanted and wanted
+    page.find("show-dots").click()
+    page.choose("dots-word", "3")
+    assert page.find("dots").is_displayed() and not page.find("alignment").is_displayed()
+    assert page.find("dots").get_attribute("aria-label").endswith(f"{len(wanted)} equal words of 3 letters")
+
+
+def test_two_sets_have_a_rectangular_map(opened_report):
+    texts = family(12)
+    table = concatenate(list(tropalign.align_all(texts[:3], texts[3:], mode="global", report="alignment")))
+    page = opened_report(page_of(table))
+    assert page("page.map.n") == [3, 9] and "3 queries and 9 targets" in page.text("facts")
+    a, b = page("page.map.namesAt([2, 8])")
+    row = next(row for row in table if (row.query, row.target) == (a, b))
+    assert page("page.map.rowAt([2, 8])") == [(r.query, r.target) for r in table].index((row.query, row.target))
+
+
+def test_names_are_text_and_nothing_else(opened_report):
+    table = aligned_set([MKV[k:] for k in range(len(HOSTILE))], HOSTILE)
+    page = opened_report(page_of(table, is_triangle=True))
+    assert page("page.data.names[0]") == HOSTILE
+    assert page("document.images.length") == 0 and page("document.scripts.length") == 6
+    assert page("window.foreign") is None
+    for k, row in enumerate(table):
+        page(f"page.table.choose({k})")
+        clean = [re.sub("[\u202e\u2028]", "\ufffd", name) for name in (row.query, row.target)]
+        assert page("document.getElementById('pair-title').textContent") == " × ".join(clean)
+        assert page.lines() == row.aligned()
+    shown = {name for row in page.rows() for name in row[:2]}
+    assert "<img src=x onerror=alert(1)>" in shown and "right\ufffdleft\ufffdnext" in shown
+    assert page("document.images.length") == 0
+
+
+def test_the_policy_stops_foreign_scripts(opened_report, browser):
+    page = opened_report(page_of(aligned_set(["MKV", "MKI"])))
+    page(FOREIGN)
+    assert page("window.foreign") is None
+    assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
+
+
+def test_light_and_dark(opened_report):
+    made = page_of(aligned_set(family(6)), is_triangle=True)
+    background = "getComputedStyle(document.body).backgroundColor"
+    page = opened_report(made)
+    light = pixel(page, [0, 0]), page(background)
+    page.find("theme").click()
+    dark = pixel(page, [0, 0]), page(background)
+    assert dark[1] != light[1] == "rgb(255, 255, 255)" and sum(dark[0]) < 150 < 600 < sum(light[0])
+    again = opened_report(made, is_dark=True)
+    assert (pixel(again, [0, 0]), again(background)) == dark
+    assert again.find("theme").get_attribute("aria-pressed") == "true"
+
+
+def test_a_page_of_no_pair_and_of_one(opened_report):
+    table = aligned_set(["MKVLAW", "MKILAW"])
+    page = opened_report(page_of(table.slice(0, 0), is_triangle=True))
+    assert page.text("rows-shown") == "0 rows" and page.text("no-map") == "There is no pair to map."
+    page = opened_report(page_of(table, is_triangle=True))
+    assert shown_row(page, table.row(0))
+
+
+def test_more_rows_than_pixels_are_reached(opened_report):
+    table = aligned_set(family(30), [f"seq{k}" for k in range(30)])
+    page = opened_report(page_of(table, is_triangle=True))
+    page.sort("score"), page.sort("score")
+    page("(Table.mostPixels = 3_000, page.table.arrange())")
+    assert page("page.table.body.style.height") == "3000px"
+    page("page.table.host.scrollTop = 3_000")
+    page("page.table.draw()")
+    last = table.row(len(table) - 1)
+    assert page.rows()[-1][:2] == [last.query, last.target]
+    page("page.table.choose(200)")
+    middle = table.row(200)
+    assert page("document.querySelector('.body [aria-selected=true]').children[1].textContent") == middle.target
