@@ -123,7 +123,8 @@ class _ColumnsAction(argparse.Action):
         if values == "help":
             from tropalign.formats.pair_columns import columns_text
 
-            parser.exit(0, columns_text())
+            print(columns_text(), end="")
+            parser.exit()
         setattr(namespace, self.dest, values)
 
 
