@@ -119,7 +119,8 @@ def run(options: argparse.Namespace) -> None:
         unit="pairs",
     )
     cost_cells = sum(tile.cost_cells for tile in task.tiles())
-    devices = open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes)
+    able = pair_options.able_devices(options.device or ["auto"])
+    devices = open_devices(able, options.threads, cost_cells, memory_bytes)
     carry_out(aligning, devices, options, show, task.n_cells)
 
 

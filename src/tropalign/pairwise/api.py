@@ -129,7 +129,7 @@ def align_all(
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
     task = PairsTask(batch, others, options, pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(device)
-    devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.tiles()))
+    devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
     return (result.value for result in Scheduler(devices).run([task]))
 
 
