@@ -83,6 +83,20 @@ def test_one_primary_line_per_read(write):
     assert [cells[:3:2] for cells in alone] == [[name, "*"] for name in dict.fromkeys(row.query for row in nothing)]
 
 
+def test_decimals_decide(write):
+    """Of 4.4 and 4.5 the higher one is the primary line's."""
+    table = random_table(2, 2, NUCLEOTIDE, empties=False)
+    index = np.zeros(2, np.int64)
+    for scores, flags in (([4.4, 4.5], ["256", "0"]), ([4.5, 4.4], ["0", "256"])):
+        made = dataclasses.replace(table, query_index=index, target_index=table.target_index, score=np.array(scores))
+        starts = {name: index.astype(np.int32) for name in ("query_start", "target_start")}
+        ends = {name: np.ones(2, np.int32) for name in ("query_end", "target_end", "n_columns")}
+        paths = {"cigar_ops": np.array([24, 24], np.uint32), "cigar_offsets": np.array([0, 1, 2])}
+        made = dataclasses.replace(made, **{**starts, **ends, **paths})
+        for cuts in ((), (1,)):
+            assert [cells[1] for cells in lines_of(write("sam", made, cuts))[1]] == flags
+
+
 def with_qualities(table, missing=()):
     """The same table, whose queries have random qualities, but for some."""
     batch = table.queries

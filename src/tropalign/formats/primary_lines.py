@@ -26,8 +26,9 @@ from tropalign.results.alignments import AlignmentTable
 
 Bytes = NDArray[np.uint8]
 Index = NDArray[np.int64]
+Ranks = NDArray[np.float64]
 #: The rank of a pair without an aligned column, lower than any score.
-UNALIGNED = -(2**40)
+UNALIGNED = -1e300
 
 
 def encode(table: AlignmentTable, lines: Callable[[AlignmentTable, bool], bytes]) -> bytes:
@@ -40,7 +41,7 @@ def encode(table: AlignmentTable, lines: Callable[[AlignmentTable, bool], bytes]
         is the primary one.
     """
     is_aligned = table.n_columns > 0
-    rank = np.where(is_aligned, table.score.astype(np.int64), UNALIGNED)
+    rank = np.where(is_aligned, table.score.astype(np.float64), UNALIGNED)
     best = _best_rows(table.query_index, rank)
     others = np.flatnonzero(is_aligned)
     text, primary = (
@@ -62,7 +63,7 @@ def encode(table: AlignmentTable, lines: Callable[[AlignmentTable, bool], bytes]
     return sink.getvalue()
 
 
-def _best_rows(query: Index, rank: Index) -> Index:
+def _best_rows(query: Index, rank: Ranks) -> Index:
     """The row of the highest rank of each query, the first one where they are equal; ascending."""
     order = np.lexsort((-rank, query))
     is_first = np.ones(len(order), bool)
@@ -80,7 +81,7 @@ class _Part:
     """A part, read and checked. See the module."""
 
     query: Index
-    rank: Index
+    rank: Ranks
     begin: Index
     end: Index
     offsets: Index
@@ -101,7 +102,9 @@ class _Part:
         n = len(self.query)
         for name in ("query", "rank", "begin", "end", "offsets"):
             values = getattr(self, name)
-            if values.dtype != np.int64 or values.shape != (n + (name == "offsets"),):
+            if values.dtype != (np.float64 if name == "rank" else np.int64) or values.shape != (
+                n + (name == "offsets"),
+            ):
                 raise ValueError(name)
         for name in ("lines", "primary"):
             if getattr(self, name).dtype != np.uint8 or getattr(self, name).ndim != 1:
@@ -129,8 +132,7 @@ def chosen(parts: Iterable[bytes], n_queries: int) -> Iterator[memoryview]:
     InputError
         A part is damaged.
     """
-    lowest = np.iinfo(np.int64).min
-    highest, owner = np.full(n_queries, lowest), np.full(n_queries, -1)
+    highest, owner = np.full(n_queries, -np.inf), np.full(n_queries, -1)
     for number, data in enumerate(parts):
         part = _Part.read(data, n_queries)
         is_better = part.rank > highest[part.query]
