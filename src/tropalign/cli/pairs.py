@@ -94,8 +94,8 @@ def run(options: argparse.Namespace) -> None:
     inputs = [options.queries, options.targets, options.pairs, *matrix_file]
     show = started(options, [options.output, *_beside(options).values()], inputs)
     allowed = memory_allowed(options.memory, options.output)
-    queries, targets = sequences_of(options)
     form = format_of("pairs", asked.format)
+    queries, targets = sequences_of(options, form.wants_qualities)
     inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
     page_bytes = _page_bytes(options, asked, len(queries), len(targets or queries))
     memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + page_bytes)

@@ -109,6 +109,8 @@ class Format(Generic[C]):
         Ends of the file names that promise what is written with a context, where these are not `suffixes`.
     shows_confidence
         Of multiple alignments: it shows their confidence, which is computed only where it is shown.
+    wants_qualities
+        Shows the queries' qualities, which are read only then.
     require
         Raises InputError with the remedy where a package is missing.
     check
@@ -126,6 +128,7 @@ class Format(Generic[C]):
     package_bytes: int = 0
     suffixes_with: Callable[[C], tuple[str, ...]] | None = None
     shows_confidence: bool = False
+    wants_qualities: bool = False
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits
 
