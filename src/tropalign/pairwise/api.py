@@ -153,7 +153,7 @@ def align(
     query: Any,
     target: Any,
     *,
-    mode: str = "global",
+    mode: str = "local",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
     report: str = "alignment",
@@ -218,7 +218,7 @@ def align(
 def align_many(
     pairs: Iterable[tuple[Any, Any]],
     *,
-    mode: str = "global",
+    mode: str = "local",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
     report: str = "alignment",
@@ -256,7 +256,7 @@ def align_many(
 
     Examples
     --------
-    >>> table = tropalign.align_many([("MKVLAW", "MKILAW"), ("KVLAW", "KVW")])
+    >>> table = tropalign.align_many([("MKVLAW", "MKILAW"), ("KVLAW", "KVW")], mode="global")
     >>> table.score.tolist(), table.cigars()
     ([32, 7], ['2=1X3=', '2=2I1='])
     """
