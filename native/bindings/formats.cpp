@@ -190,15 +190,12 @@ nb::bytes srspair_records_python(nb::dict arrays, std::string scoring) {
     return bytes_of(bound_srspair(rows, header), [&](char *out) { return write_srspair(rows, header, out); });
 }
 
-nb::tuple differences_python(nb::dict arrays, std::string kind, Column<uint8_t> letters) {
+nb::tuple differences_python(nb::dict arrays, Column<uint8_t> letters) {
     AlignedRows rows = rows_from(arrays);
-    require(kind == "cs" || kind == "md", "the kind of differences is cs or md");
     require(letters.size() == 256, "a table of letters has 256 entries");
-    const Differences chosen = kind == "cs" ? Differences::cs : Differences::md;
     std::vector<int64_t> offsets(static_cast<size_t>(rows.n_rows) + 1);
-    nb::bytes text = bytes_of(bound_differences(rows, chosen), [&](char *out) {
-        return write_differences(rows, chosen, letters.data(), out, offsets.data());
-    });
+    nb::bytes text = bytes_of(bound_differences(rows),
+                              [&](char *out) { return write_differences(rows, letters.data(), out, offsets.data()); });
     return nb::make_tuple(text, to_numpy(std::move(offsets)));
 }
 
@@ -214,6 +211,6 @@ void bind_formats(nb::module_ &m) {
           "The three lines of each alignment and their offsets; see tropalign.results.gapped.");
     m.def("srspair_records", &tropalign::srspair_records_python, "arrays"_a, "scoring"_a,
           "Alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
-    m.def("differences", &tropalign::differences_python, "arrays"_a, "kind"_a, tropalign::array("letters"),
-          "The cs or MD tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
+    m.def("differences", &tropalign::differences_python, "arrays"_a, tropalign::array("letters"),
+          "The cs tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
 }

@@ -76,7 +76,7 @@ class PairAligner {
                 std::tuple<bool, bool, bool, bool> free_ends, int depth)
         : codes_(codes.data(), codes.data() + codes.size()),
           free_ends_{std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends), std::get<3>(free_ends)},
-          scoring_(checked(matrix, gap_open, gap_extend, mode, depth)) {
+          scoring_(checked(matrix, gap_open, gap_extend, mode, depth)), oriented_(scoring_) {
         require(codes_.size() == 256, "codes: not one of each byte");
         for (const uint8_t code : codes_)
             require(code == kNoLetter || code < kPadCode, "codes: one is beyond the alphabet");
@@ -108,10 +108,11 @@ class PairAligner {
                 };
             const Kernels &kernels = kernels_now();
             const LanePair pair = lane_pair(request, 0, query_in_rows);
-            if (!kernels.run_similar(scoring_, pair, {kSimilarBytes, kWavesShare}, room.scratch, found) &&
+            const Scoring &scoring = oriented_(query_in_rows);
+            if (!kernels.run_similar(scoring, pair, {kSimilarBytes, kWavesShare}, room.scratch, found) &&
                 !in_band(request, room.scratch, found)) {
                 is_left = cells > kMostCells;
-                if (!is_left && !kernels.run_short(scoring_, pair, room.scratch, found))
+                if (!is_left && !kernels.run_short(scoring, pair, room.scratch, found))
                     columns = align_tile(kernels, scoring_, request, [](int64_t) { return true; });
             }
         }
@@ -131,7 +132,7 @@ class PairAligner {
         if (scoring_.mode != Mode::global ||
             request.queries[0].length * int64_t{request.targets[0].length} < kBandCells)
             return false;
-        const BandTrials trials(request, scoring_, *selected_band_kernels(), kSimilarBytes);
+        const BandTrials trials(request, oriented_, *selected_band_kernels(), kSimilarBytes);
         return trials.count() > 0 && trials.align(0, scratch, found);
     }
 
@@ -186,7 +187,8 @@ class PairAligner {
 
     std::vector<uint8_t> codes_;
     FreeEnds free_ends_;
-    Scoring scoring_;
+    const Scoring scoring_;
+    const OrientedScoring oriented_;
     int64_t most_ = 1;  // that a residue may gain or cost, as PairOptions.check_range has it
 };
 

@@ -13,7 +13,8 @@ std::string_view view_of(const Column<uint8_t> &text) {
     return {reinterpret_cast<const char *>(text.data()), text.size()};
 }
 
-/// Letters, names and descriptions, each as data and offsets; how often each byte occurs in the letters; bytes taken.
+/// Letters, names and descriptions, each as data and offsets; how often each byte occurs in the letters; qualities;
+/// bytes taken.
 template <class Split>
 nb::tuple records_of(Split &&split, bool &is_unusual) {
     FastqRecords found;
@@ -30,23 +31,29 @@ nb::tuple records_of(Split &&split, bool &is_unusual) {
     };
     nb::object counted = to_numpy(std::vector<int64_t>(counts.begin(), counts.end()));
     return nb::make_tuple(arrays(found.letters), arrays(found.names), arrays(found.descriptions), counted,
-                          found.n_bytes);
+                          to_numpy(std::move(found.qualities)), found.n_bytes);
 }
 
 nb::tuple fasta_records(Column<uint8_t> text, bool goes_on, int64_t most_records, bool leading_blanks) {
     require(most_records >= 1, "most_records: below 1");
     bool is_unusual;
-    return records_of([&] { return FastqRecords{split_fasta(view_of(text), goes_on, most_records, leading_blanks)}; },
-                      is_unusual);
+    return records_of(
+        [&] {
+            return FastqRecords{split_fasta(view_of(text), goes_on, most_records, leading_blanks), FastqEnd::none, {}};
+        },
+        is_unusual);
 }
 
 nb::object fastq_records(Column<uint8_t> text, bool goes_on, int64_t most_records, int64_t most_letters,
-                         bool leading_blanks) {
+                         bool leading_blanks, bool keeps_qualities) {
     require(most_records >= 1, "most_records: below 1");
     require(most_letters >= 1, "most_letters: below 1");
     bool is_unusual;
     nb::tuple records = records_of(
-        [&] { return split_fastq(view_of(text), goes_on, most_records, most_letters, leading_blanks); }, is_unusual);
+        [&] {
+            return split_fastq(view_of(text), goes_on, most_records, most_letters, leading_blanks, keeps_qualities);
+        },
+        is_unusual);
     if (is_unusual) return nb::none();
     return records;
 }
@@ -104,7 +111,7 @@ void bind_sequences(nb::module_ &m) {
     using namespace tropalign;
     m.def("split_fasta", fasta_records, array("text"), "goes_on"_a, "most_records"_a, "leading_blanks"_a);
     m.def("split_fastq", fastq_records, array("text"), "goes_on"_a, "most_records"_a, "most_letters"_a,
-          "leading_blanks"_a);
+          "leading_blanks"_a, "keeps_qualities"_a = false);
     m.def("check_plain", plain_text, array("text"));
     m.def("count_bytes", counted_bytes, array("letters"));
     m.def("encode_letters", encoded, array("letters"), array("table"), "wildcard"_a);

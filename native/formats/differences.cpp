@@ -52,50 +52,23 @@ char *put_cs(char *out, Row row, const uint8_t *letters) {
     return out;
 }
 
-char *put_md(char *out, Row row, const uint8_t *letters) {
-    int64_t n_equal = 0;
-    for (; row.begin != row.end; ++row.begin) {
-        const int64_t n = *row.begin >> 4;
-        const uint32_t kind = *row.begin & 15;
-        if (kind == kInsertion) continue;
-        if (kind == kEqual) {
-            n_equal += n;
-        } else if (kind == kDeletion) {
-            out = put_number(out, n_equal);
-            *out++ = '^';
-            out = put_letters(out, row.target, n, letters);
-            n_equal = 0;
-        } else {
-            for (int64_t k = 0; k < n; ++k) {
-                out = put_number(out, n_equal);
-                *out++ = static_cast<char>(letters[row.target[k]]);
-                n_equal = 0;
-            }
-        }
-        row.target += n;
-    }
-    return put_number(out, n_equal);
-}
-
 }  // namespace
 
-size_t bound_differences(const AlignedRows &rows, Differences kind) {
-    constexpr size_t kMost = 3;  // bytes per column, of a pair of different letters: "*ct", "0C"
+size_t bound_differences(const AlignedRows &rows) {
+    constexpr size_t kMost = 3;  // bytes per column: "*ct"
     size_t total = kNumber;      // which a number may touch beyond its digits
     for (int64_t k = 0; k < rows.n_rows; ++k) {
         const auto n_columns = static_cast<size_t>(columns_of(rows, k));
-        const auto n_runs = static_cast<size_t>(rows.offsets[k + 1] - rows.offsets[k]);
-        total += kMost * n_columns + (n_runs + 1) * (kind == Differences::cs ? 1 : 2) + kNumber;
+        total += kMost * n_columns + static_cast<size_t>(rows.offsets[k + 1] - rows.offsets[k]);  // a sign per run
     }
     return total;
 }
 
-char *write_differences(const AlignedRows &rows, Differences kind, const uint8_t *letters, char *out,
-                        int64_t *offsets) {
+char *write_differences(const AlignedRows &rows, const uint8_t *letters, char *out, int64_t *offsets) {
     char *p = out;
     for (int64_t k = 0; k < rows.n_rows; ++k) {
         offsets[k] = p - out;
-        p = kind == Differences::cs ? put_cs(p, row_of(rows, k), letters) : put_md(p, row_of(rows, k), letters);
+        p = put_cs(p, row_of(rows, k), letters);
     }
     offsets[rows.n_rows] = p - out;
     return p;

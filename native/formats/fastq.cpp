@@ -31,7 +31,7 @@ bool is_usual(const Lines &lines) {
 }  // namespace
 
 FastqRecords split_fastq(std::string_view text, bool goes_on, int64_t most_records, int64_t most_letters,
-                         bool leading_blanks) {
+                         bool leading_blanks, bool keeps_qualities) {
     FastqRecords found;
     Lines lines;
     size_t at = 0;
@@ -53,6 +53,7 @@ FastqRecords split_fastq(std::string_view text, bool goes_on, int64_t most_recor
         found.add_header(lines[0].substr(1), leading_blanks);
         found.letters.add(lines[1]);
         found.letters.end();
+        if (keeps_qualities) found.qualities.insert(found.qualities.end(), lines[3].begin(), lines[3].end());
         ++n_records;
         at = next;
     }

@@ -32,11 +32,11 @@ int64_t kinds(const LetterCounts &counts) {
 
 }  // namespace
 
-BandTrials::BandTrials(const TileRequest &request, const Scoring &scoring, const BandKernels &kernels,
+BandTrials::BandTrials(const TileRequest &request, const OrientedScoring &oriented, const BandKernels &kernels,
                        size_t unit_bytes)
-    : request_(request), scoring_(scoring), kernels_(kernels), best_(scoring),
+    : request_(request), oriented_(oriented), scoring_(oriented(true)), kernels_(kernels), best_(scoring_),
       one_set_(request.queries.codes == request.targets.codes), unit_bytes_(unit_bytes) {
-    if (scoring.mode != Mode::global || !fits(scoring, 8)) return;
+    if (scoring_.mode != Mode::global || !fits(scoring_, 8)) return;
     look_at_sequences();
     if (!counts_.empty()) choose();
 }
@@ -132,10 +132,11 @@ bool BandTrials::align(int64_t k, UnitScratch &scratch, LaneResult &result) cons
     const Known pair = known(trials_[k].pair);
     const BandBound bounds = bound(pair);
     const Band guessed = bounds.widened(bounds.narrowest(trials_[k].score), kernels_.lanes);
-    if (kernels_.run(scoring_, pair.lanes, guessed, scratch, result)) return true;
+    const Scoring &scoring = oriented_(query_in_rows(k));
+    if (kernels_.run(scoring, pair.lanes, guessed, scratch, result)) return true;
     if (scratch.is_stopped()) return false;
     const Band sure = bounds.widened(bounds.narrowest(result.score), kernels_.lanes);
-    return pays(pair, sure, most_bytes_) && kernels_.run(scoring_, pair.lanes, sure, scratch, result);
+    return pays(pair, sure, most_bytes_) && kernels_.run(scoring, pair.lanes, sure, scratch, result);
 }
 
 }  // namespace tropalign

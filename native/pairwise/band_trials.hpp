@@ -15,7 +15,7 @@ namespace tropalign {
 class BandTrials {
   public:
     /// unit_bytes: what the buffers of one pair may take.
-    BandTrials(const TileRequest &, const Scoring &, const BandKernels &, size_t unit_bytes);
+    BandTrials(const TileRequest &, const OrientedScoring &, const BandKernels &, size_t unit_bytes);
 
     /// What the buffers of a pair take at the most.
     size_t most_bytes() const { return most_bytes_; }
@@ -53,7 +53,8 @@ class BandTrials {
     bool pays(const Known &, const Band &, size_t most_bytes) const;
 
     const TileRequest &request_;
-    const Scoring &scoring_;
+    const OrientedScoring &oriented_;
+    const Scoring &scoring_;  // where either way round will do
     const BandKernels &kernels_;
     const BestLetters best_;
     const bool one_set_;

@@ -78,6 +78,9 @@ class Planner {
         return traced_ && (query_in_rows_[pair] != 0) != query_in_rows_alone(request_, pair);
     }
 
+    /// Pairs of one kind may share a unit: the tie rule is read in one way for them, and the matrix.
+    int kind(int64_t pair) const { return mirrored(pair) + 2 * (!scoring_.is_symmetric && !query_in_rows_[pair]); }
+
     /// Chooses each pair's rows (orientation.hpp).
     std::vector<Entry> oriented() {
         const bool one_set = request_.queries.codes == request_.targets.codes;
@@ -93,7 +96,9 @@ class Planner {
             const int64_t query = request_.query_index[k], target = request_.target_index[k];
             const Orientation chosen = orient(query_length(k), target_length(k), of_query[query], target_pairs[target]);
             query_in_rows_[k] = chosen.query_in_rows;
-            const int64_t sequence = chosen.query_in_rows ? query : target + (one_set ? 0 : request_.queries.count);
+            // In a group the rows are queries or targets, but for a symmetric matrix, to which they are the same.
+            const bool one_number = one_set && scoring_.is_symmetric;
+            const int64_t sequence = chosen.query_in_rows ? query : target + (one_number ? 0 : request_.queries.count);
             entries[k] = {static_cast<uint32_t>(sequence << 1 | (traced_ && chosen.mirrored)),
                           static_cast<uint32_t>(k)};
         }
@@ -127,7 +132,7 @@ class Planner {
     struct Group {
         std::span<const Entry> pairs;
         int64_t rows;
-        bool mirrored;
+        int kind;
     };
 
     /// The groups of `entries`, neighbours alike in their rows' lengths.
@@ -136,10 +141,10 @@ class Planner {
             to = from;
             while (to < entries.size() && entries[to].group == entries[from].group) ++to;
             const int64_t first = entries[from].pair;
-            groups_.push_back({{entries.data() + from, to - from}, row_length(first), mirrored(first)});
+            groups_.push_back({{entries.data() + from, to - from}, row_length(first), kind(first)});
         }
         std::stable_sort(groups_.begin(), groups_.end(), [](const Group &a, const Group &b) {
-            return a.mirrored != b.mirrored ? a.mirrored < b.mirrored : a.rows > b.rows;
+            return a.kind != b.kind ? a.kind < b.kind : a.rows > b.rows;
         });
     }
 
@@ -162,7 +167,7 @@ class Planner {
     /// unit, columns span half the lengths, and one unit instead of two is partly filled.
     bool better_together(const Group &a, const Group &b) const {
         const size_t lanes = lanes_, few = lanes / 8;
-        if (a.mirrored != b.mirrored || a.pairs.size() <= few || b.pairs.size() <= few) return false;
+        if (a.kind != b.kind || a.pairs.size() <= few || b.pairs.size() <= few) return false;
         const int64_t together = a.rows * (swept_columns(a.pairs, lanes / 2) + swept_columns(b.pairs, lanes / 2)) / 2;
         const int64_t apart = a.rows * swept_columns(a.pairs, lanes) + b.rows * swept_columns(b.pairs, lanes);
         return static_cast<double>(together) * cost_of_two_rows(a.rows, traced_, lanes_) < static_cast<double>(apart);
@@ -189,8 +194,8 @@ class Planner {
 
     void single_units(std::vector<Entry> &single) {
         auto order = [&](const Entry &a, const Entry &b) {
-            const bool mirrored_a = mirrored(a.pair), mirrored_b = mirrored(b.pair);
-            if (mirrored_a != mirrored_b) return mirrored_a < mirrored_b;
+            const int kind_a = kind(a.pair), kind_b = kind(b.pair);
+            if (kind_a != kind_b) return kind_a < kind_b;
             const int64_t rows_a = length_class(row_length(a.pair)), rows_b = length_class(row_length(b.pair));
             if (rows_a != rows_b) return rows_a > rows_b;
             const int64_t columns_a = column_length(a.pair), columns_b = column_length(b.pair);
@@ -211,12 +216,12 @@ class Planner {
     /// How many of the pairs from `from` on make a unit within the bytes allowed.
     int lanes_together(const std::vector<Entry> &single, size_t from) const {
         const int64_t first = single[from].pair;
-        const bool is_mirrored = mirrored(first);
+        const int kind_of_first = kind(first);
         int lanes = lanes_;
         for (;;) {
             int64_t rows = 0, columns = 0;
             int n = 0;
-            for (; n < lanes && from + n < single.size() && mirrored(single[from + n].pair) == is_mirrored; ++n) {
+            for (; n < lanes && from + n < single.size() && kind(single[from + n].pair) == kind_of_first; ++n) {
                 rows = std::max(rows, row_length(single[from + n].pair));
                 columns = std::max(columns, column_length(single[from + n].pair));
             }

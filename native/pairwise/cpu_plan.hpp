@@ -10,7 +10,7 @@ struct PlannedUnit {
     int64_t begin;         // its lanes in CpuPlan::pairs
     int64_t pairs_before;  // for progress
     int n_lanes;
-    bool shared_rows, mirrored;
+    bool shared_rows, mirrored;  // all lanes alike; with a matrix that is not symmetric, in query_in_rows, too
 };
 
 struct CpuPlan {

@@ -37,15 +37,18 @@ struct Gains {
     Counts equal;  // beside itself, above `other`
 };
 
-/// `present`: the letters that the other sequence has.
-Gains gains_of(const Scoring &scoring, const Counts &present) {
+/// `present`: the letters that the other sequence has. The matrix is read [query's letter][target's letter].
+Gains gains_of(const Scoring &scoring, const Counts &present, bool is_query) {
+    auto score = [&](int own, int other) {
+        return scoring.matrix[is_query ? own * kLetters + other : other * kLetters + own];
+    };
     Gains gains;
     for (int a = 0; a < kLetters; ++a) {
         int32_t other = 0;
         for (int b = 0; b < kLetters; ++b)
-            if (b != a && present[b]) other = std::max(other, scoring.matrix[a * kLetters + b]);
+            if (b != a && present[b]) other = std::max(other, score(a, b));
         gains.other[a] = static_cast<int16_t>(other);
-        gains.equal[a] = static_cast<int16_t>(std::max(scoring.matrix[a * kLetters + a] - other, 0));
+        gains.equal[a] = static_cast<int16_t>(std::max(score(a, a) - other, 0));
     }
     return gains;
 }
@@ -91,7 +94,7 @@ void score_bounds(const Scoring &scoring, const BoundRequest &request, bool pays
     Counts any;
     any.fill(1);
     any[kPadCode] = 0;
-    const Gains of_query = gains_of(scoring, any);
+    const Gains of_query = gains_of(scoring, any, true);
     for_pairs(request, [&](int64_t begin, int64_t end) {
         int64_t last = -1;
         Gains of_target{};  // beside the letters of query `last`
@@ -104,7 +107,7 @@ void score_bounds(const Scoring &scoring, const BoundRequest &request, bool pays
             const Counts &c = counts.of_queries[q], &d = counts.of_targets[t];
             if (q != last) {
                 last = q;
-                of_target = gains_of(scoring, c);
+                of_target = gains_of(scoring, c, false);
                 query_other = dot(c, of_query.other);
             }
             const Counts both = common(c, d);

@@ -127,7 +127,7 @@ class PairScores {
         using V = Vec<int8_t, kTable>;
         alignas(64) int8_t low[16][kTable], high[16][kTable];  // the matrix row of each lane's column letter
         for (int l = 0; l < kTable; ++l) {
-            const int8_t *row = scoring_.step8 + letters[l] * kLetters;
+            const int8_t *row = scoring_.step8_by_column + letters[l] * kLetters;
             std::memcpy(low[l % 16] + l / 16 * 16, row, 16);
             std::memcpy(high[l % 16] + l / 16 * 16, row + 16, 16);
         }
@@ -151,7 +151,7 @@ class PairScores {
             for (int l = 0; l < L; ++l) {
                 const int a = rows_[gathered_index<kTable>(l, i)];
                 wide_[(static_cast<size_t>(i) * kColumns + c) * L + l] =
-                    static_cast<T>(scoring_.step[letters[l] * kLetters + a]);
+                    static_cast<T>(scoring_.step[a * kLetters + letters[l]]);
             }
     }
     const Scoring &scoring_;

@@ -38,10 +38,10 @@ bool StartSearch::run(const std::vector<uint32_t> &pairs, std::vector<UnitScratc
     unit_bytes_ = unit_bytes;
     several_.resize(scratches_.size());
     std::vector<Box> boxes = prefixes(pairs);
-    if (!sweep(boxes, scoring_.with(Pass::start_cells), poll)) return false;
+    if (!sweep(boxes, Pass::start_cells, poll)) return false;
     boxes.clear();
     for (const std::vector<Box> &some : several_) boxes.insert(boxes.end(), some.begin(), some.end());
-    return sweep(boxes, scoring_, poll);
+    return sweep(boxes, scoring_.pass, poll);
 }
 
 /// What lies before each pair's end cell. Where that is nothing, the start is set at once.
@@ -86,12 +86,13 @@ int StartSearch::width_of(const Box &box) const {
 std::vector<StartSearch::Part> StartSearch::packed(std::vector<Box> &boxes, const Scoring &scoring,
                                                    size_t unit_bytes) const {
     const auto lanes = static_cast<size_t>(kernels_.vector_bytes);
-    std::vector<std::vector<Box>> by_width(kLaneWidths);
-    for (const Box &box : boxes) by_width[width_of(box)].push_back(box);
+    std::vector<std::vector<Box>> by_width(2 * kLaneWidths);  // and, last, by which way round the matrix is read
+    for (const Box &box : boxes) by_width[2 * width_of(box) + is_straight(box)].push_back(box);
     boxes.clear();
     std::vector<Part> parts;
-    for (int width = kLaneWidths - 1; width >= 0; --width) {
-        std::vector<Box> &some = by_width[width];
+    for (int k = 2 * kLaneWidths - 1; k >= 0; --k) {
+        std::vector<Box> &some = by_width[k];
+        const int width = k / 2;
         std::sort(some.begin(), some.end(), [](const Box &a, const Box &b) { return a.rows > b.rows; });
         const auto strips = std::max<size_t>(1, std::lround(std::sqrt(static_cast<double>(some.size()) / lanes)));
         const size_t height = ((some.size() + strips - 1) / strips + lanes - 1) / lanes * lanes;
@@ -116,13 +117,17 @@ std::vector<StartSearch::Part> StartSearch::packed(std::vector<Box> &boxes, cons
             while (n > kLeastLanes && needed() > unit_bytes) n = std::max<size_t>(n / 2, kLeastLanes);
             const bool is_large = needed() > unit_bytes;
             if (is_large) n = 1;
-            parts.push_back({boxes.size() + from, is_large ? 0 : static_cast<int>(n), width});
+            parts.push_back({boxes.size() + from, is_large ? 0 : static_cast<int>(n), width, k % 2 != 0});
             from += n;
         }
         boxes.insert(boxes.end(), some.begin(), some.end());
         some = {};
     }
     return parts;
+}
+
+bool StartSearch::is_straight(const Box &box) const {
+    return scoring_.is_symmetric || query_in_rows_alone(request_, box.pair);
 }
 
 LanePair StartSearch::lane_of(const Box &box, Pass pass) const {
@@ -140,7 +145,8 @@ LanePair StartSearch::lane_of(const Box &box, Pass pass) const {
 }
 
 /// Sweeps all boxes; those with several starts are noted for the walk.
-bool StartSearch::sweep(std::vector<Box> &boxes, const Scoring &scoring, const Poll &poll) {
+bool StartSearch::sweep(std::vector<Box> &boxes, Pass pass, const Poll &poll) {
+    const Scoring scoring = scoring_.with(pass), turned = oriented_(false).with(pass);
     const std::vector<Part> parts = packed(boxes, scoring, unit_bytes_);
     const bool walks = scoring.traced();
     std::vector<Box> large;
@@ -159,8 +165,8 @@ bool StartSearch::sweep(std::vector<Box> &boxes, const Scoring &scoring, const P
                 unit.lane[l] = lane_of(box, scoring.pass);
                 known[l] = columns_.score[box.pair];
             }
-            run_widths(kernels_, scoring, unit, part.width, walks ? nullptr : known, *scratches_[thread],
-                       [&](int l, const LaneResult &result) {
+            run_widths(kernels_, part.query_in_rows ? scoring : turned, unit, part.width, walks ? nullptr : known,
+                       *scratches_[thread], [&](int l, const LaneResult &result) {
                            keep(boxes[part.begin + l], result, walks ? nullptr : &several_[thread]);
                        });
         },
@@ -171,7 +177,7 @@ bool StartSearch::sweep(std::vector<Box> &boxes, const Scoring &scoring, const P
         Buffer<uint32_t> path;
         const auto memory = static_cast<int64_t>(unit_bytes_ * scratches_.size());
         if (!kernels_.run_long(
-                scoring_, lane_of(box, Pass::walk), static_cast<int>(scratches_.size()), memory,
+                oriented_(is_straight(box)), lane_of(box, Pass::walk), static_cast<int>(scratches_.size()), memory,
                 [&](int64_t) { return poll(request_.n_pairs); }, result, path))
             return false;
         keep(box, result, nullptr);

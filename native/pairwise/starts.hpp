@@ -27,8 +27,9 @@ class StartSearch {
     static bool suits(const Scoring &scoring, const TileRequest &request);
 
     /// The ends and scores are read from `columns`, and the starts written there.
-    StartSearch(const Kernels &kernels, const Scoring &scoring, const TileRequest &request, TileColumns &columns)
-        : kernels_(kernels), scoring_(scoring), request_(request), columns_(columns) {}
+    StartSearch(const Kernels &kernels, const OrientedScoring &scoring, const TileRequest &request,
+                TileColumns &columns)
+        : kernels_(kernels), oriented_(scoring), scoring_(scoring(true)), request_(request), columns_(columns) {}
 
     /// Finds the starts of the pairs listed. scratches[t] is for thread t, with `unit_bytes` each. False when `poll`
     /// stopped it.
@@ -40,17 +41,21 @@ class StartSearch {
         size_t begin;  // of its boxes
         int n;         // 0: one box, too large for lanes
         int width;
+        bool query_in_rows;
     };
 
     std::vector<Box> prefixes(const std::vector<uint32_t> &pairs);
     std::vector<Part> packed(std::vector<Box> &boxes, const Scoring &scoring, size_t unit_bytes) const;
     int width_of(const Box &box) const;
     LanePair lane_of(const Box &box, Pass pass) const;
-    bool sweep(std::vector<Box> &boxes, const Scoring &scoring, const Poll &poll);
+    bool sweep(std::vector<Box> &boxes, Pass pass, const Poll &poll);
+    /// Which way round the matrix is read for the box's pair; all boxes one way where it makes no difference.
+    bool is_straight(const Box &box) const;
     void keep(const Box &box, const LaneResult &result, std::vector<Box> *several);
 
     const Kernels &kernels_;
-    const Scoring &scoring_;
+    const OrientedScoring &oriented_;
+    const Scoring &scoring_;  // where either way round will do
     const TileRequest &request_;
     TileColumns &columns_;
     std::vector<UnitScratch *> scratches_;

@@ -9,13 +9,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <new>
 #include <vector>
 
 #include "../compute/parallel.hpp"
 #include "band_trials.hpp"
 #include "cpu_plan.hpp"
+#include "kept_rows.hpp"
 #include "lane_widths.hpp"
 #include "starts.hpp"
 
@@ -39,27 +38,6 @@ constexpr int kFewLanesShare = 8;
 /// What the waves of a similar pair may take: those of 100,000 letters at 1 % do.
 constexpr int64_t kMostSimilarBytes = int64_t{192} << 20;
 
-/// Paths of one thread, until all threads are done and they are put in order. They stay where they are.
-class PathStore {
-  public:
-    /// Room for `n` numbers.
-    uint32_t *room(size_t n) {
-        if (blocks_.empty() || used_ + n > blocks_.back().size()) {
-            blocks_.emplace_back(std::max(n, std::clamp(numbers_ / 4, kFirst, kMost)));
-            numbers_ += blocks_.back().size();
-            used_ = 0;
-        }
-        uint32_t *begin = blocks_.back().data() + used_;
-        used_ += n;
-        return begin;
-    }
-
-  private:
-    static constexpr size_t kFirst = size_t{1} << 14, kMost = size_t{1} << 20;  // numbers of a block
-    std::vector<Buffer<uint32_t>> blocks_;
-    size_t used_ = 0, numbers_ = 0;  // of the last block; of all blocks
-};
-
 /// What one thread keeps from unit to unit.
 struct Arena {
     UnitScratch scratch;
@@ -68,11 +46,6 @@ struct Arena {
 
     /// Whether the next unit should start with 16 bits. Within a streak each call counts as a unit.
     bool starts_wide() { return saturated_streak >= kSaturatedUnits && saturated_streak++ % kTriesAgain != 0; }
-};
-
-struct Path {
-    const uint32_t *runs;
-    int32_t length;
 };
 
 /// Pairs that run together, with what is needed to put their results in place.
@@ -86,21 +59,11 @@ class TileRun {
   public:
     TileRun(const Kernels &kernels, const Scoring &scoring, const TileRequest &request)
         : kernels_(kernels), scoring_(scoring),
-          sweep_(StartSearch::suits(scoring, request) ? scoring.with(Pass::end_cells) : scoring), asked_(request),
-          request_(request), n_threads_(static_cast<int>(
-                                 std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))),
-          path_bytes_(request.memory_bytes) {
-        const size_t n = request.n_pairs;
-        out_.score = Buffer<int32_t>(n);
-        if (scoring.depth == Depth::score) return;
-        for (auto *column : {&out_.query_start, &out_.query_end, &out_.target_start, &out_.target_end})
-            *column = Buffer<int32_t>(n);
-        if (scoring.depth == Depth::ends) return;
-#define X(count) out_.count = Buffer<int32_t>(n);
-        TROPALIGN_COUNTS(X)
-#undef X
-        paths_ = Buffer<Path>(n);
-    }
+          sweep_(StartSearch::suits(scoring, request) ? scoring.with(Pass::end_cells) : scoring), oriented_(scoring),
+          oriented_sweep_(sweep_), asked_(request), request_(request),
+          n_threads_(
+              static_cast<int>(std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))),
+          rows_(scoring.depth, request.n_pairs, request.memory_bytes) {}
 
     TileColumns run(const Poll &asked) {
         const Poll poll = [&](int64_t begun) {
@@ -115,14 +78,13 @@ class TileRun {
         if (out_.finished && request_.n_pairs > 0)
             run_whole(unit_bytes, [&](int64_t k) { return poll(std::min(n_banded_ + k, asked_.n_pairs)); });
         take_account();
-        if (out_.finished && scoring_.depth == Depth::alignment) collect_paths();
-        return std::move(out_);
+        return rows_.take();
     }
 
   private:
     /// Pairs of similar sequences; those that want the whole matrix stay in request_.
     void run_bands(size_t unit_bytes, const Poll &poll) {
-        const BandTrials trials(request_, scoring_, *selected_band_kernels(), unit_bytes);
+        const BandTrials trials(request_, oriented_, *selected_band_kernels(), unit_bytes);
         const auto for_waves = std::min<int64_t>(unit_bytes / 2, kMostSimilarBytes);
         const size_t most_bytes = std::max<size_t>(trials.most_bytes(), trials.any_close() ? for_waves : 0);
         begin_arenas(most_bytes, most_bytes);
@@ -180,7 +142,7 @@ class TileRun {
             arena.scratch = UnitScratch(most);
             arena.scratch.stop_wanted = [this] { return is_stopped_.load(std::memory_order_relaxed); };
         }
-        path_bytes_ += (static_cast<int64_t>(taken_) - static_cast<int64_t>(taken)) * n_threads_;
+        rows_.path_bytes += (static_cast<int64_t>(taken_) - static_cast<int64_t>(taken)) * n_threads_;
         taken_ = taken;
     }
 
@@ -219,7 +181,7 @@ class TileRun {
         for (Arena &arena : arenas_) scratches.push_back(&arena.scratch);
         std::vector<uint32_t> pairs = plan.pairs;
         for (uint32_t &pair : pairs) pair = static_cast<uint32_t>(number_of(pair));
-        out_.finished = StartSearch(kernels_, scoring_, asked_, out_).run(pairs, scratches, unit_bytes, poll);
+        out_.finished = StartSearch(kernels_, oriented_, asked_, out_).run(pairs, scratches, unit_bytes, poll);
     }
 
     void run_unit(const CpuPlan &plan, const PlannedUnit &planned, Arena &arena) {
@@ -252,8 +214,8 @@ class TileRun {
     bool align_similar(int64_t pair, int64_t memory_bytes, Arena &arena) {
         const bool query_in_rows = query_in_rows_alone(request_, pair);
         LaneResult result;
-        if (!kernels_.run_similar(scoring_, lane_pair(request_, pair, query_in_rows), {memory_bytes}, arena.scratch,
-                                  result))
+        if (!kernels_.run_similar(oriented_(query_in_rows), lane_pair(request_, pair, query_in_rows), {memory_bytes},
+                                  arena.scratch, result))
             return false;
         keep(pair, query_in_rows, result, arena.paths);
         return true;
@@ -261,7 +223,7 @@ class TileRun {
 
     void align_lanes(const Lanes &lanes, int width, Arena &arena) {
         const int saturated = run_widths(
-            kernels_, sweep_, lanes.unit, width, nullptr, arena.scratch,
+            kernels_, oriented_sweep_(lanes.query_in_rows[0]), lanes.unit, width, nullptr, arena.scratch,
             [&](int l, const LaneResult &result) { keep(lanes.pair[l], lanes.query_in_rows[l], result, arena.paths); });
         if (width > 0 || !fits(sweep_, kernels_.lanes[0]->bits)) return;
         if (saturated * 2 > lanes.unit.n_lanes) ++arena.saturated_streak;
@@ -269,7 +231,7 @@ class TileRun {
     }
 
     void align_long(int64_t pair, const Poll &poll) {
-        const int64_t for_waves = std::min(path_bytes_ / 2, kMostSimilarBytes);
+        const int64_t for_waves = std::min(rows_.path_bytes / 2, kMostSimilarBytes);
         const bool is_done = align_similar(pair, for_waves, arenas_[0]);
         arenas_[0].scratch = UnitScratch();
         out_.finished = !is_stopped_;
@@ -278,8 +240,8 @@ class TileRun {
         const LanePair lanes = lane_pair(request_, pair, query_in_rows);
         LaneResult result{};
         Buffer<uint32_t> path;
-        const int64_t memory = std::max<int64_t>(path_bytes_, 0);
-        out_.finished = kernels_.run_long(scoring_, lanes, n_threads_, memory, poll, result, path);
+        const int64_t memory = std::max<int64_t>(rows_.path_bytes, 0);
+        out_.finished = kernels_.run_long(oriented_(query_in_rows), lanes, n_threads_, memory, poll, result, path);
         if (out_.finished) keep(pair, query_in_rows, result, arenas_[0].paths);
     }
 
@@ -288,46 +250,13 @@ class TileRun {
 
     /// `left`: the pair's number in request_.
     void keep(int64_t left, bool query_in_rows, const LaneResult &r, PathStore &paths) {
-        const int64_t pair = number_of(left);
-        out_.score[pair] = r.score;
-        if (scoring_.depth == Depth::score) return;
-        out_.query_start[pair] = query_in_rows ? r.row_begin : r.column_begin;
-        out_.query_end[pair] = query_in_rows ? r.row_end : r.column_end;
-        out_.target_start[pair] = query_in_rows ? r.column_begin : r.row_begin;
-        out_.target_end[pair] = query_in_rows ? r.column_end : r.row_end;
-        if (scoring_.depth == Depth::ends) return;
-#define X(count) out_.count[pair] = r.count;
-        TROPALIGN_COUNTS(X)
-#undef X
-        // Here, and once more in order.
-        if ((path_bytes_ -= 2 * int64_t{sizeof(uint32_t)} * r.path_length) < 0) throw std::bad_alloc();
-        uint32_t *runs = paths.room(r.path_length);
-        paths_[pair] = {runs, r.path_length};
-        for (int k = 0; k < r.path_length; ++k) {
-            const uint32_t operation = r.path[k] & 15;  // with columns as query, insertions and deletions change places
-            runs[k] = !query_in_rows && (operation == 1 || operation == 2) ? r.path[k] ^ 3 : r.path[k];
-        }
-    }
-
-    void collect_paths() {
-        const auto n_pairs = static_cast<int64_t>(paths_.size());
-        out_.path_offsets = Buffer<int64_t>(n_pairs + 1);
-        int64_t total = 0;
-        for (int64_t k = 0; k < n_pairs; ++k) {
-            out_.path_offsets[k] = total;
-            total += paths_[k].length;
-        }
-        out_.path_offsets[n_pairs] = total;
-        out_.path = Buffer<uint32_t>(total);
-        for (int64_t k = 0; k < n_pairs; ++k) {
-            uint32_t *to = out_.path.data() + out_.path_offsets[k];
-            if (paths_[k].length) std::memcpy(to, paths_[k].runs, sizeof(uint32_t) * paths_[k].length);
-        }
+        rows_.keep(number_of(left), query_in_rows, r, paths);
     }
 
     const Kernels &kernels_;
     const Scoring &scoring_;
     const Scoring sweep_;  // for units: with ends, starts are found afterwards (starts.hpp)
+    const OrientedScoring oriented_, oriented_sweep_;
     const TileRequest &asked_;
     TileRequest request_;                                     // all pairs, then those that bands leave
     std::vector<int64_t> number_, rest_query_, rest_target_;  // these pairs' numbers in the tile, and their sequences
@@ -336,10 +265,9 @@ class TileRun {
     int64_t similar_bytes_ = 0;
     std::atomic<int64_t> n_banded_{0};
     std::atomic<bool> is_stopped_{false};
-    std::atomic<int64_t> path_bytes_;  // left for paths
-    size_t taken_ = 0;                 // by each thread's buffers
-    Buffer<Path> paths_;
-    TileColumns out_;
+    size_t taken_ = 0;  // by each thread's buffers
+    KeptRows rows_;
+    TileColumns &out_ = rows_.columns;
 };
 
 }  // namespace

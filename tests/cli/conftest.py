@@ -60,11 +60,12 @@ def long(tmp_path):
 def command():
     """Runs the command in a process of its own."""
 
-    def run(*arguments, stdin=None, environment=None, **options):
+    def run(*arguments, stdin=None, out=subprocess.PIPE, environment=None, **options):
         return subprocess.run(
             [*COMMAND, *map(str, arguments)],
             stdin=stdin,
-            capture_output=True,
+            stdout=out,
+            stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, **(environment or {})},
             **options,

@@ -65,6 +65,40 @@ def test_reports(few, report, written):
     assert lines == [line[: len(names)] for line in deepest]
 
 
+@pytest.mark.parametrize("form", ["sam", "bam"])
+def test_reads_with_qualities(amplicons, tmp_path, monkeypatch, command, form):
+    """The same bytes for threads, tiles, shards and pipes; qualities and one primary line per read."""
+    pysam = pytest.importorskip("pysam")
+    records = [record.split("\n") for record in Path(amplicons).read_text().split(">")[1:11]]
+    reads = {lines[0].split()[0]: "".join(lines[1:])[:150] for lines in records}
+    fastq, one, two = tmp_path / "reads.fq", tmp_path / f"one.{form}", tmp_path / f"two.{form}"
+    fastq.write_text(
+        "".join(f"@{name}\n{text}\n+\n{('ABCDEFGHI!' * 15)[: len(text)]}\n" for name, text in reads.items())
+    )
+    arguments = ["pairs", str(fastq), amplicons, "--strand", "both", "--mode", "semiglobal"]
+    assert main([*arguments, "-t", "1", "-o", str(one)]) == 0
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "7")
+    assert main([*arguments, "-t", "2", "-o", str(two)]) == 0
+    assert one.read_bytes() == two.read_bytes()
+    shards = [str(tmp_path / f"{k}.shard") for k in (1, 2, 3)]
+    for k, shard in enumerate(shards, 1):
+        assert main([*arguments, "-f", form, "--shard", f"{k}/3", "-o", shard]) == 0
+    assert main(["merge", *shards, "-o", str(two)]) == 0
+    assert one.read_bytes() == two.read_bytes()
+    with open(tmp_path / "piped", "wb") as out:
+        assert command(*arguments, "-f", form, out=out).returncode == 0
+    assert (tmp_path / "piped").read_bytes() == one.read_bytes()
+    with pysam.AlignmentFile(str(one)) as file:
+        lines = [line for line in file if not line.is_secondary]
+    assert sorted(line.query_name for line in lines) == sorted(reads)
+    for line in lines:
+        assert line.get_forward_sequence() == reads[line.query_name]
+        assert (
+            "".join(chr(q + 33) for q in line.get_forward_qualities())
+            == ("ABCDEFGHI!" * 15)[: len(reads[line.query_name])]
+        )
+
+
 @pytest.mark.parametrize("form", ["tsv", "paf", "sam", "srspair", "fasta", "parquet", "arrow", "feather", "matrix"])
 def test_every_format_by_name_and_by_suffix(few, tmp_path, form, monkeypatch):
     if form in ("parquet", "feather"):

@@ -47,7 +47,7 @@ def write():
 
     def written(name, table, cuts=(), **more):
         writer, out = pairs_writer(name, HEADER, context_for(table, **more)), io.BytesIO()
-        writer.assemble(iter(parts_of(writer, table, cuts)), out)
+        writer.assemble(parts_of(writer, table, cuts), out)
         return out.getvalue()
 
     return written

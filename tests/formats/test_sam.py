@@ -1,9 +1,22 @@
-import io
+"""SAM and BAM: every line from the alignments, and what samtools, pysam and Biopython read."""
 
+import dataclasses
+import io
+import shutil
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 from Bio import Align
 
+from formats.conftest import HEADER, context_for, parts_of
 from formats.tables import random_table
+from tropalign.errors import InputError, TropalignWarning
+from tropalign.formats.pairs import bam
+from tropalign.formats.registry import pairs_writer, restore
+from tropalign.formats.sam_names import NO_READ, NO_REFERENCE
+from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE
 
 
@@ -21,25 +34,137 @@ def test_header(write, proteins):
     assert header[5:] == [f"@PG\tID:tropalign\tPN:tropalign\tVN:1.2.3\tCL:tropalign pairs a.fa\tDS:{notes}"]
 
 
-def test_rows(write, any_table):
-    _, rows = lines_of(write("sam", any_table, (1, 2)))
-    assert len(rows) == len(any_table)
-    for cells, row in zip(rows, any_table, strict=True):
+def primaries(table):
+    """Of each query the row of its primary line, in plain Python; one without a column where there is no other."""
+    best = {}
+    for row in table:
+        rank = (row.n_columns > 0, row.score)
+        if row.query not in best or rank > best[row.query][0]:
+            best[row.query] = rank, row.index
+    return {index for _, index in best.values()}
+
+
+def shown(table):
+    """The rows that have a line, in order."""
+    first = primaries(table)
+    return [row for row in table if row.n_columns or row.index in first]
+
+
+@pytest.mark.parametrize("cuts", [(), (1, 2), tuple(range(1, 30))])
+def test_rows(write, any_table, cuts):
+    _, rows = lines_of(write("sam", any_table, cuts))
+    expected, first = shown(any_table), primaries(any_table)
+    assert len(rows) == len(expected)
+    for cells, row in zip(rows, expected, strict=True):
         text, (begin, end) = row.query_text(), row.query_span()
-        reverse = 16 if row.strand < 0 else 0
-        assert cells[0] == row.query and cells[9] == text and cells[6:9] == ["*", "0", "0"] and cells[10] == "*"
+        flag = (16 if row.strand < 0 else 0) + (0 if row.index in first else 256)
+        letters = text if row.index in first else "*"
+        assert cells[0] == row.query and cells[6:11] == ["*", "0", "0", letters, "*"]
         assert cells[11:] == [f"AS:i:{row.score}", f"NM:i:{row.n_columns - row.n_identical}"]
         if not row.n_columns:
-            assert cells[1:6] == [str(4 + reverse), "*", "0", "0", "*"]
+            assert cells[1:6] == [str(4 + flag), "*", "0", "0", "*"]
             continue
         clips = [f"{n}S" * (n > 0) for n in (begin, len(text) - end)]
-        assert cells[1:6] == [
-            str(reverse),
-            row.target,
-            str(row.target_start + 1),
-            "255",
-            clips[0] + row.cigar + clips[1],
-        ]
+        assert cells[1:6] == [str(flag), row.target, str(row.target_start + 1), "255", clips[0] + row.cigar + clips[1]]
+
+
+def test_one_primary_line_per_read(write):
+    """The first of equal scores; a read is unmapped only where no pair of it has a column."""
+    table = random_table(4, 40, NUCLEOTIDE, has_strand=True)
+    table = dataclasses.replace(table, score=np.where(table.n_columns > 0, 7, 0).astype(np.int32))
+    nothing = table.take(table.n_columns == 0)
+    table = concatenate([nothing, table])
+    _, rows = lines_of(write("sam", table, (3, 20)))
+    primary = [cells for cells in rows if not int(cells[1]) & 256]
+    assert sorted(cells[0] for cells in primary) == sorted({cells[0] for cells in rows})
+    for cells in primary:
+        assert cells == next(other for other in rows if other[0] == cells[0]) and not int(cells[1]) & 4
+    _, alone = lines_of(write("sam", nothing, (1,)))
+    assert [cells[:3:2] for cells in alone] == [[name, "*"] for name in dict.fromkeys(row.query for row in nothing)]
+
+
+def test_decimals_decide(write):
+    """Of 4.4 and 4.5 the higher one is the primary line's."""
+    table = random_table(2, 2, NUCLEOTIDE, empties=False)
+    index = np.zeros(2, np.int64)
+    for scores, flags in (([4.4, 4.5], ["256", "0"]), ([4.5, 4.4], ["0", "256"])):
+        made = dataclasses.replace(table, query_index=index, target_index=table.target_index, score=np.array(scores))
+        starts = {name: index.astype(np.int32) for name in ("query_start", "target_start")}
+        ends = {name: np.ones(2, np.int32) for name in ("query_end", "target_end", "n_columns")}
+        paths = {"cigar_ops": np.array([24, 24], np.uint32), "cigar_offsets": np.array([0, 1, 2])}
+        made = dataclasses.replace(made, **{**starts, **ends, **paths})
+        for cuts in ((), (1,)):
+            assert [cells[1] for cells in lines_of(write("sam", made, cuts))[1]] == flags
+
+
+def with_qualities(table, missing=()):
+    """The same table, whose queries have random qualities, but for some."""
+    batch = table.queries
+    values = np.random.default_rng(1).integers(0, 94, len(batch.codes)).astype(np.uint8)
+    for k in missing:
+        values[batch.offsets[k] : batch.offsets[k + 1]] = 255
+    queries = dataclasses.replace(batch, names=tuple(batch.names), qualities=values)
+    return dataclasses.replace(table, queries=queries)
+
+
+def test_qualities_turn_with_the_strand(write, strands):
+    table = with_qualities(strands, missing=[2])
+    _, rows = lines_of(write("sam", table, (4,)))
+    n_checked = 0
+    for cells, row in zip(rows, shown(table), strict=True):
+        if cells[9] == "*":
+            assert cells[10] == "*"
+            continue
+        k, n_checked = row.query_index, n_checked + 1
+        values = table.queries.qualities[table.queries.offsets[k] : table.queries.offsets[k + 1]]
+        expected = bytes((values + 33).tolist()).decode() if k != 2 else "*"
+        assert cells[10] == (expected[::-1] if row.strand < 0 else expected)
+    assert n_checked == len({row.query for row in table})
+
+
+def without_u(table):
+    """samtools reads U as N; our BAM has T for it."""
+    queries = table.queries
+    letters = queries.letters.copy()
+    letters[letters == ord("U")] = ord("T")
+    return dataclasses.replace(table, queries=dataclasses.replace(queries, names=queries.names, letters=letters))
+
+
+def named(table, queries, targets):
+    batches = [dataclasses.replace(b, names=n) for b, n in ((table.queries, queries), (table.targets, targets))]
+    return dataclasses.replace(table, queries=batches[0], targets=batches[1])
+
+
+def test_names_are_those_of_the_specification(write):
+    long = "n" * 300
+    table = random_table(1, 30)
+    table = named(table, ("a@b", "a_b", "é", long, long + "b"), ("t(1)", "*t", "t_1_", "=t[2]"))
+    with pytest.warns(TropalignWarning) as told:
+        header, rows = lines_of(write("sam", table, (9,)))
+    reads = {"a@b": "a_b_2", "a_b": "a_b", "é": "_", long: "n" * 254, long + "b": "n" * 252 + "_2"}
+    assert [str(w.message) for w in told if "reads" in str(w.message)] == [
+        "4 names of reads cannot stand in SAM and are mended, the first 'a@b' to 'a_b_2'"
+    ]
+    assert [str(w.message) for w in told if "references" in str(w.message)] == [
+        "3 names of references cannot stand in SAM and are mended, the first 't(1)' to 't_1__2'"
+    ]
+    references = dict(zip(table.targets.names, ("t_1__2", "_t", "t_1_", "_t_2_"), strict=True))
+    assert [line.split("\t")[1][3:] for line in header if line.startswith("@SQ")] == list(references.values())
+    for cells, row in zip(rows, shown(table), strict=True):
+        assert cells[0] == reads[row.query] and len(cells[0]) <= 254 and not NO_READ.search(cells[0])
+        assert cells[2] == (references[row.target] if row.n_columns else "*")
+    assert not any(NO_REFERENCE.search(name) for name in references.values())
+
+
+def test_what_is_no_letter(write):
+    table = random_table(3, 20)
+    letters = table.queries.letters.copy()
+    letters[:3] = list(b"*-1")
+    table = dataclasses.replace(table, queries=dataclasses.replace(table.queries, letters=letters))
+    with pytest.warns(TropalignWarning, match=r"3 letters such as '\*' cannot stand in SAM: written as X"):
+        _, rows = lines_of(write("sam", table))
+    of_first = [cells[9] for cells in rows if cells[0] == "query0" and cells[9] != "*"]
+    assert of_first == ["XXX" + table.queries.text(0)[3:]]
 
 
 def test_biopython_reads_the_alignments(write, any_table):
@@ -55,24 +180,109 @@ def test_biopython_reads_the_alignments(write, any_table):
         assert (query[0] > query[-1]) == (row.strand < 0)
 
 
-def test_pysam_reads_the_alignments(write, tmp_path):
+@pytest.fixture(params=["sam", "bam"])
+def read_by_pysam(request, write, tmp_path):
+    """A table, and its lines as pysam reads them."""
     pysam = pytest.importorskip("pysam")
-    table = random_table(5, alphabet=NUCLEOTIDE, has_strand=True)
-    path = tmp_path / "a.sam"
-    path.write_bytes(write("sam", table))
+    table = with_qualities(random_table(5, 40, NUCLEOTIDE, has_strand=True), missing=[1])
+    path = tmp_path / f"a.{request.param}"
+    path.write_bytes(write(request.param, table, (2, 17)))
     with pysam.AlignmentFile(str(path)) as file:
         assert list(file.references) == list(table.targets.names)
-        for read, row in zip(file, table, strict=True):
-            assert read.query_name == row.query and read.get_tag("AS") == row.score
-            if row.n_columns == 0:
-                assert read.is_unmapped
-                continue
-            assert (read.reference_name, read.reference_start, read.reference_end) == (
-                row.target,
-                row.target_start,
-                row.target_end,
-            )
+        yield table, list(file)
+
+
+def test_pysam_reads_the_alignments(read_by_pysam):
+    table, lines = read_by_pysam
+    first = primaries(table)
+    for read, row in zip(lines, shown(table), strict=True):
+        assert read.query_name == row.query and read.get_tag("AS") == row.score
+        assert read.is_secondary == (row.index not in first) and read.is_reverse == (row.strand < 0)
+        if row.index in first:
+            assert read.query_sequence.upper().replace("U", "T") == row.query_text().upper().replace("U", "T")
+        if row.n_columns == 0:
+            assert read.is_unmapped
+            continue
+        spans = (row.target, row.target_start, row.target_end)
+        assert (read.reference_name, read.reference_start, read.reference_end) == spans
+        inner = [(op, n) for op, n in read.cigartuples if op != 4]
+        assert inner == row.operations() and read.infer_query_length() == len(row.query_text())
+        if row.index in first:
             assert (read.query_alignment_start, read.query_alignment_end) == row.query_span()
-            assert read.is_reverse == (row.strand < 0)
-            inner = [(op, n) for op, n in read.cigartuples if op != 4]
-            assert inner == row.operations()
+
+
+def test_samtools_takes_both(write, tmp_path):
+    """BAM and SAM hold the same lines; they are sorted, indexed and counted."""
+    samtools = shutil.which("samtools")
+    if samtools is None:
+        pytest.skip("samtools is not installed")
+    pytest.importorskip("pysam")
+    table = without_u(with_qualities(random_table(8, 40, NUCLEOTIDE, has_strand=True)))
+
+    def run(*arguments):
+        return subprocess.run([samtools, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+    seen = []
+    for form in ("sam", "bam"):
+        path, ordered = tmp_path / f"a.{form}", tmp_path / f"{form}.sorted.bam"
+        path.write_bytes(write(form, table, (11,)))
+        run("quickcheck", path)
+        seen.append(run("view", "--no-PG", path))
+        run("sort", "-o", ordered, path)
+        run("index", ordered)
+        counts = run("flagstat", ordered)
+        assert f"{len(set(table.query_index.tolist()))} + 0 primary\n" in counts
+    lines = seen[0].splitlines()
+    assert seen[0] == seen[1] and len(lines) == len(shown(table))
+
+
+def test_bam_of_proteins(proteins):
+    pytest.importorskip("pysam")
+    with pytest.raises(InputError, match=r"^BAM holds nucleotides only, and these are proteins: choose --format sam$"):
+        pairs_writer("bam", HEADER, context_for(proteins))
+
+
+def test_without_pysam(monkeypatch, strands):
+    monkeypatch.setitem(sys.modules, "pysam", None)
+    with pytest.raises(InputError, match=r"BAM needs pysam: pip install 'tropalign\[bam\]', or choose --format sam"):
+        bam.require_pysam()
+
+
+def test_a_full_disk_is_told(strands):
+    pytest.importorskip("pysam")
+
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(28, "No space left on device")
+
+    writer = pairs_writer("bam", HEADER, context_for(strands))
+    with pytest.raises(OSError, match="No space left"):
+        writer.assemble(parts_of(writer, strands), Full())
+
+
+def test_shards_bring_what_the_file_needs(strands):
+    writer = pairs_writer("sam", HEADER, context_for(strands))
+    parts, one, merged = parts_of(writer, strands, (5,)), io.BytesIO(), io.BytesIO()
+    writer.assemble(parts, one)
+    restore(writer.describe()).assemble(parts, merged)
+    assert merged.getvalue() == one.getvalue()
+
+
+@pytest.mark.parametrize("change", [{"query": 99}, {"query": -1}, {"end": 10**9}, {"offsets": -5}, {"begin": 10**6}])
+def test_damaged_parts(strands, change):
+    """A shard may hold anything; nothing of it points beyond its bytes."""
+    writer = pairs_writer("sam", HEADER, context_for(strands))
+    ((name, value),) = change.items()
+    with np.load(io.BytesIO(writer.encode(strands))) as found:
+        arrays = dict(found)
+    arrays[name] = np.append(arrays[name][:-1], value)
+    sink = io.BytesIO()
+    np.savez(sink, **arrays)
+    for part in (sink.getvalue(), b"x", sink.getvalue()[:50]):
+        with pytest.raises(InputError, match="a finished part is damaged"):
+            writer.assemble([part], io.BytesIO())
+
+
+def test_no_pair(write, proteins):
+    header, rows = lines_of(write("sam", proteins.slice(0, 0)))
+    assert len(header) == 6 and rows == []

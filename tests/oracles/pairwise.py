@@ -2,7 +2,7 @@
 
 The longer sequence is R (rows i = 1..m), the shorter C (columns j = 1..n); of equal lengths the query is R.
 
-    H(i,j) = max(H(i-1,j-1) + s(R_i, C_j), E(i,j), F(i,j) [, 0 in local mode])
+    H(i,j) = max(H(i-1,j-1) + s(R_i, C_j), E(i,j), F(i,j) [, 0 in local mode])      s(C_j, R_i) where C is the query
     E(i,j) = max(E(i,j-1) - extend, H(i,j-1) - open - extend)      a residue of C against a gap
     F(i,j) = max(F(i-1,j) - extend, H(i-1,j) - open - extend)      a residue of R against a gap
 
@@ -52,7 +52,7 @@ def align(query, target, scores, gap_open, gap_extend, mode="local", free_ends=F
     query, target : sequence of int
         Codes: indices into `scores`.
     scores : array_like, shape (letters, letters)
-        Substitution scores, symmetric.
+        Substitution scores, [query's code][target's code].
     gap_open, gap_extend : int
         A gap of k residues costs ``gap_open + k * gap_extend``.
     mode : {"local", "global", "semiglobal"}
@@ -60,8 +60,8 @@ def align(query, target, scores, gap_open, gap_extend, mode="local", free_ends=F
         Of FREE_ENDS: where residues of that sequence may hang over at no cost (semiglobal only).
     """
     query, target = [int(code) for code in query], [int(code) for code in target]
-    scores = np.asarray(scores).tolist()
     query_is_r = len(query) >= len(target)
+    scores = (np.asarray(scores) if query_is_r else np.asarray(scores).T).tolist()
     r, c = (query, target) if query_is_r else (target, query)
     name_r, name_c = ("query", "target") if query_is_r else ("target", "query")
     free = set(free_ends) if mode == "semiglobal" else set()

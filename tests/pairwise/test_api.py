@@ -6,6 +6,8 @@ import pytest
 from oracles.pairwise import cigar_operations, rescore
 
 import tropalign as ta
+from tropalign.cli.main import make_parser
+from tropalign.pairwise.options import PairOptions
 from tropalign.results.alignments import concatenate
 
 FAMILY = "examples/family.fasta"
@@ -54,6 +56,18 @@ def test_minima(family):
     kept = concatenate(list(ta.align_all(family, min_score=floor, min_identity=0.4)))
     expected = everything.take((everything.score >= floor) & (everything.identity >= 0.4))
     assert kept.cigars() == expected.cigars() and (kept.score == expected.score).all()
+
+
+def test_all_ways_have_one_mode_by_default():
+    """Local, which bit scores, E-values and tables of hits suppose."""
+    texts = ["MKVLAWHEAG", "WWWHEAGPPP"]
+    options = make_parser(False).parse_args(["pairs", "a.fa"])
+    (wanted,) = ta.align_all(texts, mode=options.mode)
+    assert options.mode == "local" and wanted.cigars() == ["5="]
+    assert ta.align(*texts).cigar == "5=" and ta.align_many([texts]).cigars() == next(ta.align_all(texts)).cigars() == [
+        "5="
+    ]
+    assert PairOptions(ta.SubstitutionMatrix.of("BLOSUM62"), ta.Gap(11, 1)).mode == "local"
 
 
 def test_both_strands_take_the_better_one():

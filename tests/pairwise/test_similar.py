@@ -104,7 +104,7 @@ def test_by_definition(isa):
         matrix = ta.SubstitutionMatrix.match_mismatch(match, mismatch)
         codes = ([ta.NUCLEOTIDE.letters.index(letter) for letter in text] for text in (query, target))
         wanted = by_definition(*codes, matrix.scores, *gap, "global")
-        got = ta.align(query, target, matrix=matrix, gap=ta.Gap(*gap), alphabet="nucleotide")
+        got = ta.align(query, target, mode="global", matrix=matrix, gap=ta.Gap(*gap), alphabet="nucleotide")
         assert (got.score, got.cigar) == (wanted.score, wanted.cigar)
 
 
@@ -129,7 +129,8 @@ def test_pairs_of_any_size_are_aligned_by_themselves(isa):
     """One that is too large for other ways shows that wavefronts were taken."""
     rng = random.Random(8)
     text, other = related(rng, 6000, "CGT", substitutions=0.01, gaps=0.002, longest=6)
-    options = {"alphabet": "nucleotide", "matrix": ta.SubstitutionMatrix.match_mismatch(5, -4), "gap": ta.Gap(10, 1)}
+    matrix = ta.SubstitutionMatrix.match_mismatch(5, -4)
+    options = {"alphabet": "nucleotide", "matrix": matrix, "gap": ta.Gap(10, 1), "mode": "global"}
     row = ta.align(text, other, **options)
     assert row._lone is not None
     whole = ta.align(text, other, **options | {"matrix": odd(5, -4)})

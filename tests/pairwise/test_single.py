@@ -26,7 +26,7 @@ PER_ISA = settings(max_examples=60, deadline=None, suppress_health_check=[Health
 def whole(query, target, names=("query", "target"), alphabet=None, **options):
     """The only row of `align_all`."""
     batch = ta.SequenceBatch.from_strings([query, target], names, alphabet)
-    options = {"mode": "global", "pairs": [[0, 1]], "n_threads": 1, **options}
+    options = {"pairs": [[0, 1]], "n_threads": 1, **options}
     return next(ta.align_all(batch, **options)).row(0)
 
 
@@ -166,13 +166,13 @@ def test_alphabets_of_one_name_do_not_take_each_others_place():
         alphabet = ta.Alphabet("mine", letters, "N")
         scores = matrix(1, -1, alphabet)
         for _ in range(2):
-            assert ta.align("ACGT", "ACGA", alphabet=alphabet, matrix=scores).score == 2
+            assert ta.align("ACGT", "ACGA", alphabet=alphabet, matrix=scores, mode="global").score == 2
             assert ta.align("ACGT", "ACGA", matrix=scores, gap=ta.Gap(10, 1)).table.queries.alphabet is alphabet
 
 
 def test_many_sets_of_arguments():
     for k in range(2 * single.MOST_KEPT):
-        assert ta.align("AAAAAA", "AAA", gap=ta.Gap(k, 1)).score == 15 - k - 3
+        assert ta.align("AAAAAA", "AAA", mode="global", gap=ta.Gap(k, 1)).score == 15 - k - 3
     assert len(single._kept) <= single.MOST_KEPT
 
 

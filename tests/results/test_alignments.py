@@ -46,7 +46,7 @@ def test_concatenate_refuses(any_table):
         ({"depth": "deep"}, "none of score, ends, alignment"),
         ({"query_start": None}, "needs the column query_start"),
         ({"n_gaps": np.zeros(3, np.int32)}, "3 items and not 12"),
-        ({"score": np.zeros(12)}, "array of int32"),
+        ({"score": np.zeros(12, np.float32)}, "array of int32"),
         ({"target_index": np.full(12, 4)}, "outside a batch of 4"),
         ({"query_index": np.full(12, -1)}, "outside a batch of 5"),
         ({"cigar_offsets": np.zeros(13, np.int64)}, "end with the number of cigar_ops"),

@@ -156,3 +156,13 @@ def test_an_alphabet_of_unknown_frequencies():
     shapes = ta.Alphabet("shapes", "OXS", "S", match_mismatch=(1, -2))
     with pytest.raises(ta.ScoringError, match="not known of shapes sequences: use scores"):
         ta.score_statistics(ta.SubstitutionMatrix.default(shapes), ta.Gap(2, 1))
+
+
+def test_decimals_are_units_of_another_size():
+    blosum = ta.SubstitutionMatrix.of("BLOSUM62")
+    halves = ta.SubstitutionMatrix("halves", blosum.alphabet, blosum.scores / 2, blosum.letters)
+    whole, half = ta.score_statistics(blosum, ta.Gap(11, 1)), ta.score_statistics(halves, ta.Gap(5.5, 0.5))
+    assert half.bits([20.5, 40]) == pytest.approx(whole.bits([41, 80]), rel=1e-12)
+    assert half.evalues(25.5, 200, 10**6, 3000) == pytest.approx(whole.evalues(51, 200, 10**6, 3000), rel=1e-12)
+    with pytest.raises(ta.ScoringError, match=r"no statistics for BLOSUM62 and gaps of 9\.5 \+ 0\.5 k"):
+        ta.score_statistics(blosum, ta.Gap(9.5, 0.5))

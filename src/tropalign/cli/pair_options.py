@@ -59,15 +59,17 @@ def add_alignment_options(group: Any) -> None:
     group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
 
 
-def sequences_of(options: argparse.Namespace) -> tuple[SequenceBatch, SequenceBatch | None]:
-    """Queries and targets."""
+def sequences_of(
+    options: argparse.Namespace, wants_qualities: bool = False
+) -> tuple[SequenceBatch, SequenceBatch | None]:
+    """Queries, with their qualities where these are wanted, and targets."""
     from tropalign.pairwise.options import check_same_alphabet
     from tropalign.sequences import read_sequences
     from tropalign.sequences.alphabet import ALPHABETS
 
     reading: dict[str, Any] = {"skip_empty": options.skip_empty, "strict": options.strict}
     alphabet = ALPHABETS.get(options.alphabet)  # None for "auto"
-    queries = read_sequences(options.queries, alphabet=alphabet, **reading)
+    queries = read_sequences(options.queries, alphabet=alphabet, qualities=wants_qualities, **reading)
     if options.targets is None:
         return queries, None
     targets = read_sequences(options.targets, alphabet=alphabet, **reading)

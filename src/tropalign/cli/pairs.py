@@ -145,8 +145,8 @@ def run(options: argparse.Namespace) -> None:
     inputs = [options.queries, options.targets, options.pairs, *matrix_file]
     show = started(options, [options.output, *_beside(options).values()], inputs)
     allowed = memory_allowed(options.memory, options.output)
-    queries, targets = sequences_of(options)
     form = format_of("pairs", asked.format)
+    queries, targets = sequences_of(options, form.wants_qualities)
     inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
     page_bytes = _page_bytes(options, asked, len(queries), len(targets or queries))
     memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + page_bytes)
@@ -170,7 +170,8 @@ def run(options: argparse.Namespace) -> None:
         unit="pairs",
     )
     cost_cells = sum(tile.cost_cells for tile in task.tiles())
-    devices = open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes)
+    able = pair_options.able_devices(options.device or ["auto"])
+    devices = open_devices(able, options.threads, cost_cells, memory_bytes)
     carry_out(aligning, devices, options, show, task.n_cells)
 
 

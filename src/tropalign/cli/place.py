@@ -7,12 +7,14 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import Choices, add_run_options, command_line, started, whole
+from tropalign.cli.place_pipeline import Pipeline, add_pipeline_options, check_pipeline, opened_pipeline
 from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tropalign.execution.progress import Show
     from tropalign.phylo import PlacementScoring, ReferencePackage
     from tropalign.phylo.outputs import Wanted
     from tropalign.phylo.task import PlaceTask
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 EXAMPLE = """example:
   tropalign place --reference ref.phy --tree ref.nwk reads.fq.gz -o aligned.fasta --table placed.tsv
   tropalign place --reference ref.phy --tree ref.nwk reads.fa --split -o aligned.fasta --jplace placed.jplace
+  tropalign place --reference ref.phy --tree ref.nwk reads.fa --pipeline epa-ng --model ref.bestModel --jplace x.jplace
 
 Branches are numbered from 0 in the order of PaPaRa; the table names the clade below each. Coordinates are 0-based,
 half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
@@ -44,6 +47,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     _add_reference_options(parser.add_argument_group("reference"))
     _add_scoring_options(parser.add_argument_group("scoring"))
     _add_result_options(parser.add_argument_group("results"))
+    add_pipeline_options(parser.add_argument_group("likelihoods"))
     add_run_options(parser)
     parser.set_defaults(run=run, parser=parser)
 
@@ -115,6 +119,16 @@ def _add_result_options(group: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, places and writes."""
+    _check_usage(options)
+    check_pipeline(options)
+    wanted = _wanted(options)
+    inputs = [*options.reads, options.reference, options.tree, options.taxonomy]
+    show = started(options, _paths(options, wanted), inputs)
+    with opened_pipeline(options) as pipeline:
+        _run(options, wanted, show, pipeline)
+
+
+def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipeline | None) -> None:
     from tropalign import __version__
     from tropalign.devices.registry import open_devices
     from tropalign.execution.files import write_to
@@ -124,13 +138,12 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.phylo.outputs import outputs_of, run_parameters
     from tropalign.phylo.taxonomy import read_taxonomy
 
-    _check_usage(options)
-    wanted = _wanted(options)
-    show = started(
-        options, _paths(options, wanted), [*options.reads, options.reference, options.tree, options.taxonomy]
-    )
-    allowed = memory_allowed(options.memory, options.output) if options.reads else options.memory or 0
+    if pipeline is not None:
+        wanted = pipeline.joined(wanted)
+    allowed = memory_allowed(options.memory, _main_path(wanted)) if options.reads else options.memory or 0
     package = _package(options)
+    if pipeline is not None:
+        pipeline.check(package)
     if options.save_reference and not options.dry_run:
         write_to(options.save_reference, package.save)
     if not options.reads:
@@ -157,6 +170,8 @@ def run(options: argparse.Namespace) -> None:
     cost_cells = sum(tile.cost_cells for tile in placing.outline or ()) or task.cost_cells(1 << 20)
     carry_out(placing, open_devices(devices, options.threads, cost_cells, memory_bytes), options, show, 0)
     _tell_of_unusable(task)
+    if pipeline is not None and not options.dry_run:
+        pipeline.finish(package, header.command)
 
 
 def _check_usage(options: argparse.Namespace) -> None:
@@ -185,7 +200,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     from tropalign.phylo.outputs import Wanted
 
     return Wanted(
-        alignment=options.output,
+        alignment=None if options.pipeline and options.output == "-" else options.output,
         rows=options.format or format_for_path("placed/rows", options.output),
         is_split=options.split,
         insertions=options.insertions,
@@ -193,6 +208,11 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         jplace=options.jplace,
         taxa=options.taxa,
     )
+
+
+def _main_path(wanted: Wanted) -> str:
+    """The file beside which the run's parts lie."""
+    return wanted.alignment or wanted.query or "-"
 
 
 def _paths(options: argparse.Namespace, wanted: Wanted) -> list[str]:

@@ -111,6 +111,8 @@ class Format(Generic[C]):
         Of pairs: it shows the columns that are chosen, and which ones where none are; none: those of the report.
     shows_confidence
         Of multiple alignments: it shows their confidence, which is computed only where it is shown.
+    wants_qualities
+        Shows the queries' qualities, which are read only then.
     require
         Raises InputError with the remedy where a package is missing.
     check
@@ -130,6 +132,7 @@ class Format(Generic[C]):
     takes_columns: bool = False
     own_columns: tuple[str, ...] = ()
     shows_confidence: bool = False
+    wants_qualities: bool = False
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits
 

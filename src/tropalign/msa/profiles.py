@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.devices.names import device_names
-from tropalign.errors import UsageError
+from tropalign.errors import ScoringError, UsageError
 from tropalign.machine.numbers import checked_threads
 from tropalign.msa.add import joined
 from tropalign.results.multiple import MultipleAlignment
@@ -320,6 +320,8 @@ def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray
         raise UsageError(f"the gap cost {gap_cost!r} is no number from 0 to 1,000,000")
     alphabet = profile.sequences.alphabet
     chosen = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
+    if not chosen.is_symmetric:
+        raise ScoringError(f"the matrix {chosen.name} is not symmetric, which profiles need: choose another")
     chosen.check(profile.sequences)
     n = len(alphabet.letters)
     scores = np.full((n + 1, n + 1), -float(gap_cost))

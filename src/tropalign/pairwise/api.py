@@ -156,7 +156,7 @@ def align_all(
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
     task = PairsTask(batch, others, options, pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(device)
-    devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.tiles()))
+    devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
     return (result.value for result in Scheduler(devices).run([task]))
 
 
@@ -180,7 +180,7 @@ def align(
     query: Any,
     target: Any,
     *,
-    mode: str = "global",
+    mode: str = "local",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
     report: str = "alignment",
@@ -245,7 +245,7 @@ def align(
 def align_many(
     pairs: Iterable[tuple[Any, Any]],
     *,
-    mode: str = "global",
+    mode: str = "local",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
     report: str = "alignment",
@@ -283,7 +283,7 @@ def align_many(
 
     Examples
     --------
-    >>> table = tropalign.align_many([("MKVLAW", "MKILAW"), ("KVLAW", "KVW")])
+    >>> table = tropalign.align_many([("MKVLAW", "MKILAW"), ("KVLAW", "KVW")], mode="global")
     >>> table.score.tolist(), table.cigars()
     ([32, 7], ['2=1X3=', '2=2I1='])
     """

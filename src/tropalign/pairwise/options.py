@@ -10,7 +10,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import InputError, ScoringError, UsageError
+from tropalign.errors import DeviceError, InputError, ScoringError, UsageError
 from tropalign.machine.numbers import decimal_number, whole_number
 
 if TYPE_CHECKING:
@@ -187,6 +187,17 @@ class PairOptions:
         """Whether each of FREE_ENDS is free, as engines take it: none but in a mode that frees ends."""
         free = self.free_ends if MODES[self.mode].frees_ends else frozenset()
         return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
+
+    def able_devices(self, names: Iterable[str]) -> list[str]:
+        """Those of the devices that may align so: all, or the processor. Raises DeviceError where another was named."""
+        listed = list(names)
+        if self.matrix.is_symmetric:
+            return listed
+        named = next((name for name in listed if name not in ("auto", "cpu")), None)
+        if named is not None:
+            what = "scores of a matrix that is not symmetric"
+            raise DeviceError(f"{named}: {what} are computed on the CPU only: choose the device cpu")
+        return ["cpu"]
 
     def check_range(self, longest: int) -> None:
         """Raises ScoringError when a score of sequences this long may not fit 32 bits."""

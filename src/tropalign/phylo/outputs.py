@@ -27,7 +27,7 @@ class Wanted:
     Attributes
     ----------
     alignment
-        Path of the alignment.
+        Path of the alignment; None where it is not wanted.
     rows : {"fasta", "phylip"}
         Its format.
     is_split
@@ -36,19 +36,22 @@ class Wanted:
         Letters between the reference's columns: left out, or in new columns.
     table, jplace, taxa
         Paths of what is wanted beside it.
+    query
+        Path of the reads alone in the reference's columns, as FASTA, for a program that goes on with them.
     """
 
-    alignment: str
+    alignment: str | None
     rows: str = "fasta"
     is_split: bool = False
     insertions: str = "drop"
     table: str | None = None
     jplace: str | None = None
     taxa: str | None = None
+    query: str | None = None
 
     def paths(self) -> list[str]:
-        """All of them, the alignment first."""
-        reference = reference_path(self.alignment) if self.is_split else None
+        """All of them that the caller named, the alignment first."""
+        reference = reference_path(self.alignment) if self.is_split and self.alignment else None
         return [path for path in (self.alignment, reference, self.table, self.jplace, self.taxa) if path is not None]
 
 
@@ -79,15 +82,19 @@ def outputs_of(
 
     more = "" if lineages is None else "lineages"
 
-    def writer(name: str, which: str = "all") -> Writer:
-        about = (package.names, package.letters, newick, clades, lengths, wanted.insertions, which, more, lineages)
+    def writer(name: str, which: str = "all", insertions: str = wanted.insertions) -> Writer:
+        about = (package.names, package.letters, newick, clades, lengths, insertions, which, more, lineages)
         context = PlacedContext(*about)
         return placed_writer(name, header, context)
 
-    alignment = writer(wanted.rows, "reads" if wanted.is_split else "all")
-    outputs = [Output("alignment", wanted.alignment, alignment)]
-    if wanted.is_split:
-        outputs.append(Output("reference", reference_path(wanted.alignment), writer(wanted.rows, "reference")))
+    outputs = []
+    if wanted.alignment is not None:
+        alignment = writer(wanted.rows, "reads" if wanted.is_split else "all")
+        outputs.append(Output("alignment", wanted.alignment, alignment))
+        if wanted.is_split:
+            outputs.append(Output("reference", reference_path(wanted.alignment), writer(wanted.rows, "reference")))
+    if wanted.query is not None:
+        outputs.append(Output("query", wanted.query, writer("fasta", "reads", "drop")))
     beside = (("table", "table", wanted.table), ("jplace", "branches", wanted.jplace), ("taxa", "taxa", wanted.taxa))
     for role, kind, path in beside:
         if path is not None:

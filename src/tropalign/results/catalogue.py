@@ -271,7 +271,7 @@ _COUNTS = (
 
 
 def _differences(table: AlignmentTable) -> Values:
-    return gapped.differences(table, "cs")
+    return gapped.differences(table)
 
 
 def _row(side: str) -> Callable[[AlignmentTable], Values]:

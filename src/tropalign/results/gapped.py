@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.results.rows import Column
-from tropalign.sequences import Alphabet, SequenceBatch
+from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -81,28 +81,18 @@ def lines(
     return text
 
 
-def differences(table: AlignmentTable, kind: str, prefix: str = "") -> Column:
-    """A column of what sets the letters of each row apart, along the target's forward strand.
+def differences(table: AlignmentTable, prefix: str = "") -> Column:
+    """A column of minimap2's cs tag in its short form, along the target's forward strand.
 
-    Parameters
-    ----------
-    kind : {"cs", "md"}
-        minimap2's cs tag in its short form, or SAM's MD tag. What is no letter is shown as the alphabet's wildcard.
+    What is no letter is shown as the alphabet's wildcard.
     """
     from tropalign import _native
 
-    text, offsets = _native.differences(arrays(table), kind, _shown_letters(table.targets.alphabet, kind == "cs"))
-    return ("text", np.frombuffer(text, np.uint8), offsets, None, prefix)
-
-
-def _shown_letters(alphabet: Alphabet, is_lower: bool) -> Bytes:
-    """How each byte is shown as a letter from a to z, or from A to Z."""
-    table = np.full(256, ord(alphabet.wildcard), np.uint8)
+    shown = np.full(256, ord(table.targets.alphabet.wildcard.lower()), np.uint8)
     for first in (ord("A"), ord("a")):
-        table[first : first + 26] = np.arange(26) + ord("A")
-    if is_lower:
-        table |= 32
-    return table
+        shown[first : first + 26] = np.arange(26) + ord("a")
+    text, offsets = _native.differences(arrays(table), shown)
+    return ("text", np.frombuffer(text, np.uint8), offsets, None, prefix)
 
 
 def gap_openings(table: AlignmentTable) -> NDArray[np.int64]:

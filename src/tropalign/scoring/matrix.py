@@ -35,16 +35,15 @@ class SubstitutionMatrix:
         As headers and messages call it.
     alphabet : Alphabet
     scores : int32 or float64, shape (32, 32)
-        By codes of ``alphabet``, symmetric; cells of letters that the matrix lacks hold its lowest score. Floats only
-        where a score has decimals.
+        By codes of ``alphabet``, [query's letter][target's letter]; cells of letters that the matrix lacks hold its
+        lowest score. Floats only where a score has decimals.
     letters : str
         Letters that the matrix itself has.
 
     Raises
     ------
     ScoringError
-        Scores of another shape or type, with more than four decimals, beyond 1,000,000 either way (times `scale`), or
-        not symmetric.
+        Scores of another shape or type, with more than four decimals, or beyond 1,000,000 either way (times `scale`).
 
     Examples
     --------
@@ -68,9 +67,6 @@ class SubstitutionMatrix:
         if not isinstance(scores, np.ndarray) or scores.shape != (N_CODES, N_CODES) or scores.dtype.kind not in "iuf":
             raise ScoringError(f"the scores of {self.name} have to be numbers in an array of {N_CODES} x {N_CODES}")
         kept = _kept(self.name, scores)
-        if not (kept == kept.T).all():
-            i, j = (int(k[0]) for k in np.nonzero(kept != kept.T))
-            raise ScoringError(f"the matrix {self.name} is not symmetric: codes {i} and {j} differ from {j} and {i}")
         kept.flags.writeable = False
         object.__setattr__(self, "scores", kept)
 
@@ -124,7 +120,8 @@ class SubstitutionMatrix:
         ----------
         source
             A SubstitutionMatrix; the name of one of Biopython's, or a file in NCBI format; a Biopython Array; a mapping
-            of letter pairs to scores, each pair once or both ways; or letters and an array of their scores.
+            of letter pairs (the query's, the target's) to scores, each once or both ways; or letters and an array of
+            their scores, a row per letter of the query.
         alphabet
             That of the sequences; by the matrix's letters when not given, or when it lacks one of them.
 
@@ -222,7 +219,7 @@ class SubstitutionMatrix:
         Parameters
         ----------
         path
-            Lines of ``#`` are comments; then the letters, then a row per letter.
+            Lines of ``#`` are comments; then the targets' letters, then a row per letter of the queries.
         alphabet
             That of the sequences; by the matrix's letters when not given.
 
@@ -257,12 +254,6 @@ class SubstitutionMatrix:
     ) -> SubstitutionMatrix:
         if not np.isfinite(values).all():
             raise ScoringError(f"the matrix {name} has a score that is no number: mend it")
-        if not (values == values.T).all():
-            i, j = (int(k[0]) for k in np.nonzero(values != values.T))
-            raise ScoringError(
-                f"the matrix {name} is not symmetric, which pairwise alignment needs: {letters[i]} against "
-                f"{letters[j]} scores {values[i, j]:g}, the reverse {values[j, i]:g}"
-            )
         values = _kept(name, values)
         alphabet = None if alphabet is None else alphabet_of(alphabet)
         if alphabet is None or not alphabet.has_letters(letters):
@@ -330,6 +321,17 @@ class SubstitutionMatrix:
         'BLOSUM62'
         """
         return _default(alphabet_of(alphabet))
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether a query's letter scores against a target's as the target's does against the query's.
+
+        Examples
+        --------
+        >>> tropalign.SubstitutionMatrix.of({("A", "C"): -1, ("C", "A"): -3, ("A", "A"): 2, ("C", "C"): 2}).is_symmetric
+        False
+        """
+        return bool((self.scores == self.scores.T).all())
 
     def codes_lacked(self) -> list[int]:
         """Codes of the alphabet's letters that the matrix does not have, nor under the letter's other name.

@@ -66,7 +66,7 @@ class ScoreStatistics:
     alpha: float
     beta: float
     source: str
-    score_step: int = 1
+    score_step: float = 1
 
     def __str__(self) -> str:
         return f"lambda {self.lambda_:.4g}, K {self.k:.3g}, H {self.h:.3g} ({self.source})"
@@ -263,10 +263,10 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
         A matrix whose scores have no statistics.
     """
     codes, _ = background(matrix.alphabet)
-    scores = matrix.scores[np.ix_(codes, codes)]
+    scores = matrix.scaled(1)[np.ix_(codes, codes)]
     scale = gcd(*(int(score) for score in np.unique(scores))) or 1
     lambda_, h = rates(matrix)
-    costs = (gap.open // scale, gap.extend // scale)
+    costs = (int(gap.open // scale), int(gap.extend // scale))
     if gap.open % scale or gap.extend % scale:
         return None
     if matrix.alphabet == NUCLEOTIDE:

@@ -67,7 +67,7 @@ def score_distribution(matrix: SubstitutionMatrix) -> tuple[int, NDArray[np.floa
         As `background`.
     """
     codes, shares = background(matrix.alphabet)
-    scores = matrix.scores[np.ix_(codes, codes)].astype(np.int64)
+    scores = matrix.scaled(1)[np.ix_(codes, codes)].astype(np.int64)
     low = int(scores.min())
     return low, np.bincount((scores - low).ravel(), np.outer(shares, shares).ravel()).astype(np.float64)
 

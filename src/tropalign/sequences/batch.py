@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_alphabet
 from tropalign.sequences.inputs import named_texts
-from tropalign.sequences.strands import reverse_complement
+from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
+
+#: What a batch with qualities has for the letters of a sequence that has none, as in BAM.
+NO_QUALITY = 255
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,9 @@ class SequenceBatch:
         The bytes as they were read, case kept, for output.
     descriptions : tuple of str
         What followed the name in its header; empty where nobody asked for it.
+    qualities : uint8, shape (n_residues,), or None
+        How sure each letter is: Phred scores, 0 to 93, and 255 throughout a sequence without any. None where nobody
+        asked for them.
 
     Raises
     ------
@@ -79,12 +85,17 @@ class SequenceBatch:
     alphabet: Alphabet
     letters: NDArray[np.uint8]
     descriptions: tuple[str, ...] = field(default_factory=tuple)
+    qualities: NDArray[np.uint8] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, Alphabet):
             raise ValueError(f"the alphabet of a batch is an Alphabet, not {self.alphabet!r}")
         for name, dtype in (("codes", np.uint8), ("offsets", np.int64), ("letters", np.uint8)):
             object.__setattr__(self, name, _fixed(name, getattr(self, name), dtype))
+        if self.qualities is not None:
+            object.__setattr__(self, "qualities", _fixed("qualities", self.qualities, np.uint8))
+            if len(self.qualities) != len(self.codes):
+                raise ValueError(f"{len(self.qualities)} qualities for {len(self.codes)} codes: give as many")
         n, n_described = self._take_texts("names"), self._take_texts("descriptions")
         codes, offsets = self.codes, self.offsets
         if len(offsets) != n + 1 or n_described not in (0, n):
@@ -132,7 +143,7 @@ class SequenceBatch:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.has_residues:
             parts = (self.codes, self.offsets, self.names, self.alphabet, self.letters, self.descriptions)
-            return SequenceBatch, parts
+            return SequenceBatch, (*parts, self.qualities)
         return SequenceBatch.without_residues, (self.names, self.lengths, self.alphabet)
 
     @classmethod
@@ -322,6 +333,7 @@ class SequenceBatch:
             self.alphabet,
             self.letters[places],
             tuple(self.descriptions[k] for k in chosen) if self.descriptions else (),
+            None if self.qualities is None else self.qualities[places],
         )
 
     def __repr__(self) -> str:
@@ -350,10 +362,11 @@ class SequenceBatch:
         codes, _ = self.alphabet.encode(letters)
         names: Any = self.name_texts
         descriptions: Any = self._description_texts
-        return SequenceBatch(codes, self.offsets, names, self.alphabet, letters, descriptions)
+        qualities = None if self.qualities is None else mirrored(self.qualities, self.offsets)
+        return SequenceBatch(codes, self.offsets, names, self.alphabet, letters, descriptions, qualities)
 
     def fingerprint(self) -> str:
-        """SHA-256 over codes, letters, offsets and names, in hexadecimal: equal for equal batches.
+        """SHA-256 over codes, letters, offsets, names and qualities, in hexadecimal: equal for equal batches.
 
         Returns
         -------
@@ -372,7 +385,8 @@ class SequenceBatch:
     @cached_property
     def _fingerprint(self) -> str:
         digest = hashlib.sha256()
-        for part in (self.codes.data, self.letters.data, self.offsets.data, joined_by(self.name_texts, "\0")):
+        parts = [self.codes.data, self.letters.data, self.offsets.data, joined_by(self.name_texts, "\0")]
+        for part in parts if self.qualities is None else [*parts, self.qualities.data]:
             digest.update(part.nbytes.to_bytes(8, "little"))
             digest.update(part)
         return digest.hexdigest()
@@ -395,8 +409,12 @@ def _fixed(name: str, array: Any, dtype: Any) -> NDArray[Any]:
 
 
 def held_bytes(batch: SequenceBatch) -> int:
-    """Memory that a batch takes, its Python strings included, and the copy of its names that writing makes."""
+    """Memory that a batch takes, its Python strings included, and the copies of names and qualities that writing makes.
+
+    Qualities are written as characters for both strands, and the other strand is a batch with its own.
+    """
     arrays = batch.codes.nbytes + batch.letters.nbytes + batch.offsets.nbytes
+    arrays += 0 if batch.qualities is None else 4 * batch.qualities.nbytes
     names, descriptions = lengths_of(batch.name_texts), lengths_of(batch._description_texts)
     strings = 72 * len(names) + 2 * names.sum() + 64 * np.count_nonzero(descriptions) + descriptions.sum()
     return int(arrays + strings)

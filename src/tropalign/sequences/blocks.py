@@ -45,6 +45,8 @@ class Policy:
         What becomes of sequences without a letter.
     numbers_names
         A name that was there before gets a number: the second "a" becomes "a_2". Otherwise names may repeat.
+    keeps_qualities
+        Those of FASTQ are kept.
     """
 
     leaves_gaps_out: bool = False
@@ -52,6 +54,7 @@ class Policy:
     names_records: bool = False
     empty: str = "refuse"
     numbers_names: bool = False
+    keeps_qualities: bool = False
 
 
 #: Sets of sequences, whose names and letters have to be right.
@@ -82,6 +85,8 @@ class SequenceBlock:
         How often each byte occurs in the letters.
     n_gaps
         Gaps that were left out.
+    qualities : uint8, shape (n_letters,), or None
+        Phred scores; None where they were not kept, or the file has none.
     """
 
     names: Sequence[str]
@@ -92,6 +97,7 @@ class SequenceBlock:
     file: str
     counts: NDArray[np.int64]
     n_gaps: int = 0
+    qualities: NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -140,7 +146,9 @@ class BlockReader:
         records = (
             records_of_store(source, self._count)
             if is_store(source)
-            else records_of_file(source, policy.replaces_bytes, policy.names_records, self._count)
+            else records_of_file(
+                source, policy.replaces_bytes, policy.names_records, self._count, policy.keeps_qualities
+            )
         )
         for block in found.blocks(records):
             kept += len(block)
@@ -189,6 +197,7 @@ class _Settled:
 
     def _block(self, records: Records) -> Iterator[SequenceBlock]:
         names, descriptions, letters, offsets = records.names, records.descriptions, records.letters, records.offsets
+        qualities = records.qualities
         numbers = np.arange(self.number - len(names) + 1, self.number + 1)
         counts = records.counts
         n_gaps = int(counts[self._gaps].sum())
@@ -196,6 +205,7 @@ class _Settled:
             stays = ~np.isin(letters, self._left_out)
             offsets = np.concatenate([[0], np.cumsum(stays)])[offsets]
             letters, counts = letters[stays], counts.copy()
+            qualities = None if qualities is None else qualities[stays]
             counts[self._left_out] = 0
         if self._policy.empty == "skip" and not (lengths := np.diff(offsets)).all():
             keep = np.flatnonzero(lengths)
@@ -210,7 +220,7 @@ class _Settled:
                 file=self._file,
                 record=names[int(np.flatnonzero(lengths == 0)[0])],
             )
-        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, counts, n_gaps)
+        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, counts, n_gaps, qualities)
 
     def _named(self, names: Sequence[str], numbers: NDArray[np.int64]) -> Sequence[str]:
         """The names; by policy one is made where there is none."""

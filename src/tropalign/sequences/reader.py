@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_counts
-from tropalign.sequences.batch import SequenceBatch
-from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock
-from tropalign.sequences.files import Source
+from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
+from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
+from tropalign.sequences.files import Source, file_name
+from tropalign.sequences.store import is_store
 from tropalign.sequences.texts import Texts, joined
 
 #: What becomes of gaps.
@@ -28,6 +29,7 @@ def read_sequences(
     skip_empty: bool = False,
     strict: bool = False,
     gaps: str = "keep",
+    qualities: bool = False,
 ) -> SequenceBatch:
     """Reads FASTA or FASTQ files (gzip, bzip2, xz or zstd by content; ``-`` is standard input) into one batch.
 
@@ -44,6 +46,8 @@ def read_sequences(
     gaps : {"keep", "note", "drop"}
         ``-``, ``.`` and ``_`` within sequences: read as letters of no alphabet, left out with a warning that counts
         them, or left out.
+    qualities
+        Keeps those of FASTQ in the batch, a byte per letter; 255 for the letters of other files.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def read_sequences(
     -----
     TropalignWarning
         Letters outside the alphabet, counted, with the first one's place; an ``alphabet`` that the letters contradict;
-        gaps that are left out.
+        gaps that are left out; a sequence store, which holds no qualities, where these are wanted.
 
     Examples
     --------
@@ -74,8 +78,13 @@ def read_sequences(
     if gaps not in GAPS:
         raise UsageError(f"gaps {gaps!r} is none of {', '.join(GAPS)}")
     found = _Whole()
-    for block in BlockReader(paths, Policy(leaves_gaps_out=gaps != "keep", empty="skip" if skip_empty else "refuse")):
+    policy = Policy(gaps != "keep", empty="skip" if skip_empty else "refuse", keeps_qualities=qualities)
+    sources = sources_of(paths)
+    for block in BlockReader(sources, policy):
         found.add(block)
+    for source in filter(is_store, sources) if qualities else ():
+        text = f"{shown(file_name(source))}: a sequence store holds no qualities, so its sequences have none"
+        warnings.warn(text, TropalignWarning, stacklevel=2)
     found.check_names()
     if found.n_gaps and gaps == "note":
         text = f"{found.n_gaps:,} gap{'s' * (found.n_gaps > 1)} in the sequences are left out"
@@ -105,7 +114,8 @@ def read_sequences(
             f"{shown(file)}, record {name!r}: {what}; read as {alphabet.wildcard}", TropalignWarning, stacklevel=2
         )
     # The batch makes Python's objects of names and descriptions when somebody asks for them.
-    return SequenceBatch(codes, offsets, found.names, alphabet, letters, found.descriptions)  # type: ignore[arg-type]
+    scores = found.qualities if qualities else None
+    return SequenceBatch(codes, offsets, found.names, alphabet, letters, found.descriptions, scores)  # type: ignore[arg-type]
 
 
 class _Whole:
@@ -115,6 +125,7 @@ class _Whole:
         self._names: list[Texts] = []
         self._descriptions: list[Texts] = []
         self.letters = bytearray()
+        self._qualities = bytearray()
         self.offsets = [np.zeros(1, np.int64)]
         self.counts = np.zeros(256, np.int64)
         self._numbers: list[NDArray[np.int64] | range] = []
@@ -127,6 +138,9 @@ class _Whole:
         self._names.append(Texts.of(block.names))
         self._descriptions.append(Texts.of(block.descriptions))
         self.offsets.append(block.offsets[1:] + len(self.letters))
+        if block.qualities is not None:  # what came without any has none
+            self._qualities += bytes([NO_QUALITY]) * (len(self.letters) - len(self._qualities))
+            self._qualities += block.qualities.data
         self.letters += block.letters.data
         self.counts += block.counts
         first, last = int(block.numbers[0]), int(block.numbers[-1])
@@ -135,6 +149,14 @@ class _Whole:
         self.files.append(block.file)
         self._ends.append(len(block) + (self._ends[-1] if self._ends else 0))
         self.n_gaps += block.n_gaps
+
+    @property
+    def qualities(self) -> NDArray[np.uint8] | None:
+        """A Phred score per letter, once all blocks are there; None where no file has any."""
+        if not self._qualities:
+            return None
+        self._qualities += bytes([NO_QUALITY]) * (len(self.letters) - len(self._qualities))
+        return np.frombuffer(self._qualities, np.uint8)
 
     @cached_property
     def names(self) -> Texts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096
 FASTQ_BYTES = 1 << 22
 BUFFER_BYTES = 1 << 16
 _NOTHING = np.zeros(0, np.uint8)
+#: Phred 0 as a character of FASTQ, and the highest score that has one.
+FIRST_QUALITY, HIGHEST_QUALITY = 33, 93
 #: How a sequence store begins.
 STORE_MAGIC = b"tropalign store\n"
 
@@ -44,6 +46,8 @@ class Records:
         Record k is ``letters[offsets[k]:offsets[k + 1]]``.
     counts : int64, shape (256,)
         How often each byte occurs in the letters.
+    qualities : uint8, shape (n_letters,), or None
+        Phred scores; None where they were not kept, or the file has none.
     """
 
     names: Sequence[str]
@@ -51,6 +55,7 @@ class Records:
     letters: NDArray[np.uint8]
     offsets: NDArray[np.int64]
     counts: NDArray[np.int64]
+    qualities: NDArray[np.uint8] | None = None
 
     @classmethod
     def of_texts(cls, headers: Sequence[str], texts: Sequence[str], leading_blanks: bool = False) -> Records:
@@ -69,8 +74,18 @@ class Records:
     @classmethod
     def of_native(cls, found: tuple[Any, ...]) -> Records:
         """What native code found in a text, less the bytes taken."""
-        (letters, offsets), names, descriptions, counts = found
+        (letters, offsets), names, descriptions, counts, _ = found
         return cls(Texts(*names), Texts(*descriptions), letters, offsets, counts)
+
+    def with_qualities(self, characters: NDArray[np.uint8], file: str) -> Records:
+        """The same with the qualities that FASTQ has as characters. Raises InputError for one that is none."""
+        scores = characters - np.uint8(FIRST_QUALITY)
+        if len(scores) and scores.max() > HIGHEST_QUALITY:
+            at = int(np.argmax(scores > HIGHEST_QUALITY))
+            k = int(np.searchsorted(self.offsets, at, "right")) - 1
+            what = f"{chr(characters[at])!r} is no quality, which are the characters '!' to '~': mend the record"
+            raise InputError(what, file=file, record=self.names[k])
+        return replace(self, qualities=scores)
 
 
 def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
@@ -85,6 +100,7 @@ def records_of_file(
     replaces_bytes: bool = False,
     leading_blanks: bool = False,
     count: Callable[[int], None] | None = None,
+    keeps_qualities: bool = False,
 ) -> Iterator[Records]:
     """The records of a file, some at a time.
 
@@ -96,6 +112,8 @@ def records_of_file(
         Blanks that lead a header are no part of it.
     count
         Called with the number of (compressed) bytes read, as they are read.
+    keeps_qualities
+        Those of FASTQ are kept.
 
     Raises
     ------
@@ -105,7 +123,10 @@ def records_of_file(
     file = file_name(source)
     with opened(source, count) as stream:
         text = _Text(stream, file, replaces_bytes)
-        yield from _fasta(text, leading_blanks) if text.sign == b">" else _fastq(text, file, leading_blanks)
+        if text.sign == b">":
+            yield from _fasta(text, leading_blanks)
+        else:
+            yield from _fastq(text, file, leading_blanks, keeps_qualities)
 
 
 def _fasta(text: _Text, leading_blanks: bool) -> Iterator[Records]:
@@ -135,7 +156,7 @@ def _after(data: NDArray[np.uint8], taken: int) -> NDArray[np.uint8]:
     return left.copy() if 2 * len(left) <= len(data) else left
 
 
-def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
+def _fastq(text: _Text, file: str, leading_blanks: bool, keeps_qualities: bool) -> Iterator[Records]:
     """FASTQ: natively where a record has four lines, as nearly all have; what is unusual, and every fault, by dnaio.
 
     dnaio goes on where the first block begins in which something is unusual: blocks, and what is said, are the same
@@ -148,15 +169,18 @@ def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
         data, goes_on = text.next_bytes(rest, wanted)
         rest = _NOTHING
         while True:
-            records = _native.split_fastq(data, goes_on, BLOCK_RECORDS, BLOCK_LETTERS, leading_blanks)
+            records = _native.split_fastq(data, goes_on, BLOCK_RECORDS, BLOCK_LETTERS, leading_blanks, keeps_qualities)
             if records is None:
-                yield from _unusual_fastq(text, data, text.blank_lines + 4 * n_records, file, leading_blanks)
+                lines_before = text.blank_lines + 4 * n_records
+                yield from _unusual_fastq(text, data, lines_before, file, leading_blanks, keeps_qualities)
                 return
             *found, taken = records
             if not taken:
                 break
             data = _after(data, taken)
             block = Records.of_native(tuple(found))
+            if keeps_qualities:
+                block = block.with_qualities(records[4], file)
             n_records += len(block.names)
             yield block
         if not goes_on:
@@ -166,29 +190,37 @@ def _fastq(text: _Text, file: str, leading_blanks: bool) -> Iterator[Records]:
 
 
 def _unusual_fastq(
-    text: _Text, begin: NDArray[np.uint8], lines_before: int, file: str, leading_blanks: bool
+    text: _Text, begin: NDArray[np.uint8], lines_before: int, file: str, leading_blanks: bool, keeps_qualities: bool
 ) -> Iterator[Records]:
     """FASTQ as dnaio reads it, from some bytes on that were taken from the text already."""
     import dnaio
 
     text.give_back(begin)
-    headers, texts, size = list[str](), list[str](), 0
+    headers, texts, qualities, size = list[str](), list[str](), list[str](), 0
+
+    def block() -> Records:
+        records = Records.of_texts(headers, texts, leading_blanks)
+        if not keeps_qualities:
+            return records
+        return records.with_qualities(np.frombuffer("".join(qualities).encode("ascii"), np.uint8), file)
+
     try:
         stream = io.BufferedReader(text, BUFFER_BYTES)
         with dnaio.open(stream, mode="r", open_threads=0, fileformat="fastq") as records:
             for record in records:
                 headers.append(record.name)
                 texts.append(record.sequence)
+                qualities.append(record.qualities or "")
                 size += len(record.sequence)
                 if size >= BLOCK_LETTERS or len(headers) >= BLOCK_RECORDS:
-                    yield Records.of_texts(headers, texts, leading_blanks)
-                    headers, texts, size = [], [], 0
+                    yield block()
+                    headers, texts, qualities, size = [], [], [], 0
     except dnaio.exceptions.FileFormatError as error:
         line = None if error.line is None else lines_before + error.line + 1
         message = str(error.message).partition("\n")[0].partition(". The incomplete")[0].rstrip(". ")
         raise InputError(f"{shown(message)}: mend the record", file=file, line=line) from None
     if headers:
-        yield Records.of_texts(headers, texts, leading_blanks)
+        yield block()
 
 
 class _Text(io.RawIOBase):

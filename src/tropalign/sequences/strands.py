@@ -30,16 +30,30 @@ def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], a
         raise InputError(
             f"only nucleotides have another strand: use the plus strand alone, {alphabet.name} sequences have one"
         )
-    made = np.empty_like(letters)
+    return mirrored(letters, offsets, alphabet.complement_table)
+
+
+def mirrored(
+    values: NDArray[np.uint8], offsets: NDArray[np.int64], table: NDArray[np.uint8] | None = None
+) -> NDArray[np.uint8]:
+    """Each of several sequences of bytes from its end to its begin; by a table of 256 where there is one.
+
+    Parameters
+    ----------
+    values : uint8, shape (n_values,)
+    offsets : int64, shape (n + 1,)
+        Sequence k is ``values[offsets[k]:offsets[k + 1]]``.
+    """
+    made = np.empty_like(values)
     n, begin = len(offsets) - 1, 0
     while begin < n:  # sequences together up to a piece: an index takes eight times the room of a letter
         end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + PIECE, "right")) - 1)
         low, high = int(offsets[begin]), int(offsets[end])
         if end == begin + 1:
-            made[low:high] = alphabet.complement_table[letters[low:high][::-1]]
+            turned = values[low:high][::-1]
         else:
             ends = offsets[begin : end + 1]
-            mirrored = np.repeat(ends[:-1] + ends[1:] - 1, np.diff(ends)) - np.arange(low, high)
-            made[low:high] = alphabet.complement_table[letters[mirrored]]
+            turned = values[np.repeat(ends[:-1] + ends[1:] - 1, np.diff(ends)) - np.arange(low, high)]
+        made[low:high] = turned if table is None else table[turned]
         begin = end
     return made

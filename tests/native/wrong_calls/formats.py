@@ -63,13 +63,11 @@ def _differences(arrays, letters):
     """Of these alignments, the valid call first."""
     table = np.arange(256, dtype=U8)
 
-    def differences(kind="cs", letters=table, **changes):
-        return _native.differences({**arrays, **changes}, kind, letters)
+    def differences(letters=table, **changes):
+        return _native.differences({**arrays, **changes}, letters)
 
     yield "valid differences", differences, {}, None, ""
     for changes, error, part in [
-        ({"kind": "cg"}, ValueError, "cs or md"),
-        ({"kind": 5}, TypeError, ""),
         ({"letters": table[:255]}, ValueError, "256"),
         ({"letters": table.astype(I32)}, TypeError, ""),
         ({"query_begin": np.array([0, 6], I64)}, ValueError, "longer"),

@@ -47,7 +47,7 @@ def _lines(table: AlignmentTable) -> bytes:
             rows.cigars(table, "cg:Z:"),
             rows.numbers(table.n_columns - table.n_identical, "NM:i:"),
             rows.fractions(1 - table.n_identical / np.maximum(n_events, 1), "de:f:"),
-            gapped.differences(table, "cs", "cs:Z:"),
+            gapped.differences(table, "cs:Z:"),
         ],
         len(table),
     )

@@ -1,26 +1,44 @@
-"""SAM: targets are the references, queries the reads."""
+"""SAM: targets are the references, queries the reads.
+
+A read has one primary line: its best score, the first of the file where several are equal. Its other lines are
+secondary (0x100), with ``*`` for letters and qualities, which are those of the primary line. A read that was aligned
+with nothing is one unmapped line.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import IO
+
 import numpy as np
 
+from tropalign.formats import primary_lines, sam_reads
 from tropalign.formats.header import Header, one_line
 from tropalign.formats.pairs import PairsContext
-from tropalign.formats.text import concatenated
+from tropalign.formats.sam_names import valid_names
 from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.gapped import aligned_queries, query_starts
+from tropalign.results.gapped import query_starts
 
-UNMAPPED, REVERSED = 4, 16
+UNMAPPED, REVERSED, SECONDARY = 4, 16, 256
+#: No mapper's estimate: the score of a pair says nothing of other places where the read might belong.
+MAPPING_QUALITY_UNKNOWN = 255
+#: Their text stays in the cache.
+ROWS_AT_ONCE = 4096
+#: What a file is put together with, parts aside.
+ASSEMBLED_WITH = ("queries", "targets")
+#: Bytes per column: the query's letter and its quality.
+COLUMN_BYTES = 2.0
 
 
 def header_text(header: Header, context: PairsContext) -> bytes:
     """Targets as ``@SQ``, the command as ``@PG`` with the parameters."""
-    rows.encoded_names(context.targets)
+    data, offsets = valid_names(context.targets, "reference")
+    names, bounds = data.tobytes(), offsets.tolist()
     lines = ["@HD\tVN:1.6\tSO:unknown"]
-    targets = zip(context.targets.names, context.targets.lengths.tolist(), strict=True)
-    lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in targets]
+    for k, length in enumerate(context.targets.lengths.tolist()):
+        lines.append(f"@SQ\tSN:{names[bounds[k] : bounds[k + 1]].decode()}\tLN:{length}")
     command = one_line(header.command)
     notes = one_line("; ".join(f"{name}: {value}" for name, value in header.parameters.items()))
     lines.append(f"@PG\tID:tropalign\tPN:tropalign\tVN:{header.version}\tCL:{command}\tDS:{notes}")
@@ -28,30 +46,74 @@ def header_text(header: Header, context: PairsContext) -> bytes:
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """A line per pair: what hangs over is soft-clipped, and a pair without an aligned column is an unmapped read."""
-    letters, _, offsets, index = aligned_queries(table)
+    """A line per pair, and per query the primary line that the best of its pairs here may be."""
+    return primary_lines.encode(table, lines)
+
+
+def lines(table: AlignmentTable, is_primary: bool, has_u: bool = True) -> bytes:
+    """Primary lines of the rows, or others; where the format does not know U, T stands for it."""
+    parts = (table.slice(k, k + ROWS_AT_ONCE) for k in range(0, len(table), ROWS_AT_ONCE))
+    return b"".join(_some_lines(part, is_primary, has_u) for part in parts)
+
+
+def _some_lines(table: AlignmentTable, is_primary: bool, has_u: bool) -> bytes:
+    """What hangs over is soft-clipped; a pair without an aligned column is an unmapped read."""
     begin = query_starts(table)
     after = table.queries.lengths[table.query_index] - begin - (table.query_end - table.query_start)
     empty = table.n_columns == 0
     minus = np.zeros(len(table), bool) if table.strand is None else table.strand < 0
+    flags = UNMAPPED * empty + REVERSED * minus.astype(np.int32) + (0 if is_primary else SECONDARY)
+    if is_primary:
+        read = [sam_reads.letters(table, "\t", has_u), sam_reads.qualities(table, "\t")]
+    else:
+        read = [rows.constant("\t*\t*")]
     columns = [
-        rows.names(table.queries, table.query_index),
-        rows.numbers(UNMAPPED * empty + REVERSED * minus.astype(np.int32), "\t"),
-        rows.names_or(table.targets, table.target_index, empty, "*", "\t"),
+        ("text", *valid_names(table.queries, "read"), np.ascontiguousarray(table.query_index), ""),
+        rows.numbers(flags, "\t"),
+        _references(table, empty),
         rows.numbers(np.where(empty, 0, table.target_start + 1), "\t"),
-        rows.numbers(np.where(empty, 0, 255), "\t"),
+        rows.numbers(np.where(empty, 0, MAPPING_QUALITY_UNKNOWN), "\t"),
         rows.each(np.where(empty, 0, begin), "{}S", "", "\t"),
         rows.cigars(table),
         rows.each(np.where(empty, 0, after), "{}S", ""),
         rows.constant("\t*\t0\t0"),
-        ("text", np.ascontiguousarray(letters), offsets, np.ascontiguousarray(index), "\t"),
-        rows.constant("\t*"),
+        *read,
         *rows.score_tags(table.score, "\t"),
         rows.numbers(table.n_columns - table.n_identical, "\tNM:i:"),
     ]
     return rows.join(columns, len(table), separator="")
 
 
+def _references(table: AlignmentTable, empty: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> rows.Column:
+    """The targets' names, and ``*`` for an unmapped read."""
+    data, offsets = valid_names(table.targets, "reference")
+    index = np.ascontiguousarray(table.target_index)
+    if empty.any():
+        star = np.frombuffer(b"*", np.uint8)
+        data, offsets = np.concatenate([data, star]), np.append(offsets, offsets[-1] + 1)
+        index = np.where(empty, len(offsets) - 2, index)
+    return ("text", data, offsets, index, "\t")
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
+    """Writes the header, and the lines in the order of the pairs."""
+    out.write(header_text(header, context))
+    for lines in primary_lines.chosen(parts, len(context.queries)):
+        out.write(lines)
+
+
+def needs_all(context: PairsContext) -> bool:
+    """Which line is the primary one is known when all scores are."""
+    return True
+
+
 FORMAT = Format(
-    (".sam",), encode, concatenated(header_text), assembled_with=("targets",), depths=("alignment",), column_bytes=1.0
+    (".sam",),
+    encode,
+    assemble,
+    assembled_with=ASSEMBLED_WITH,
+    depths=("alignment",),
+    needs_all=needs_all,
+    column_bytes=COLUMN_BYTES,
+    wants_qualities=True,
 )

@@ -1,0 +1,106 @@
+// The rows of a tile's result: what threads find of its pairs, in whatever order, and the paths of all in the pairs'.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "tile.hpp"
+
+namespace tropalign {
+
+/// Paths of one thread, until all threads are done and they are put in order. They stay where they are.
+class PathStore {
+  public:
+    /// Room for `n` numbers.
+    uint32_t *room(size_t n) {
+        if (blocks_.empty() || used_ + n > blocks_.back().size()) {
+            blocks_.emplace_back(std::max(n, std::clamp(numbers_ / 4, kFirst, kMost)));
+            numbers_ += blocks_.back().size();
+            used_ = 0;
+        }
+        uint32_t *begin = blocks_.back().data() + used_;
+        used_ += n;
+        return begin;
+    }
+
+  private:
+    static constexpr size_t kFirst = size_t{1} << 14, kMost = size_t{1} << 20;  // numbers of a block
+    std::vector<Buffer<uint32_t>> blocks_;
+    size_t used_ = 0, numbers_ = 0;  // of the last block; of all blocks
+};
+
+class KeptRows {
+  public:
+    TileColumns columns;
+    std::atomic<int64_t> path_bytes;  // left for paths
+
+    KeptRows(Depth depth, size_t n_pairs, int64_t memory_bytes) : path_bytes(memory_bytes), depth_(depth) {
+        columns.score = Buffer<int32_t>(n_pairs);
+        if (depth == Depth::score) return;
+        for (auto *column : {&columns.query_start, &columns.query_end, &columns.target_start, &columns.target_end})
+            *column = Buffer<int32_t>(n_pairs);
+        if (depth == Depth::ends) return;
+#define X(count) columns.count = Buffer<int32_t>(n_pairs);
+        TROPALIGN_COUNTS(X)
+#undef X
+        paths_ = Buffer<Path>(n_pairs);
+    }
+
+    /// What was found of a pair. Throws std::bad_alloc when paths pass the memory.
+    void keep(int64_t pair, bool query_in_rows, const LaneResult &r, PathStore &paths) {
+        columns.score[pair] = r.score;
+        if (depth_ == Depth::score) return;
+        columns.query_start[pair] = query_in_rows ? r.row_begin : r.column_begin;
+        columns.query_end[pair] = query_in_rows ? r.row_end : r.column_end;
+        columns.target_start[pair] = query_in_rows ? r.column_begin : r.row_begin;
+        columns.target_end[pair] = query_in_rows ? r.column_end : r.row_end;
+        if (depth_ == Depth::ends) return;
+#define X(count) columns.count[pair] = r.count;
+        TROPALIGN_COUNTS(X)
+#undef X
+        // Here, and once more in order.
+        if ((path_bytes -= 2 * int64_t{sizeof(uint32_t)} * r.path_length) < 0) throw std::bad_alloc();
+        uint32_t *runs = paths.room(r.path_length);
+        paths_[pair] = {runs, r.path_length};
+        for (int k = 0; k < r.path_length; ++k) {
+            const uint32_t operation = r.path[k] & 15;  // with columns as query, insertions and deletions change places
+            runs[k] = !query_in_rows && (operation == 1 || operation == 2) ? r.path[k] ^ 3 : r.path[k];
+        }
+    }
+
+    /// The result, once all pairs are kept (or the work was stopped).
+    TileColumns take() {
+        if (columns.finished && depth_ == Depth::alignment) collect_paths();
+        return std::move(columns);
+    }
+
+  private:
+    struct Path {
+        const uint32_t *runs;
+        int32_t length;
+    };
+
+    void collect_paths() {
+        const auto n_pairs = static_cast<int64_t>(paths_.size());
+        columns.path_offsets = Buffer<int64_t>(n_pairs + 1);
+        int64_t total = 0;
+        for (int64_t k = 0; k < n_pairs; ++k) {
+            columns.path_offsets[k] = total;
+            total += paths_[k].length;
+        }
+        columns.path_offsets[n_pairs] = total;
+        columns.path = Buffer<uint32_t>(total);
+        for (int64_t k = 0; k < n_pairs; ++k) {
+            uint32_t *to = columns.path.data() + columns.path_offsets[k];
+            if (paths_[k].length) std::memcpy(to, paths_[k].runs, sizeof(uint32_t) * paths_[k].length);
+        }
+    }
+
+    const Depth depth_;
+    Buffer<Path> paths_;
+};
+
+}  // namespace tropalign

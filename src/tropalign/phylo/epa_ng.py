@@ -1,0 +1,379 @@
+"""EPA-ng (Barbera et al. 2019) on aligned reads: the files that it needs, its run, and its result with our names.
+
+    aligned.fasta --prepare--> query.fasta  reference.fasta  tree.nwk  --run--> epa_result.jplace --finish--> jplace
+
+All of them lie in one folder, in which EPA-ng runs, so that what it notes of its command holds no path of this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from tropalign.errors import InputError, ResourceError, TropalignWarning, shown
+from tropalign.execution.files import disk_error
+from tropalign.formats.newick import quoted
+from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.rows import rows_of_tips
+from tropalign.phylo.states import StateAlphabet
+from tropalign.sequences.alphabet import GAP_LETTERS
+from tropalign.sequences.counts import counts_of
+
+PROGRAM = "epa-ng"
+ALIGNED, QUERY, REFERENCE, TREE, MODEL = "aligned.fasta", "query.fasta", "reference.fasta", "tree.nwk", "model.txt"
+NAMES, LOG, RESULT = "names.tsv", "epa-ng.log", "epa_result.jplace"
+#: What EPA-ng and we leave in the folder.
+OURS = (ALIGNED, QUERY, REFERENCE, TREE, MODEL, NAMES, LOG, RESULT, "epa_info.log")
+FIELDS = ["edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length"]
+#: Versions before this one place wrongly on rooted trees, as its README says.
+OLDEST = (0, 3, 4)
+#: Letters that its readers of Newick and its writer of JSON take as they are.
+_NOT_IN_TIPS = re.compile(r"[^A-Za-z0-9_.|/+*=~@#%^&!?<>-]")
+_NOT_IN_READS = re.compile(r"[^!#-\[\]-~]")
+#: Models of RAxML-NG, by which letters they are for; others are left to EPA-ng to judge.
+NUCLEOTIDE_MODELS = ("GTR", "HKY", "JC", "K80", "F81", "TN93", "TN93EF", "K81", "SYM", "TVM", "TIM1", "TIM2", "TIM3")
+PROTEIN_MODELS = (
+    "LG", "WAG", "JTT", "JTT-DCMUT", "DAYHOFF", "DCMUT", "VT", "BLOSUM62", "PMB", "MTREV", "MTMAM", "MTART", "MTZOA",
+    "CPREV", "RTREV", "STMTREV", "HIVB", "HIVW", "FLU", "DEN", "PROTGTR", "LG4M", "LG4X",
+)  # fmt: skip
+#: Lines of its log that an error shows.
+_SHOWN_LINES = 3
+
+
+@dataclass(frozen=True)
+class Program:
+    """EPA-ng as it was found.
+
+    Attributes
+    ----------
+    path
+    version
+        As it says itself: "EPA-ng v0.3.8".
+    """
+
+    path: str
+    version: str
+
+
+def find_program(named: str | None) -> Program | None:
+    """EPA-ng by its path, or on PATH; None where it is not to be found and none was named.
+
+    Raises
+    ------
+    InputError
+        What was named is no EPA-ng that runs, or one too old.
+    """
+    path = shutil.which(named or PROGRAM)
+    if path is None:
+        if named is not None:
+            raise InputError("there is no such program that can be run: name EPA-ng's own file", file=named)
+        return None
+    path = os.path.abspath(path)
+    try:
+        ran = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InputError(
+            f"it does not run ({type(error).__name__}): name another EPA-ng with --epa-ng", file=path
+        ) from None
+    found = re.search(r"EPA-ng v(\d+)\.(\d+)\.(\d+)\S*", ran.stdout)
+    if ran.returncode != 0 or found is None:
+        raise InputError("it does not answer --version as EPA-ng does: name EPA-ng with --epa-ng", file=path)
+    if tuple(map(int, found.groups())) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise InputError(f"{found[0]} places wrongly on rooted trees: use {oldest} or later", file=path)
+    return Program(path, found[0])
+
+
+def arguments(model: str, n_threads: int) -> list[str]:
+    """What EPA-ng is called with, in the folder."""
+    files = ["--ref-msa", REFERENCE, "--tree", TREE, "--query", QUERY, "--outdir", "."]
+    return [*files, "--model", model, "--redo", "--threads", str(n_threads)]
+
+
+def command(folder: Path, model: str, n_threads: int) -> str:
+    """The same as a line for the shell, from anywhere."""
+    return f"cd {shlex.quote(str(folder.absolute()))} && {shlex.join([PROGRAM, *arguments(model, n_threads)])}"
+
+
+@contextmanager
+def work_folder(jplace: str) -> Iterator[Path]:
+    """The folder beside the result; it goes when it is empty at the end."""
+    folder = Path(f"{os.path.realpath(jplace)}.{PROGRAM}")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise disk_error(error, folder, 0) from None
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def clear(folder: Path) -> None:
+    """Removes what EPA-ng and we left there."""
+    for name in OURS:
+        (folder / name).unlink(missing_ok=True)
+
+
+def model_in(folder: Path, model: str) -> str:
+    """The model as EPA-ng is told: a copy of the file that was named, or the words themselves.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read; words that look like a file's name.
+    """
+    if os.path.isfile(model):
+        try:
+            (folder / MODEL).write_bytes(Path(model).read_bytes())
+        except OSError as error:
+            raise InputError(f"it cannot be read ({error.strerror})", file=model) from None
+        return MODEL
+    return model
+
+
+def check_model(model: str, is_protein: bool) -> None:
+    """Raises InputError where it is neither a file nor the words for a model, or a model of other letters.
+
+    EPA-ng computes with a model of proteins on nucleotides and says nothing.
+    """
+    words = model
+    if os.path.isfile(model):
+        try:
+            with open(model, encoding="utf-8", errors="replace") as lines:
+                words = lines.readline(1 << 16)
+        except OSError as error:
+            raise InputError(f"it cannot be read ({error.strerror})", file=model) from None
+    name = re.split(r"[+{,\s]", words)[0].upper()
+    if name in (NUCLEOTIDE_MODELS if is_protein else PROTEIN_MODELS):
+        kinds = ("nucleotides", "proteins") if is_protein else ("proteins", "nucleotides")
+        raise InputError(f"{name} is a model of {kinds[0]}, but the reference holds {kinds[1]}: name another --model")
+    if not os.path.isfile(model) and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*([+{].*)?", model):
+        raise InputError(
+            "no such file: name a .bestModel file of RAxML-NG, or a model such as GTR+G or "
+            "GTR{0.7/1.8/1.2/0.6/3.0/1.0}+FU{0.25/0.23/0.30/0.22}+G4{0.47}",
+            file=model,
+        )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What was written for EPA-ng.
+
+    Attributes
+    ----------
+    read_names : dict
+        Of each name in the query file the read's own.
+    tip_names : dict
+        The same of tips, where they differ.
+    """
+
+    read_names: dict[str, str]
+    tip_names: dict[str, str]
+
+
+def prepare(folder: Path, package: ReferencePackage) -> Prepared:
+    """Writes the query, the reference and the tree from the aligned reads, with names that EPA-ng takes.
+
+    Reads without a usable letter in a column, with which EPA-ng ends, are left out with a warning.
+    """
+    states = package.states
+    usable = bytes(byte for byte in range(256) if states.sets[byte] != states.all_states)
+    plain = _plain_letters(states)
+    tips = _safe_names(package.names, _NOT_IN_TIPS, ())
+    kept, n_without = list[str](), 0
+    try:
+        for name, row in _records(folder / ALIGNED):
+            if row.strip() and row.translate(None, usable) != row:
+                kept.append(name)
+            else:
+                n_without += 1
+        reads = _safe_names(kept, _NOT_IN_READS, tips)
+        wanted = iter(zip(kept, reads, strict=True))
+        with open(folder / QUERY, "w", encoding="utf-8", newline="\n") as out:
+            own, safe = next(wanted, ("", ""))
+            for name, row in _records(folder / ALIGNED):
+                if name == own:
+                    out.write(f">{safe}\n{row.translate(plain).decode()}\n")
+                    own, safe = next(wanted, ("", ""))
+        with open(folder / REFERENCE, "w", encoding="utf-8", newline="\n") as out:
+            for safe, row in zip(tips, package.letters, strict=True):
+                out.write(f">{safe}\n{row.tobytes().translate(plain).decode()}\n")
+        named = dict(zip(package.names, tips, strict=True))
+        (folder / TREE).write_text(_newick(package, named), encoding="utf-8")
+        changed = [(a, b) for a, b in zip([*package.names, *kept], [*tips, *reads], strict=True) if a != b]
+        if changed:
+            (folder / NAMES).write_text("".join(f"{b}\t{a}\n" for a, b in changed), encoding="utf-8")
+    except OSError as error:
+        raise disk_error(error, folder, 0) from None
+    (folder / ALIGNED).unlink()
+    if n_without:
+        text = (
+            f"{n_without} reads have no usable letter in a column of the reference: EPA-ng cannot place them, left out"
+        )
+        warnings.warn(text, TropalignWarning, stacklevel=2)
+    if not kept:
+        clear(folder)
+        raise InputError("no read is left for EPA-ng to place: see with --table what they are")
+    tip_names = {b: a for a, b in zip(package.names, tips, strict=True) if a != b}
+    return Prepared(dict(zip(reads, kept, strict=True)), tip_names)
+
+
+def _plain_letters(states: StateAlphabet) -> bytes:
+    """Every byte as EPA-ng reads it: gaps as ``-``, and what is no letter as the wildcard."""
+    gaps, other = GAP_LETTERS.encode(), states.alphabet.wildcard.encode()[0]
+    letters = [byte for byte in range(128) if chr(byte).isalpha() and states.known[byte]]
+    return bytes(ord("-") if byte in gaps else byte if byte in letters else other for byte in range(256))
+
+
+def _records(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and rows of a FASTA file with a line per row, as we write it."""
+    with open(path, "rb") as lines:
+        for head in lines:
+            yield head[1:].rstrip(b"\n").decode(), next(lines, b"").rstrip(b"\n")
+
+
+def _safe_names(names: Iterable[str], unsafe: re.Pattern[str], taken: Iterable[str]) -> list[str]:
+    """The names with ``_`` for what EPA-ng does not take, and a number where two would become one."""
+    names = list(names)
+    fine = [name if not unsafe.search(name) else None for name in names]
+    seen = {*taken, *(name for name in fine if name is not None)}
+    made = []
+    for name, kept in zip(names, fine, strict=True):
+        if kept is None:
+            kept = base = unsafe.sub("_", name)
+            number = 1
+            while kept in seen:
+                number += 1
+                kept = f"{base}_{number}"
+            seen.add(kept)
+        made.append(kept)
+    return made
+
+
+def _newick(package: ReferencePackage, named: dict[str, str]) -> str:
+    """The tree, rooted as it is in its file, tips by the names of the reference file."""
+    tree = package.tree
+    rows = rows_of_tips(package.names, tree, "the reference")
+    tips = dict(zip(tree.tips, (named[package.names[row]] for row in rows), strict=True))
+    text: dict[int, str] = {}
+    for node in range(len(tree.children) - 1, -1, -1):  # children come after their parents
+        below = ",".join(text.pop(child) for child in tree.children[node])
+        own = f"({below})" if below else tips[node]
+        text[node] = own + (f":{tree.lengths[node]:.10g}" if node else ";\n")
+    return text[0]
+
+
+def run(folder: Path, program: Program, model: str, n_threads: int) -> None:
+    """Runs EPA-ng in the folder; however we are ended, it ends with us.
+
+    Raises
+    ------
+    InputError
+        It failed, with the last lines that it wrote.
+    ResourceError
+        It was killed.
+    """
+    (folder / RESULT).unlink(missing_ok=True)
+    with open(folder / LOG, "wb") as log:
+        try:
+            process = subprocess.Popen(
+                [program.path, *arguments(model, n_threads)],
+                cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        except OSError as error:
+            raise InputError(f"it does not run ({error.strerror})", file=program.path) from None
+        try:
+            status = process.wait()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    if status in (-9, -15):
+        raise ResourceError(
+            f"EPA-ng was killed by signal {-status}, mostly for want of memory; its files are in {folder}"
+        )
+    if status != 0 or not (folder / RESULT).is_file():
+        ended = f"with exit status {status}" if status >= 0 else f"by signal {-status}"
+        raise InputError(f"EPA-ng failed {ended} ({_last_words(folder / LOG)}); its files are in {folder}")
+
+
+def _last_words(log: Path) -> str:
+    """What a log ends with: the lines that name an error, or the last ones."""
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+    told = [line for line in lines if line.startswith(("ERR", "what():"))]
+    words = [re.sub(r"^(ERR|what\(\):)\s+", "", line) for line in (told or lines)[-_SHOWN_LINES:]]
+    return shown("; ".join(words)) or "it wrote nothing"
+
+
+def finish(folder: Path, prepared: Prepared, program: Program, model: str, aligned_by: str, out: IO[bytes]) -> None:
+    """Writes EPA-ng's result with the reads' own names, their counts and where it comes from.
+
+    Raises
+    ------
+    InputError
+        The result is no jplace, names other reads or branches, or lacks some.
+    """
+    path = folder / RESULT
+    try:
+        frame, entries = _parsed(path.read_text("utf-8"))
+        if frame["version"] != 3 or frame["fields"] != FIELDS:
+            raise ValueError("another version or other fields")
+        tree = re.sub(r"(?<=[(,])[^(),:;]+(?=:)", lambda tip: _own_tip(tip[0], prepared), frame["tree"])
+        edges = {int(number) for number in re.findall(r"\{(\d+)\}", frame["tree"])}
+        noted = shlex.join([PROGRAM, *arguments(model, 0)[:-2]])
+        meta = {"invocation": noted, "software": program.version, "aligned_by": aligned_by}
+        head = {"version": 3, "tree": tree, "fields": FIELDS, "metadata": meta}
+        out.write(json.dumps(head, indent=0)[:-2].encode() + b',\n"placements": [\n')
+        left = dict(prepared.read_names)
+        separator = b""
+        for entry in entries:
+            names = [left.pop(name) for name in entry["n"]]
+            if not entry["p"] or not {row[0] for row in entry["p"]} <= edges:
+                raise ValueError("a branch that the tree has not")
+            counts = counts_of(names).tolist()
+            made = {"p": entry["p"], "nm": [list(pair) for pair in zip(names, counts, strict=True)]}
+            out.write(separator + json.dumps(made).encode())
+            separator = b",\n"
+        out.write(b"\n]}\n")
+    except OSError as error:
+        raise disk_error(error, path, 0) from None
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        reason = f"{type(error).__name__}: {str(error)[:80]}"
+        raise InputError(f"EPA-ng's result is not what it should be ({reason}): look at it", file=str(path)) from None
+    if left:
+        first = next(iter(left.values()))
+        raise InputError(f"EPA-ng's result lacks {len(left)} reads, {first!r} for one: look at it", file=str(path))
+
+
+def _own_tip(name: str, prepared: Prepared) -> str:
+    return quoted(prepared.tip_names[name]) if name in prepared.tip_names else name
+
+
+def _parsed(text: str) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """The file less its placements, and these one by one: all at once take ten times the memory of their text."""
+    found = re.search(r'"placements"\s*:\s*\[', text)
+    if found is None:
+        raise ValueError("no placements")
+    decoder, entries, at = json.JSONDecoder(), list[tuple[int, int]](), found.end()
+    gap = re.compile(r"[\s,]*")
+    while True:
+        at = gap.match(text, at).end()  # type: ignore[union-attr]
+        if text[at : at + 1] == "]":
+            break
+        begin = at
+        _, at = decoder.raw_decode(text, begin)
+        entries.append((begin, at))
+    frame = json.loads(text[: found.end()] + text[at:])
+    return frame, (json.loads(text[a:b]) for a, b in entries)
