@@ -65,7 +65,7 @@ def _best(columns: Columns) -> Columns:
     sizes = columns["path_sizes"]
     if len(sizes) <= MOST_ROWS and sizes.sum() <= MOST_PATH_BYTES:
         return columns
-    by_score = np.argsort(-columns["score"].astype(np.int64), kind="stable")[:MOST_ROWS]
+    by_score = np.argsort(-columns["score"].astype(np.float64), kind="stable")[:MOST_ROWS]
     kept = np.sort(by_score[np.cumsum(sizes[by_score]) <= MOST_PATH_BYTES])
     is_kept = np.zeros(len(sizes), bool)
     is_kept[kept] = True
