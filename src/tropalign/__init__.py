@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tropalign.profile.models import Model
     from tropalign.profile.options import SearchOptions
     from tropalign.profile.queries import read_queries
+    from tropalign.reports.pairs import dot_plot, plot_matrix, write_report
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
     from tropalign.results.found_hits import Query
@@ -69,6 +70,9 @@ _HOMES = {
     "align": "pairwise",
     "align_all": "pairwise",
     "align_many": "pairwise",
+    "dot_plot": "reports.pairs",
+    "plot_matrix": "reports.pairs",
+    "write_report": "reports.pairs",
     "score_statistics": "pairwise.score_statistics",
     "PlacementScoring": "phylo",
     "ReferencePackage": "phylo",
@@ -123,6 +127,9 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "align",
     "align_all",
     "align_many",
+    "dot_plot",
+    "plot_matrix",
+    "write_report",
     "score_statistics",
     "PlacementScoring",
     "ReferencePackage",

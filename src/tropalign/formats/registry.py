@@ -45,6 +45,7 @@ DEFAULTS = {
     "paths": "tsv",
     "segments": "tsv",
     "tracks": "svg",
+    "plots": "svg",
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -148,6 +149,12 @@ def pairs_writer(name: str, header: Header, context: PairsContext) -> Writer:
     return _bound("pairs", name, header, context)
 
 
+def plots_writer(name: str, header: Header, context: PairsContext) -> Writer:
+    """A writer of pictures of alignment tables. Raises what `pairs_writer` does."""
+    check_format("plots", name)
+    return _bound("plots", name, header, context)
+
+
 def placed_writer(name: str, header: Header, context: PlacedContext) -> Writer:
     """A writer of placements: the alignment, the table or the best branches. Raises what `pairs_writer` does."""
     check_format("placed", name)
@@ -207,7 +214,7 @@ def restore(description: Any) -> Writer:
     from tropalign.formats.placed import PlacedContext
 
     contexts: dict[str, type[HitsContext] | type[PairsContext] | type[PlacedContext]] = {
-        "hits": HitsContext, "pairs": PairsContext, "placed": PlacedContext,
+        "hits": HitsContext, "pairs": PairsContext, "placed": PlacedContext, "plots": PairsContext,
     }  # fmt: skip
     try:
         layout, kind, name = (description[key] for key in ("layout", "kind", "format"))
