@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tropalign.clusters.api import cluster
+    from tropalign.clusters.files import write_clusters
     from tropalign.errors import (
         DeviceError,
         InputError,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from tropalign.profile.queries import read_queries
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.clusters import Clusters
     from tropalign.results.found_hits import Query
     from tropalign.results.hits import Hits
     from tropalign.results.lineages import Assigned, BranchLineages
@@ -70,6 +73,9 @@ _HOMES = {
     "align_all": "pairwise",
     "align_many": "pairwise",
     "score_statistics": "pairwise.score_statistics",
+    "cluster": "clusters.api",
+    "Clusters": "results.clusters",
+    "write_clusters": "clusters.files",
     "PlacementScoring": "phylo",
     "ReferencePackage": "phylo",
     "place": "phylo",
@@ -124,6 +130,9 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "align_all",
     "align_many",
     "score_statistics",
+    "cluster",
+    "Clusters",
+    "write_clusters",
     "PlacementScoring",
     "ReferencePackage",
     "place",
