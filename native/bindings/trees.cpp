@@ -62,7 +62,7 @@ nb::tuple joining(Reals distances, int64_t n, bool is_clustalw, nb::object progr
                           to_numpy(std::move(tree.lengths)));
 }
 
-nb::tuple averaging(Reals distances, int64_t n, bool is_complete, nb::object progress) {
+nb::tuple averaging(Reals distances, int64_t n, nb::object progress, bool is_complete) {
     require_progress(progress);
     AveragedTree tree;
     PythonPoll poll(progress);
@@ -161,7 +161,8 @@ void bind_trees(nb::module_ &m) {
     using namespace tropalign;
     m.def("neighbour_joining", &joining, array("distances"), "n"_a, "is_clustalw"_a, "progress"_a.none() = nb::none(),
           "Children, the last three nodes and branch lengths; see native/trees/joining.hpp.");
-    m.def("average_linkage", &averaging, array("distances"), "n"_a, "is_complete"_a, "progress"_a.none() = nb::none(),
+    m.def("average_linkage", &averaging, array("distances"), "n"_a, "progress"_a.none() = nb::none(),
+          "is_complete"_a = false,
           "Children and their distances, by average or complete linkage; see native/trees/upgma.hpp.");
     m.def("aligned_distances", &distances_of_rows, array("codes"), "model"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(),

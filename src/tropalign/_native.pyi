@@ -350,7 +350,7 @@ def neighbour_joining(
     distances: _F32 | _F64, n: int, is_clustalw: bool, progress: Callable[[int], object] | None = None
 ) -> tuple[_I32, tuple[int, int, int], _F64]: ...
 def average_linkage(
-    distances: _F32 | _F64, n: int, is_complete: bool, progress: Callable[[int], object] | None = None
+    distances: _F32 | _F64, n: int, progress: Callable[[int], object] | None = None, is_complete: bool = False
 ) -> tuple[_I32, _F64]: ...
 def aligned_distances(
     codes: _U8, model: str, n_threads: int, progress: Callable[[int], object] | None = None

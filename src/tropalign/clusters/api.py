@@ -158,6 +158,7 @@ def _with_alignments(
     }
     if len(members):
         table, columns["identity"][members] = comparison.alignments(members, representatives[labels[members]])
+        columns["score"] = np.zeros(n, table.score.dtype)
         columns["score"][members] = table.score
         if table.strand is not None:
             columns["strand"][members] = table.strand

@@ -99,10 +99,10 @@ class Reach:
             paired = identical / self._options.min_identity
         paired = np.minimum(shorter, np.floor(paired + ROUNDING))
         n_gaps = np.where(paired < shorter, 2, m != n)
-        matrix = np.ascontiguousarray(pairs.matrix.scores, np.int32)
-        highest = max(int(matrix.max()), 0)
-        most = highest * paired - pairs.gap.open * n_gaps - pairs.gap.extend * (m + n - 2 * paired)
+        whole = pairs.whole
+        costs = (whole.scores, whole.gap_open, whole.gap_extend)
+        highest = max(int(whole.scores.max()), 0)
+        most = highest * paired - whole.gap_open * n_gaps - whole.gap_extend * (m + n - 2 * paired)
         enough = most.astype(np.int32)
-        costs = (matrix, pairs.gap.open, pairs.gap.extend)
         keep: NDArray[np.bool_] = _native.score_floors(*codes, query, target, enough, *costs, self._n_threads) <= most
         return keep

@@ -47,7 +47,7 @@ def linkage_labels(comparison: Comparison, reach: Reach, memory_bytes: int, prog
     distances = np.ones(n_pairs)
     for first, second, similarity in _compared(comparison, reach if method == "complete" else None, progress):
         distances[first * (2 * n - first - 1) // 2 + second - first - 1] = 1 - similarity
-    joins, heights = _native.average_linkage(distances, n, method == "complete")
+    joins, heights = _native.average_linkage(distances, n, is_complete=method == "complete")
     is_kept = heights <= 1 - comparison.options.min_identity + ROUNDING
     return _connected(n, iter([_members(joins, is_kept, n)]))
 

@@ -34,7 +34,7 @@ class Clusters:
         With the representative, by the definition that was asked for; 1 for itself.
     strand : int8, shape (n,)
         1, or -1 where the other strand was aligned with the representative.
-    score : int32, shape (n,)
+    score : int32, or float64 where scores have decimals, shape (n,)
         Of the alignment with the representative; 0 for itself.
     cigars : list of str or None, n
         That alignment, along the representative's forward strand; None for itself.
@@ -55,7 +55,7 @@ class Clusters:
     sizes: NDArray[np.int64]
     identity: NDArray[np.float64]
     strand: NDArray[np.int8]
-    score: NDArray[np.int32]
+    score: NDArray[Any]
     cigars: Sequence[str | None]
 
     def __len__(self) -> int:

@@ -66,7 +66,7 @@ def upgma(
     condensed, taxa = condensed_distances(distances, names)
     n = len(taxa)
     require_memory(condensed.itemsize * n * n // 2, memory_bytes, f"UPGMA of {n} taxa")
-    children, apart = _native.average_linkage(condensed, n, False, progress)
+    children, apart = _native.average_linkage(condensed, n, progress)
     heights = np.concatenate([np.zeros(n), apart / 2])
     lengths = np.zeros(2 * n - 1)
     above = heights[n:, None]

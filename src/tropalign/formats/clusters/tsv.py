@@ -27,7 +27,7 @@ def encode(clusters: Clusters, context: ClustersContext) -> bytes:
     for k in clusters.row_order.tolist():
         label = clusters.labels[k]
         of = int(clusters.representative_index[label])
-        score = "*" if of == k else str(clusters.score[k])
+        score = "*" if of == k else f"{clusters.score[k]:.12g}"
         strand = "-" if clusters.strand[k] < 0 else "+"
         rows.append(
             f"{label}\t{names[of]}\t{names[k]}\t{clusters.identity[k]:.4f}\t{strand}\t{score}\t{lengths[k]}\t"
