@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tropalign.clusters.api import cluster
+    from tropalign.clusters.files import write_clusters
     from tropalign.errors import (
         DeviceError,
         InputError,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from tropalign.reports.pairs import dot_plot, plot_matrix, write_report
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.clusters import Clusters
     from tropalign.results.found_hits import Query
     from tropalign.results.hits import Hits
     from tropalign.results.lineages import Assigned, BranchLineages
@@ -74,6 +77,9 @@ _HOMES = {
     "plot_matrix": "reports.pairs",
     "write_report": "reports.pairs",
     "score_statistics": "pairwise.score_statistics",
+    "cluster": "clusters.api",
+    "Clusters": "results.clusters",
+    "write_clusters": "clusters.files",
     "PlacementScoring": "phylo",
     "ReferencePackage": "phylo",
     "place": "phylo",
@@ -131,6 +137,9 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "plot_matrix",
     "write_report",
     "score_statistics",
+    "cluster",
+    "Clusters",
+    "write_clusters",
     "PlacementScoring",
     "ReferencePackage",
     "place",

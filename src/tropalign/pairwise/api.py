@@ -119,8 +119,8 @@ def align_all(
     ...     print(table.score.tolist())
     [32, 28, 27]
     """
-    batch = _batch(queries, alphabet)
-    others = None if targets is None else _batch(targets, alphabet)
+    batch = batch_of(queries, alphabet)
+    others = None if targets is None else batch_of(targets, alphabet)
     if others is not None:
         check_same_alphabet(batch, others)
     matrix, gap = default_scoring(batch.alphabet, matrix, gap)
@@ -133,7 +133,7 @@ def align_all(
     return (result.value for result in Scheduler(devices).run([task]))
 
 
-def _batch(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:
+def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:
     """A batch of whatever holds sequences."""
     if isinstance(sequences, os.PathLike):
         return read_sequences(sequences, alphabet=alphabet)
