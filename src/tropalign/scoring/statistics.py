@@ -262,6 +262,8 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     ScoringError
         A matrix whose scores have no statistics.
     """
+    if gap.has_two_pieces:
+        return None
     codes, _ = background(matrix.alphabet)
     scores = matrix.scaled(1)[np.ix_(codes, codes)]
     scale = gcd(*(int(score) for score in np.unique(scores))) or 1
