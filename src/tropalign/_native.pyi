@@ -112,6 +112,23 @@ def align_pairs(
     memory_bytes: int,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, Any]: ...
+def align_pieces(
+    query_codes: _U8,
+    query_offsets: _I64,
+    target_codes: _U8,
+    target_offsets: _I64,
+    query_index: _I64,
+    target_index: _I64,
+    matrix: _I32,
+    gap: tuple[int, int, int, int],
+    end_gap: tuple[int, int, int, int],
+    mode: str,
+    free_ends: tuple[bool, bool, bool, bool],
+    depth: int,
+    n_threads: int,
+    memory_bytes: int,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]: ...
 def best_targets(
     query_codes: _U8,
     query_offsets: _I64,

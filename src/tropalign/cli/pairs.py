@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import Choices, add_run_options, command_line, decimal, fraction, started, whole
-from tropalign.cli.pair_options import OPTIONS, add_alignment_options, scoring_of, sequences_of
+from tropalign.cli.pair_options import OPTIONS, add_alignment_options, end_gap_of, scoring_of, sequences_of
 from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
@@ -146,6 +146,8 @@ def _asked(options: argparse.Namespace) -> _Asked:
         freeing = [name for name, mode in MODES.items() if mode.frees_ends]
         if options.mode not in freeing:
             refuse(f"--free-ends belongs to --mode {' or '.join(freeing)}")
+    if options.mode == "local" and (options.end_gap_open is not None or options.end_gap_extend is not None):
+        refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
     if options.matrix is not None and (options.match is not None or options.mismatch is not None):
         refuse("--matrix and --match/--mismatch exclude each other")
     if options.queries == options.targets == "-":
@@ -260,6 +262,7 @@ def _pair_options(options: argparse.Namespace, report: str, alphabet: Alphabet) 
     return PairOptions(
         matrix=matrix,
         gap=gap,
+        end_gap=end_gap_of(options, gap),
         mode=options.mode,
         report=report,
         free_ends=frozenset(end.strip() for end in ends),

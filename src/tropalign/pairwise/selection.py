@@ -140,7 +140,7 @@ class Bounds:
             whole.gap_open,
             whole.gap_extend,
             options.recurrence,
-            _pays_ends(options),
+            _pays_ends(options) and whole.is_affine,
             n_threads,
         )
         keep: NDArray[np.bool_] = highest >= (whole.min_score or 0)

@@ -169,6 +169,8 @@ def _made(mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Itera
     codes, unknown = alphabet.encode(np.arange(256, dtype=np.uint8))
     codes[unknown | np.isin(codes, scores.codes_lacked())] = NO_LETTER
     whole = options.whole
+    if not whole.is_affine:
+        return None
     scoring = whole.scores, whole.gap_open, whole.gap_extend
     engine = PairAligner(codes, *scoring, options.recurrence, options.freed(), DEPTHS.index(options.report))
     return engine, whole.scale

@@ -271,6 +271,8 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     ScoringError
         A matrix whose scores have no statistics.
     """
+    if gap.has_two_pieces:
+        return None
     codes, _ = background(matrix.alphabet)
     lambda_, h = rates(matrix)
     whole = matrix.scaled(matrix.scale)[np.ix_(codes, codes)]
