@@ -120,9 +120,9 @@ class SubstitutionMatrix:
         Parameters
         ----------
         source
-            A SubstitutionMatrix; a name or file as of `load`; a Biopython Array; a mapping of letter pairs (the query's,
-            the target's) to scores, each once or both ways; or letters and an array of their scores, a row per letter
-            of the query.
+            A SubstitutionMatrix; a name or file as of `load`; a Biopython Array; a mapping of letter pairs (the
+            query's, the target's) to scores, each once or both ways; or letters and an array of their scores, a row
+            per letter of the query.
         alphabet
             That of the sequences; by the matrix's letters when not given, or when it lacks one of them.
 
