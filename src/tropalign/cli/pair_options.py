@@ -28,7 +28,7 @@ def add_alignment_options(group: Any) -> None:
     group.add_argument(
         "--matrix",
         metavar="NAME|FILE",
-        help="substitution matrix, one of Biopython's or a file in NCBI format "
+        help="substitution matrix: a name, also EMBOSS's or parasail's (BLOSUM62, EDNAFULL), or a file in NCBI format "
         f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
     )
     group.add_argument("--match", type=decimal, metavar="N", help="score of equal letters, in place of a matrix")
