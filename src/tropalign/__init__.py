@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.scoring.statistics import ScoreStatistics
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
+    from tropalign.sequences.translation import translate
     from tropalign.tropical.decoding import decode
     from tropalign.tropical.hmm import HMM
 
@@ -104,6 +105,7 @@ _HOMES = {
     "SequenceBatch": "sequences",
     "SequenceStore": "sequences",
     "read_sequences": "sequences",
+    "translate": "sequences.translation",
 }
 
 __all__ = [  # noqa: RUF022 (the order of _HOMES)
@@ -164,6 +166,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "SequenceBatch",
     "SequenceStore",
     "read_sequences",
+    "translate",
 ]
 
 
