@@ -20,21 +20,37 @@ ALLOWED = {
     "formats": {"errors", "sequences", "results"},
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices"},
     "trees": {"errors", "machine", "sequences", "results", "formats", "pairwise"},
+    "clusters": {
+        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
+    },
     "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise", "trees",
     },
     "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
     "tropical": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "reports": {"errors", "execution", "formats", "results"},
     "cli": {
-        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "phylo", "msa",
-        "profile", "trees", "tropical",
+        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
+        "msa", "profile", "trees", "tropical", "reports",
     },
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
-JOBS = {"phylo", "msa", "profile", "tropical"}
+JOBS = {"clusters", "phylo", "msa", "profile", "tropical"}
 #: Who may call the compiled core.
-NATIVE = {"sequences", "devices", "results", "formats", "pairwise", "trees", "phylo", "msa", "profile", "tropical"}
+NATIVE = {
+    "sequences",
+    "devices",
+    "results",
+    "formats",
+    "pairwise",
+    "trees",
+    "clusters",
+    "phylo",
+    "msa",
+    "profile",
+    "tropical",
+}
 #: No folder: `tropalign.__version__`.
 VERSION = "__version__"
 
@@ -63,7 +79,7 @@ MODULES = [p for p in SOURCE.rglob("*.py") if p.name != "__init__.py" or p.paren
 def test_imports_follow_the_arrows(path):
     folder = folder_of(path)
     allowed = ALLOWED[folder] | {folder} | ({"_native"} if folder in NATIVE else set())
-    allowed |= {VERSION} if folder in ("cli", "msa", "profile", "sequences") else set()
+    allowed |= {VERSION} if folder in ("cli", "clusters", "msa", "profile", "reports", "sequences") else set()
     for other in imported_folders(path):
         assert other in allowed, f"{path} imports {other}"
 

@@ -7,6 +7,7 @@
 void bind_pairwise(nanobind::module_ &);
 void bind_best_targets(nanobind::module_ &);
 void bind_pair_bounds(nanobind::module_ &);
+void bind_shared_words(nanobind::module_ &);
 void bind_pair_aligner(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
 void bind_sequences(nanobind::module_ &);
@@ -43,6 +44,7 @@ NB_MODULE(_native, m) {
     bind_pairwise(m);
     bind_best_targets(m);
     bind_pair_bounds(m);
+    bind_shared_words(m);
     bind_pair_aligner(m);
     bind_formats(m);
     bind_sequences(m);

@@ -1,9 +1,11 @@
-// Python sees one function: align_pairs, over plain arrays. Validation and names live in tropalign.pairwise.
+// Pairs over plain arrays: align_pairs, and align_pieces with gap costs of two pieces and of the ends. Validation and
+// names live in tropalign.pairwise.
 #include <nanobind/stl/tuple.h>
 
 #include <memory>
 
 #include "../pairwise/dispatch.hpp"
+#include "../pairwise/piece_tile.hpp"
 #include "../pairwise/tile.hpp"
 #include "pair_arguments.hpp"
 
@@ -36,17 +38,13 @@ nb::dict columns_as_dict(TileColumns &&columns, Depth depth) {
     return out;
 }
 
-nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
-                     Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
-                     Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
-                     std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
-                     nb::object progress) {
+TileRequest request_of(const OwnSets &sets, const Column<int64_t> &query_index, const Column<int64_t> &target_index,
+                       std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
+                       const nb::object &progress) {
     require_threads(n_threads);
     require_progress(progress);
     require(depth >= 0 && depth <= 2, "depth: none of 0, 1 and 2");
     require(memory_bytes > 0, "memory_bytes: not above 0");
-    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
-    check_scoring(matrix, gap_open, gap_extend, sets.longest());
     TileRequest request;
     request.queries = sets.queries().sequences(), request.targets = sets.targets().sequences();
     request.query_index = query_index.data();
@@ -56,6 +54,18 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                          std::get<3>(free_ends)};
     request.n_threads = n_threads;
     request.memory_bytes = memory_bytes;
+    return request;
+}
+
+nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                     Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
+                     Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
+                     std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
+                     nb::object progress) {
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    check_scoring(matrix, gap_open, gap_extend, sets.longest());
+    const TileRequest request =
+        request_of(sets, query_index, target_index, free_ends, depth, n_threads, memory_bytes, progress);
     auto scoring =
         std::make_unique<Scoring>(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open, gap_extend);
     PythonPoll poll(progress);
@@ -68,6 +78,44 @@ nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
     return columns_as_dict(std::move(columns), scoring->depth);
 }
 
+using Pieces = std::tuple<int32_t, int32_t, int32_t, int32_t>;
+
+/// Gap costs as Python gives them: open and extend of one piece, then of the other.
+PieceCosts piece_costs(const Pieces &inner, const Pieces &ends) {
+    auto pieces = [](GapPiece(&out)[2], const Pieces &given) {
+        std::tie(out[0].open, out[0].extend, out[1].open, out[1].extend) = given;
+    };
+    PieceCosts costs;
+    pieces(costs.inner, inner), pieces(costs.ends, ends);
+    for (const auto &some : {costs.inner, costs.ends})
+        for (int p = 0; p < 2; ++p)
+            require(some[p].open >= 0 && some[p].extend >= 0, "gap, end_gap: costs are zero or more");
+    return costs;
+}
+
+nb::dict align_pieces_python(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                             Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
+                             Matrix matrix, Pieces gap, Pieces end_gap, const char *mode,
+                             std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads,
+                             int64_t memory_bytes, nb::object progress) {
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    const PieceCosts costs = piece_costs(gap, end_gap);
+    check_scoring(matrix, costs.most_open(), costs.most_extend(), sets.longest());
+    const Mode how = mode_named(mode);
+    const TileRequest request =
+        request_of(sets, query_index, target_index, free_ends, depth, n_threads, memory_bytes, progress);
+    auto letters = std::make_unique<Scoring>(Mode::local, static_cast<Depth>(depth), matrix.data(), 0, 0);
+    auto scoring = std::make_unique<PieceScoring>(PieceScoring{how, OrientedScoring(*letters), costs});
+    PythonPoll poll(progress);
+    TileColumns columns;
+    {
+        nb::gil_scoped_release released;
+        columns = align_pieces(*selected_piece_kernels(), *scoring, request, std::ref(poll));
+    }
+    poll.rethrow();
+    return columns_as_dict(std::move(columns), letters->depth);
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -78,4 +126,8 @@ void bind_pairwise(nb::module_ &m) {
           "gap_extend"_a, "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a,
           "progress"_a.none() = nb::none(),
           "Aligns each pair (query_index[k], target_index[k]); see tropalign.pairwise.");
+    m.def("align_pieces", &align_pieces_python, array("query_codes"), array("query_offsets"), array("target_codes"),
+          array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap"_a, "end_gap"_a,
+          "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
+          "The same with gaps that cost the less of two pieces (open, extend, open, extend), and others at the ends.");
 }

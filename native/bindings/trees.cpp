@@ -62,13 +62,15 @@ nb::tuple joining(Reals distances, int64_t n, bool is_clustalw, nb::object progr
                           to_numpy(std::move(tree.lengths)));
 }
 
-nb::tuple averaging(Reals distances, int64_t n, nb::object progress) {
+nb::tuple averaging(Reals distances, int64_t n, nb::object progress, bool is_complete) {
     require_progress(progress);
     AveragedTree tree;
     PythonPoll poll(progress);
     with_distances(distances, n, 2, [&](const auto *values) {
         nb::gil_scoped_release released;
-        tree = join_averages(values, static_cast<int32_t>(n), std::ref(poll));
+        const auto n_taxa = static_cast<int32_t>(n);
+        tree =
+            is_complete ? join_farthest(values, n_taxa, std::ref(poll)) : join_averages(values, n_taxa, std::ref(poll));
     });
     poll.rethrow();
     return nb::make_tuple(pairs_of(std::move(tree.children)), to_numpy(std::move(tree.distances)));
@@ -160,7 +162,8 @@ void bind_trees(nb::module_ &m) {
     m.def("neighbour_joining", &joining, array("distances"), "n"_a, "is_clustalw"_a, "progress"_a.none() = nb::none(),
           "Children, the last three nodes and branch lengths; see native/trees/joining.hpp.");
     m.def("average_linkage", &averaging, array("distances"), "n"_a, "progress"_a.none() = nb::none(),
-          "Children and their distances; see native/trees/upgma.hpp.");
+          "is_complete"_a = false,
+          "Children and their distances, by average or complete linkage; see native/trees/upgma.hpp.");
     m.def("aligned_distances", &distances_of_rows, array("codes"), "model"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(),
           "Distances of an alignment's rows; see native/trees/aligned_distances.hpp.");

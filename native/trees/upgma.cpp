@@ -7,8 +7,9 @@ namespace tropalign {
 namespace {
 
 /// A joined cluster has the place of the first of its leaves. An average that is below the bound (of a place between i
-/// and j, or by rounding) becomes the bound.
-template <class T>
+/// and j, or by rounding) becomes the bound. The larger of two distances is no smaller than both, either, so that
+/// complete linkage goes the same way (see nearest_places.hpp).
+template <class T, bool is_complete>
 class Clusters : NearestPlaces<T> {
     using Base = NearestPlaces<T>;
     using Base::bound_, Base::is_alive_, Base::is_marked_, Base::n_, Base::n_leaves_, Base::nearest_, Base::node_;
@@ -23,7 +24,7 @@ class Clusters : NearestPlaces<T> {
         const std::array<int32_t, 2> children{node_[i], node_[j]};
         const double distance = bound_[j];
         remove(j);
-        average(i, j);
+        combine(i, j);
         node_[i] = joined;
         n_leaves_[i] += n_leaves_[j];
         read_row(i);
@@ -32,31 +33,31 @@ class Clusters : NearestPlaces<T> {
 
   private:
     /// Distances of the cluster joined from i and j to all others, at place i.
-    void average(int32_t i, int32_t j) {
+    void combine(int32_t i, int32_t j) {
         const double m = n_leaves_[i], n = n_leaves_[j];
         for (int32_t k = 0; k < n_; ++k) {
             if (!is_alive_[k] || k == i) continue;
             T &kept = distance(i, k);
-            const double mean = kept = static_cast<T>((kept * m + distance(j, k) * n) / (m + n));
+            const T other = distance(j, k);
+            kept = is_complete ? std::max(kept, other) : static_cast<T>((kept * m + other * n) / (m + n));
+            const double both = kept;
             if (k < i) continue;
-            if (mean < bound_[k] || (mean == bound_[k] && !is_marked_[k] && i < nearest_[k])) {
-                bound_[k] = mean;
+            if (both < bound_[k] || (both == bound_[k] && !is_marked_[k] && i < nearest_[k])) {
+                bound_[k] = both;
                 nearest_[k] = i;
                 is_marked_[k] = 0;
-            } else if ((nearest_[k] == i && mean > bound_[k]) || nearest_[k] == j) {
+            } else if ((nearest_[k] == i && both > bound_[k]) || nearest_[k] == j) {
                 is_marked_[k] = 1;
             }
         }
     }
 };
 
-}  // namespace
-
-template <class T>
-AveragedTree join_averages(const T *distances, int32_t n, const Poll &poll) {
+template <bool is_complete, class T>
+AveragedTree joined(const T *distances, int32_t n, const Poll &poll) {
     AveragedTree tree;
     Sometimes sometimes(poll);
-    Clusters<T> clusters(distances, n);
+    Clusters<T, is_complete> clusters(distances, n);
     for (int32_t joined = n; joined < 2 * n - 1; ++joined) {
         if (!sometimes(joined - n)) return tree;
         const auto [children, distance] = clusters.join_closest(joined);
@@ -66,7 +67,21 @@ AveragedTree join_averages(const T *distances, int32_t n, const Poll &poll) {
     return tree;
 }
 
+}  // namespace
+
+template <class T>
+AveragedTree join_averages(const T *distances, int32_t n, const Poll &poll) {
+    return joined<false>(distances, n, poll);
+}
+
+template <class T>
+AveragedTree join_farthest(const T *distances, int32_t n, const Poll &poll) {
+    return joined<true>(distances, n, poll);
+}
+
 template AveragedTree join_averages(const float *, int32_t, const Poll &);
 template AveragedTree join_averages(const double *, int32_t, const Poll &);
+template AveragedTree join_farthest(const float *, int32_t, const Poll &);
+template AveragedTree join_farthest(const double *, int32_t, const Poll &);
 
 }  // namespace tropalign

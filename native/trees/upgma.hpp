@@ -1,4 +1,4 @@
-// UPGMA: average linkage by numbers of leaves (Sokal and Michener 1958).
+// UPGMA: average linkage by numbers of leaves (Sokal and Michener 1958); and complete linkage.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,5 +22,9 @@ struct AveragedTree {
 /// number of joins done, returns false, the tree is of no use.
 template <class T>
 AveragedTree join_averages(const T *distances, int32_t n, const Poll &poll);
+
+/// The same by complete linkage: clusters are as far apart as the two of their leaves that are farthest apart.
+template <class T>
+AveragedTree join_farthest(const T *distances, int32_t n, const Poll &poll);
 
 }  // namespace tropalign

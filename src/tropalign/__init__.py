@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tropalign.clusters.api import cluster
+    from tropalign.clusters.files import write_clusters
     from tropalign.errors import (
         DeviceError,
         InputError,
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from tropalign.profile.models import Model
     from tropalign.profile.options import SearchOptions
     from tropalign.profile.queries import read_queries
+    from tropalign.reports.pairs import dot_plot, plot_matrix, write_report
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.clusters import Clusters
     from tropalign.results.found_hits import Query
     from tropalign.results.hits import Hits
     from tropalign.results.lineages import Assigned, BranchLineages
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.scoring.statistics import ScoreStatistics
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
+    from tropalign.sequences.translation import translate
     from tropalign.tropical.decoding import decode
     from tropalign.tropical.hmm import HMM
 
@@ -69,7 +74,13 @@ _HOMES = {
     "align": "pairwise",
     "align_all": "pairwise",
     "align_many": "pairwise",
+    "dot_plot": "reports.pairs",
+    "plot_matrix": "reports.pairs",
+    "write_report": "reports.pairs",
     "score_statistics": "pairwise.score_statistics",
+    "cluster": "clusters.api",
+    "Clusters": "results.clusters",
+    "write_clusters": "clusters.files",
     "PlacementScoring": "phylo",
     "ReferencePackage": "phylo",
     "place": "phylo",
@@ -94,6 +105,7 @@ _HOMES = {
     "SequenceBatch": "sequences",
     "SequenceStore": "sequences",
     "read_sequences": "sequences",
+    "translate": "sequences.translation",
 }
 
 __all__ = [  # noqa: RUF022 (the order of _HOMES)
@@ -123,7 +135,13 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "align",
     "align_all",
     "align_many",
+    "dot_plot",
+    "plot_matrix",
+    "write_report",
     "score_statistics",
+    "cluster",
+    "Clusters",
+    "write_clusters",
     "PlacementScoring",
     "ReferencePackage",
     "place",
@@ -148,6 +166,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "SequenceBatch",
     "SequenceStore",
     "read_sequences",
+    "translate",
 ]
 
 

@@ -112,6 +112,23 @@ def align_pairs(
     memory_bytes: int,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, Any]: ...
+def align_pieces(
+    query_codes: _U8,
+    query_offsets: _I64,
+    target_codes: _U8,
+    target_offsets: _I64,
+    query_index: _I64,
+    target_index: _I64,
+    matrix: _I32,
+    gap: tuple[int, int, int, int],
+    end_gap: tuple[int, int, int, int],
+    mode: str,
+    free_ends: tuple[bool, bool, bool, bool],
+    depth: int,
+    n_threads: int,
+    memory_bytes: int,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]: ...
 def best_targets(
     query_codes: _U8,
     query_offsets: _I64,
@@ -143,6 +160,27 @@ def score_bounds(
     gap_extend: int,
     mode: str,
     pays_ends: bool,
+    n_threads: int,
+) -> _I32: ...
+def shared_words(
+    query_codes: _U8,
+    query_offsets: _I64,
+    target_codes: _U8,
+    target_offsets: _I64,
+    word: int,
+    n_threads: int,
+) -> _I32: ...
+def score_floors(
+    query_codes: _U8,
+    query_offsets: _I64,
+    target_codes: _U8,
+    target_offsets: _I64,
+    query_index: _I64,
+    target_index: _I64,
+    enough: _I32,
+    matrix: _I32,
+    gap_open: int,
+    gap_extend: int,
     n_threads: int,
 ) -> _I32: ...
 def identity_bounds(
@@ -334,7 +372,7 @@ def neighbour_joining(
     distances: _F32 | _F64, n: int, is_clustalw: bool, progress: Callable[[int], object] | None = None
 ) -> tuple[_I32, tuple[int, int, int], _F64]: ...
 def average_linkage(
-    distances: _F32 | _F64, n: int, progress: Callable[[int], object] | None = None
+    distances: _F32 | _F64, n: int, progress: Callable[[int], object] | None = None, is_complete: bool = False
 ) -> tuple[_I32, _F64]: ...
 def aligned_distances(
     codes: _U8, model: str, n_threads: int, progress: Callable[[int], object] | None = None

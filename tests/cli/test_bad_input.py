@@ -74,7 +74,7 @@ def test_letters_outside_the_alphabet(fails, tmp_path, capsys):
         (["--gap-extend", "-2"], 3, "the gap extend cost -2 is negative: costs are given as positive numbers"),
         (["--strand", "both"], 3, "both strands were asked for, but proteins have one: leave --strand both out"),
         (["-f", "paf", "--report", "score"], 3, "format paf shows alignments: use --report alignment"),
-        (["--matrix", "nothing"], 3, "there is no matrix and no file 'nothing'; the matrices are "),
+        (["--matrix", "nothing"], 3, "there is no matrix and no file 'nothing'; some are BLOSUM62, "),
         (["--memory", "10"], 4, "and 10 B are allowed: "),
         (["--pairs", "nowhere"], 3, "nowhere: there is no such file"),
         (["-o", "/nowhere/out.tsv"], 3, "/nowhere: there is no such directory to write to: make it first"),

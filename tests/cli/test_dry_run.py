@@ -133,3 +133,12 @@ def test_the_last_line_on_a_terminal(few, tmp_path):
     last = on_a_terminal(["pairs", few, "-o", str(out)]).strip().splitlines()[-1]
     assert re.search(r"15 pairs in [0-9.]+ s \([0-9.]+ GCUPS\): .*few.tsv \([0-9.]+ [KM]?i?B\)$", last)
     assert on_a_terminal(["pairs", few, "-o", str(out), "-q"]) == ""
+
+
+def test_a_family(family, tmp_path, capsys):
+    said = foretold(["msa", family, "-o", str(tmp_path / "x.sto")], capsys)
+    assert said["cells"].endswith("sequences")
+    assert re.fullmatch(r"[0-9.]+ s on cpu, [0-9.]+ billion cells per second", said["time"])
+    assert list(tmp_path.iterdir()) == []
+    assert main(["msa", family, "--method", "clustalw", "--dry-run"]) == 2
+    assert "leave it out" in capsys.readouterr().err

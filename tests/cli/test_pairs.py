@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tropalign
 from tropalign.cli.main import main
 
 
@@ -204,3 +205,28 @@ def test_devices_and_pipes_by_name_are_written_to_and_stay(few, tmp_path, comman
     assert done.returncode == 0 and done.stdout.startswith("# tropalign")
     assert main(["pairs", few, "-o", "/dev/null"]) == 0
     assert Path("/dev/null").is_char_device()
+
+
+def test_gaps_of_two_pieces_and_of_the_ends(few, written, capsys, tmp_path):
+    costs = ("--gap-open", 4, "--gap-extend", 2, "--gap-open2", 24, "--gap-extend2", 1)
+    text = written(few, "--mode", "global", *costs, "--end-gap-open", 3)
+    assert "# gap_cost: min(4 + 2 * residues, 24 + 1 * residues)" in text
+    assert "# end_gap_cost: 3 + 2 * residues" in text
+    names, table = rows(text)
+    proteins = tropalign.read_sequences(few)
+    options = {"gap": tropalign.Gap(4, 2, 24, 1), "end_gap": tropalign.Gap(3, 2), "mode": "global"}
+    wanted = next(tropalign.align_all(proteins, **options))
+    assert [row[names.index("cigar")] for row in table] == wanted.cigars()
+    paths = [tmp_path / f"{k}.tsv" for k in (1, 2)]
+    for k, path in enumerate(paths, 1):
+        arguments = ["--mode", "global", *costs, "--end-gap-open", 3, "--shard", f"{k}/2", "-o", path]
+        assert main(["pairs", few, *map(str, arguments)]) == 0
+    assert main(["merge", *map(str, paths), "-o", str(tmp_path / "all.tsv")]) == 0
+    lines = [line for line in (tmp_path / "all.tsv").read_text().splitlines() if not line.startswith("#")]
+    assert lines == [line for line in text.splitlines() if not line.startswith("#")]
+    for arguments, sentence in [
+        (["--end-gap-open", "3"], "--end-gap-open and --end-gap-extend belong to --mode global or semiglobal"),
+        (["--gap-open2", "3"], "--gap-open2 and --gap-extend2 belong together: give both"),
+    ]:
+        assert main(["pairs", few, *arguments]) == 2
+        assert sentence in capsys.readouterr().err

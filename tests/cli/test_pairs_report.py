@@ -9,9 +9,8 @@ import pytest
 from tropalign.cli.main import main
 
 
-def with_report(few, tmp_path, *arguments, name="report.html"):
-    """Runs in the folder, so that commands are the same wherever it is; gives table and report."""
-    os.chdir(tmp_path)
+def with_report(few, *arguments, name="report.html"):
+    """Table and report."""
     assert main(["pairs", few, "-q", *arguments, "-o", "table.tsv", "--html", name]) == 0
     return Path("table.tsv").read_bytes(), Path(name).read_bytes()
 
@@ -25,9 +24,9 @@ def rows_of(table):
     return [line for line in table.splitlines() if not line.startswith(b"#")]
 
 
-def test_the_report_stands_beside_any_output(few, tmp_path, capfdbinary):
+def test_the_report_stands_beside_any_output(few, capfdbinary):
     assert main(["pairs", few, "-q", "-o", "alone.tsv"]) == 0
-    table, report = with_report(few, tmp_path)
+    table, report = with_report(few)
     assert rows_of(table) == rows_of(Path("alone.tsv").read_bytes())
     assert report.startswith(b"<!DOCTYPE html>")
     assert main(["pairs", few, "-q", "--html", "report.html", "-f", "paf"]) == 0
@@ -36,27 +35,27 @@ def test_the_report_stands_beside_any_output(few, tmp_path, capfdbinary):
     assert Path("main.html").read_bytes().startswith(b"<!DOCTYPE html>")
 
 
-def test_shards_and_threads_make_no_difference(few, tmp_path, monkeypatch):
-    whole = with_report(few, tmp_path, "-t", "1")
+def test_shards_and_threads_make_no_difference(few, monkeypatch):
+    whole = with_report(few, "-t", "1")
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
-    assert with_report(few, tmp_path, "-t", "3") == whole
+    assert with_report(few, "-t", "3") == whole
     for k in (1, 2):
         assert main(["pairs", few, "-q", "--html", "report.html", "--shard", f"{k}/2", "-o", f"{k}.shard"]) == 0
     assert main(["merge", "2.shard", "1.shard", "-q", "-o", "merged.tsv", "--html", "merged.html"]) == 0
     assert (Path("merged.tsv").read_bytes(), Path("merged.html").read_bytes()) == whole
 
 
-def test_a_suffix_compresses(few, tmp_path):
+def test_a_suffix_compresses(few):
     name = b"report.html"
-    plain = with_report(few, tmp_path)[1]
-    packed = gzip.decompress(with_report(few, tmp_path, name="report.html.gz")[1])
+    plain = with_report(few)[1]
+    packed = gzip.decompress(with_report(few, name="report.html.gz")[1])
     assert packed.replace(name + b".gz", name) == plain
 
 
-def test_a_run_that_stopped_goes_on_with_both(few, tmp_path, monkeypatch):
+def test_a_run_that_stopped_goes_on_with_both(few, monkeypatch):
     from tropalign.pairwise import PairsTask
 
-    whole = with_report(few, tmp_path)
+    whole = with_report(few)
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
     for name in ("table.tsv", "report.html"):
         Path(name).unlink()
@@ -72,7 +71,7 @@ def test_a_run_that_stopped_goes_on_with_both(few, tmp_path, monkeypatch):
         assert main(["pairs", few, "-q", "-t", "1", "-o", "table.tsv", "--html", "report.html"]) == 130
     assert not Path("report.html").exists() and Path("table.tsv.parts").is_dir()
     assert main(["pairs", few, "-q", "-o", "table.tsv"]) == 3  # another run: it makes no report
-    assert with_report(few, tmp_path) == whole
+    assert with_report(few) == whole
 
 
 @pytest.mark.parametrize(
@@ -86,6 +85,7 @@ def test_a_run_that_stopped_goes_on_with_both(few, tmp_path, monkeypatch):
         (["-o", "o.html", "--html", "o.html"], 2, "o.html"),
         (["--html", "nowhere/r.html"], 3, "nowhere"),
         (["--html", "r.html", "--memory", "3M"], 4, "--memory"),
+        (["--plot", "r.gif"], 2, "r.gif: no format has the suffix '.gif'"),
     ],
 )
 def test_what_is_refused(few, arguments, status, sentence, capsys):
@@ -99,3 +99,13 @@ def test_merge_refuses_what_shards_do_not_hold(few, capsys):
     assert main(["pairs", few, "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
     assert main(["merge", "1.shard", "-o", "a.tsv", "--html", "a.html"]) == 2
     assert "--html: these shards hold none; tropalign pairs --html makes it" in capsys.readouterr().err
+
+
+def test_plots_in_one_run_and_in_shards(few):
+    pytest.importorskip("matplotlib")
+    plotted = ["pairs", few, "-q", "--report", "score", "--plot", "map.svg"]
+    assert main([*plotted, "-o", "all.tsv"]) == 0
+    assert main([*plotted, "--shard", "1/1", "-o", "1.shard"]) == 0
+    assert main(["merge", "1.shard", "-q", "-o", "merged.tsv", "--plot", "merged.svg"]) == 0
+    assert Path("merged.svg").read_bytes() == Path("map.svg").read_bytes()
+    assert b">score<" in Path("map.svg").read_bytes()

@@ -5,6 +5,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import parasail
 import pytest
 from Bio.Align import substitution_matrices
 
@@ -42,6 +43,39 @@ def test_every_matrix_of_biopython(name):
     assert ours.scores[31, 31] == ours.scores.min()
 
 
+def test_every_matrix_of_parasail():
+    """By parasail's name and by EMBOSS's: BLOSUM30 to BLOSUM90 and PAM10 to PAM500, figure by figure."""
+    known = [name for name in dir(parasail) if name.startswith(("blosum", "pam")) and name[-1].isdigit()]
+    known.remove("blosum100")  # of which there is no second source
+    assert len(known) == 64
+    letters = "ARNDCQEGHILKMFPSTWYVBZX*"
+    for name in known:
+        ours = ta.SubstitutionMatrix.of(name)
+        assert ours.name == name.upper() and (ours.scores == ta.SubstitutionMatrix.of(f"E{name}").scores).all()
+        theirs = getattr(parasail, name).matrix[:24, :24]
+        codes = [code(letter) for letter in letters]
+        assert (ours.scores[np.ix_(codes, codes)] == theirs).all(), name
+
+
+@pytest.mark.parametrize("name", ["dnafull", "DNAFULL", "EDNAFULL", "nuc44", "NUC.4.4", "ENUC.4.4"])
+def test_names_of_nucleotides(name):
+    """The figures of EMBOSS's file: 5, -4, and means over what ambiguous letters stand for."""
+    matrix = ta.SubstitutionMatrix.of(name)
+    assert matrix.name == "NUC.4.4" and matrix.alphabet is ta.NUCLEOTIDE
+    assert [matrix["A", letter] for letter in "ACGTUSWRYKMBVHDN"] == [5, *[-4] * 5, 1, 1, -4, -4, 1, -4, -1, -1, -1, -2]
+
+
+def test_names_and_cells():
+    names = ta.SubstitutionMatrix.names()
+    assert len(set(names)) == len(names) and {"BLOSUM62", "PAM120", "VTML200", "NUC.4.4"} <= {*names}
+    matrix = ta.SubstitutionMatrix.of("VTML200")
+    assert (matrix["W", "W"], matrix["wf"], matrix["F", "W"], matrix["UC"]) == (15, 3, 3, 12)
+    assert ta.align("MKVLAW", "MKILAW", matrix="eblosum62").score == ta.align("MKVLAW", "MKILAW").score
+    for letters in (("A",), "A", "A1", ("A", 5), ("A", None), 0, ("AR", "A"), [], (["A"], "A")):
+        with pytest.raises(KeyError, match=r"give two letters of the protein alphabet, such as \('A', 'R'\)"):
+            matrix[letters]
+
+
 def test_scores_with_decimals():
     matrix = ta.SubstitutionMatrix.from_name("GONNET1992")
     assert matrix.name == "GONNET1992" and matrix.scores[code("W"), code("W")] == 14.2
@@ -58,7 +92,7 @@ def test_scores_with_decimals():
     ("name", "sentence"),
     [
         ("SCHNEIDER", "SCHNEIDER scores codons, not residues: choose another matrix"),
-        ("BLOSUM51", "there is no matrix 'BLOSUM51'; there are BENNER22, BENNER6, "),
+        ("BLOSUM51", "there is no matrix 'BLOSUM51'; did you mean 'BLOSUM"),
     ],
 )
 def test_names_that_cannot_be(name, sentence):
@@ -175,7 +209,7 @@ def test_files_that_cannot_be_read(tmp_path):
         ta.SubstitutionMatrix.from_file(tmp_path / "none.mat")
     with pytest.raises(ta.InputError, match="this is a directory: name the files in it"):
         ta.SubstitutionMatrix.from_file(tmp_path)
-    with pytest.raises(ta.ScoringError, match="there is no matrix and no file 'nothing'; the matrices are BENNER22"):
+    with pytest.raises(ta.ScoringError, match="there is no matrix and no file 'nothing'; some are BLOSUM62, BLO"):
         ta.SubstitutionMatrix.load("nothing")
 
 

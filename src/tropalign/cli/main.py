@@ -15,7 +15,21 @@ if TYPE_CHECKING:
     import argparse
 
 #: A module each, in the order of the help.
-VERBS = ("pairs", "msa", "tree", "search", "scan", "place", "decode", "score", "paths", "db", "merge", "devices")
+VERBS = (
+    "pairs",
+    "cluster",
+    "msa",
+    "tree",
+    "search",
+    "scan",
+    "place",
+    "decode",
+    "score",
+    "paths",
+    "db",
+    "merge",
+    "devices",
+)
 EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 

@@ -21,6 +21,7 @@ EXAMPLE = """example:
 #: Files beside the main one: the option that names each, here and in the verbs that make it.
 ROLES = {
     "report": ("--html", "pairs"),
+    "plot": ("--plot", "pairs"),
     "table": ("--table", "place"),
     "jplace": ("--jplace", "place"),
     "taxa": ("--taxa", "place"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.clustalw_options import (
@@ -13,6 +14,7 @@ from tropalign.cli.clustalw_options import (
     run_clustalw,
 )
 from tropalign.cli.options import Choices, add_run_options, checked, command_line, started, whole
+from tropalign.cli.runs import print_forecast, tell_of
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
@@ -128,6 +130,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.machine.threads import resolve_threads
     from tropalign.msa import pipeline
     from tropalign.msa.family import read_family
+    from tropalign.msa.forecast import seconds_of
     from tropalign.msa.guide_tree import read_guide_tree
     from tropalign.msa.options import options_of
     from tropalign.msa.run import MsaRun
@@ -155,9 +158,16 @@ def run(options: argparse.Namespace) -> None:
     job = pipeline.Job(batch, method, tree, options.order, wants_confidence)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
     devices = open_devices(options.device or ["auto"], options.threads, pipeline.score_cells(job), memory_bytes)
-    aligning = MsaRun(job, outputs, _parameters(job), allowed)
+    n_threads, cells = resolve_threads(options.threads), pipeline.pair_cells(job)
+    if options.dry_run:
+        seconds = seconds_of(job, devices, n_threads, memory_bytes)
+        print_forecast(cells, f"{len(batch):,} sequences", seconds, devices[-1].name, None, allowed)
+        return
+    aligning, begin = MsaRun(job, outputs, _parameters(job), allowed), time.perf_counter()
     with stage_bar(options.quiet) as progress:
-        aligning.compute(devices, resolve_threads(options.threads), memory_bytes, progress)
+        aligning.compute(devices, n_threads, memory_bytes, progress)
+    if not options.quiet:
+        tell_of(f"{len(batch):,} sequences", time.perf_counter() - begin, cells, [out.path for out in outputs])
 
 
 def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
@@ -205,6 +215,8 @@ def _check_usage(options: argparse.Namespace) -> None:
     if [*options.family, options.tree_in, options.add, options.merge].count("-") > 1:
         refuse("standard input can be read once: name - once")
     _check_method(options)
+    if options.dry_run and (options.method == "clustalw" or options.add is not None or options.merge is not None):
+        refuse("--dry-run foretells the alignment of a family by consistency: leave it out here")
     extension = "--add" if options.add is not None else "--merge" if options.merge is not None else None
     if options.keep_length and options.add is None:
         refuse("--keep-length belongs to --add")

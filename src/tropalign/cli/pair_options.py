@@ -28,7 +28,7 @@ def add_alignment_options(group: Any) -> None:
     group.add_argument(
         "--matrix",
         metavar="NAME|FILE",
-        help="substitution matrix, one of Biopython's or a file in NCBI format "
+        help="substitution matrix: a name, also EMBOSS's or parasail's (BLOSUM62, EDNAFULL), or a file in NCBI format "
         f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
     )
     group.add_argument("--match", type=decimal, metavar="N", help="score of equal letters, in place of a matrix")
@@ -43,6 +43,21 @@ def add_alignment_options(group: Any) -> None:
     group.add_argument(
         "--gap-extend", type=decimal, metavar="N", help="cost of each residue of a gap, the first too (default: 1)"
     )
+    group.add_argument(
+        "--gap-open2",
+        type=decimal,
+        metavar="N",
+        help="with --gap-extend2 a second cost of gaps, each of which costs the less of the two",
+    )
+    group.add_argument("--gap-extend2", type=decimal, metavar="N", help="the second cost of each residue of a gap")
+    group.add_argument(
+        "--end-gap-open",
+        type=decimal,
+        metavar="N",
+        help="with global and semiglobal: the same for gaps before the first and after the last residue of a sequence, "
+        "where that end is not free (default: as within)",
+    )
+    group.add_argument("--end-gap-extend", type=decimal, metavar="N", help="the cost of each residue of such a gap")
     group.add_argument(
         "--strand",
         choices=Choices(OPTIONS, "STRANDS"),
@@ -90,7 +105,23 @@ def scoring_of(options: argparse.Namespace, alphabet: Alphabet) -> tuple[Substit
         mismatch = MISMATCH if options.mismatch is None else options.mismatch
         matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet)
     matrix, gap = default_scoring(alphabet, matrix, None)
+    if (options.gap_open2 is None) != (options.gap_extend2 is None):
+        options.parser.error("--gap-open2 and --gap-extend2 belong together: give both")
     return matrix, Gap(
         gap.open if options.gap_open is None else options.gap_open,
         gap.extend if options.gap_extend is None else options.gap_extend,
+        options.gap_open2,
+        options.gap_extend2,
+    )
+
+
+def end_gap_of(options: argparse.Namespace, gap: Gap) -> Gap | None:
+    """The cost of gaps at the ends, of which what is not said is as within; None where nothing is said."""
+    from tropalign.scoring import Gap
+
+    if options.end_gap_open is None and options.end_gap_extend is None:
+        return None
+    return Gap(
+        gap.open if options.end_gap_open is None else options.end_gap_open,
+        gap.extend if options.end_gap_extend is None else options.end_gap_extend,
     )

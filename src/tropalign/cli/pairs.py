@@ -17,7 +17,7 @@ from tropalign.cli.options import (
     started,
     whole,
 )
-from tropalign.cli.pair_options import OPTIONS, add_alignment_options, scoring_of, sequences_of
+from tropalign.cli.pair_options import OPTIONS, add_alignment_options, end_gap_of, scoring_of, sequences_of
 from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
@@ -105,6 +105,9 @@ def _add_format_options(group: Any) -> None:
         "--html", metavar="FILE", help="a report for the browser beside the output: table, map with tree, alignments"
     )
     group.add_argument(
+        "--plot", metavar="FILE", help="the map with its tree as a picture beside the output: .svg, .png or .pdf"
+    )
+    group.add_argument(
         "--matrix-values", choices=("score", "identity", "distance"), help="what --format matrix holds (default: score)"
     )
     group.add_argument(
@@ -121,7 +124,7 @@ class _ColumnsAction(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         if values == "help":
-            from tropalign.formats.pair_columns import columns_text
+            from tropalign.formats.shown_columns import columns_text
 
             print(columns_text(), end="")
             parser.exit()
@@ -132,15 +135,16 @@ def run(options: argparse.Namespace) -> None:
     """Reads, aligns and writes."""
     from tropalign.devices.registry import open_devices
     from tropalign.execution.run import Output, Run, memory_allowed
-    from tropalign.formats.registry import check_format, format_of, pairs_writer
+    from tropalign.formats.registry import check_format, format_of
     from tropalign.machine.memory import left_for_job
     from tropalign.pairwise import PairsTask
     from tropalign.pairwise.pair_list import read_pairs
+    from tropalign.reports.pairs import check_beside, outputs_beside
     from tropalign.sequences.batch import held_bytes
 
     asked = _asked(options)
     check_format("pairs", asked.format, asked.report)
-    _check_report(options, asked)
+    check_beside(_beside(options), asked.report)
     matrix_file = [options.matrix] if options.matrix is not None else []
     inputs = [options.queries, options.targets, options.pairs, *matrix_file]
     show = started(options, [options.output, *_beside(options).values()], inputs)
@@ -148,8 +152,8 @@ def run(options: argparse.Namespace) -> None:
     form = format_of("pairs", asked.format)
     queries, targets = sequences_of(options, form.wants_qualities)
     inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
-    page_bytes = _page_bytes(options, asked, len(queries), len(targets or queries))
-    memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + page_bytes)
+    bytes_beside = _bytes_beside(options, asked, len(queries), len(targets or queries))
+    memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + bytes_beside)
     if asked.format == "matrix":
         _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
@@ -157,8 +161,7 @@ def run(options: argparse.Namespace) -> None:
     task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, asked.column_bytes)
     context, header = _context(options, asked, task), _header(options, asked, task)
     outputs = [Output("alignments", options.output, _writer(options, asked, header, context))]
-    for role, path in _beside(options).items():
-        outputs.append(Output(role, path, pairs_writer("html", header, context)))
+    outputs += outputs_beside(_beside(options), header, context)
     aligning = Run(
         task=task,
         outputs=outputs,
@@ -197,6 +200,8 @@ def _asked(options: argparse.Namespace) -> _Asked:
         freeing = [name for name, mode in MODES.items() if mode.frees_ends]
         if options.mode not in freeing:
             refuse(f"--free-ends belongs to --mode {' or '.join(freeing)}")
+    if options.mode == "local" and (options.end_gap_open is not None or options.end_gap_extend is not None):
+        refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
     if options.matrix is not None and (options.match is not None or options.mismatch is not None):
         refuse("--matrix and --match/--mismatch exclude each other")
     if options.queries == options.targets == "-":
@@ -215,8 +220,8 @@ def _asked(options: argparse.Namespace) -> _Asked:
 
 def _asked_table(options: argparse.Namespace, name: str) -> _Asked:
     """The columns to show, and the report that has all of them and what filters ask about."""
-    from tropalign.formats.pair_columns import shown_columns
     from tropalign.formats.registry import format_of
+    from tropalign.formats.shown_columns import shown_columns
     from tropalign.pairwise.options import MODES, REPORTS, SHARES
 
     refuse = options.parser.error
@@ -263,14 +268,15 @@ def _asked_matrix(options: argparse.Namespace) -> _Asked:
     return _Asked("matrix", report, matrix_values=values, matrix_layout=layout)
 
 
-def _page_bytes(options: argparse.Namespace, asked: _Asked, n_queries: int, n_targets: int) -> int:
-    """Memory that a report takes at the most."""
-    if options.html is None and asked.format != "html":
+def _bytes_beside(options: argparse.Namespace, asked: _Asked, n_queries: int, n_targets: int) -> int:
+    """Memory that reports and plots take at the most."""
+    if not _beside(options) and asked.format != "html":
         return 0
+    from tropalign.formats.pair_plots import PACKAGE_BYTES
     from tropalign.formats.pairs.html import report_bytes
 
     n_pairs = n_queries * n_targets if options.top is None else n_queries * min(options.top, n_targets)
-    return report_bytes(n_pairs, n_queries, n_targets)
+    return report_bytes(n_pairs, n_queries, n_targets) + (PACKAGE_BYTES if options.plot is not None else 0)
 
 
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:
@@ -282,20 +288,8 @@ def _check_matrix(n_cells: int, memory_bytes: int) -> None:
 
 def _beside(options: argparse.Namespace) -> dict[str, str]:
     """Outputs beside the main one: roles and files."""
-    return {} if options.html is None else {"report": options.html}
-
-
-def _check_report(options: argparse.Namespace, asked: _Asked) -> None:
-    from tropalign.execution.files import check_terminal
-
-    if options.html is None:
-        return
-    if asked.report != "alignment":
-        options.parser.error("--html shows alignments: use --report alignment, and no --format matrix of scores")
-    if suffix_of(options.html) not in ("", ".html", ".htm"):
-        options.parser.error(f"--html {options.html}: end the name in .html (and .gz or the like to compress)")
-    if options.shard is None:
-        check_terminal("html", options.html)
+    wanted = {"report": options.html, "plot": options.plot}
+    return {role: path for role, path in wanted.items() if path is not None}
 
 
 def _context(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> PairsContext:
@@ -375,6 +369,7 @@ def _pair_options(options: argparse.Namespace, report: str, alphabet: Alphabet) 
     return PairOptions(
         matrix=matrix,
         gap=gap,
+        end_gap=end_gap_of(options, gap),
         mode=options.mode,
         report=report,
         free_ends=frozenset(end.strip() for end in ends),

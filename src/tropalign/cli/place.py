@@ -12,7 +12,7 @@ from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tropalign.execution.progress import Show
     from tropalign.phylo import PlacementScoring, ReferencePackage
@@ -43,6 +43,12 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     parser.add_argument(
         "reads", nargs="*", metavar="READS", help="FASTA or FASTQ, compressed or not; - is standard input"
+    )
+    parser.add_argument(
+        "--mates",
+        nargs="+",
+        metavar="FILE",
+        help="second mates of paired ends, a file for each of READS in the same order: a pair is placed as one read",
     )
     _add_reference_options(parser.add_argument_group("reference"))
     _add_scoring_options(parser.add_argument_group("scoring"))
@@ -122,7 +128,7 @@ def run(options: argparse.Namespace) -> None:
     _check_usage(options)
     check_pipeline(options)
     wanted = _wanted(options)
-    inputs = [*options.reads, options.reference, options.tree, options.taxonomy]
+    inputs = [*options.reads, *(options.mates or []), options.reference, options.tree, options.taxonomy]
     show = started(options, _paths(options, wanted), inputs)
     with opened_pipeline(options) as pipeline:
         _run(options, wanted, show, pipeline)
@@ -185,13 +191,19 @@ def _check_usage(options: argparse.Namespace) -> None:
         error("no reads are named: name a file, or - for standard input")
     if options.split and options.output == "-":
         error("--split makes two files: name the reads' one with -o")
-    if [*options.reads, options.reference, options.tree, options.taxonomy].count("-") > 1:
+    if options.mates is not None and len(options.mates) != len(options.reads):
+        error(
+            f"{len(options.reads)} files of reads, but {len(options.mates)} of mates: name as many, in the same order, "
+            "and the reads before --mates"
+        )
+    mates = options.mates or []
+    if [*options.reads, *mates, options.reference, options.tree, options.taxonomy].count("-") > 1:
         error("standard input can be read once: name - once")
     if options.taxonomy and not (options.table or options.taxa):
         error("--taxonomy is for --table or --taxa: name a file with one of them")
     if options.taxa and not options.taxonomy:
         error("--taxa needs the lineages of the tips: name their table with --taxonomy")
-    if options.shard is not None and "-" in options.reads:
+    if options.shard is not None and "-" in [*options.reads, *mates]:
         error("reads from standard input cannot be shared out: write them to a file first")
 
 
@@ -256,24 +268,31 @@ def _task(
 ) -> tuple[PlaceTask, Survey | None, list[str]]:
     """What to compute; what a first pass found of the reads, where they can be read twice; and the devices."""
     from tropalign.machine.threads import resolve_threads
-    from tropalign.phylo.api import check_place
+    from tropalign.phylo.api import check_mates, check_place
     from tropalign.phylo.best import N_BEST
     from tropalign.phylo.task import PlaceTask
-    from tropalign.sequences.blocks import blocks_of, survey
+    from tropalign.sequences.blocks import blocks_of, survey_of
     from tropalign.sequences.files import can_be_read_twice
+    from tropalign.sequences.mates import MatedBlocks
 
     scoring = _scoring(options)
     devices = check_place(package, scoring, options.strand, options.device or ["auto"])
-    found = survey(options.reads) if all(map(can_be_read_twice, options.reads)) else None
+    mates = options.mates
+    if mates is not None:
+        check_mates(package)
 
-    def blocks() -> Iterator[Any]:
-        return iter(blocks_of(options.reads, package.names))
+    def blocks(taken: Iterable[str] = package.names) -> Iterator[Any]:
+        return iter(blocks_of(options.reads, taken) if mates is None else MatedBlocks(options.reads, mates, taken))
+
+    files = [*options.reads, *(mates or [])]
+    found = survey_of(blocks(())) if all(map(can_be_read_twice, files)) else None
 
     task = PlaceTask(
         package,
         blocks,
         scoring,
-        n_best=0 if options.no_pruning else N_BEST,
+        n_best=0 if options.no_pruning or mates else N_BEST,
+        paired=mates is not None,
         both_strands=options.strand == "both",
         n_threads=resolve_threads(options.threads),
         memory_bytes=memory_bytes,

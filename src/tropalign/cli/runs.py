@@ -62,19 +62,34 @@ def _foretell(run: Run, devices: Sequence[Device], n_cells: int) -> None:
     workers = sum(device.n_workers for device in devices)
     needed = max(peak_bytes(), before + min(found.n_tiles, workers) * found.most_tile_bytes)
     cells = n_cells or found.cost_cells
-    print(f"cells    {cells:,} for {found.n_items:,} {run.unit}")
-    if found.seconds is None:
-        print("time     not known: a single one of them takes longer than the trial")
-    else:
-        rate = cells / max(found.seconds, 1e-9) / 1e9
-        on = devices[-1].name
-        print(f"time     {_duration(found.seconds)} on {on}, {rate:.1f} billion cells per second")
-    print(f"memory   {_size(needed)}; at most {_size(run.memory_bytes)} is allowed")
+    print_forecast(cells, f"{found.n_items:,} {run.unit}", found.seconds, devices[-1].name, needed, run.memory_bytes)
     sizes = found.output_bytes or (0.0,) * len(run.outputs)
     for output, size in zip(run.outputs, sizes, strict=True):
         where = "standard output" if output.path == "-" else output.path
         print(f"output   {_size(size)} of {output.writer.name}{_unless_packed(output.path)}: {where}")
     print(f"tiles    {found.n_tiles:,}")
+
+
+def print_forecast(
+    n_cells: int, what: str, seconds: float | None, device: str, needed_bytes: int | None, allowed_bytes: int
+) -> None:
+    """Cells, time and memory, a line each.
+
+    Parameters
+    ----------
+    what
+        What they are for: "666 pairs".
+    seconds, needed_bytes
+        None where they are not known.
+    """
+    print(f"cells    {n_cells:,} for {what}")
+    if seconds is None:
+        print("time     not known: a single one of them takes longer than the trial")
+    else:
+        rate = n_cells / max(seconds, 1e-9) / 1e9
+        print(f"time     {_duration(seconds)} on {device}, {rate:.1f} billion cells per second")
+    needed = "" if needed_bytes is None else f"{_size(needed_bytes)}; "
+    print(f"memory   {needed}at most {_size(allowed_bytes)} is allowed")
 
 
 def _unless_packed(path: str) -> str:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
-from tropalign.formats.pair_columns import names_of
 from tropalign.formats.pairs import PairsContext
+from tropalign.formats.shown_columns import names_of
 from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.catalogue import types_of

@@ -1,132 +1,91 @@
-"""Chosen columns of a table of pairs as columns of text, and as the arrays that the binary formats keep.
-
-Plain text ends a value at the next tab, so that no name may hold one; CSV puts what holds a comma, a quote or a line
-break into quotes (RFC 4180), JSON every text.
-"""
+"""Columns of pairs as pages and plots take them, and the sequences that they name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import pairwise
+import io
+import zipfile
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tropalign.formats.pairs import PairsContext
-from tropalign.formats.writer import Format
-from tropalign.results import rows
+from tropalign.errors import InputError
+from tropalign.formats.pair_paths import packed_paths
+from tropalign.formats.pairs import Labels, PairsContext
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.catalogue import (
-    CATALOGUE,
-    SIGNIFICANCE,
-    Values,
-    chosen_names,
-    default_names,
-    depth_of,
-    letters_of,
-    values_of,
-)
+from tropalign.results.columns import DEPTH_COLUMNS
 
-#: How a word is written between others; None where it stands as it is.
-Quote = Callable[[str], str] | None
+Columns = dict[str, NDArray[Any]]
+"""Columns of pairs by name; `paths` has all paths, and `path_sizes` how many bytes each takes."""
 
 
-@dataclass(frozen=True)
-class ShownColumns:
-    """The columns that a format is to show.
+def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
+    """Indices, score, and what the table's depth has."""
+    names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[table.depth])
+    columns: Columns = {name: getattr(table, name) for name in names}
+    if table.strand is not None:
+        columns["strand"] = table.strand
+    if has_paths:
+        columns["paths"], columns["path_sizes"] = packed_paths(table)
+    return columns
 
-    Attributes
-    ----------
-    names
-        None of them: those of the report.
-    depth
-        The least report that has them.
-    letters
-        Bytes that they take per column of an alignment.
-    have_significance
-        Whether E-values or bits are among them.
+
+def packed(columns: Columns) -> bytes:
+    """As .npz."""
+    sink = io.BytesIO()
+    np.savez(sink, allow_pickle=False, **columns)
+    return sink.getvalue()
+
+
+def unpacked(part: bytes) -> Columns:
+    """Raises InputError where the part is damaged."""
+    try:
+        with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
+            return dict(arrays)
+    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile):
+        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+
+
+def joined(pieces: Sequence[Columns], depth: str) -> Columns:
+    """One piece of several; without any the columns of that depth, empty."""
+    names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[depth], "paths", "path_sizes")
+    pieces = pieces or [{name: np.zeros(0, np.int64) for name in names}]
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
+def near_of(columns: Columns, sides: Sequence[Labels]) -> NDArray[np.float64]:
+    """Identical residues over those of the shorter sequence: it measures fragments and local alignments, too.
+
+    Where scores are all that is known: the score over the highest, and 0 for what is below.
     """
-
-    names: tuple[str, ...]
-    depth: str
-    letters: float
-    have_significance: bool
-
-
-def shown_columns(text: str | None, form: Format[PairsContext]) -> ShownColumns:
-    """Those of a list with commas, else the format's own.
-
-    Raises
-    ------
-    UsageError
-        As `tropalign.results.catalogue.chosen_names`.
-    """
-    names = form.own_columns if text is None else chosen_names(filter(None, map(str.strip, text.split(","))))
-    depth = depth_of(names) if names else "alignment"
-    return ShownColumns(names, depth, letters_of(names), bool(SIGNIFICANCE.intersection(names)))
+    if "n_identical" not in columns:
+        score = columns["score"].astype(np.float64)
+        shares: NDArray[np.float64] = np.clip(score / max(score.max(initial=0), 1e-9), 0, 1)
+        return shares
+    query, target = sides[0].lengths, sides[-1].lengths
+    shorter = np.minimum(query[columns["query_index"]], target[columns["target_index"]])
+    near: NDArray[np.float64] = np.minimum(columns["n_identical"] / np.maximum(shorter, 1), 1)
+    return near
 
 
-def columns_text() -> str:
-    """A line per column: its name, what it holds, and in parentheses what other programs call it."""
-    lines = []
-    for column in CATALOGUE.values():
-        also = f" ({', '.join(column.aliases)})" if column.aliases else ""
-        lines.append(f"{column.name:<17} {column.meaning}{also}")
-    return "\n".join(lines) + "\n"
+def of_used(columns: Columns, context: PairsContext) -> tuple[list[Labels], Columns]:
+    """Those sequences alone that stand in a row (one list of them where a set is aligned with itself), and the rows."""
+    query, target = columns["query_index"], columns["target_index"]
+    is_one_set = context.targets is context.queries
+    named = [np.union1d(query, target)] if is_one_set else [np.unique(query), np.unique(target)]
+    sides = [_chosen(batch, used) for batch, used in zip((context.queries, context.targets), named, strict=False)]
+    places = {"query_index": np.searchsorted(named[0], query), "target_index": np.searchsorted(named[-1], target)}
+    return sides, {**columns, **places}
 
 
-def names_of(context: PairsContext) -> tuple[str, ...]:
-    """The columns to write."""
-    if context.columns is None:
-        return default_names(context.report, context.both_strands)
-    return context.columns
-
-
-def text_columns(table: AlignmentTable, names: tuple[str, ...], quote: Quote = None) -> list[rows.Column]:
-    """The columns, a text per row each; numbers with the digits that tables have."""
-    return [text_column(table, name, quote) for name in names]
-
-
-def text_column(table: AlignmentTable, name: str, quote: Quote = None) -> rows.Column:
-    """A column by its name, a text per row."""
-    column = CATALOGUE[name]
-    if column.form in ("query", "target") and quote is not None:
-        batch = table.queries if column.form == "query" else table.targets
-        return rows.quoted_names(batch, getattr(table, f"{column.form}_index"), quote)
-    values = values_of(table, name)
-    if isinstance(values, tuple):
-        return quoted(values, len(table), quote) if column.form == "text" else values
-    return _number(values, column.form)
-
-
-def _number(values: Values, form: str) -> rows.Column:
-    assert isinstance(values, np.ndarray)
-    if form == "strand":
-        return rows.choices((values < 0).astype(np.int64), ["+", "-"])
-    if form == "percent":
-        return ("real", np.ascontiguousarray(values, np.float64), 3, "")
-    written = {"fraction": rows.fractions, "evalue": rows.evalues, "bits": rows.bits}
-    return written.get(form, rows.numbers)(values)
-
-
-def quoted(column: rows.Column, n_rows: int, quote: Quote) -> rows.Column:
-    """A column of letters as `quote` writes each row; as it is where no letter has to be quoted."""
-    if quote is None or is_plain(column):
-        return column
-    text, offsets = rows.column_text(column, n_rows)
-    return rows.words([quote(text[a:b].decode("latin-1")) for a, b in pairwise(offsets.tolist())])
-
-
-def is_plain(column: rows.Column) -> bool:
-    """Whether a column of letters holds nothing that CSV or JSON would change."""
-    if column[0] == "cigar":
-        return True
-    letters = np.unique(column[1])
-    return bool((letters >= ord(" ")).all()) and not np.isin(letters, np.frombuffer(b'",\\', np.uint8)).any()
-
-
-def csv_word(word: str) -> str:
-    """A word between commas."""
-    if any(letter in word for letter in '",\r\n'):
-        return '"' + word.replace('"', '""') + '"'
-    return word
+def _chosen(batch: Any, used: NDArray[np.int64]) -> Labels:
+    """Names, lengths and letters of some sequences of a SequenceBatch or of Labels."""
+    lengths = batch.lengths[used]
+    names = tuple(batch.names[k] for k in used.tolist())
+    letters = getattr(batch, "letters", None)
+    if letters is None or len(letters) != batch.lengths.sum():
+        return Labels(names, lengths)
+    begins = (np.cumsum(batch.lengths) - batch.lengths)[used]
+    places = np.repeat(begins - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+    return Labels(names, lengths, letters[places], batch.alphabet)

@@ -3,8 +3,8 @@
 A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
 (the alignment), ``placed/table``, ``placed/branches`` and ``placed/taxa``; ``aligned`` (multiple alignments),
 ``confidence`` (their table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances); ``segments``, and
-``tracks`` (their pictures). Adding a format is adding a module. Names are read from the files, so that a command line
-can list them before anything is imported.
+``tracks`` (their pictures); ``clusters`` and their ``representatives``. Adding a format is adding a module. Names are
+read from the files, so that a command line can list them before anything is imported.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ from tropalign.formats.writer import LAYOUT, BoundWriter, Format, Writer
 
 if TYPE_CHECKING:
     from tropalign.formats.aligned import AlignedContext
+    from tropalign.formats.clusters import ClustersContext
     from tropalign.formats.hits import HitsContext
     from tropalign.formats.pairs import PairsContext
     from tropalign.formats.paths import PathsContext
     from tropalign.formats.placed import PlacedContext
     from tropalign.formats.segments import SegmentsContext
 
-    Context = AlignedContext | HitsContext | PairsContext | PathsContext | PlacedContext | SegmentsContext
+    Context = (
+        AlignedContext | ClustersContext | HitsContext | PairsContext | PathsContext | PlacedContext | SegmentsContext
+    )
 
 #: The format of each kind where no suffix chooses one.
 DEFAULTS = {
@@ -45,6 +48,9 @@ DEFAULTS = {
     "paths": "tsv",
     "segments": "tsv",
     "tracks": "svg",
+    "plots": "svg",
+    "clusters": "tsv",
+    "representatives": "fasta",
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -148,6 +154,12 @@ def pairs_writer(name: str, header: Header, context: PairsContext) -> Writer:
     return _bound("pairs", name, header, context)
 
 
+def plots_writer(name: str, header: Header, context: PairsContext) -> Writer:
+    """A writer of pictures of alignment tables. Raises what `pairs_writer` does."""
+    check_format("plots", name)
+    return _bound("plots", name, header, context)
+
+
 def placed_writer(name: str, header: Header, context: PlacedContext) -> Writer:
     """A writer of placements: the alignment, the table or the best branches. Raises what `pairs_writer` does."""
     check_format("placed", name)
@@ -174,6 +186,12 @@ def paths_writer(name: str, header: Header, context: PathsContext) -> Writer:
 
 def segments_writer(kind: str, name: str, header: Header, context: SegmentsContext) -> Writer:
     """A writer of segments (kind "segments"), or of pictures of them ("tracks"). Raises what `pairs_writer` does."""
+    check_format(kind, name)
+    return _bound(kind, name, header, context)
+
+
+def clusters_writer(kind: str, name: str, header: Header, context: ClustersContext) -> Writer:
+    """A writer of clusters (kind "clusters") or "representatives". Raises what `pairs_writer` does."""
     check_format(kind, name)
     return _bound(kind, name, header, context)
 
@@ -207,7 +225,7 @@ def restore(description: Any) -> Writer:
     from tropalign.formats.placed import PlacedContext
 
     contexts: dict[str, type[HitsContext] | type[PairsContext] | type[PlacedContext]] = {
-        "hits": HitsContext, "pairs": PairsContext, "placed": PlacedContext,
+        "hits": HitsContext, "pairs": PairsContext, "placed": PlacedContext, "plots": PairsContext,
     }  # fmt: skip
     try:
         layout, kind, name = (description[key] for key in ("layout", "kind", "format"))

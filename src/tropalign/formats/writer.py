@@ -24,7 +24,8 @@ class Writer(Protocol):
     ----------
     name
         The format: "tsv".
-    kind : {"pairs", "placed", "aligned", "confidence", "trees", "hits", "segments", "tracks"}
+    kind : {"pairs", "placed", "aligned", "confidence", "trees", "hits", "segments", "tracks", "plots", "clusters",
+        "representatives"}
         Which results it takes.
     is_binary
         Whether the file is no text for a terminal.

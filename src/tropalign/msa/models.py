@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError
 from tropalign.msa import model_tables as tables
+from tropalign.scoring.names import triangle
 from tropalign.sequences.alphabet import NUCLEOTIDE as NUCLEOTIDES
 from tropalign.sequences.alphabet import PROTEIN as PROTEINS
 from tropalign.sequences.alphabet import Alphabet
@@ -210,7 +211,7 @@ PROTEIN_2 = _model(
     PROTEINS,
     _PROTEIN_TRANSITIONS,
     _PROTEIN_EMISSIONS,
-    _scores(PROTEINS, tables.VTML200),
+    _scores(PROTEINS, triangle("VTML200")),
     (-25.3549, -1.30113),
     5.6007,
 )

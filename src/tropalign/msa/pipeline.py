@@ -109,10 +109,15 @@ def align(
     return _Stages(job, devices, n_threads, memory_bytes, kept or NothingKept(), progress).run()
 
 
+def pair_cells(job: Job) -> int:
+    """Cells of all pairs of the family."""
+    lengths = job.batch.lengths.astype(float)
+    return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2)
+
+
 def score_cells(job: Job) -> int:
     """What the posteriors of the family cost, in cells of a local score."""
-    lengths = job.batch.lengths.astype(float)
-    return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2 * SCORE_CELLS)
+    return pair_cells(job) * SCORE_CELLS
 
 
 def kept_stages(job: Job) -> tuple[int, int]:

@@ -47,6 +47,7 @@ def align_all(
     mode: str = "local",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
+    end_gap: Gap | None = None,
     report: str = "alignment",
     free_ends: Iterable[str] = FREE_ENDS,
     pairs: ArrayLike | None = None,
@@ -79,7 +80,10 @@ def align_all(
         What `SubstitutionMatrix.of` takes: a SubstitutionMatrix, the name of one, a file, a Biopython Array, a dict of
         letter pairs, or (letters, array); BLOSUM62, or 5/-4 for nucleotides, by default.
     gap
-        A gap of k residues costs ``gap.open + k * gap.extend``; Gap(11, 1), for nucleotides Gap(10, 1), by default.
+        A gap of k residues costs ``gap.open + k * gap.extend``, with a second piece the less of two such costs;
+        Gap(11, 1), for nucleotides Gap(10, 1), by default.
+    end_gap
+        What gaps at the ends of a sequence cost (global, semiglobal where the end is not free); as `gap` by default.
     report : {"score", "ends", "alignment"}
         How much is computed.
     free_ends
@@ -131,8 +135,8 @@ def align_all(
     ...     print(table.score.tolist())
     [32, 28, 27]
     """
-    batch = _batch(queries, alphabet)
-    others = None if targets is None else _batch(targets, alphabet)
+    batch = batch_of(queries, alphabet)
+    others = None if targets is None else batch_of(targets, alphabet)
     if others is not None:
         check_same_alphabet(batch, others)
     matrix, gap = default_scoring(batch.alphabet, matrix, gap)
@@ -152,6 +156,7 @@ def align_all(
         max_evalue,
         min_bits,
         db_size,
+        end_gap,
     )
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
     task = PairsTask(batch, others, options, pairs, memory_bytes)  # type: ignore[arg-type]
@@ -160,7 +165,7 @@ def align_all(
     return (result.value for result in Scheduler(devices).run([task]))
 
 
-def _batch(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:
+def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:
     """A batch of whatever holds sequences."""
     if isinstance(sequences, os.PathLike):
         return read_sequences(sequences, alphabet=alphabet)
@@ -183,6 +188,7 @@ def align(
     mode: str = "local",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
+    end_gap: Gap | None = None,
     report: str = "alignment",
     free_ends: Iterable[str] = FREE_ENDS,
     strand: str = "plus",
@@ -196,7 +202,7 @@ def align(
     ----------
     query, target
         Texts, bytes, Seq, SeqRecord or `Sequence`; the last two bring their names.
-    mode, matrix, gap, report, free_ends, strand
+    mode, matrix, gap, end_gap, report, free_ends, strand
         As of `align_all`.
     alphabet
         One, or its name; that of a SubstitutionMatrix, else judged by the letters, when not given.
@@ -223,9 +229,10 @@ def align(
     if names[0] == names[1]:
         names = ["query", "target"]
     texts = (query_text, target_text)
-    row = single.aligned(texts, (names[0], names[1]), mode, matrix, gap, report, free_ends, strand, alphabet)
-    if row is not None:
-        return row
+    if end_gap is None:
+        row = single.aligned(texts, (names[0], names[1]), mode, matrix, gap, report, free_ends, strand, alphabet)
+        if row is not None:
+            return row
     both = SequenceBatch.from_strings(texts, names, alphabet)
     pairs = np.array([[0, 1]], np.int64)
     tables = align_all(
@@ -233,6 +240,7 @@ def align(
         mode=mode,
         matrix=matrix,
         gap=gap,
+        end_gap=end_gap,
         report=report,
         free_ends=free_ends,
         pairs=pairs,
@@ -248,6 +256,7 @@ def align_many(
     mode: str = "local",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
+    end_gap: Gap | None = None,
     report: str = "alignment",
     free_ends: Iterable[str] = FREE_ENDS,
     strand: str = "plus",
@@ -264,7 +273,7 @@ def align_many(
         (query, target) of texts, bytes, Seq, SeqRecord, `Sequence` or (name, sequence). Sequences without a name become
         query_1, target_1, query_2 ... by their pair; one that occurs in several pairs under its name stands once in the
         table's batches.
-    mode, matrix, gap, report, free_ends, strand, n_threads, memory_bytes, device
+    mode, matrix, gap, end_gap, report, free_ends, strand, n_threads, memory_bytes, device
         As of `align_all`.
     alphabet
         One, or its name; that of a SubstitutionMatrix, else judged by the letters of all pairs, when not given.
@@ -298,7 +307,7 @@ def align_many(
     n_threads, memory_bytes, names = checked_threads(n_threads), checked_memory(memory_bytes), device_names(device)
     free_ends = free_ends if isinstance(free_ends, str) or not isinstance(free_ends, Iterable) else tuple(free_ends)
     cells = int((batch.lengths[query_index] * others.lengths[target_index]).sum())
-    if cells <= FEW_CELLS and memory_bytes is None and names in (["auto"], ["cpu"]):
+    if cells <= FEW_CELLS and end_gap is None and memory_bytes is None and names in (["auto"], ["cpu"]):
         sides = (list(queries.values()), query_index), (list(targets.values()), target_index)
         texts = zip(*([letters[k] for k in index.tolist()] for letters, index in sides), strict=True)
         columns = single.columns(texts, mode, matrix, gap, report, free_ends, strand, batch.alphabet)
@@ -315,6 +324,7 @@ def align_many(
         mode=mode,
         matrix=matrix,
         gap=gap,
+        end_gap=end_gap,
         report=report,
         free_ends=free_ends,
         pairs=np.stack([query_index, target_index], 1),

@@ -86,6 +86,9 @@ class PairOptions:
         Local alignments only: those with at most this E-value, at least so many bits.
     db_size
         How many residues E-values take all targets to have; as many as they have by default.
+    end_gap
+        What a gap before the first or after the last residue of its sequence costs, where that end is not free; as
+        `gap` by default. Not in local mode, which has none.
 
     Raises
     ------
@@ -110,6 +113,7 @@ class PairOptions:
     max_evalue: float | None = None
     min_bits: float | None = None
     db_size: int | None = None
+    end_gap: Gap | None = None
 
     def __post_init__(self) -> None:
         from tropalign.scoring import Gap, SubstitutionMatrix
@@ -120,6 +124,8 @@ class PairOptions:
             raise ScoringError(
                 "the gap cost has to be a Gap(open, extend): a gap of k residues costs open + k * extend"
             )
+        if self.end_gap is not None and not isinstance(self.end_gap, Gap):
+            raise ScoringError("the cost of gaps at the ends has to be a Gap(open, extend), too")
         for name, value, allowed in (
             ("mode", self.mode, tuple(MODES)),
             ("report", self.report, REPORTS),
@@ -127,6 +133,10 @@ class PairOptions:
         ):
             if not isinstance(value, str) or value not in allowed:
                 raise UsageError(f"{name} {value!r} is none of {', '.join(allowed)}")
+        if self.end_gap is not None and MODES[self.mode].is_local:
+            raise UsageError(
+                "local alignments have no gaps at their ends: leave their costs out, or choose another mode"
+            )
         if isinstance(self.free_ends, str) or not isinstance(self.free_ends, Iterable):
             raise UsageError(f"free ends {self.free_ends!r}: give a list of them")
         object.__setattr__(self, "free_ends", tuple(self.free_ends))  # an iterator is read once
@@ -138,8 +148,6 @@ class PairOptions:
             object.__setattr__(self, "top", whole_number("top", self.top))
         if self.min_score is not None:
             object.__setattr__(self, "min_score", decimal_number("min-score", self.min_score))
-        if self.db_size is not None:
-            object.__setattr__(self, "db_size", whole_number("db-size", self.db_size))
         if self.top is not None and self.top < 1:
             raise UsageError(f"top {self.top}: at least one target per query has to be kept")
         for name in SHARES:
@@ -155,6 +163,8 @@ class PairOptions:
             raise UsageError(f"{name} needs report 'alignment'")
 
     def _check_significance(self) -> None:
+        if self.db_size is not None:
+            object.__setattr__(self, "db_size", whole_number("db-size", self.db_size))
         for name in ("max_evalue", "min_bits", "db_size"):
             value, word = getattr(self, name), name.replace("_", "-")
             if value is None:
@@ -171,7 +181,7 @@ class PairOptions:
         """Scores, costs and the least score times the factor that makes them whole; may raise ScoringError."""
         from tropalign.pairwise.whole_scoring import WholeScoring
 
-        return WholeScoring.of(self.matrix, self.gap, self.min_score)
+        return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
 
     @property
     def is_local(self) -> bool:
@@ -191,18 +201,19 @@ class PairOptions:
     def able_devices(self, names: Iterable[str]) -> list[str]:
         """Those of the devices that may align so: all, or the processor. Raises DeviceError where another was named."""
         listed = list(names)
-        if self.matrix.is_symmetric:
+        if self.matrix.is_symmetric and self.whole.is_affine:
             return listed
         named = next((name for name in listed if name not in ("auto", "cpu")), None)
         if named is not None:
-            what = "scores of a matrix that is not symmetric"
+            is_gap = not self.whole.is_affine
+            what = "gap costs of two pieces or of the ends" if is_gap else "scores of a matrix that is not symmetric"
             raise DeviceError(f"{named}: {what} are computed on the CPU only: choose the device cpu")
         return ["cpu"]
 
     def check_range(self, longest: int) -> None:
         """Raises ScoringError when a score of sequences this long may not fit 32 bits."""
         scores = self.whole.scores
-        worst = max(int(scores.max()), -int(scores.min())) + self.whole.gap_open + 2 * self.whole.gap_extend
+        worst = max(int(scores.max()), -int(scores.min())) + _most_cost(self.whole)
         if worst * (2 * longest + 2) >= 2**31:
             decimals = "" if self.whole.scale == 1 else f", times {self.whole.scale} for their decimals"
             raise ScoringError(
@@ -215,17 +226,25 @@ class PairOptions:
         words = {
             "mode": self.mode,
             "matrix": self.matrix.name,
-            "gap_cost": f"{self.gap.open} + {self.gap.extend} * residues",
+            "gap_cost": self.gap.formula,
             "report": self.report,
         }
         if MODES[self.mode].frees_ends:
             words["free_ends"] = ",".join(end for end in FREE_ENDS if end in self.free_ends)
+        if self.end_gap is not None:
+            words["end_gap_cost"] = self.end_gap.formula
         if self.strand != "plus":
             words["strand"] = self.strand
         for name in ("top", "min_score", *SHARES, "max_evalue", "min_bits", "db_size"):
             if getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))
         return words
+
+
+def _most_cost(whole: WholeScoring) -> int:
+    """What a gap may cost at a cell, at the most (native/bindings/pair_scoring.hpp)."""
+    costs = (*whole.gap, *whole.end_gap)
+    return max(costs[::2]) + 2 * max(costs[1::2])
 
 
 def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int64]:

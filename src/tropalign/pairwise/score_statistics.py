@@ -1,18 +1,47 @@
-"""What scores of local alignments mean, for any matrix and gap costs."""
+"""What scores of local alignments mean, for any matrix and gap costs: published parameters, or simulated ones."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+import json
+import os
+import threading
+from dataclasses import astuple
+from math import isfinite, log, pi, sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from platformdirs import user_cache_path
 
 from tropalign.errors import ScoringError
-from tropalign.pairwise.api import MatrixLike
+from tropalign.pairwise.api import MatrixLike, align_all
 from tropalign.pairwise.whole_scoring import WholeScoring
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.scoring.statistics import ScoreStatistics, published_statistics
+from tropalign.scoring.statistics import ESTIMATED, ScoreStatistics, published_statistics
+from tropalign.scoring.ungapped import background, check_has_statistics
+from tropalign.sequences import SequenceBatch
+
+#: Pairs of random sequences and the length of each: the second where chance alignments are longer than `LONG` of the
+#: first. The longer they are, the less their ends matter; the more pairs, the less chance does: lambda has a standard
+#: error of 0.78 / sqrt(pairs) of itself.
+SIZES = ((16_000, 1200), (6_000, 2400))
+LONG = 1 / 16
+#: Chance alignments that take more of their sequences than this grow with them: no score has an E-value then.
+TOO_LONG = 1 / 4
+#: Pairs that are made and aligned at a time.
+AT_ONCE = 2000
+SEED = 20010115
+#: Part of the name of a kept estimate: another number wherever an estimate turns out differently.
+METHOD = 1
 
 
 def score_statistics(matrix: MatrixLike, gap: Gap) -> ScoreStatistics:
     """Lambda, K and what else bit scores and E-values of local alignments need.
+
+    Those that NCBI has published where it has, else an estimate from alignments of random sequences, which takes a
+    second or a few and is kept in the user's cache directory.
 
     Parameters
     ----------
@@ -24,7 +53,7 @@ def score_statistics(matrix: MatrixLike, gap: Gap) -> ScoreStatistics:
     Returns
     -------
     ScoreStatistics
-        As NCBI has published them for these scores.
+        ``source`` says which; the same on every machine.
 
     Raises
     ------
@@ -39,18 +68,167 @@ def score_statistics(matrix: MatrixLike, gap: Gap) -> ScoreStatistics:
     scores = SubstitutionMatrix.of(matrix)
     if not isinstance(gap, Gap):
         raise ScoringError("the gap cost has to be a Gap(open, extend): a gap of k residues costs open + k * extend")
-    whole = WholeScoring.of(scores, gap)  # statistics are found for whole numbers
-    large = SubstitutionMatrix(scores.name, scores.alphabet, whole.scores, scores.letters)
-    found = published_statistics(large, Gap(whole.gap_open, whole.gap_extend))
+    found = published_statistics(scores, gap)
+    if found is not None:
+        return found
+    path = user_cache_path("tropalign", appauthor=False) / f"statistics-{_key(scores, gap)}.json"
+    found = _read(path)
     if found is None:
-        raise ScoringError(
-            f"NCBI has no statistics for {scores.name} and gaps of {gap.open} + {gap.extend} k: choose costs from "
-            "docs/pairs.md, such as BLOSUM62 with 11 + 1 k or nucleotides of 2 and -3 with 5 + 2 k"
-        )
-    return found if whole.scale == 1 else _per_unit(found, whole.scale)
+        found = simulated_statistics(scores, gap)
+        _write(path, found)
+    return found
 
 
-def _per_unit(large: ScoreStatistics, scale: int) -> ScoreStatistics:
-    """What holds for scores that are `scale` times as large, for the scores themselves."""
-    step = large.score_step / scale if large.score_step > 1 else 1
-    return replace(large, lambda_=large.lambda_ * scale, alpha=large.alpha * scale, score_step=step)
+def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistics:
+    """Statistics from the best local alignments of random sequences.
+
+    With mean lengths alpha S + beta of alignments of score S, by least squares, lambda and K are those for which the
+    scores found are the most likely (Altschul and others 2001), where P(score < S) = exp(-K (n - alpha S - beta)^2
+    exp(-lambda S)) for two sequences of n residues.
+
+    Raises
+    ------
+    ScoringError
+        Scores that have no statistics.
+    """
+    check_has_statistics(matrix)
+    scale = WholeScoring.of(matrix, gap).scale
+    for n_pairs, length in SIZES:
+        found = _aligned(matrix, gap, scale, n_pairs, length)
+        if found.mean_length() <= LONG * length:
+            break
+        if found.mean_length() > TOO_LONG * length:
+            raise ScoringError(
+                f"with {matrix.name} and gaps of {gap.open} + {gap.extend} k the best alignment of two random "
+                f"sequences takes {found.mean_length() / length:.0%} of them, however long they are, so that no score "
+                "has an E-value: raise the gap costs (--gap-open, --gap-extend)"
+            )
+    alpha, beta = found.line()
+    lambda_, k = _most_likely(found, length, alpha, beta)
+    source = f"{ESTIMATED} of {n_pairs} pairs of {length} residues"
+    lambda_, alpha = lambda_ * scale, alpha * scale  # of the scores as they were given
+    numbers = _digits(lambda_, 4), _digits(k, 3), _digits(lambda_ / alpha, 3), _digits(alpha, 3), _digits(beta, 3)
+    return ScoreStatistics(*numbers, source, 1 / scale if scale > 1 else 1)
+
+
+class _Found(NamedTuple):
+    """Best local alignments of random pairs: the scores that occur, how many have each, the sum of their lengths."""
+
+    scores: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    lengths: NDArray[np.float64]
+
+    def mean_length(self) -> float:
+        return float(self.lengths.sum() / self.counts.sum())
+
+    def line(self) -> tuple[float, float]:
+        """Alpha and beta by least squares."""
+        n, total, length = self.counts.sum(), self.counts @ self.scores, self.lengths.sum()
+        spread = float(n * (self.counts @ self.scores**2) - total**2)
+        if not spread:
+            raise ScoringError(
+                "all random sequences score the same, so that no score has an E-value: use another matrix"
+            )
+        alpha = float(n * (self.lengths @ self.scores) - total * length) / spread
+        return alpha, float(length - alpha * total) / float(n)
+
+
+def _aligned(matrix: SubstitutionMatrix, gap: Gap, scale: int, n_pairs: int, length: int) -> _Found:
+    """The best local alignments of pairs of random sequences, which are the same ones everywhere."""
+    bits = np.random.PCG64(SEED)  # its numbers are the same in every version of NumPy
+    scores, lengths = [], []
+    for begin in range(0, n_pairs, AT_ONCE):
+        n = min(AT_ONCE, n_pairs - begin)
+        queries, targets = (random_sequences(matrix, n, length, bits) for _ in range(2))
+        pairs = np.repeat(np.arange(n), 2).reshape(n, 2)
+        for table in align_all(
+            queries, targets, mode="local", matrix=matrix, gap=gap, report="ends", pairs=pairs, device="cpu"
+        ):
+            scores.append(np.rint(table.score * scale).astype(np.int64))
+            ends, starts = table.query_end + table.target_end, table.query_start + table.target_start
+            lengths.append((ends - starts) / 2)
+    each, where = np.unique(np.concatenate(scores), return_inverse=True)
+    return _Found(each, np.bincount(where), np.bincount(where, np.concatenate(lengths)).astype(np.float64))
+
+
+def random_sequences(matrix: SubstitutionMatrix, n: int, length: int, bits: np.random.PCG64) -> SequenceBatch:
+    """Sequences of residues that follow each other at random, each as often as in nature (to 2^-17 of all).
+
+    Raises
+    ------
+    ScoringError
+        An alphabet whose frequencies are not known.
+    """
+    codes, shares = background(matrix.alphabet)
+    ends = np.rint(np.cumsum(shares) * 65536).astype(np.int64)
+    residues = np.repeat(codes, np.diff(ends, prepend=0))
+    drawn = bits.random_raw(-(-n * length // 4)).astype("<u8").view("<u2")[: n * length]
+    letters = np.frombuffer(matrix.alphabet.letters.encode("ascii"), np.uint8)
+    chosen = residues[drawn]
+    names = [str(k) for k in range(n)]
+    return SequenceBatch(chosen, np.arange(n + 1) * length, tuple(names), matrix.alphabet, letters[chosen])
+
+
+def _most_likely(found: _Found, length: int, alpha: float, beta: float) -> tuple[float, float]:
+    """Lambda and K for which the scores of random pairs are the most likely."""
+    from scipy.optimize import minimize
+
+    bounds = np.stack([found.scores, found.scores + 1])
+    room = np.square(length - np.clip(alpha * bounds + beta, 0, length - 1))
+
+    def surprise(guess: NDArray[np.float64]) -> float:
+        lower, upper = np.exp(-room * np.exp(guess[1] - guess[0] * bounds))  # P(score < S), P(score < S + 1)
+        return -float(found.counts @ np.log(np.maximum(upper - lower, 1e-300)))
+
+    n = found.counts.sum()
+    mean = float(found.counts @ found.scores) / n
+    spread = sqrt(float(found.counts @ np.square(found.scores - mean)) / n)
+    lambda_ = pi / sqrt(6) / spread  # Gumbel's distribution: by its mean and standard deviation, to begin with
+    first = np.array([lambda_, lambda_ * mean - 0.5772 - 2 * log(length)])
+    best = minimize(surprise, first, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-8, "maxiter": 2000})
+    return float(best.x[0]), float(np.exp(best.x[1]))
+
+
+def _digits(number: float, n: int) -> float:
+    """A number with so many digits: further ones are chance, and differ between processors."""
+    return float(f"{number:.{n}g}")
+
+
+def _key(matrix: SubstitutionMatrix, gap: Gap) -> str:
+    """What an estimate follows from, as the name of a file."""
+    codes, shares = background(matrix.alphabet)
+    words = (
+        METHOD,
+        SIZES,
+        SEED,
+        matrix.alphabet.name,
+        matrix.scores.astype(float)[np.ix_(codes, codes)].tolist(),
+        shares.tolist(),
+    )
+    return hashlib.sha256(repr((words, astuple(gap))).encode()).hexdigest()[:32]
+
+
+def _read(path: Path) -> ScoreStatistics | None:
+    """What `_write` wrote; None when there is no such file, or when it is damaged."""
+    try:
+        text, digest = path.read_text("utf-8").splitlines()
+        if hashlib.sha256(text.encode()).hexdigest() != digest:
+            return None
+        lambda_, k, h, alpha, beta, source, step = json.loads(text)
+        if not all(isfinite(number) for number in (lambda_, k, h, alpha, beta, step)):
+            return None
+        return ScoreStatistics(lambda_, k, h, alpha, beta, str(source), step)
+    except (OSError, ValueError, TypeError):  # which a damaged JSON is, too
+        return None
+
+
+def _write(path: Path, statistics: ScoreStatistics) -> None:
+    """Keeps an estimate, where that is possible."""
+    text = json.dumps(astuple(statistics))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+        temporary.write_text(f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n", "utf-8")
+        os.replace(temporary, path)
+    except OSError:  # no cache, then
+        pass

@@ -153,7 +153,7 @@ class Bounds:
             options.whole.gap_open,
             options.whole.gap_extend,
             options.recurrence,
-            _pays_ends(options),
+            _pays_ends(options) and options.whole.is_affine,
             n_threads,
         )
         keep: NDArray[np.bool_] = highest >= (0 if self._least is None else self._least[query])

@@ -22,7 +22,7 @@ from tropalign.results.columns import DEPTHS
 from tropalign.results.lone_pair import LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.given import letters_and_scores
-from tropalign.scoring.ncbi import known_names, shipped
+from tropalign.scoring.names import canonical, shipped
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import alphabet_of, judge_text
 
@@ -147,9 +147,10 @@ def _lasting(matrix: Any) -> str | tuple[str, bytes]:
     if not isinstance(matrix, str):
         letters, values = letters_and_scores(matrix)
         return letters, values.tobytes()
-    if matrix.upper() not in known_names():
+    known = canonical(matrix)
+    if known is None:
         raise TypeError("a file may change")
-    return matrix.upper()
+    return known
 
 
 def _made(mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Iterable[str], alphabet: Alphabet) -> Engine:
@@ -169,6 +170,8 @@ def _made(mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Itera
     codes, unknown = alphabet.encode(np.arange(256, dtype=np.uint8))
     codes[unknown | np.isin(codes, scores.codes_lacked())] = NO_LETTER
     whole = options.whole
+    if not whole.is_affine:
+        return None
     scoring = whole.scores, whole.gap_open, whole.gap_extend
     engine = PairAligner(codes, *scoring, options.recurrence, options.freed(), DEPTHS.index(options.report))
     return engine, whole.scale

@@ -148,6 +148,7 @@ class PairsTask:
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         # The best targets of a query are found without a list of its pairs, where there are enough of them.
         self._in_groups = options.top is not None and pairs is None and suits_groups(self.targets)
+        self._in_groups &= options.whole.is_affine
         self._order = self._ordered()
         self._column_bytes = column_bytes
         self._most_pairs, self._scratch_bytes = self._room()
@@ -368,16 +369,18 @@ class PairsTask:
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
             index = rows.query + np.where(rows.strand < 0, len(queries), 0)
         target, target_codes, target_offsets = _used(rows.target, self.targets)
-        columns: dict[str, Any] = _native.align_pairs(
+        whole = options.whole
+        costs = (whole.gap_open, whole.gap_extend) if whole.is_affine else (whole.gap, whole.end_gap)
+        align: Any = _native.align_pairs if whole.is_affine else _native.align_pieces
+        columns: dict[str, Any] = align(
             codes,
             offsets,
             target_codes,
             target_offsets,
             index,
             target,
-            options.whole.scores,
-            options.whole.gap_open,
-            options.whole.gap_extend,
+            whole.scores,
+            *costs,
             options.recurrence,
             options.freed(),
             DEPTHS[rows.report],

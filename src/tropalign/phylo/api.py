@@ -20,12 +20,14 @@ from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.blocks import blocks_of
+from tropalign.sequences.mates import MatedBlocks
 
 
 def place(
     package: ReferencePackage,
     reads: Any,
     *,
+    mates: Any = None,
     scoring: PlacementScoring | str = "program",
     strand: str = "plus",
     prune: bool = True,
@@ -42,6 +44,9 @@ def place(
         The reference.
     reads
         FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. They are taken block by block.
+    mates
+        Files of second mates, as many as `reads` then has to name of first ones: both mates of a pair are placed on one
+        branch, by the sum of their scores, and become one read (paired ends: one mate on each strand).
     scoring
         A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).
     strand : {"plus", "both"}
@@ -66,7 +71,8 @@ def place(
     Raises
     ------
     InputError
-        A file that cannot be read; both strands of proteins; with scores of whole reads one as long as the reference.
+        A file that cannot be read; mates that do not fit each other, or of proteins; both strands of proteins;
+        with scores of whole reads one as long as the reference.
     ResourceError
         A read so long that its alignment does not fit the memory.
     UsageError
@@ -89,7 +95,9 @@ def place(
     if isinstance(reads, SequenceBatch) and not reads.has_residues:
         raise InputError("the batch knows names and lengths only: read the sequences again")
     names = check_place(package, scoring, strand, device_names(device))
-    blocks = iter(blocks_of(reads, package.names))
+    if mates is not None:
+        check_mates(package)
+    blocks = iter(blocks_of(reads, package.names) if mates is None else MatedBlocks(reads, mates, package.names))
     first = next(blocks, None)
     if first is None:
         return iter(())
@@ -97,7 +105,8 @@ def place(
         package,
         lambda: chain([first], blocks),
         scoring,
-        n_best=N_BEST if prune else 0,
+        n_best=N_BEST if prune and mates is None else 0,
+        paired=mates is not None,
         both_strands=strand == "both",
         n_threads=resolve_threads(n_threads),
         memory_bytes=default_budget() if memory_bytes is None else memory_bytes,
@@ -117,6 +126,13 @@ def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:
     if scoring not in SCHEMES:
         raise UsageError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
     return SCHEMES[scoring]
+
+
+def check_mates(package: ReferencePackage) -> None:
+    """Raises InputError where sequences have no other strand for the second mate."""
+    alphabet = package.states.alphabet
+    if not alphabet.has_strands:
+        raise InputError(f"mates lie on both strands, but {alphabet.name}s have one: place them without --mates")
 
 
 def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:

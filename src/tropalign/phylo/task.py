@@ -20,12 +20,14 @@ from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import require
 from tropalign.phylo.best import Best, Ranking, joined
+from tropalign.phylo.mates import Mates, merged, sums
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import Scorer, Scores, Sets, encoded
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.phylo.states import StateAlphabet
 from tropalign.results.placements import Placements, concatenate
 from tropalign.sequences.blocks import SequenceBlock
+from tropalign.sequences.mates import BETWEEN
 from tropalign.sequences.strands import reverse_complement
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ class PlaceTask:
         Letters of each read, where they are known beforehand: what shards and a run that is taken up again need.
     shard
         (i, n): the i-th of n equal shares only, counted from 1; needs `lengths`.
+    paired
+        Each read is two mates, as `tropalign.sequences.mates` has them; every branch is scored (`n_best` has to be 0).
 
     Attributes
     ----------
@@ -101,8 +105,9 @@ class PlaceTask:
         memory_bytes: int,
         lengths: Index | None = None,
         shard: Shard | None = None,
+        paired: bool = False,
     ) -> None:
-        self.package, self.scoring, self.both_strands = package, scoring, both_strands
+        self.package, self.scoring, self.both_strands, self.paired = package, scoring, both_strands, paired
         self.scorer = Scorer(package, scoring, n_best)
         self.n_threads = n_threads
         self._blocks = blocks
@@ -122,9 +127,12 @@ class PlaceTask:
         most = TILE_READS
         if "TROPALIGN_TILE_READS" in os.environ:
             most = whole_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
-        read_bytes = 4 * self.package.n_distinct + READ_BYTES
-        by_memory = int(READS_SHARE * self._memory_bytes / read_bytes)
-        return max(1, min(most, TILE_SCORES // self.package.n_distinct, by_memory))
+        by_memory = int(READS_SHARE * self._memory_bytes / self._tile_bytes(1))
+        return max(1, min(most, TILE_SCORES // (self.package.n_distinct * self._rows_per_read()), by_memory))
+
+    def _rows_per_read(self) -> int:
+        """Rows of scores that a read takes: of a pair those of each mate and their sum, of either strand."""
+        return 3 * (1 + self.both_strands) if self.paired else 1
 
     def _cut(self, lengths: Index, shard: Shard | None) -> list[tuple[int, int, int]]:
         """Begin and end of each tile, in reads, and its cost."""
@@ -142,7 +150,7 @@ class PlaceTask:
         return [Tile(k, cells, self._tile_bytes(b - a), b - a, None) for k, (a, b, cells) in enumerate(self._spans)]
 
     def _tile_bytes(self, n_reads: int) -> int:
-        return (4 * self.package.n_distinct + READ_BYTES) * n_reads
+        return (4 * self.package.n_distinct * self._rows_per_read() + READ_BYTES) * n_reads
 
     def tiles(self) -> Iterator[Tile]:
         """Runs of neighbouring reads, made as the reads come in."""
@@ -186,7 +194,7 @@ class PlaceTask:
 
     def _warn_of_unknown(self, block: Reads) -> None:
         states = self.package.states
-        unknown = ~states.known[block.letters]
+        unknown = ~states.known[block.letters] & (block.letters != BETWEEN)
         if self._is_warned or not unknown.any():
             return
         self._is_warned = True
@@ -200,6 +208,8 @@ class PlaceTask:
         )
 
     def _place(self, block: Reads, engine: Engine, n_threads: int, progress: Progress | None) -> Placements:
+        if self.paired:
+            return self._place_pairs(block, engine, n_threads, progress)
         states = self.package.states
         sets, letters = states.sets[block.letters], block.letters
         chosen = np.flatnonzero(_is_usable(sets, block.offsets, states))
@@ -217,6 +227,50 @@ class PlaceTask:
         self._check_memory(block, chosen, best, n_threads)
         column = self._paths(sets, block.offsets, chosen, best, n_threads)
         return self._assembled(block, letters, chosen, best, strand, column)
+
+    def _place_pairs(self, block: Reads, engine: Engine, n_threads: int, progress: Progress | None) -> Placements:
+        states, n = self.package.states, len(block.names)
+        mates = Mates.of(block.letters, block.offsets, states)
+        of_mates = Reads(tuple(name for name in block.names for _ in (1, 2)), mates.own, mates.offsets)
+        self._check_lengths(of_mates, np.flatnonzero(mates.is_usable))
+        chosen = np.flatnonzero(mates.is_usable.reshape(n, 2).any(axis=1))
+        if not len(chosen):
+            scores = Scores(np.zeros((0, 1), np.int32), np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
+        else:
+            n_columns, score = len(self.package.columns), partial(self._all_scores, engine=engine)
+            scores = sums(mates, chosen, states, self.both_strands, n_columns, score)
+        best, strand = self._ranking.best(scores), np.ones(n, np.int8)
+        strand[chosen[best.strands > 0]] = -1
+        letters = mates.turned(strand)
+        pair_of = np.full(n, -1, np.int64)
+        pair_of[chosen] = np.arange(len(chosen))
+        usable = np.flatnonzero(mates.is_usable)
+        of_usable = best.take(pair_of[usable // 2])
+        self._check_memory(of_mates, usable, of_usable, n_threads)
+        column = self._paths(states.sets[letters], mates.offsets, usable, of_usable, n_threads)
+        rows = [self._row_of_pair(letters, column, mates.offsets, k) for k in range(n)]
+        offsets = np.concatenate([[0], np.cumsum([len(row) for row, _ in rows])]).astype(np.int64)
+        whole = Reads(block.names, np.concatenate([np.zeros(0, np.uint8), *(row for row, _ in rows)]), offsets)
+        columns = np.concatenate([np.zeros(0, np.int32), *(at for _, at in rows)])
+        if progress is not None:
+            progress(n)
+        return self._assembled(whole, whole.letters, chosen, best, strand, columns)
+
+    def _row_of_pair(
+        self, letters: NDArray[np.uint8], column: NDArray[np.int32], offsets: Index, k: int
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        spans = [slice(int(offsets[m]), int(offsets[m + 1])) for m in (2 * k, 2 * k + 1)]
+        one, other = ((letters[span], column[span]) for span in spans)
+        return merged(one, other, self.package.states)
+
+    def _all_scores(self, texts: list[Sets], engine: Engine) -> NDArray[np.int32]:
+        """Scores of texts against all distinct vectors, those of equally wide words together."""
+        values = np.zeros((len(texts), self.package.n_distinct), np.int32)
+        bits = np.array([self.scorer.word_bits(len(text)) for text in texts], np.int64)
+        for width in np.unique(bits).tolist():
+            taken = np.flatnonzero(bits == width)
+            values[taken] = engine([texts[k] for k in taken.tolist()], [], None).values[:, : self.package.n_distinct]
+        return values
 
     def _check_lengths(self, block: Reads, chosen: Index) -> None:
         if not self.scoring.whole_read:

@@ -1,4 +1,4 @@
-"""Affine gap costs."""
+"""Gap costs: affine, or the less of two affine ones."""
 
 from __future__ import annotations
 
@@ -15,17 +15,22 @@ MOST = 1_000_000
 class Gap:
     """A gap of k residues costs ``open + k * extend``, in units of the substitution matrix (Gotoh 1982).
 
+    With a second piece it costs the less of two such costs, ``min(open + k * extend, open2 + k * extend2)``, which
+    lets long gaps cost little more than short ones (Gotoh 1990; minimap2's and WFA2's dual affine costs).
+
     Parameters
     ----------
     open
         Cost of a gap beside its residues, 0 or more; with up to four decimals, as ``extend``.
     extend
         Cost of each of its residues, 0 or more.
+    open2, extend2
+        The second piece; none by default.
 
     Raises
     ------
     ScoringError
-        A cost that is negative, no number, beyond 1,000,000 or with more decimals.
+        A cost that is negative, no number, beyond 1,000,000 or with more decimals; half of a second piece.
 
     Examples
     --------
@@ -34,17 +39,86 @@ class Gap:
     14
     >>> tropalign.Gap.from_first_residue(10, 0.5)  # EMBOSS's default
     Gap(open=9.5, extend=0.5)
+    >>> gap = tropalign.Gap(4, 2, 24, 1)
+    >>> gap.cost(10), gap.cost(30)
+    (24, 54)
     """
 
     open: float
     extend: float
+    open2: float | None = None
+    extend2: float | None = None
 
     def __post_init__(self) -> None:
-        for name, given in (("open", self.open), ("extend", self.extend)):
+        if (self.open2 is None) != (self.extend2 is None):
+            raise ScoringError("the second piece of a gap cost has an open and an extend cost: give both")
+        for name in ("open", "extend", "open2", "extend2"):
+            given = getattr(self, name)
+            if given is None and name.endswith("2"):
+                continue
             cost = number(given, f"the gap {name} cost", MOST)
             if cost < 0:
                 raise ScoringError(f"the gap {name} cost {cost} is negative: costs are given as positive numbers")
             object.__setattr__(self, name, cost)
+
+    def __repr__(self) -> str:
+        second = "" if self.open2 is None else f", open2={self.open2!r}, extend2={self.extend2!r}"
+        return f"Gap(open={self.open!r}, extend={self.extend!r}{second})"
+
+    @property
+    def has_two_pieces(self) -> bool:
+        """Whether a gap costs the less of two pieces.
+
+        Examples
+        --------
+        >>> tropalign.Gap(4, 2, 24, 1).has_two_pieces, tropalign.Gap(11, 1).has_two_pieces
+        (True, False)
+        """
+        return self.open2 is not None
+
+    @property
+    def pieces(self) -> tuple[float, float, float, float]:
+        """Open and extend of both pieces; the only one twice.
+
+        Examples
+        --------
+        >>> tropalign.Gap(11, 1).pieces
+        (11, 1, 11, 1)
+        """
+        second = (self.open, self.extend) if self.open2 is None or self.extend2 is None else (self.open2, self.extend2)
+        return (self.open, self.extend, *second)
+
+    @property
+    def formula(self) -> str:
+        """The cost of a gap in words, as headers have it.
+
+        Examples
+        --------
+        >>> tropalign.Gap(4, 2, 24, 1).formula
+        'min(4 + 2 * residues, 24 + 1 * residues)'
+        """
+        first = f"{self.open} + {self.extend} * residues"
+        return first if self.open2 is None else f"min({first}, {self.open2} + {self.extend2} * residues)"
+
+    def cost(self, residues: int) -> float:
+        """What a gap of so many residues costs.
+
+        Parameters
+        ----------
+        residues
+            1 or more.
+
+        Returns
+        -------
+        int or float
+
+        Examples
+        --------
+        >>> tropalign.Gap(11, 1).cost(3)
+        14
+        """
+        open1, extend1, open2, extend2 = self.pieces
+        return min(open1 + residues * extend1, open2 + residues * extend2)
 
     @classmethod
     def from_first_residue(cls, first: float, following: float) -> Gap:

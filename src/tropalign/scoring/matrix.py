@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from tropalign.errors import ScoringError, TropalignWarning, shown
 from tropalign.scoring.decimals import PARTS, least_factor, number, parts_of
 from tropalign.scoring.given import letters_and_scores
-from tropalign.scoring.ncbi import known_names, read_ncbi, shipped
+from tropalign.scoring.names import canonical, known_names, no_matrix, shipped
+from tropalign.scoring.ncbi import read_ncbi
 from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
 from tropalign.sequences.batch import SequenceBatch
 
@@ -119,9 +120,9 @@ class SubstitutionMatrix:
         Parameters
         ----------
         source
-            A SubstitutionMatrix; the name of one of Biopython's, or a file in NCBI format; a Biopython Array; a mapping
-            of letter pairs (the query's, the target's) to scores, each once or both ways; or letters and an array of
-            their scores, a row per letter of the query.
+            A SubstitutionMatrix; a name or file as of `load`; a Biopython Array; a mapping of letter pairs (the
+            query's, the target's) to scores, each once or both ways; or letters and an array of their scores, a row
+            per letter of the query.
         alphabet
             That of the sequences; by the matrix's letters when not given, or when it lacks one of them.
 
@@ -150,12 +151,12 @@ class SubstitutionMatrix:
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """A matrix by Biopython's name, else from a file in NCBI format.
+        """A matrix by its name, else from a file in NCBI format.
 
         Parameters
         ----------
         name_or_path
-            The name of one of Biopython's matrices, in either case, or a file.
+            A name as of `from_name`, or a file.
         alphabet
             That of the sequences; by the matrix's letters when not given.
 
@@ -176,20 +177,21 @@ class SubstitutionMatrix:
         'PAM250'
         """
         name = os.fspath(name_or_path)
-        if isinstance(name_or_path, str) and name.upper() in known_names():
+        if isinstance(name_or_path, str) and canonical(name) is not None:
             return cls.from_name(name, alphabet)
         if not isinstance(name_or_path, str) or ("\0" not in name and os.path.exists(name)):
             return cls.from_file(name, alphabet)
-        raise ScoringError(f"there is no matrix and no file {name!r}; the matrices are {', '.join(known_names())}")
+        raise no_matrix(name, "matrix and no file")
 
     @classmethod
     def from_name(cls, name: str, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """One of the matrices that Biopython ships.
+        """One of the matrices that are known by name.
 
         Parameters
         ----------
         name
-            Such as "BLOSUM62", in either case.
+            One of `names`, such as "BLOSUM62", in either case; also as EMBOSS and parasail call it ("EBLOSUM62",
+            "EDNAFULL", "nuc44").
         alphabet
             That of the sequences; by the matrix's letters when not given.
 
@@ -209,8 +211,42 @@ class SubstitutionMatrix:
         """
         if not isinstance(name, str):
             raise ScoringError(f"an object of type {type(name).__name__} is no name of a matrix: give a text")
-        letters, values = shipped(name.upper())
-        return cls._from_values(name.upper(), letters, values, alphabet)
+        known = canonical(name)
+        if known is None:
+            raise no_matrix(name, "matrix")
+        letters, values = shipped(known)
+        return cls._from_values(known, letters, values, alphabet)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The matrices that are known by name.
+
+        Returns
+        -------
+        tuple of str
+            Biopython's, then others: BLOSUM30 to BLOSUM85, PAM10 to PAM500, VTML200.
+
+        Examples
+        --------
+        >>> "PAM120" in tropalign.SubstitutionMatrix.names()
+        True
+        """
+        return known_names()
+
+    def __getitem__(self, letters: str | tuple[str, str]) -> float:
+        """The score of a query's letter against a target's, in either case: ``matrix["A", "R"]`` or ``matrix["AR"]``.
+
+        >>> tropalign.SubstitutionMatrix.from_name("BLOSUM62")["A", "R"]
+        -1
+        """
+        codes = self.alphabet.codes_by_letter
+        try:
+            one, other = (codes[letter] for letter in letters)
+        except (KeyError, TypeError, ValueError):
+            wanted = f"two letters of the {self.alphabet.name} alphabet, such as ('A', 'R')"
+            raise KeyError(f"{letters!r}: give {wanted}") from None
+        score: float = self.scores[one, other].item()
+        return score
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:

@@ -1,69 +1,19 @@
-"""Substitution matrices by name and from files in NCBI format."""
+"""Substitution matrices from files in NCBI format."""
 
 from __future__ import annotations
 
 import os
-from functools import lru_cache
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, ScoringError
+from tropalign.errors import InputError
 from tropalign.sequences.files import read_text
 
 #: Bytes of a matrix file at most; a matrix of 32 letters takes some thousands.
 MOST_BYTES = 1 << 20
 
 _NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores per line)"
-
-
-@lru_cache(maxsize=1)
-def _shipped_files() -> dict[str, str]:
-    """Biopython's matrix files by name, found without loading Biopython, which takes a third of a short run.
-
-    There is none where they do not lie as files where releases have them.
-    """
-    package = find_spec("Bio")
-    for folder in (package and package.submodule_search_locations) or ():
-        data = os.path.join(folder, "Align", "substitution_matrices", "data")
-        if os.path.isdir(data):
-            return {name: os.path.join(data, name) for name in sorted(os.listdir(data)) if name != "README.txt"}
-    return {}
-
-
-@lru_cache(maxsize=1)
-def known_names() -> tuple[str, ...]:
-    """Names of the matrices that Biopython ships."""
-    if files := _shipped_files():
-        return tuple(files)
-    from Bio.Align import substitution_matrices
-
-    return tuple(substitution_matrices.load())
-
-
-@lru_cache(maxsize=8)
-def shipped(name: str) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a matrix of Biopython's, whose reader takes longer than aligning a thousand pairs.
-
-    Raises
-    ------
-    ScoringError
-        No matrix has this name, or it scores codons.
-    """
-    if name not in (known := known_names()):
-        raise ScoringError(f"there is no matrix {name!r}; there are {', '.join(known)}")
-    if name in (files := _shipped_files()):
-        try:
-            return read_ncbi(files[name])
-        except InputError:  # codons, or a form that only Biopython reads
-            pass
-    from Bio.Align import substitution_matrices
-
-    matrix = substitution_matrices.load(name)
-    if not isinstance(matrix.alphabet, str):
-        raise ScoringError(f"{name} scores codons, not residues: choose another matrix")
-    return matrix.alphabet, np.asarray(matrix, dtype=float)
 
 
 def read_ncbi(path: str | os.PathLike[str]) -> tuple[str, NDArray[np.float64]]:

@@ -20,6 +20,8 @@ from tropalign.sequences.alphabet import NUCLEOTIDE
 
 #: Where a published row of statistics comes from.
 PUBLISHED = "published by NCBI"
+#: How the source of an estimate begins.
+ESTIMATED = "estimated by simulation"
 #: By how much of itself a parameter without gaps may differ from what NCBI prints, with four digits.
 ROUNDED = 5e-4
 
@@ -46,8 +48,8 @@ class ScoreStatistics:
     source
         Where these numbers come from, for headers and messages.
     score_step
-        Scores are rounded down to a multiple of this one first. NCBI's numbers for some scores of nucleotides ask for
-        2.
+        Scores count in multiples of this one, and are rounded down to one first: 1 (less, where scores have decimals),
+        or 2 where NCBI's numbers ask for it, as for some scores of nucleotides.
 
     Examples
     --------
@@ -70,6 +72,11 @@ class ScoreStatistics:
 
     def __str__(self) -> str:
         return f"lambda {self.lambda_:.4g}, K {self.k:.3g}, H {self.h:.3g} ({self.source})"
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the numbers come from a simulation, which whoever reads results should know."""
+        return self.source.startswith(ESTIMATED)
 
     def bits(self, scores: ArrayLike) -> NDArray[np.float64]:
         """Scores on a scale that knows no matrix: (lambda S - ln K) / ln 2.
@@ -124,7 +131,7 @@ class ScoreStatistics:
             return np.asarray(space * np.exp(log(self.k) - self.lambda_ * self._stepped(scores)))
 
     def least_score(self, evalue: float, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> Any:
-        """The lowest whole score whose E-value is no higher than this one.
+        """The lowest score that occurs whose E-value is no higher than this one.
 
         Parameters
         ----------
@@ -137,7 +144,7 @@ class ScoreStatistics:
 
         Returns
         -------
-        int64, the shape of query_lengths
+        int64 (float64 where `score_step` is no whole number), the shape of query_lengths
             0 or more.
 
         Raises
@@ -153,13 +160,14 @@ class ScoreStatistics:
         """
         if isinstance(evalue, bool) or not isinstance(evalue, int | float | np.number) or not 0 < evalue < np.inf:
             raise UsageError(f"the E-value {evalue!r} is no number above 0: give one such as 1e-3")
-        step = self.score_step
+        step = int(self.score_step) if float(self.score_step).is_integer() else self.score_step
         spaces = self.search_spaces(query_lengths, n_residues, n_sequences)
-        scores = np.ceil((np.log(self.k * spaces) - log(evalue)) / self.lambda_ / step).astype(np.int64) * step
-        for move in (-step, step):  # to the last bit what `evalues` says
-            above = np.asarray(self.evalues(scores + min(move, 0), query_lengths, n_residues, n_sequences)) > evalue
-            scores = scores + np.where(above if move > 0 else ~above, move, 0)
-        return np.maximum(scores, 0)[()]
+        steps = np.ceil((np.log(self.k * spaces) - log(evalue)) / self.lambda_ / step).astype(np.int64)
+        for move in (-1, 1):  # to the last bit what `evalues` says
+            at = (steps + min(move, 0)) * step
+            above = np.asarray(self.evalues(at, query_lengths, n_residues, n_sequences)) > evalue
+            steps = steps + np.where(above if move > 0 else ~above, move, 0)
+        return np.maximum(steps * step, 0)[()]
 
     def search_spaces(self, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> NDArray[np.float64]:
         """Pairs of residues at which alignments may begin: m' n', both lengths without what an alignment takes.
@@ -224,7 +232,8 @@ class ScoreStatistics:
 
     def _stepped(self, scores: ArrayLike) -> NDArray[np.float64]:
         given = np.asarray(scores, np.float64)
-        return given if self.score_step == 1 else np.asarray(self.score_step * np.floor(given / self.score_step))
+        steps = np.floor(given / self.score_step + 1e-6)  # decimals are not exact: 0.3 / 0.1 is 2.99...
+        return given if self.score_step == 1 else np.asarray(self.score_step * steps)
 
 
 class _Row(NamedTuple):
@@ -262,48 +271,51 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     ScoringError
         A matrix whose scores have no statistics.
     """
-    codes, _ = background(matrix.alphabet)
-    scores = matrix.scaled(1)[np.ix_(codes, codes)]
-    scale = gcd(*(int(score) for score in np.unique(scores))) or 1
-    lambda_, h = rates(matrix)
-    costs = (int(gap.open // scale), int(gap.extend // scale))
-    if gap.open % scale or gap.extend % scale:
+    if gap.has_two_pieces:
         return None
+    codes, _ = background(matrix.alphabet)
+    lambda_, h = rates(matrix)
+    whole = matrix.scaled(matrix.scale)[np.ix_(codes, codes)]
+    common = gcd(*(int(score) for score in np.unique(whole)))
+    unit = common / matrix.scale  # of the user's scores, in one of NCBI's
+    costs = (gap.open / unit, gap.extend / unit)
+    if any(abs(cost - round(cost)) > 1e-6 for cost in costs):
+        return None
+    costs, scores = (round(costs[0]), round(costs[1])), whole // common
     if matrix.alphabet == NUCLEOTIDE:
-        return _of_nucleotides(matrix, scores, scale, costs)
+        return _of_nucleotides(matrix, scores, unit, costs)
     for name, rows in _tables()[0].items():
-        if None in rows and costs in rows and _is_like(rows[None], lambda_ * scale, h):
-            return _published(rows[costs], f"{PUBLISHED} for {name} and gaps of {costs[0]} + {costs[1]} k", scale)
+        if None in rows and costs in rows and _is_like(rows[None], lambda_ * unit, h):
+            source = f"{PUBLISHED} for {name} and gaps of {costs[0]} + {costs[1]} k"
+            return _published(rows[costs], source, unit, 1 / matrix.scale)
     return None
 
 
 def _of_nucleotides(
-    matrix: SubstitutionMatrix, scores: NDArray[np.int32], scale: int, costs: tuple[int, int]
+    matrix: SubstitutionMatrix, scores: NDArray[np.int32], unit: float, costs: tuple[int, int]
 ) -> ScoreStatistics | None:
     """NCBI's numbers for one score of equal letters and one of others."""
     rest = scores[~np.eye(len(scores), dtype=bool)]
     match, mismatch = int(scores[0, 0]), int(rest[0])
     rows, high = _tables()
-    name = f"{match // scale}/{mismatch // scale}"
+    name = f"{match}/{mismatch}"
     if (np.diag(scores) != match).any() or (rest != mismatch).any() or name not in high:
         return None
-    step = 2 if name in ("2/-7", "2/-5", "2/-3", "3/-4") else 1
+    step = 2 * unit if name in ("2/-7", "2/-5", "2/-3", "3/-4") else 1 / matrix.scale
     if costs in rows[name]:
         source = f"{PUBLISHED} for {name} and gaps of {costs[0]} + {costs[1]} k"
-        return _published(rows[name][costs], source, scale, step)
+        return _published(rows[name][costs], source, unit, step)
     if costs[0] >= high[name][0] and costs[1] >= high[name][1]:
         exact = ungapped(matrix)
         beta = -2.0 if name in ("1/-1", "2/-3") else 0.0  # as BLAST has it of ungapped alignments
-        row = _Row(exact.lambda_ * scale, exact.k, exact.h, exact.lambda_ * scale / exact.h, beta)
-        return _published(row, f"computed for {name} without gaps, which cost too much to matter", scale, step)
+        row = _Row(exact.lambda_ * unit, exact.k, exact.h, exact.lambda_ * unit / exact.h, beta)
+        return _published(row, f"computed for {name} without gaps, which cost too much to matter", unit, step)
     return None
 
 
-def _published(row: _Row, source: str, scale: int, step: int = 1) -> ScoreStatistics:
-    """A row for scores that are ``scale`` times those of the table."""
-    return ScoreStatistics(
-        row.lambda_ / scale, row.k, row.h, row.alpha / scale, row.beta, source, step * scale if step > 1 else 1
-    )
+def _published(row: _Row, source: str, unit: float, step: float) -> ScoreStatistics:
+    """A row for scores that are ``unit`` times those of the table."""
+    return ScoreStatistics(row.lambda_ / unit, row.k, row.h, row.alpha / unit, row.beta, source, step)
 
 
 def _is_like(row: _Row, lambda_: float, h: float) -> bool:

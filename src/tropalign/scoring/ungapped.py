@@ -59,7 +59,7 @@ def background(alphabet: Alphabet) -> tuple[NDArray[np.uint8], NDArray[np.float6
 
 
 def score_distribution(matrix: SubstitutionMatrix) -> tuple[int, NDArray[np.float64]]:
-    """The lowest score of two random residues, and the probabilities of it and of each higher one.
+    """The lowest score of two random residues, times `matrix.scale`, and the probabilities of it and each higher one.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def score_distribution(matrix: SubstitutionMatrix) -> tuple[int, NDArray[np.floa
         As `background`.
     """
     codes, shares = background(matrix.alphabet)
-    scores = matrix.scaled(1)[np.ix_(codes, codes)].astype(np.int64)
+    scores = matrix.scaled(matrix.scale)[np.ix_(codes, codes)].astype(np.int64)
     low = int(scores.min())
     return low, np.bincount((scores - low).ravel(), np.outer(shares, shares).ravel()).astype(np.float64)
 
@@ -78,7 +78,7 @@ def check_has_statistics(matrix: SubstitutionMatrix) -> None:
     scores = low + np.arange(len(chances))
     if scores[chances > 0].max() <= 0:
         raise ScoringError(f"{matrix.name} has no positive score, so that no alignment has an E-value: choose another")
-    if (mean := float(scores @ chances)) >= 0:
+    if (mean := float(scores @ chances) / matrix.scale) >= 0:
         raise ScoringError(
             f"{matrix.name} scores {mean:.2g} per pair of random residues, so that long sequences score high by "
             "chance and no score has an E-value: choose a matrix whose mean is negative"
@@ -102,7 +102,7 @@ def ungapped(matrix: SubstitutionMatrix) -> Ungapped:
     """
     rate, h, step, low, chances = _rates(matrix)
     k = rate * exp(-2 * _sigma(low, chances, rate, matrix.name)) / (h * (1 - exp(-rate)))
-    return Ungapped(rate / step, k, h)
+    return Ungapped(rate * matrix.scale / step, k, h)
 
 
 def rates(matrix: SubstitutionMatrix) -> tuple[float, float]:
@@ -114,7 +114,7 @@ def rates(matrix: SubstitutionMatrix) -> tuple[float, float]:
         As `check_has_statistics`.
     """
     rate, h, step, *_ = _rates(matrix)
-    return rate / step, h
+    return rate * matrix.scale / step, h
 
 
 def _rates(matrix: SubstitutionMatrix) -> tuple[float, float, int, int, NDArray[np.float64]]:

@@ -149,14 +149,19 @@ class Alphabet:
         return bool(self.complement)
 
     @cached_property
+    def codes_by_letter(self) -> Mapping[str, int]:
+        """The code of each letter and synonym, in either case."""
+        spelled = {letter: code for code, letter in enumerate(self.letters)}
+        spelled.update((letter, spelled[other]) for letter, other in self.synonyms.items())
+        return {**{letter.lower(): code for letter, code in spelled.items()}, **spelled}
+
+    @cached_property
     def _codes(self) -> NDArray[np.uint8]:
         import numpy as np
 
         table = np.full(256, UNKNOWN, np.uint8)
-        spelled = {letter: code for code, letter in enumerate(self.letters)}
-        spelled.update((letter, spelled[other]) for letter, other in self.synonyms.items())
-        for letter, code in spelled.items():
-            table[ord(letter)] = table[ord(letter.lower())] = code
+        for letter, code in self.codes_by_letter.items():
+            table[ord(letter)] = code
         return table
 
     @cached_property

@@ -393,10 +393,15 @@ def survey(reads: Any) -> Survey:
     for source in [reads] if _is_source(reads) else reads if isinstance(reads, list | tuple) else ():
         if is_stream(source) or source == "-":
             raise InputError("it cannot be read twice: write the reads to a file first", file=file_name(source))
+    return survey_of(ReadBlocks(reads))
+
+
+def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
+    """The same of blocks."""
     names, letters, lengths = hashlib.sha256(), hashlib.sha256(), [np.zeros(0, np.int64)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the reading that follows warns
-        for block in ReadBlocks(reads):
+        for block in blocks:
             names.update("".join(f"{name}\0" for name in block.names).encode("utf-8", "surrogatepass"))
             letters.update(block.letters.data)
             lengths.append(np.diff(block.offsets))

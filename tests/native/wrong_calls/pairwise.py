@@ -84,6 +84,37 @@ def pairs():
         yield f"{name} {wrong!r}", _native.align_pairs, changed(valid, **{name: wrong}), TypeError, ""
 
 
+def pieces():
+    """align_pieces."""
+    codes, offsets = np.arange(12, dtype=U8), np.array([0, 4, 8, 12], I64)
+    valid = {"query_codes": codes, "query_offsets": offsets, "target_codes": codes.copy(), "target_offsets": offsets}
+    valid |= {"query_index": np.array([0, 1], I64), "target_index": np.array([1, 2], I64)}
+    valid |= {"matrix": np.where(np.eye(32, dtype=bool), 2, -1).astype(I32), "gap": (4, 2, 24, 1)}
+    valid |= {"end_gap": (1, 1, 1, 1), "mode": "global", "free_ends": (False,) * 4, "depth": 2, "n_threads": 2}
+    valid |= {"memory_bytes": 1 << 20}
+    call = _native.align_pieces
+    yield "valid", call, valid, None, ""
+    yield "no pair", call, changed(valid, query_index=np.zeros(0, I64), target_index=np.zeros(0, I64)), None, ""
+    for name, wrong, error, text in [
+        ("query_offsets", np.array([0, 8, 4, 12], I64), ValueError, "offsets descend"),
+        ("target_codes", with_value(codes, 5, 31), ValueError, "beyond the alphabet"),
+        ("query_index", np.array([0, 3], I64), ValueError, "query_index"),
+        ("target_index", np.zeros(1, I64), ValueError, "unequal"),
+        ("gap", (4, -1, 24, 1), ValueError, "costs are zero or more"),
+        ("end_gap", (4, 1, -24, 1), ValueError, "costs are zero or more"),
+        ("gap", (4, 1, 2**31 - 1, 1), ValueError, "may pass 2147483647"),
+        ("end_gap", (4, 1, 2, 2**31 - 1), ValueError, "may pass 2147483647"),
+        ("gap", (4, 1), TypeError, ""),
+        ("gap", (4, 1, 2**31, 1), TypeError, ""),
+        ("mode", "glocal", ValueError, "none of local, global, semiglobal"),
+        ("depth", 3, ValueError, "depth"),
+        ("n_threads", 0, ValueError, "n_threads"),
+        ("memory_bytes", 0, ValueError, "memory_bytes"),
+        ("progress", 5, TypeError, ""),
+    ]:
+        yield f"{name} {np.shape(wrong)} {text}", call, changed(valid, **{name: wrong}), error, text
+
+
 def aligners():
     """PairAligner."""
     codes = np.full(256, 255, U8)
@@ -278,3 +309,33 @@ def bounds():
             yield f"{name} {wrong}", call, changed(arguments, **{name: wrong}), error, text
     for name, wrong, text in [("mode", "glocal", "none of"), ("gap_open", -1, "zero or more")]:
         yield name, _native.score_bounds, changed(valid | scoring, **{name: wrong}), ValueError, text
+
+
+def words():
+    """shared_words and score_floors."""
+    codes, offsets = np.arange(12, dtype=U8), np.array([0, 4, 8, 12], I64)
+    sets = {"query_codes": codes, "query_offsets": offsets, "target_codes": codes.copy(), "target_offsets": offsets}
+    sets |= {"n_threads": 2}
+    pairs = {"query_index": np.array([0, 1], I64), "target_index": np.array([1, 2], I64), "enough": np.zeros(2, I32)}
+    scoring = {"matrix": np.where(np.eye(32, dtype=bool), 2, -1).astype(I32), "gap_open": 3, "gap_extend": 1}
+    both = [(_native.shared_words, sets | {"word": 3}), (_native.score_floors, sets | pairs | scoring)]
+    for call, arguments in both:
+        yield "valid", call, arguments, None, ""
+        for name, wrong, error, text in [
+            ("query_offsets", np.array([0, 8, 4, 12], I64), ValueError, "offsets descend"),
+            ("target_offsets", np.array([0, 4, 8, 13], I64), ValueError, "target_offsets"),
+            ("target_codes", with_value(codes, 5, 31), ValueError, "beyond the alphabet"),
+            ("query_codes", codes.astype(I32), TypeError, ""),
+            ("n_threads", 0, ValueError, "below 1"),
+        ]:
+            yield f"{name} {wrong}", call, changed(arguments, **{name: wrong}), error, text
+    for word in (0, 13):
+        yield f"word {word}", _native.shared_words, changed(both[0][1], word=word), ValueError, "word"
+    for name, wrong, text in [
+        ("query_index", np.array([0, 3], I64), "query_index"),
+        ("target_index", np.array([0, -1], I64), "target_index"),
+        ("target_index", np.zeros(1, I64), "unequal"),
+        ("enough", np.zeros(3, I32), "not one per pair"),
+        ("gap_extend", -1, "zero or more"),
+    ]:
+        yield f"{name} {wrong}", _native.score_floors, changed(both[1][1], **{name: wrong}), ValueError, text

@@ -13,7 +13,8 @@ def joins_of_distances():
     valid = {"distances": np.arange(6, dtype=F64), "n": 4}
     for call, good, least in (
         (_native.neighbour_joining, {**valid, "is_clustalw": False}, 3),
-        (_native.average_linkage, valid, 2),
+        (_native.average_linkage, {**valid, "is_complete": False}, 2),
+        (_native.average_linkage, {**valid, "is_complete": True}, 2),
     ):
         yield "valid", call, good, None, ""
         yield "float32", call, changed(good, distances=valid["distances"].astype(F32)), None, ""

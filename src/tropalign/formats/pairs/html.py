@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, cast
@@ -11,53 +9,27 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
 from tropalign.formats.header import Header
+from tropalign.formats.pair_columns import Columns, columns_of, joined, near_of, of_used, packed, unpacked
 from tropalign.formats.pair_map import MOST_LINES, PairMap, mapped
-from tropalign.formats.pair_paths import packed_paths
-from tropalign.formats.pairs import Labels, PairsContext
+from tropalign.formats.pairs import PairsContext
 from tropalign.formats.web_page import Report, write_report_page
 from tropalign.formats.writer import Format
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.columns import DEPTH_COLUMNS
 
 PAGE = Path(__file__).parent.parent / "pairs_page"
 SCRIPTS = ("map.js", "dots.js", "pairs.js")
 #: What arrays of the two sides are called; a set that is aligned with itself has the first alone.
 ROLES = ("query", "target")
-#: Columns that every table of whole alignments has.
-NAMES = ("query_index", "target_index", "score", *DEPTH_COLUMNS["alignment"])
 #: What a page holds at most; beyond, the pairs with the best scores.
 MOST_ROWS, MOST_PATH_BYTES, MOST_LETTERS = 1_000_000, 64 << 20, 32 << 20
 #: Memory of a page while it is made: of a row its columns and path, their order and copies; of a cell of the map.
 ROW_BYTES, CELL_BYTES = 400, 48
 
-Columns = dict[str, NDArray[Any]]
-"""Columns of the pairs: indices, score, ends and counts, `path_sizes` (bytes of each path); and all `paths`."""
-
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Columns and paths, as .npz."""
-    columns: Columns = {name: getattr(table, name) for name in NAMES}
-    if table.strand is not None:
-        columns["strand"] = table.strand
-    columns["paths"], columns["path_sizes"] = packed_paths(table)
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **columns)
-    return sink.getvalue()
-
-
-def _decoded(part: bytes) -> Columns:
-    try:
-        with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
-            return dict(arrays)
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile):
-        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
-
-
-def _joined(pieces: list[Columns]) -> Columns:
-    pieces = pieces or [{name: np.zeros(0, np.int64) for name in (*NAMES, "paths", "path_sizes")}]
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    return packed(columns_of(table, has_paths=True))
 
 
 def _best(columns: Columns) -> Columns:
@@ -65,7 +37,7 @@ def _best(columns: Columns) -> Columns:
     sizes = columns["path_sizes"]
     if len(sizes) <= MOST_ROWS and sizes.sum() <= MOST_PATH_BYTES:
         return columns
-    by_score = np.argsort(-columns["score"].astype(np.int64), kind="stable")[:MOST_ROWS]
+    by_score = np.argsort(-columns["score"].astype(np.float64), kind="stable")[:MOST_ROWS]
     kept = np.sort(by_score[np.cumsum(sizes[by_score]) <= MOST_PATH_BYTES])
     is_kept = np.zeros(len(sizes), bool)
     is_kept[kept] = True
@@ -78,12 +50,12 @@ def _gathered(parts: Iterable[bytes]) -> tuple[Columns, int]:
     waiting: list[Columns] = []
     n_rows = 0
     for part in parts:
-        waiting.append(_decoded(part))
+        waiting.append(unpacked(part))
         n_rows += len(waiting[-1]["score"])
         many = sum(len(piece["score"]) for piece in waiting) > 2 * MOST_ROWS
         if many or sum(len(piece["paths"]) for piece in waiting) > 2 * MOST_PATH_BYTES:
-            waiting = [_best(_joined(waiting))]  # no pair that is left out now would be kept in the end
-    return _best(_joined(waiting)), n_rows
+            waiting = [_best(joined(waiting, "alignment"))]  # no pair that is left out now would be kept in the end
+    return _best(joined(waiting, "alignment")), n_rows
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
@@ -95,7 +67,7 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
 def report(columns: Columns, n_rows: int, header: Header, context: PairsContext) -> Report:
     """The report of these columns, which may be fewer than the run's pairs."""
     is_one_set = context.targets is context.queries
-    sides, columns = _of_used(columns, context)
+    sides, columns = of_used(columns, context)
     lengths = sum(int(side.lengths.sum()) for side in sides)
     has_letters = lengths <= MOST_LETTERS and all(side.letters is not None for side in sides)
     arrays = dict(columns)
@@ -108,7 +80,7 @@ def report(columns: Columns, n_rows: int, header: Header, context: PairsContext)
     shape = len(sides[0]), len(sides[-1])
     has_map = max(shape) <= MOST_LINES and min(shape) > 0
     if has_map:
-        near = near_of(columns, sides[0].lengths, sides[-1].lengths)
+        near = near_of(columns, sides)
         made = mapped(columns["query_index"], columns["target_index"], near, shape, is_one_set)
         arrays |= _map_arrays(made, is_one_set)
     alphabet = sides[0].alphabet
@@ -117,7 +89,6 @@ def report(columns: Columns, n_rows: int, header: Header, context: PairsContext)
     data = {
         "names": [list(side.names) for side in sides],
         "n_pairs": n_rows,
-        "is_triangle": context.is_triangle,
         "mode": header.parameters.get("mode"),
         "alphabet": None if alphabet is None else alphabet.name,
         "codes": None if alphabet is None else alphabet.encode(every)[0].tolist(),
@@ -132,35 +103,6 @@ def report_bytes(n_pairs: int, n_queries: int, n_targets: int) -> int:
     return min(n_pairs, 2 * MOST_ROWS) * ROW_BYTES + is_mapped * n_queries * n_targets * CELL_BYTES
 
 
-def near_of(columns: Columns, query_lengths: NDArray[Any], target_lengths: NDArray[Any]) -> NDArray[np.float64]:
-    """Identical residues over those of the shorter sequence: it measures fragments and local alignments, too."""
-    shorter = np.minimum(query_lengths[columns["query_index"]], target_lengths[columns["target_index"]])
-    near: NDArray[np.float64] = np.minimum(columns["n_identical"] / np.maximum(shorter, 1), 1)
-    return near
-
-
-def _of_used(columns: Columns, context: PairsContext) -> tuple[list[Labels], Columns]:
-    """Those sequences alone that stand in a row (one list of them where a set is aligned with itself), and the rows."""
-    query, target = columns["query_index"], columns["target_index"]
-    is_one_set = context.targets is context.queries
-    named = [np.union1d(query, target)] if is_one_set else [np.unique(query), np.unique(target)]
-    sides = [_chosen(batch, used) for batch, used in zip((context.queries, context.targets), named, strict=False)]
-    places = {"query_index": np.searchsorted(named[0], query), "target_index": np.searchsorted(named[-1], target)}
-    return sides, {**columns, **places}
-
-
-def _chosen(batch: Any, used: NDArray[np.int64]) -> Labels:
-    """Names, lengths and letters of some sequences of a SequenceBatch or of Labels."""
-    lengths = batch.lengths[used]
-    names = tuple(batch.names[k] for k in used.tolist())
-    letters = getattr(batch, "letters", None)
-    if letters is None or len(letters) != batch.lengths.sum():
-        return Labels(names, lengths)
-    begins = (np.cumsum(batch.lengths) - batch.lengths)[used]
-    places = np.repeat(begins - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
-    return Labels(names, lengths, letters[places], batch.alphabet)
-
-
 def _map_arrays(made: PairMap, is_one_set: bool) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {"cells": made.cells.ravel()}
     for lines, role in zip((made.rows, made.columns), ROLES[: 1 if is_one_set else 2], strict=False):
@@ -173,7 +115,7 @@ FORMAT = Format(
     (".html", ".htm"),
     encode,
     assemble,
-    assembled_with=("queries", "targets", "letters", "is_triangle"),
+    assembled_with=("queries", "targets", "letters"),
     depths=("alignment",),
     is_binary=lambda context: True,
     needs_all=lambda context: True,

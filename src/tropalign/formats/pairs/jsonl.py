@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 
-from tropalign.formats.pair_columns import is_plain, names_of, quoted
 from tropalign.formats.pairs import PairsContext
+from tropalign.formats.shown_columns import is_plain, names_of, quoted
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows

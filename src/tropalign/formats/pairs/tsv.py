@@ -6,8 +6,8 @@ Which columns there are stands in one place, ``tropalign.results.catalogue.CATAL
 from __future__ import annotations
 
 from tropalign.formats.header import Header
-from tropalign.formats.pair_columns import names_of, text_columns
 from tropalign.formats.pairs import PairsContext
+from tropalign.formats.shown_columns import names_of, text_columns
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows

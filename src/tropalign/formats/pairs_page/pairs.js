@@ -1,5 +1,6 @@
 /* The report of pairs: its columns, and what its parts tell each other. */
-const asShare = (value) => value.toFixed(4), asNumber = (value) => value.toLocaleString("en");
+const asShare = (value) => value.toFixed(4),
+      asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 6});
 
 class PairsReport {
   constructor(report) {

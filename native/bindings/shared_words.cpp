@@ -1,0 +1,62 @@
+// What pairs of sequences have in common, and what they score at the least, over plain arrays.
+#include "../pairwise/shared_words.hpp"
+
+#include <vector>
+
+#include "../pairwise/score_floors.hpp"
+#include "pair_arguments.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+nb::object shared_words_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                           Column<int64_t> target_offsets, int32_t word, int n_threads) {
+    require_threads(n_threads);
+    require(word >= 1 && word <= kLongestWord, "word: below 1, or above 12");
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    const Sequences queries = sets.queries().sequences(), targets = sets.targets().sequences();
+    require(targets.count <= INT32_MAX, "target_offsets: more than 2147483647 sequences");
+    const std::array<size_t, 2> shape{static_cast<size_t>(queries.count), static_cast<size_t>(targets.count)};
+    std::vector<int32_t> shared(shape[0] * shape[1]);
+    {
+        nb::gil_scoped_release released;
+        shared_words(queries, targets, word, n_threads, shared.data());
+    }
+    return to_numpy(std::move(shared), shape);
+}
+
+nb::object score_floors_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                           Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
+                           Column<int32_t> enough, Matrix matrix, int32_t gap_open, int32_t gap_extend, int n_threads) {
+    require_threads(n_threads);
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    const int64_t n_pairs = require_pairs(sets, query_index, target_index);
+    require(enough.size() == query_index.size(), "enough: not one per pair");
+    check_scoring(matrix, gap_open, gap_extend, sets.longest());
+    const BoundRequest request{sets.queries().sequences(),
+                               sets.targets().sequences(),
+                               query_index.data(),
+                               target_index.data(),
+                               n_pairs,
+                               n_threads};
+    std::vector<int32_t> floor(query_index.size());
+    {
+        nb::gil_scoped_release released;
+        score_floors(matrix.data(), gap_open, gap_extend, request, enough.data(), floor.data());
+    }
+    return to_numpy(std::move(floor));
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_shared_words(nb::module_ &m) {
+    using namespace tropalign;
+    m.def("shared_words", &shared_words_of, array("query_codes"), array("query_offsets"), array("target_codes"),
+          array("target_offsets"), "word"_a, "n_threads"_a, "How many words each query and target have in common.");
+    m.def("score_floors", &score_floors_of, array("query_codes"), array("query_offsets"), array("target_codes"),
+          array("target_offsets"), array("query_index"), array("target_index"), array("enough"), array("matrix"),
+          "gap_open"_a, "gap_extend"_a, "n_threads"_a, "A score that each pair's global alignment has at the least.");
+}

@@ -1,0 +1,50 @@
+// One pair at a time with gap costs of two pieces or other costs at the ends, in 16-bit numbers where these hold it.
+#include "piece_kernels.hpp"
+#include "piece_pair.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+namespace {
+
+/// Whether all numbers of the pair have 16 bits: a way through its m + n + 2 cells gains or costs at most so much at
+/// each of them.
+bool fits16(const PieceScoring &scoring, const LanePair &pair) {
+    const Scoring &letters = scoring.letters(true);
+    const int64_t most = std::max<int64_t>(letters.highest, -letters.lowest) + scoring.costs.most_open() +
+                         2 * scoring.costs.most_extend();
+    return most * (int64_t{pair.rows.length} + pair.columns.length + 2) <= INT16_MAX;
+}
+
+/// Calls with_type(PiecePair of what the pair needs).
+template <class Call>
+void for_pair(const PieceScoring &scoring, const LanePair &pair, Call call) {
+    auto of = [&]<class T>(T) {
+        const bool two = scoring.costs.two_pieces();
+        if (scoring.mode == Mode::local) {
+            if (two) call.template operator()<PiecePair<T, true, true>>();
+            else call.template operator()<PiecePair<T, false, true>>();
+        } else {
+            if (two) call.template operator()<PiecePair<T, true, false>>();
+            else call.template operator()<PiecePair<T, false, false>>();
+        }
+    };
+    if (fits16(scoring, pair)) of(int16_t{});
+    else of(int32_t{});
+}
+
+size_t bytes(const PieceScoring &scoring, const LanePair &pair) {
+    size_t bytes = 0;
+    for_pair(scoring, pair, [&]<class Pair>() { bytes = Pair::bytes(scoring.letters(true), pair); });
+    return bytes;
+}
+
+void run(const PieceScoring &scoring, bool query_in_rows, const LanePair &pair, UnitScratch &scratch,
+         LaneResult &result) {
+    for_pair(scoring, pair,
+             [&]<class Pair>() { Pair(scoring.letters(query_in_rows), scoring.costs, pair, scratch).run(result); });
+}
+
+}  // namespace
+
+extern const PieceKernels piece_kernels = {bytes, run};
+
+}  // namespace tropalign::TROPALIGN_ISA

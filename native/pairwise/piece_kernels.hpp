@@ -1,0 +1,19 @@
+// The contract between piece_tile.cpp and the kernels of an instruction set.
+#pragma once
+#include "interface.hpp"
+#include "piece_costs.hpp"
+
+namespace tropalign {
+
+/// One pair by itself, rows the longer sequence, with any gap costs (piece_pair.hpp).
+struct PieceKernels {
+    /// What the buffers of a pair take.
+    size_t (*bytes)(const PieceScoring &, const LanePair &);
+    /// `query_in_rows`: how the pair lies. Finds nothing where the scratch says stop. The path stays in the scratch.
+    void (*run)(const PieceScoring &, bool query_in_rows, const LanePair &, UnitScratch &, LaneResult &result);
+};
+
+/// The kernels of the instruction set chosen at import.
+const PieceKernels *selected_piece_kernels();
+
+}  // namespace tropalign

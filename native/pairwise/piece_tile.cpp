@@ -1,0 +1,70 @@
+#include "piece_tile.hpp"
+
+#include <numeric>
+
+#include "../compute/parallel.hpp"
+#include "cpu_plan.hpp"
+#include "kept_rows.hpp"
+
+namespace tropalign {
+namespace {
+
+/// Threads take pairs in runs of up to 16, as long as each gets 32 runs.
+constexpr int64_t kRunsPerThread = 32, kMostPairsPerRun = 16;
+
+struct Arena {
+    UnitScratch scratch;
+    PathStore paths;
+};
+
+/// Numbers of the pairs, those of the most cells first, so that threads end together.
+std::vector<int64_t> longest_first(const TileRequest &request) {
+    std::vector<int64_t> order(request.n_pairs);
+    std::iota(order.begin(), order.end(), int64_t{0});
+    auto cells = [&](int64_t pair) {
+        const LanePair lanes = lane_pair(request, pair, true);
+        return int64_t{lanes.rows.length} * lanes.columns.length;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return cells(a) > cells(b); });
+    return order;
+}
+
+}  // namespace
+
+TileColumns align_pieces(const PieceKernels &kernels, const PieceScoring &scoring, const TileRequest &request,
+                         const Poll &poll) {
+    const std::vector<int64_t> order = longest_first(request);
+    size_t most_bytes = 1;
+    for (const int64_t pair : order)
+        most_bytes =
+            std::max(most_bytes, kernels.bytes(scoring, lane_pair(request, pair, query_in_rows_alone(request, pair))));
+    const auto n_threads = static_cast<int>(
+        std::clamp<int64_t>(request.memory_bytes / static_cast<int64_t>(most_bytes), 1, request.n_threads));
+    KeptRows rows(scoring.letters(true).depth, request.n_pairs, request.memory_bytes);
+    std::atomic<bool> is_stopped{false};
+    std::vector<Arena> arenas(n_threads);
+    for (Arena &arena : arenas) {
+        arena.scratch = UnitScratch(most_bytes);
+        arena.scratch.stop_wanted = [&] { return is_stopped.load(std::memory_order_relaxed); };
+    }
+    const int64_t at_once = std::clamp<int64_t>(request.n_pairs / (kRunsPerThread * n_threads), 1, kMostPairsPerRun);
+    auto align = [&](int thread, int64_t k) {
+        const int64_t pair = order[k];
+        const bool query_in_rows = query_in_rows_alone(request, pair);
+        LaneResult result{};
+        kernels.run(scoring, query_in_rows, lane_pair(request, pair, query_in_rows), arenas[thread].scratch, result);
+        if (!is_stopped) rows.keep(pair, query_in_rows, result, arenas[thread].paths);
+    };
+    rows.columns.finished = parallel(n_threads, request.n_pairs, at_once, align, [&](int64_t begun) {
+        if (!poll(begun)) is_stopped = true;
+        return !is_stopped.load();
+    });
+    for (const Arena &arena : arenas) {
+        rows.columns.useful_cells += arena.scratch.useful_cells;
+        rows.columns.swept_cells += arena.scratch.swept_cells;
+        rows.columns.unit_bytes += arena.scratch.most_bytes();
+    }
+    return rows.take();
+}
+
+}  // namespace tropalign

@@ -1,0 +1,17 @@
+// How many words two sequences have in common: what says that an alignment cannot be as similar as is wanted, long
+// before it is made. docs/cluster.md says why.
+#pragma once
+#include <cstdint>
+
+#include "tile.hpp"
+
+namespace tropalign {
+
+/// Letters of a word at most: a letter takes 5 bits of a number.
+inline constexpr int32_t kLongestWord = 12;
+
+/// The sum over all words of `word` letters of the smaller number of copies that query and target have; never too
+/// little (a few words share a place in the table). `shared` has a row per query, a column per target.
+void shared_words(const Sequences &queries, const Sequences &targets, int32_t word, int n_threads, int32_t *shared);
+
+}  // namespace tropalign

@@ -1,0 +1,193 @@
+"""``tropalign cluster``: clusters of similar sequences."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from tropalign.cli.options import (
+    Choices,
+    add_device_options,
+    add_memory_option,
+    add_output_options,
+    command_line,
+    fraction,
+    started,
+)
+from tropalign.cli.pair_options import add_alignment_options, scoring_of, sequences_of
+from tropalign.formats.registry import format_for_path, format_names
+
+if TYPE_CHECKING:
+    from tropalign.clusters.options import ClusterOptions
+    from tropalign.execution.run import Output
+    from tropalign.sequences import Alphabet
+
+OPTIONS = "tropalign.clusters.options"
+EXAMPLE = """example:
+  tropalign cluster reads.fa -o clusters.tsv --representatives otus.fa
+  tropalign cluster reads.fa --min-identity 0.99 --order abundance --strand both -o clusters.uc --sizeout
+  tropalign cluster proteins.fa --method average --min-identity 0.4 --identity columns -o families.tsv
+
+Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+
+
+def add_parser(verbs: Any, formatter: Any) -> None:
+    """Registers the verb."""
+    parser = verbs.add_parser(
+        "cluster",
+        help="clusters of similar sequences",
+        description="Puts sequences into clusters by exact pairwise alignment: greedily, each beside a representative, "
+        "or by linkage of all pairs.",
+        epilog=EXAMPLE,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("queries", metavar="FILE", help="FASTA or FASTQ, compressed or not; - is standard input")
+    _add_cluster_options(parser.add_argument_group("clusters"))
+    add_alignment_options(parser.add_argument_group("alignment"))
+    parser.set_defaults(mode="global")
+    resources = parser.add_argument_group("output and resources")
+    _add_outputs(resources)
+    add_device_options(resources)
+    add_memory_option(resources)
+    resources.add_argument("--shard", help=argparse.SUPPRESS)
+    parser.set_defaults(run=run, parser=parser, targets=None)
+
+
+def _add_cluster_options(group: Any) -> None:
+    group.add_argument(
+        "--min-identity",
+        type=fraction,
+        metavar="F",
+        help="what a sequence shares with its representative at the least, or linkages are cut at (default: 0.97)",
+    )
+    group.add_argument(
+        "--identity",
+        "--identity-definition",
+        dest="identity",
+        metavar="NAME",
+        default="internal",
+        help="identical columns per column between the first and the last pair of residues (internal, default, or 2), "
+        "per residue of the shorter sequence (shorter, 0), per column (columns, 1; blast, 4), or 1 - (mismatches + "
+        "gaps, each once) per residue of the longer sequence (openings, 3)",
+    )
+    group.add_argument(
+        "--min-coverage",
+        type=fraction,
+        metavar="F",
+        help="only if at least this fraction of a sequence's residues stands beside a residue",
+    )
+    group.add_argument(
+        "--coverage-of",
+        choices=Choices("tropalign.clusters.identity", "COVERAGES"),
+        default="longer",
+        help="of which sequence (default: longer)",
+    )
+    group.add_argument(
+        "--method",
+        choices=Choices(OPTIONS, "METHODS"),
+        default="greedy",
+        help="each sequence beside a representative (default), or linkage of all pairs",
+    )
+    group.add_argument(
+        "--order",
+        choices=Choices(OPTIONS, "ORDERS"),
+        default="length",
+        help="which sequences become representatives first: the longest (default), the most abundant (;size=N in the "
+        "name), or those that come first",
+    )
+    group.add_argument(
+        "--assign",
+        choices=Choices(OPTIONS, "CHOICES"),
+        default="best",
+        help="a sequence joins the most similar representative (default), or the first that is similar enough",
+    )
+
+
+def _add_outputs(group: Any) -> None:
+    add_output_options(group)
+    group.add_argument(
+        "-f", "--format", choices=format_names("clusters"), help="default: by the suffix of -o, else tsv"
+    )
+    group.add_argument("--representatives", metavar="FILE", help="the representatives as FASTA")
+    group.add_argument("--uc", metavar="FILE", help="the clusters in USEARCH's format, beside those of -o")
+    group.add_argument("--sizeout", action="store_true", help="representatives get ;size=N, the reads of their cluster")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, clusters, and writes."""
+    from tropalign.clusters.api import cluster_batch
+    from tropalign.clusters.files import write_all
+    from tropalign.machine.memory import default_budget, left_for_job
+    from tropalign.sequences.batch import held_bytes
+
+    _check_usage(options)
+    paths = [path for path in (options.output, options.representatives, options.uc) if path is not None]
+    form = options.format or format_for_path("clusters", options.output)
+    if options.representatives is not None:
+        format_for_path("representatives", options.representatives)
+    inputs = [options.queries] + ([options.matrix] if options.matrix is not None else [])
+    show = started(options, paths, inputs)
+    batch, _ = sequences_of(options)
+    memory_bytes = left_for_job(options.memory or default_budget(), held_bytes(batch))
+    chosen = _cluster_options(options, batch.alphabet)
+    outputs = _outputs(options, form, chosen)
+    with show("sequences", len(batch)) as progress:
+        devices = options.device or ["auto"]
+        found = cluster_batch(batch, chosen, options.threads, memory_bytes, devices, progress)
+    write_all(found, outputs)
+
+
+def _check_usage(options: argparse.Namespace) -> None:
+    from tropalign.pairwise.options import MODES
+
+    refuse = options.parser.error
+    if options.shard is not None:
+        refuse("clusters are decided one after another and have no shards: leave --shard out")
+    if options.free_ends is not None and not MODES[options.mode].frees_ends:
+        refuse("--free-ends belongs to --mode semiglobal")
+    if options.matrix is not None and (options.match is not None or options.mismatch is not None):
+        refuse("--matrix and --match/--mismatch exclude each other")
+    if options.sizeout and options.representatives is None:
+        refuse("--sizeout belongs to --representatives: name a file for them")
+    if options.method != "greedy" and options.assign != "best":
+        refuse("--assign belongs to --method greedy: leave it out")
+
+
+def _cluster_options(options: argparse.Namespace, alphabet: Alphabet) -> ClusterOptions:
+    from tropalign.clusters.options import MIN_IDENTITY, ClusterOptions
+    from tropalign.pairwise import FREE_ENDS, PairOptions
+
+    ends = FREE_ENDS if options.free_ends is None else filter(None, options.free_ends.split(","))
+    matrix, gap = scoring_of(options, alphabet)
+    free = frozenset(end.strip() for end in ends)
+    pairs = PairOptions(matrix, gap, options.mode, "alignment", free, options.strand)
+    return ClusterOptions(
+        pairs,
+        min_identity=MIN_IDENTITY if options.min_identity is None else options.min_identity,
+        identity=options.identity,
+        min_coverage=options.min_coverage,
+        coverage_of=options.coverage_of,
+        method=options.method,
+        order=options.order,
+        assign=options.assign,
+    )
+
+
+def _outputs(options: argparse.Namespace, form: str, chosen: ClusterOptions) -> list[Output]:
+    from tropalign import __version__
+    from tropalign.execution.run import Output
+    from tropalign.formats.clusters import ClustersContext
+    from tropalign.formats.header import Header
+    from tropalign.formats.registry import clusters_writer
+
+    header = Header(__version__, command_line(options.parser, options, format=form), chosen.parameters())
+    context = ClustersContext(options.sizeout)
+    wanted = [("clusters", form, options.output), ("representatives", "fasta", options.representatives)]
+    wanted.append(("clusters", "uc", options.uc))
+    return [
+        Output(kind, path, clusters_writer(kind, name, header, context))
+        for kind, name, path in wanted
+        if path is not None
+    ]

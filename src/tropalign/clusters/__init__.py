@@ -1,0 +1,1 @@
+"""Clusters of sequences, from exact pairwise alignments."""

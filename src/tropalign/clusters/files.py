@@ -1,0 +1,68 @@
+"""Clusters into files."""
+
+from __future__ import annotations
+
+import os
+
+from tropalign.errors import UsageError
+from tropalign.execution.files import check_outputs
+from tropalign.execution.run import Output, write_outputs
+from tropalign.formats.clusters import ClustersContext
+from tropalign.formats.header import Header
+from tropalign.formats.registry import clusters_writer, format_for_path, format_names, suffix_of
+from tropalign.results.clusters import Clusters
+
+
+def write_clusters(clusters: Clusters, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Writes clusters; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    clusters
+        What to write.
+    path
+        ``-`` is standard output; a suffix such as ``.gz`` compresses.
+    format
+        "tsv", "uc", or "fasta" for the representatives: by the suffix of the path when not given.
+
+    Raises
+    ------
+    UsageError
+        A format or suffix that does not exist.
+    InputError
+        A name that the format cannot hold; a place that cannot be written.
+    ResourceError
+        The disk is full.
+
+    Examples
+    --------
+    >>> write_clusters(tropalign.cluster({"a": "ACGTACGT", "b": "ACGTACGTA"}), "-", "uc")
+    S	0	9	*	*	*	*	*	b	*
+    H	0	8	100.0	+	0	0	8MI	a	b
+    C	0	2	*	*	*	*	*	b	*
+    """
+    if not isinstance(clusters, Clusters):
+        raise UsageError(f"an object of type {type(clusters).__name__} is no Clusters")
+    from tropalign import __version__
+
+    output = os.fspath(path)
+    kind = "representatives" if (format or suffix_of(output).strip(".")) in ("fasta", "fa", "fna") else "clusters"
+    name = format_for_path(kind, output) if format is None else format
+    if name not in format_names(kind):
+        raise UsageError(f"format {name!r} is none of {', '.join((*format_names('clusters'), 'fasta'))}")
+    check_outputs([output], [])
+    write_all(
+        clusters,
+        [
+            Output(
+                kind,
+                output,
+                clusters_writer(kind, name, Header(__version__, "tropalign.write_clusters", {}), ClustersContext()),
+            )
+        ],
+    )
+
+
+def write_all(clusters: Clusters, outputs: list[Output]) -> None:
+    """Every file whole, and none before all are made."""
+    write_outputs(outputs, lambda output: [output.writer.encode(clusters)])

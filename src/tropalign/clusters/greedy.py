@@ -1,0 +1,145 @@
+"""Greedy clusters: a sequence joins a representative that is similar enough, or becomes one.
+
+    sequences in order    ......|[ block ]|.................
+    representatives       R R R  R  R          of all before
+
+A block is compared with the representatives before it at once. What finds none there is then settled in rounds: the
+first few of the rest are compared with each other, in order, and all that follow in the block with the representatives
+among them. So no sequence is compared with another that joined one, and the result is that of one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.clusters.bounds import Reach
+from tropalign.clusters.compare import Comparison
+from tropalign.machine.memory import require
+
+Index = NDArray[np.int64]
+
+#: Sequences of a block at most, and of the first round of one.
+MOST_BLOCK, ROUND = 1024, 8
+#: Bytes per sequence of a block and representative: words in common, bounds, places.
+PAIR_BYTES = 64
+#: The share of the memory that a block takes; alignments take the rest.
+BLOCK_SHARE = 0.5
+
+
+class Greedy:
+    """Clusters sequences one after another.
+
+    Parameters
+    ----------
+    comparison, reach
+        What aligns pairs, and what spares alignments.
+    order
+        Indices of the sequences in the order in which they are looked at.
+    memory_bytes
+        What blocks and alignments may take together.
+    progress
+        Receives the number of sequences that are settled; what it raises ends the work.
+    """
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        reach: Reach,
+        order: Index,
+        memory_bytes: int,
+        progress: Callable[[int], object] | None = None,
+    ) -> None:
+        self._comparison, self._reach, self._order, self._progress = comparison, reach, order, progress
+        self._least = comparison.options.min_identity
+        self._is_first = comparison.options.assign == "first"
+        self._block_bytes = int(memory_bytes * BLOCK_SHARE)
+        n = len(order)
+        self._representatives = np.zeros(n, np.int64)  # in the order in which they became such
+        self._places = np.zeros(n, np.int64)  # of these in the order
+        self._count = 0
+        # The best representative so far of each sequence, by its place in the order: its number, or -1.
+        self._best, self._similarity = np.full(n, -1, np.int64), np.zeros(n)
+
+    def run(self) -> tuple[Index, Index]:
+        """The cluster of each sequence, shape (n,), and the representative of each cluster."""
+        n, begin = len(self._order), 0
+        while begin < n:
+            end = min(n, begin + self._block(self._count))
+            places = np.arange(begin, end)
+            self._offer(places, 0, self._count)
+            self._settle(places)
+            begin = end
+            if self._progress is not None:
+                self._progress(end)
+        labels = np.zeros(n, np.int64)
+        labels[self._order] = self._best
+        return labels, self._representatives[: self._count].copy()
+
+    def _block(self, n_representatives: int) -> int:
+        """How many sequences are compared with so many representatives at once."""
+        most = self._block_bytes // (PAIR_BYTES * max(n_representatives, MOST_BLOCK))
+        least = PAIR_BYTES * max(n_representatives, MOST_BLOCK)
+        require(least, self._block_bytes, f"comparing with {n_representatives} clusters", "allow more with --memory")
+        return min(MOST_BLOCK, most)
+
+    def _settle(self, places: Index) -> None:
+        """Makes representatives of those that have none, in order, and offers these to the sequences after them."""
+        count = ROUND
+        unsettled = places[self._best[places] < 0]
+        while len(unsettled):
+            first, before = unsettled[:count], self._count
+            self._choose(first)
+            later = unsettled[count:] if self._is_first else places[places > first[0]]
+            later = later[~np.isin(later, first)]
+            self._offer(later, before, self._count)
+            # Many that joined one another were compared in vain.
+            count = min(2 * count, MOST_BLOCK) if 2 * (self._count - before) > len(first) else ROUND
+            unsettled = places[self._best[places] < 0]
+
+    def _choose(self, places: Index) -> None:
+        """Settles a few sequences among themselves."""
+        similar = np.zeros((len(places), len(places)))
+        batch = self._comparison.batch[self._order[places]]
+        later, earlier = np.nonzero(np.tril(self._reach.within(batch, batch), -1))
+        similar[later, earlier] = self._comparison.similarities(
+            self._order[places[later]], self._order[places[earlier]]
+        )
+        for k, place in enumerate(places.tolist()):
+            chosen = [j for j in range(k) if self._is_own(places[j]) and self._passes(similar[k, j])]
+            if not chosen:
+                self._representatives[self._count], self._places[self._count] = self._order[place], place
+                self._best[place], self._similarity[place] = self._count, np.inf
+                self._count += 1
+                continue
+            best = chosen[0] if self._is_first else max(chosen, key=lambda j, k=k: similar[k, j])  # type: ignore[misc]
+            self._best[place], self._similarity[place] = self._best[places[best]], similar[k, best]
+
+    def _is_own(self, place: int) -> bool:
+        return bool(self._similarity[place] == np.inf)
+
+    def _passes(self, similarity: float) -> bool:
+        return similarity >= self._least
+
+    def _offer(self, places: Index, begin: int, end: int) -> None:
+        """Representatives begin to end, to sequences after them: who finds a more similar one takes it."""
+        places = places[~(self._similarity[places] == np.inf)]
+        if begin == end or not len(places):
+            return
+        of = self._representatives[begin:end]
+        batch = self._comparison.batch
+        may_join = self._reach.within(batch[self._order[places]], batch[of])
+        row, number = np.nonzero(may_join & (places[:, None] > self._places[None, begin:end]))
+        similar = self._comparison.similarities(self._order[places[row]], of[number])
+        keep = similar >= self._least
+        row, number, similar = row[keep], number[keep], similar[keep]
+        # The first of a row: the most similar one (or not), and of these the earliest.
+        ranked = np.lexsort((number, np.zeros(len(row)) if self._is_first else -similar, row))
+        row, number, similar = row[ranked], number[ranked], similar[ranked]
+        heads = np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1]])) if len(row) else np.zeros(0, np.int64)
+        place, number, similar = places[row[heads]], number[heads] + begin, similar[heads]
+        is_better = (self._best[place] < 0) | (not self._is_first and similar > self._similarity[place])
+        self._best[place[is_better]] = number[is_better]
+        self._similarity[place[is_better]] = similar[is_better]

@@ -1,0 +1,114 @@
+"""How alike two aligned sequences are: the definitions of identity and coverage that clusters are made by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
+
+#: Definitions of identity by name, in the order of vsearch's --iddef 0 to 4.
+DEFINITIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "shorter": "identical columns per residue of the shorter sequence (CD-HIT)",
+        "columns": "identical columns per column",
+        "internal": "identical columns per column between the first and the last pair of residues (vsearch's default)",
+        "openings": "1 - (mismatches + gaps, each counted once) per residue of the longer sequence",
+        "blast": "as columns",
+    }
+)
+#: Of which sequence coverage is a share.
+COVERAGES = ("longer", "shorter", "member", "representative")
+#: The lowest bits of an entry of cigar_ops: its operation.
+OPERATION_BITS = 4
+FIRST_PAIR = 7  # = and X, against I and D
+
+Reals = NDArray[np.float64]
+
+
+def definition_of(name: str | int) -> str:
+    """A definition by its name or vsearch's number. Raises KeyError where there is none."""
+    names = list(DEFINITIONS)
+    if isinstance(name, str) and name in DEFINITIONS:
+        return name
+    number = str(name)
+    if number in map(str, range(len(names))) and not isinstance(name, bool):
+        return names[int(number)]
+    raise KeyError(name)
+
+
+def identities(table: AlignmentTable, definition: str) -> Reals:
+    """Identity of each row of whole alignments; 0 for one without a pair of residues.
+
+    Returns
+    -------
+    float64, shape (n_rows,)
+    """
+    identical = table.n_identical.astype(np.float64)
+    if definition in ("columns", "blast"):
+        return identical / np.maximum(table.n_columns, 1)
+    query, target = lengths(table)
+    if definition == "shorter":
+        return identical / np.minimum(query, target)
+    internal, n_gaps = _between_pairs(table)
+    if definition == "internal":
+        return identical / np.maximum(internal, 1)
+    mismatches = table.n_columns - table.n_gaps - table.n_identical
+    found = 1 - (mismatches + n_gaps + _overhangs(table)) / np.maximum(query, target)
+    return np.where(internal > 0, found, 0.0)
+
+
+def coverages(table: AlignmentTable, of: str) -> Reals:
+    """The share of a sequence's residues that stand beside a residue, per row of whole alignments.
+
+    Parameters
+    ----------
+    of : {"longer", "shorter", "member", "representative"}
+        Members are the queries.
+
+    Returns
+    -------
+    float64, shape (n_rows,)
+    """
+    return (table.n_columns - table.n_gaps) / covered_length(*lengths(table), of)
+
+
+def covered_length(member: NDArray[np.int64], representative: NDArray[np.int64], of: str) -> NDArray[np.int64]:
+    """The residues that coverage is a share of."""
+    if of == "member":
+        return member
+    if of == "representative":
+        return representative
+    return np.maximum(member, representative) if of == "longer" else np.minimum(member, representative)
+
+
+def lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Residues of the queries and targets of all rows."""
+    return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
+
+
+def _between_pairs(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Columns from the first pair of residues to the last one, and gaps in the whole alignment, per row."""
+    operations, offsets = table.cigar_ops, table.cigar_offsets
+    is_pair = (operations & ((1 << OPERATION_BITS) - 1)) >= FIRST_PAIR
+    ends = np.concatenate([[0], np.cumsum((operations >> OPERATION_BITS).astype(np.int64))])
+    n_gaps_before = np.concatenate([[0], np.cumsum(~is_pair)])
+    pairs = np.concatenate([np.flatnonzero(is_pair), [-1]])  # the last one stands for none
+    first = pairs[np.searchsorted(pairs[:-1], offsets[:-1])]
+    last = pairs[np.searchsorted(pairs[:-1], offsets[1:]) - 1]
+    has_pair = (first >= offsets[:-1]) & (first < offsets[1:])
+    internal = np.where(has_pair, ends[last + 1] - ends[first], 0)
+    return internal, n_gaps_before[offsets[1:]] - n_gaps_before[offsets[:-1]]
+
+
+def _overhangs(table: AlignmentTable) -> NDArray[np.int64]:
+    """Ends of either sequence that are not aligned, each as good as a gap."""
+    query, target = lengths(table)
+    bare = (table.query_start > 0, table.query_end < query, table.target_start > 0, table.target_end < target)
+    found: NDArray[np.int64] = np.sum(bare, axis=0)
+    return found

@@ -1,0 +1,5 @@
+"""The map of pairs as SVG."""
+
+from tropalign.formats.pair_plots import plot_format
+
+FORMAT = plot_format(".svg")

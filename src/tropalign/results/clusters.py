@@ -1,0 +1,203 @@
+"""Clusters of sequences: which sequence belongs to which, and how it aligns with its representative."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.sequences import SequenceBatch
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clusters:
+    """Sequences in clusters; ``len`` is the number of clusters.
+
+    Attributes
+    ----------
+    sequences : SequenceBatch
+        All of them, n.
+    labels : int64, shape (n,)
+        The cluster of each sequence, from 0 in the order of the representatives.
+    representative_index : int64, shape (n_clusters,)
+        Which sequence represents each cluster.
+    rank : int64, shape (n,)
+        When each sequence was looked at.
+    sizes : int64, shape (n,)
+        How many reads each sequence stands for (``;size=N`` in its name, else 1).
+    identity : float64, shape (n,)
+        With the representative, by the definition that was asked for; 1 for itself.
+    strand : int8, shape (n,)
+        1, or -1 where the other strand was aligned with the representative.
+    score : int32, or float64 where scores have decimals, shape (n,)
+        Of the alignment with the representative; 0 for itself.
+    cigars : list of str or None, n
+        That alignment, along the representative's forward strand; None for itself.
+
+    Examples
+    --------
+    >>> found = tropalign.cluster({"a": "ACGTACGTACGTT", "b": "ACGTACGTACGT", "c": "GGGCCCTTTAAA"}, 0.9)
+    >>> found
+    <Clusters: 3 sequences in 2 clusters>
+    >>> found.members(0)
+    ['a', 'b']
+    """
+
+    sequences: SequenceBatch
+    labels: NDArray[np.int64]
+    representative_index: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    identity: NDArray[np.float64]
+    strand: NDArray[np.int8]
+    score: NDArray[Any]
+    cigars: Sequence[str | None]
+
+    def __len__(self) -> int:
+        return len(self.representative_index)
+
+    @property
+    def representatives(self) -> SequenceBatch:
+        """The sequence that represents each cluster, in the order of the clusters."""
+        return self.sequences[self.representative_index]
+
+    @property
+    def cluster_sizes(self) -> NDArray[np.int64]:
+        """The reads of each cluster, int64, shape (n_clusters,): its sequences, or the sum of their ``;size=N``."""
+        sizes = np.zeros(len(self), np.int64)
+        np.add.at(sizes, self.labels, self.sizes)
+        return sizes
+
+    def member_index(self, cluster: int) -> NDArray[np.int64]:
+        """Indices of a cluster's sequences, its representative first, then in the order they were looked at.
+
+        Parameters
+        ----------
+        cluster
+            From 0; from the end where it is negative.
+
+        Returns
+        -------
+        int64, shape (n_members,)
+
+        Raises
+        ------
+        IndexError
+            There is no such cluster.
+
+        Examples
+        --------
+        >>> tropalign.cluster(["ACGTACGT", "ACGTACGTA"]).member_index(0).tolist()
+        [1, 0]
+        """
+        number = index(cluster)
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"cluster {number} of {len(self)}")
+        members = np.flatnonzero(self.labels == number % len(self))
+        return members[np.argsort(self.rank[members])]
+
+    def members(self, cluster: int) -> list[str]:
+        """Names of a cluster's sequences, its representative first.
+
+        Parameters
+        ----------
+        cluster
+            From 0; from the end where it is negative.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        IndexError
+            There is no such cluster.
+
+        Examples
+        --------
+        >>> tropalign.cluster({"a": "ACGTACGT", "b": "ACGTACGTA"}).members(0)
+        ['b', 'a']
+        """
+        return [self.sequences.names[k] for k in self.member_index(cluster).tolist()]
+
+    @property
+    def row_order(self) -> NDArray[np.int64]:
+        """Indices of the sequences as outputs list them: cluster by cluster, its representative first."""
+        return np.lexsort((self.rank, self.labels)).astype(np.int64)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """A row per sequence, cluster by cluster, each beginning with its representative.
+
+        Returns
+        -------
+        dict of str to array
+            Arrays of shape (n,): cluster, representative, member, identity, strand, score, length, size.
+
+        Examples
+        --------
+        >>> tropalign.cluster(["ACGTACGT", "ACGTACGTA"]).columns()["member"].tolist()
+        ['sequence_2', 'sequence_1']
+        """
+        rows = self.row_order
+        names = np.array(self.sequences.names, dtype=object)
+        labels = self.labels[rows]
+        return {
+            "cluster": labels,
+            "representative": names[self.representative_index[labels]],
+            "member": names[rows],
+            "identity": self.identity[rows],
+            "strand": self.strand[rows],
+            "score": self.score[rows],
+            "length": self.sequences.lengths[rows],
+            "size": self.sizes[rows],
+        }
+
+    def to_pandas(self) -> Any:
+        """The rows of `columns` as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> tropalign.cluster(["ACGTACGT", "ACGTACGTA"]).to_pandas().shape
+        (2, 8)
+        """
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Writes the clusters: see `tropalign.write_clusters`.
+
+        Parameters
+        ----------
+        path
+            ``-`` is standard output; a suffix such as ``.gz`` compresses.
+        format
+            "tsv", "uc" or "fasta" (the representatives): by the suffix of the path when not given.
+
+        Raises
+        ------
+        TropalignError
+            A format that does not exist, a file that cannot be written.
+
+        Examples
+        --------
+        >>> tropalign.cluster({"a": "ACGTACGT", "b": "ACGTACGTA"}).write("-", "fasta")
+        >b
+        ACGTACGTA
+        """
+        import tropalign  # by its public name: results know nothing of files
+
+        tropalign.write_clusters(self, path, format)
+
+    def __repr__(self) -> str:
+        n, k = len(self.sequences), len(self)
+        return f"<Clusters: {n} sequence{'s' * (n != 1)} in {k} cluster{'s' * (k != 1)}>"

@@ -1,0 +1,143 @@
+"""Paired ends: two files in step, whose records of the same place are the two mates of a pair.
+
+A pair goes on as one read, so that whatever counts, cuts and shares out reads knows nothing of mates. Its letters are
+those of both mates as they were written, with a byte between them that no letter is::
+
+    r_1.fq  ACGTA    r_2.fq  GGTC    the pair's letters  A C G T A \\0 G G T C
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError, shown
+from tropalign.sequences.blocks import READS, BlockReader, NumberedNames, SequenceBlock, sources_of
+from tropalign.sequences.files import Source, file_name
+
+#: Between the mates of a pair; readers replace zero bytes in files.
+BETWEEN = 0
+_ENDING = re.compile(r"/[12]$")
+
+
+class MatedBlocks:
+    """Blocks of pairs. Iterate over it once.
+
+    Parameters
+    ----------
+    reads, mates
+        As many files of first mates as of second ones.
+    taken
+        Names that are given already.
+
+    Raises
+    ------
+    UsageError
+        More files of one than of the other.
+    InputError
+        While iterating: a file that cannot be read, mates of different names, or a file that ends before its other.
+    """
+
+    def __init__(
+        self, reads: Source | Iterable[Source], mates: Source | Iterable[Source], taken: Iterable[str] = ()
+    ) -> None:
+        firsts, seconds = sources_of(reads), sources_of(mates)
+        if len(firsts) != len(seconds):
+            raise UsageError(
+                f"{len(firsts)} files of reads, but {len(seconds)} of mates: name as many, in the same order"
+            )
+        self._files = list(zip(firsts, seconds, strict=True))
+        self._names = NumberedNames(taken)
+
+    def __iter__(self) -> Iterator[SequenceBlock]:
+        for first, second in self._files:
+            yield from self._of_files(first, second)
+
+    def _of_files(self, first: Source, second: Source) -> Iterator[SequenceBlock]:
+        sides = [
+            _Side(BlockReader(first, READS), file_name(first)),
+            _Side(BlockReader(second, READS), file_name(second)),
+        ]
+        while True:
+            blocks = [side.waiting() for side in sides]
+            one, other = blocks
+            if one is None or other is None:
+                if one is not other:
+                    short, long = sides if one is None else sides[::-1]
+                    raise InputError(
+                        f"it ends where {shown(long.file)} goes on: both have to hold the mates of the same reads in "
+                        "the same order",
+                        file=short.file,
+                    )
+                return
+            n = min(len(one), len(other))
+            yield self._joined(sides[0].take(n), sides[1].take(n))
+
+    def _joined(self, one: SequenceBlock, other: SequenceBlock) -> SequenceBlock:
+        names = tuple(self._names(_pair_name(a, b, other.file)) for a, b in zip(one.names, other.names, strict=True))
+        lengths, other_lengths = np.diff(one.offsets), np.diff(other.offsets)
+        offsets = np.concatenate([[0], np.cumsum(lengths + 1 + other_lengths)]).astype(np.int64)
+        letters = np.full(int(offsets[-1]), BETWEEN, np.uint8)
+        letters[_places(offsets[:-1], one.offsets)] = one.letters
+        letters[_places(offsets[:-1] + lengths + 1, other.offsets)] = other.letters
+        counts = np.bincount(letters, minlength=256).astype(np.int64)
+        return SequenceBlock(names, one.descriptions, letters, offsets, one.numbers, one.file, counts)
+
+
+def _places(begins: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the letters of each text go whose first one goes to `begins`."""
+    return np.repeat(begins - offsets[:-1], np.diff(offsets)) + np.arange(int(offsets[-1]))
+
+
+def _pair_name(one: str, other: str, file: str) -> str:
+    """The name that two mates have in common, without ``/1`` and ``/2``."""
+    base = _ENDING.sub("", one)
+    if base != _ENDING.sub("", other) or (one != other and (one[-2:], other[-2:]) != ("/1", "/2")):
+        raise InputError(
+            f"it stands where the mate of {one!r} should: both files have to hold the same reads in the same order, "
+            "named alike or with /1 and /2 at the end",
+            file=file,
+            record=other,
+        )
+    return base
+
+
+@dataclass
+class _Side:
+    """One of two files: the block that is being taken, and how far."""
+
+    reader: BlockReader
+    file: str
+
+    def __post_init__(self) -> None:
+        self._blocks = iter(self.reader)
+        self._rest: SequenceBlock | None = None
+
+    def waiting(self) -> SequenceBlock | None:
+        """What is left of the block, or the next one."""
+        while self._rest is None or not len(self._rest):
+            self._rest = next(self._blocks, None)
+            if self._rest is None:
+                return None
+        return self._rest
+
+    def take(self, n: int) -> SequenceBlock:
+        """The first n records that are left."""
+        block = self._rest
+        assert block is not None
+        self._rest = _part(block, n, len(block))
+        return _part(block, 0, n)
+
+
+def _part(block: SequenceBlock, begin: int, end: int) -> SequenceBlock:
+    low, high = int(block.offsets[begin]), int(block.offsets[end])
+    names: Sequence[str] = tuple(block.names[begin:end])
+    offsets, numbers = block.offsets[begin : end + 1] - low, block.numbers[begin:end]
+    letters = block.letters[low:high]
+    return SequenceBlock(
+        names, tuple(block.descriptions[begin:end]), letters, offsets, numbers, block.file, block.counts
+    )

@@ -1,0 +1,256 @@
+"""Clusters against the plain oracle, bounds against every alignment, and what a call may not ask for."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import clusters as oracle
+
+import tropalign as ta
+from tropalign.clusters import bounds, greedy
+from tropalign.clusters.bounds import Reach
+from tropalign.clusters.identity import COVERAGES, DEFINITIONS, coverages, identities
+from tropalign.clusters.options import ClusterOptions
+from tropalign.errors import InputError, ResourceError, UsageError
+from tropalign.pairwise.options import MODES, PairOptions
+from tropalign.results.alignments import concatenate
+
+DNA, PROTEIN = "ACGT", "ARNDCQEGHILKMFPSTWYV"
+
+
+def families(rng, n, letters, longest=30, divergence=0.12):
+    """Sequences in families: copies of a few, each with some letters changed, lost and added, and some cut short."""
+    parents = ["".join(rng.choice(list(letters), rng.integers(8, longest))) for _ in range(max(1, n // 4))]
+    texts = []
+    for _ in range(n):
+        text = []
+        for letter in parents[rng.integers(len(parents))]:
+            change = rng.random() / divergence
+            text += [letter] if change > 1 else ["", rng.choice(list(letters)), letter * 2][int(change * 3)]
+        cut = rng.integers(0, len(text) // 3 + 1) if rng.random() < 0.3 else 0
+        texts.append("".join(text)[cut:] or letters[0])
+    return texts
+
+
+def batch_of(texts, alphabet):
+    return ta.SequenceBatch.from_strings(texts, alphabet=alphabet)
+
+
+def pair_similarity(batch, options):
+    """What the oracle asks for the similarity of two sequences."""
+    pairs = options.pairs
+    strands = (batch, batch.reverse_complement()) if pairs.strand == "both" else (batch,)
+    sides = [[one.codes[one.offsets[k] : one.offsets[k + 1]] for k in range(len(one))] for one in strands]
+
+    def similar(member, representative):
+        return oracle.similarity(
+            sides[0][member], sides[0][representative], pairs.matrix.scores, (pairs.gap.open, pairs.gap.extend),
+            pairs.mode, options.identity, options.min_coverage, options.coverage_of,
+            sides[1][member] if pairs.strand == "both" else None,
+        )  # fmt: skip
+
+    return similar
+
+
+@settings(max_examples=70, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    is_dna=st.booleans(),
+    definition=st.sampled_from(sorted(DEFINITIONS)),
+    least=st.sampled_from([0.5, 0.7, 0.8, 0.9, 0.97, 1.0]),
+    mode=st.sampled_from(["global", "global", "semiglobal", "local"]),
+    covered=st.sampled_from([None, 0.5, 0.9]),
+    of=st.sampled_from(COVERAGES),
+    assign=st.sampled_from(["best", "first"]),
+    order=st.sampled_from(["length", "input"]),
+    gap=st.sampled_from([(10, 1), (0, 2), (3, 0), (20, 3)]),
+    strand=st.sampled_from(["plus", "both"]),
+)
+def test_greedy_is_the_plain_rule(seed, is_dna, definition, least, mode, covered, of, assign, order, gap, strand):
+    rng = np.random.default_rng(seed)
+    batch = batch_of(families(rng, 14, DNA if is_dna else PROTEIN), ta.NUCLEOTIDE if is_dna else ta.PROTEIN)
+    covered = 0.5 if mode == "local" else covered
+    strand = strand if is_dna else "plus"
+    asked = {"min_identity": least, "identity": definition, "min_coverage": covered, "coverage_of": of}
+    asked |= {"assign": assign, "order": order}
+    matrix = ta.SubstitutionMatrix.default(batch.alphabet)
+    options = ClusterOptions(PairOptions(matrix, ta.Gap(*gap), mode, strand=strand), **asked)
+    found = ta.cluster(batch, mode=mode, gap=ta.Gap(*gap), strand=strand, n_threads=1, **asked)
+    places = sorted(range(len(batch)), key=lambda k: -int(batch.lengths[k])) if order == "length" else range(len(batch))
+    similar = pair_similarity(batch, options)
+    labels, representatives = oracle.greedy(len(batch), places, least, assign, similar)
+    assert (found.labels.tolist(), found.representative_index.tolist()) == (labels, representatives)
+    members = [k for k in range(len(batch)) if k not in representatives]
+    for k in members[:3]:
+        member = ClusterOptions(options.pairs, identity=definition, min_coverage=0.0 if mode != "local" else 1e-9)
+        assert found.identity[k] == pytest.approx(pair_similarity(batch, member)(k, representatives[labels[k]]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    definition=st.sampled_from(sorted(DEFINITIONS)),
+    least=st.sampled_from([0.5, 0.75, 0.9, 0.97]),
+    covered=st.sampled_from([None, 0.6]),
+    method=st.sampled_from(["single", "complete", "average"]),
+)
+def test_linkages_are_the_plain_rule(seed, definition, least, covered, method):
+    rng = np.random.default_rng(seed)
+    batch = batch_of(families(rng, 12, DNA), ta.NUCLEOTIDE)
+    asked = {"min_identity": least, "identity": definition, "min_coverage": covered, "method": method}
+    matrix = ta.SubstitutionMatrix.default(batch.alphabet)
+    options = ClusterOptions(PairOptions(matrix, ta.Gap(10, 1), "global"), **asked)
+    found = ta.cluster(batch, **asked)
+    expected = oracle.linked(len(batch), least, method, pair_similarity(batch, options))
+    assert sorted(np.flatnonzero(found.labels == k).tolist() for k in range(len(found))) == expected
+    longest = [min(members, key=lambda k: (-batch.lengths[k], k)) for members in expected]
+    assert sorted(found.representative_index.tolist()) == sorted(longest)
+
+
+@pytest.mark.parametrize("method", ["single", "complete", "average"])
+def test_linkages_are_those_of_scipy(method):
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    rng = np.random.default_rng(5)
+    batch = batch_of(families(rng, 120, DNA, longest=90, divergence=0.2), ta.NUCLEOTIDE)
+    table = concatenate(list(ta.align_all(batch, mode="global")))
+    distances = 1 - identities(table, "columns")
+    distances += rng.random(len(distances)) * 1e-9  # no two are equal, so that no rule for ties matters
+    for least in (0.5, 0.55, 0.6, 0.65):
+        flat = fcluster(linkage(distances, method), 1 - least, "distance")
+        found = ta.cluster(batch, least + 1e-7, identity="columns", method=method)
+        same = found.labels[:, None] == found.labels[None, :]
+        assert (same == (flat[:, None] == flat[None, :])).all()
+        assert 1 < len(found) < len(batch)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    is_dna=st.booleans(),
+    definition=st.sampled_from(sorted(DEFINITIONS)),
+    least=st.sampled_from([0.3, 0.6, 0.8, 0.9, 0.97, 1.0]),
+    mode=st.sampled_from(sorted(MODES)),
+    covered=st.sampled_from([None, 0.4, 0.9]),
+    of=st.sampled_from(COVERAGES),
+    gap=st.sampled_from([(10, 1), (0, 0), (0, 2), (3, 0), (40, 8)]),
+    strand=st.sampled_from(["plus", "both"]),
+)
+def test_bounds_leave_out_no_pair_that_is_similar(seed, is_dna, definition, least, mode, covered, of, gap, strand):
+    rng = np.random.default_rng(seed)
+    letters, alphabet = (DNA, ta.NUCLEOTIDE) if is_dna else (PROTEIN, ta.PROTEIN)
+    strand = strand if is_dna else "plus"
+    batch = batch_of(families(rng, 16, letters, longest=70, divergence=rng.choice([0.02, 0.1, 0.3])), alphabet)
+    covered = 0.4 if mode == "local" and covered is None else covered
+    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode, strand=strand)
+    options = ClusterOptions(pairs, least, definition, covered, of)
+    table = concatenate(list(ta.align_all(batch, batch, mode=mode, gap=ta.Gap(*gap), strand=strand)))
+    is_similar = identities(table, definition) >= least
+    if covered is not None:
+        is_similar &= coverages(table, of) >= covered
+    keep = Reach(options, alphabet, 2).within(batch, batch)
+    assert keep.ravel()[is_similar].all()
+
+
+def test_bounds_leave_most_of_the_others_out():
+    rng = np.random.default_rng(1)
+    for letters, alphabet in ((DNA, ta.NUCLEOTIDE), (PROTEIN, ta.PROTEIN)):
+        batch = batch_of(["".join(rng.choice(list(letters), 250)) for _ in range(60)], alphabet)
+        matrix, cost = ta.SubstitutionMatrix.default(alphabet), ta.Gap(*alphabet.gap_cost)
+        for definition in ("columns", "internal"):
+            options = ClusterOptions(PairOptions(matrix, cost, "global"), 0.97, definition)
+            assert Reach(options, alphabet, 1).within(batch, batch).mean() < 0.05
+
+
+@pytest.mark.parametrize("assign", ["best", "first"])
+def test_blocks_bounds_and_threads_change_nothing(assign, monkeypatch):
+    rng = np.random.default_rng(7)
+    batch = batch_of(families(rng, 300, DNA, longest=120, divergence=0.05), ta.NUCLEOTIDE)
+    asked = {"min_identity": 0.95, "assign": assign, "strand": "both"}
+    expected = ta.cluster(batch, **asked, n_threads=1)
+    assert 10 < len(expected) < 290
+    monkeypatch.setattr(greedy, "MOST_BLOCK", 37)
+    monkeypatch.setattr(greedy, "ROUND", 3)
+    monkeypatch.setattr(bounds.Reach, "within", lambda self, q, t: np.ones((len(q), len(t)), bool))
+    found = ta.cluster(batch, **asked, n_threads=3, memory_bytes=100 << 20)
+    for name in ("labels", "representative_index", "identity", "strand", "score"):
+        assert (getattr(found, name) == getattr(expected, name)).all(), name
+    assert found.cigars == expected.cigars
+
+
+def test_isa_changes_nothing(isa):
+    rng = np.random.default_rng(8)
+    found = ta.cluster(families(rng, 60, DNA, longest=200, divergence=0.05), 0.95)
+    assert found.labels.sum() == ISA_LABELS
+
+
+ISA_LABELS = ta.cluster(families(np.random.default_rng(8), 60, DNA, longest=200, divergence=0.05), 0.95).labels.sum()
+
+
+def test_words_and_floors_by_hand():
+    from tropalign import _native
+
+    batch = batch_of(["ACGTACG", "CGTAC", "TTTTT", "GACGT"], ta.NUCLEOTIDE)
+    shared = _native.shared_words(batch.codes, batch.offsets, batch.codes, batch.offsets, 3, 2)
+    assert shared.tolist() == [[5, 3, 0, 2], [3, 3, 0, 1], [0, 0, 3, 0], [2, 1, 0, 3]]
+    matrix = np.where(np.eye(32, dtype=bool), 5, -4).astype(np.int32)
+    pair, enough = (np.array([0]), np.array([1])), np.array([99], np.int32)
+    floor = _native.score_floors(
+        batch.codes, batch.offsets, batch.codes, batch.offsets, *pair, enough, matrix, 10, 1, 1
+    )
+    assert floor.tolist() == [5 * 5 - 2 * (10 + 1)]  # one residue of the longer sequence beyond either end
+
+
+def test_abundances_decide():
+    names = {"a;size=2": "ACGTACGTAC", "b;size=9;": "ACGTACGTAA", "c": "ACGTACGTAAC"}
+    found = ta.cluster(names, 0.8, order="abundance")
+    assert found.representatives.names == ("b;size=9;",)
+    assert (found.cluster_sizes.tolist(), found.sizes.tolist()) == ([12], [2, 9, 1])
+    assert ta.cluster(names, 0.8).representatives.names == ("c",)
+
+
+def test_one_sequence_is_one_cluster():
+    for method in ("greedy", "single", "complete", "average"):
+        found = ta.cluster(["MKVLAW"], method=method)
+        assert (len(found), found.members(0), found.cigars) == (1, ["sequence_1"], [None])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "sentence"),
+    [
+        ({"min_identity": 1.5}, UsageError, "min-identity 1.5 is no fraction between 0 and 1"),
+        ({"min_identity": True}, UsageError, "min-identity True is no fraction"),
+        ({"min_coverage": -0.1}, UsageError, "min-coverage -0.1 is no fraction"),
+        ({"identity": "best"}, UsageError, "'best' is none of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast"),
+        ({"identity": 5}, UsageError, "identity '5' is none of"),
+        ({"method": "upgma"}, UsageError, "method 'upgma' is none of greedy, single, complete, average"),
+        ({"order": None}, UsageError, "order None is none of"),
+        ({"assign": "all"}, UsageError, "assign 'all' is none of best, first"),
+        ({"coverage_of": "query"}, UsageError, "coverage-of 'query' is none of"),
+        ({"method": "single", "coverage_of": "member"}, UsageError, "belongs to method greedy"),
+        ({"mode": "local"}, UsageError, "give min-coverage, or choose mode global"),
+        ({"order": "abundance"}, InputError, "no name has an abundance like ;size=12"),
+        ({"strand": "both", "alphabet": "protein"}, InputError, "only nucleotides have another strand"),
+        ({"memory_bytes": 1000}, ResourceError, "allow more"),
+        ({"method": "average", "memory_bytes": 1}, ResourceError, "choose method single or greedy"),
+    ],
+)
+def test_what_is_refused(options, error, sentence):
+    with pytest.raises(error) as refused:
+        ta.cluster({"a": "ACGTACGTAC", "b": "ACGTACGTAA", "c": "ACGT"}, **options)
+    assert sentence in str(refused.value)
+
+
+def test_a_size_of_nothing_is_refused():
+    with pytest.raises(InputError, match="the size is 0"):
+        ta.cluster({"a;size=0": "ACGTACGTAC", "b": "ACGTACGTAA"})
+
+
+def test_progress_is_told_and_may_end_the_work():
+    told = []
+    batch = batch_of(families(np.random.default_rng(2), 30, DNA), ta.NUCLEOTIDE)
+    for method in ("greedy", "average"):
+        ta.cluster(batch, method=method, progress=told.append)
+        assert told.pop() == len(batch)
+    with pytest.raises(KeyboardInterrupt):
+        ta.cluster(batch, progress=lambda done: (_ for _ in ()).throw(KeyboardInterrupt))
