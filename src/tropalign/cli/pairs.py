@@ -182,7 +182,9 @@ def _bytes_beside(options: argparse.Namespace, asked: _Asked, n_queries: int, n_
     from tropalign.formats.pair_plots import PACKAGE_BYTES
     from tropalign.formats.pairs.html import report_bytes
 
-    n_pairs = n_queries * n_targets if options.top is None else n_queries * min(options.top, n_targets)
+    n_pairs = n_queries * min(n_targets, options.top or n_targets)
+    if options.targets is None and options.top is None and options.pairs is None:
+        n_pairs //= 2  # of one set each pair once
     return report_bytes(n_pairs, n_queries, n_targets) + (PACKAGE_BYTES if options.plot is not None else 0)
 
 
