@@ -53,7 +53,11 @@ def plot_format(suffix: str) -> Format[PairsContext]:
 
     def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
         columns = joined([unpacked(part) for part in parts], context.report)
-        out.write(picture(matrix_figure(columns, context), suffix))
+        try:
+            figure = matrix_figure(columns, context)
+        except InputError as error:  # the run is done: its other outputs are worth having
+            figure = _of_words(str(error))
+        out.write(picture(figure, suffix))
 
     return Format(
         (suffix,),
@@ -96,8 +100,7 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
         raise InputError("there is no pair to plot: select more of them")
     sides, columns = of_used(columns, context)
     shape = len(sides[0]), len(sides[-1])
-    if max(shape) > MOST_LINES:
-        raise InputError(f"a plot has {MOST_LINES} sequences on a side at most, not {max(shape)}: select fewer")
+    check_lines(*shape)
     indices = columns["query_index"], columns["target_index"]
     made = mapped(*indices, near_of(columns, sides), shape, context.targets is context.queries)
     numbers = columns["score"] if value == "score" else columns["n_identical"] / np.maximum(columns["n_columns"], 1)
@@ -116,6 +119,22 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
     bar = figure.add_axes(place(TREE, TREE + height + rooms[1] + 0.1, min(width, 2.5), 0.15))
     figure.colorbar(image, cax=bar, orientation="horizontal", label=value)
     return figure
+
+
+def _of_words(sentence: str) -> Figure:
+    """What a picture says where it cannot show a map."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((SIDE, 1.0))
+    figure.text(0.5, 0.5, sentence, ha="center", va="center", wrap=True, parse_math=False)
+    return figure
+
+
+def check_lines(n_queries: int, n_targets: int) -> None:
+    """Raises InputError where a map has too many lines."""
+    most = max(n_queries, n_targets)
+    if most > MOST_LINES:
+        raise InputError(f"a plot has {MOST_LINES} sequences on a side at most, not {most}: select fewer")
 
 
 def _sizes(n_rows: int, n_columns: int) -> tuple[float, float]:
