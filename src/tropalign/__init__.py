@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.scoring.statistics import ScoreStatistics
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
+    from tropalign.sequences.translation import translate
     from tropalign.tropical.decoding import decode
     from tropalign.tropical.hmm import HMM
 
@@ -98,6 +99,7 @@ _HOMES = {
     "SequenceBatch": "sequences",
     "SequenceStore": "sequences",
     "read_sequences": "sequences",
+    "translate": "sequences.translation",
 }
 
 __all__ = [  # noqa: RUF022 (the order of _HOMES)
@@ -155,6 +157,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "SequenceBatch",
     "SequenceStore",
     "read_sequences",
+    "translate",
 ]
 
 

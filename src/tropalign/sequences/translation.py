@@ -1,0 +1,129 @@
+"""Nucleotides as the proteins that they may code for: six frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as PySequence
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError
+from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN
+from tropalign.sequences.batch import SequenceBatch
+
+#: Frames in the order of `translate`: from the first, second and third nucleotide of each strand.
+FRAMES = (1, 2, 3, -1, -2, -3)
+
+
+def translate(batch: SequenceBatch, code: int = 1, frames: PySequence[int] = FRAMES) -> SequenceBatch:
+    """The proteins of each frame of nucleotide sequences.
+
+    Frame +1 begins at the first nucleotide, +2 and +3 at the next ones; -1 to -3 at those of the other strand, as BLAST
+    has them. Residues a to b (0-based, half-open) of frame +f are nucleotides ``f - 1 + 3 a`` to ``f - 1 + 3 b``; those
+    of frame -f of L nucleotides are ``L - (f - 1) - 3 b`` to ``L - (f - 1) - 3 a``.
+
+    Parameters
+    ----------
+    batch
+        Nucleotide sequences.
+    code
+        NCBI's number of a genetic code: 1 is the standard one, 11 that of bacteria.
+    frames
+        Some of 1, 2, 3, -1, -2, -3.
+
+    Returns
+    -------
+    SequenceBatch
+        Proteins, those of a sequence one after another in the order of ``frames``: ``read1/+1``, ``read1/-3``. A stop
+        is ``*``. A codon of ambiguous letters is its residue where all that it may be agree, else X. Frames without a
+        codon are left out.
+
+    Raises
+    ------
+    InputError
+        Sequences that are no nucleotides, or one that is shorter than a codon in all of these frames.
+    UsageError
+        There is no such code or frame.
+
+    Examples
+    --------
+    >>> batch = tropalign.SequenceBatch.from_strings({"read1": "ATGAAATAG"}, alphabet="nucleotide")
+    >>> for protein in tropalign.translate(batch):
+    ...     print(protein.name, protein)
+    read1/+1 MK*
+    read1/+2 *N
+    read1/+3 EI
+    read1/-1 LFH
+    read1/-2 YF
+    read1/-3 IS
+    """
+    if not isinstance(batch, SequenceBatch) or batch.alphabet != NUCLEOTIDE:
+        raise InputError("only nucleotides are translated: give nucleotide sequences (from Python, a SequenceBatch)")
+    asked = tuple(frames)
+    if not asked or len(set(asked)) < len(asked) or not set(asked) <= set(FRAMES):
+        raise UsageError(f"frames {asked}: give some of 1, 2, 3, -1, -2, -3, each once")
+    table = codon_table(code)
+    starts = np.abs(asked) - 1
+    n_codons = np.maximum(batch.lengths[:, None] - starts, 0) // 3  # of each sequence in each frame
+    if (is_short := ~n_codons.any(1)).any():
+        record = batch.names[int(is_short.argmax())]
+        raise InputError(
+            "the sequence is shorter than a codon in each frame that was asked for: remove it", record=record
+        )
+    ends = np.cumsum(n_codons.ravel()).reshape(n_codons.shape)
+    made = np.empty(int(ends[-1, -1]), np.uint8)
+    for strand in {np.sign(frame) for frame in asked}:
+        source = batch if strand > 0 else batch.reverse_complement()
+        for column, frame in enumerate(asked):
+            if np.sign(frame) == strand:
+                begins = ends[:, column] - n_codons[:, column]
+                _fill(made, begins, n_codons[:, column], source, abs(frame) - 1, table)
+    offsets = np.concatenate([[0], ends.ravel()[n_codons.ravel() > 0]]).astype(np.int64)
+    names = tuple(f"{batch.names[k]}/{asked[column]:+d}" for k, column in np.argwhere(n_codons).tolist())
+    letters = np.frombuffer(PROTEIN.letters.encode("ascii"), np.uint8)[made]
+    return SequenceBatch(made, offsets, names, PROTEIN, letters)
+
+
+def _fill(
+    made: NDArray[np.uint8],
+    begins: NDArray[np.int64],
+    n_codons: NDArray[np.int64],
+    source: SequenceBatch,
+    start: int,
+    table: NDArray[np.uint8],
+) -> None:
+    """Writes the residues of one frame of every sequence to where they begin."""
+    places = np.arange(n_codons.sum()) - np.repeat(np.cumsum(n_codons) - n_codons, n_codons)  # 0 1 2 ... per sequence
+    first = np.repeat(source.offsets[:-1] + start, n_codons) + 3 * places
+    codes = source.codes
+    made[np.repeat(begins, n_codons) + places] = table[codes[first], codes[first + 1], codes[first + 2]]
+
+
+@lru_cache(maxsize=8)
+def codon_table(code: int) -> NDArray[np.uint8]:
+    """The residue of each codon: codes of PROTEIN by three codes of NUCLEOTIDE, uint8, shape (15, 15, 15).
+
+    Codons that some codes read as a residue or a stop, by what follows them, are residues.
+
+    Raises
+    ------
+    UsageError
+        NCBI has no genetic code of this number.
+    """
+    from Bio.Data.CodonTable import unambiguous_dna_by_id
+
+    if isinstance(code, bool) or not isinstance(code, int) or code not in unambiguous_dna_by_id:
+        known = ", ".join(map(str, sorted(unambiguous_dna_by_id)))
+        raise UsageError(f"there is no genetic code {code!r}: NCBI's numbers are {known}")
+    residues = unambiguous_dna_by_id[code].forward_table
+    letters = NUCLEOTIDE.letters
+    bases_of = {letter: NUCLEOTIDE.ambiguous.get(letter, letter) for letter in letters} | {"N": "ACGT"}
+    table = np.empty((len(letters),) * 3, np.uint8)
+    for codon in product(letters, repeat=3):
+        meant = {residues.get("".join(bases), "*") for bases in product(*(bases_of[letter] for letter in codon))}
+        residue = meant.pop() if len(meant) == 1 else "X"
+        table[tuple(letters.index(letter) for letter in codon)] = PROTEIN.letters.index(residue)
+    table.flags.writeable = False
+    return table
