@@ -148,8 +148,10 @@ def _asked(options: argparse.Namespace) -> _Asked:
             refuse(f"--free-ends belongs to --mode {' or '.join(freeing)}")
     if options.mode == "local" and (options.end_gap_open is not None or options.end_gap_extend is not None):
         refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
-    if options.matrix is not None and (options.match is not None or options.mismatch is not None):
-        refuse("--matrix and --match/--mismatch exclude each other")
+    if options.matrix is not None and any(
+        given is not None for given in (options.match, options.mismatch, options.iupac)
+    ):
+        refuse("--matrix and --match/--mismatch/--iupac exclude each other")
     if options.queries == options.targets == "-":
         refuse("A and B cannot both be standard input")
     if options.pairs == "-" and "-" in (options.queries, options.targets):
