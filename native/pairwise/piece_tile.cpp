@@ -1,5 +1,6 @@
 #include "piece_tile.hpp"
 
+#include <new>
 #include <numeric>
 
 #include "../compute/parallel.hpp"
@@ -11,6 +12,9 @@ namespace {
 
 /// Threads take pairs in runs of up to 16, as long as each gets 32 runs.
 constexpr int64_t kRunsPerThread = 32, kMostPairsPerRun = 16;
+
+/// A tile may take so much whatever it is allowed, since directions up to this size are kept at once.
+constexpr size_t kLeastBytes = size_t{24} << 20;
 
 struct Arena {
     UnitScratch scratch;
@@ -38,6 +42,7 @@ TileColumns align_pieces(const PieceKernels &kernels, const PieceScoring &scorin
     for (const int64_t pair : order)
         most_bytes =
             std::max(most_bytes, kernels.bytes(scoring, lane_pair(request, pair, query_in_rows_alone(request, pair))));
+    if (most_bytes > std::max(kLeastBytes, static_cast<size_t>(request.memory_bytes))) throw std::bad_alloc();
     const auto n_threads = static_cast<int>(
         std::clamp<int64_t>(request.memory_bytes / static_cast<int64_t>(most_bytes), 1, request.n_threads));
     KeptRows rows(scoring.letters(true).depth, request.n_pairs, request.memory_bytes);

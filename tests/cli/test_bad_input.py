@@ -133,7 +133,7 @@ def test_options_that_fit_no_input(fails, arguments, code, sentence):
         (["--shard", "١/٢"], "argument --shard: '١/٢' is no shard: write 2/8 for the second of eight"),
         (["-t", "1025"], "argument -t/--threads: 1025 is above 1024"),
         (["--match", "99999999999"], "argument --match: 99999999999 is above 2147483647"),
-        (["--matrix", "PAM30", "--match", "2"], "--matrix and --match/--mismatch exclude each other"),
+        (["--matrix", "PAM30", "--match", "2"], "--matrix and --match/--mismatch/--iupac exclude each other"),
         (["-f", "matrix", "--top", "2"], "--format matrix holds every pair: leave --top out"),
         (["-f", "matrix", "--min-score", "2"], "--format matrix holds every pair: leave --min-score out"),
         (

@@ -96,7 +96,7 @@ def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path):
     """
     ours, theirs = tmp_path / "ours.uc", tmp_path / "theirs.uc"
     scores = ("--match", 5, "--mismatch", -4, "--gapopen", 10, "--gapext", 1)
-    same = ("--strand", "both", "--order", "input", "--match", 5, "--mismatch", -4)
+    same = ("--identity", 2, "--strand", "both", "--order", "input", "--match", 5, "--mismatch", -4)
     for least in (0.9, 0.97):
         assert said(capfd, amplicons, *same, "--min-identity", least, "-o", ours, "-q")[0] == 0
         words = ["vsearch", "--cluster_smallmem", amplicons, "--usersort", "--id", least, "--iddef", 2, *scores]
@@ -134,7 +134,7 @@ def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path):
         (["--free-ends", "query-start"], 2, "--free-ends belongs to --mode semiglobal"),
         (["--sizeout"], 2, "--sizeout belongs to --representatives"),
         (["--method", "single", "--assign", "first"], 2, "--assign belongs to --method greedy"),
-        (["--mode", "local"], 2, "give min-coverage, or choose mode global"),
+        (["--mode", "local", "--identity", "columns"], 2, "give min-coverage, or choose mode global"),
         (["-o", "x.paf"], 2, "no format has the suffix '.paf'"),
         (["--representatives", "x.uc"], 2, "no format has the suffix '.uc'"),
         (["--method", "average", "--memory", "100M"], 0, ""),

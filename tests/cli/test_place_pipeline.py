@@ -15,7 +15,7 @@ from oracles.jplace import check_jplace
 from tropalign.cli.main import main
 
 REFERENCE = ">t1\nACGTACGTAA\n>t;two\nACGTTCGTAA\n>t(3\nACGAACGATT\n>t4\nACG?ACGATA\n"
-TREE = "((t1:0.1,'t;two':0.1):0.1,('t(3':0.1,t4:0.2):0.05);\n"
+TREE = "((t1:0.1,'t;two':0.1):0.1,('t(3':0.1,t4:0.2):0);\n"
 READS = '>r1\nACGTACGT\n>r"2;size=5 x\nacgttcgtaa\n>none\nNNN\n>r"2\nCGAACGATT\n'
 #: Takes the arguments, files and letters that EPA-ng takes, ends as it ends, and puts every read on branch 0.
 FAKE = r"""#!PYTHON
@@ -107,6 +107,7 @@ def test_the_whole_way(files, capfd):
     assert read["metadata"]["invocation"].startswith("epa-ng --ref-msa reference.fasta --tree tree.nwk --query query.f")
     assert read["metadata"]["aligned_by"].startswith("tropalign place reads.fa --reference ref.fa")
     entries = check_jplace((files / "x.jplace").read_text())
+    assert list(entries) == ["r1", 'r"2;size=5', 'r"2']  # in the order of the input
     assert {name: count for name, (count, _) in entries.items()} == {"r1": 1, 'r"2;size=5': 5, 'r"2': 1}
     assert read["tree"].startswith("((t1:0.1000000000{0},'t;two':0.1000000000{1}):0.1") and "'t(3':" in read["tree"]
     assert (files / "all.fa").read_text().startswith(">t1\nACGTACGTAA\n>t;two\n")
@@ -228,7 +229,7 @@ def test_epa_ng_itself(files):
     assert main(words_of("-q")) == 0
     read = json.loads((files / "x.jplace").read_text())
     assert sorted(name for entry in read["placements"] for name, _ in entry["nm"]) == ['r"2', 'r"2;size=5', "r1"]
-    assert len(re.findall(r"\{\d+\}", read["tree"])) == 6
+    assert [float(length) for length in re.findall(r":([0-9.]+)\{", read["tree"])] == [0.1, 0.1, 0.1, 0.1, 0.2, 1e-6]
 
 
 def test_a_dry_run_leaves_nothing(files, capsys):

@@ -157,7 +157,7 @@ def test_bounds_leave_most_of_the_others_out():
     for letters, alphabet in ((DNA, ta.NUCLEOTIDE), (PROTEIN, ta.PROTEIN)):
         batch = batch_of(["".join(rng.choice(list(letters), 250)) for _ in range(60)], alphabet)
         matrix, cost = ta.SubstitutionMatrix.default(alphabet), ta.Gap(*alphabet.gap_cost)
-        for definition in ("columns", "internal"):
+        for definition in ("shorter", "columns", "internal"):
             options = ClusterOptions(PairOptions(matrix, cost, "global"), 0.97, definition)
             assert Reach(options, alphabet, 1).within(batch, batch).mean() < 0.05
 
@@ -228,7 +228,7 @@ def test_one_sequence_is_one_cluster():
         ({"assign": "all"}, UsageError, "assign 'all' is none of best, first"),
         ({"coverage_of": "query"}, UsageError, "coverage-of 'query' is none of"),
         ({"method": "single", "coverage_of": "member"}, UsageError, "belongs to method greedy"),
-        ({"mode": "local"}, UsageError, "give min-coverage, or choose mode global"),
+        ({"mode": "local", "identity": 1}, UsageError, "give min-coverage, or choose mode global"),
         ({"order": "abundance"}, InputError, "no name has an abundance like ;size=12"),
         ({"strand": "both", "alphabet": "protein"}, InputError, "only nucleotides have another strand"),
         ({"memory_bytes": 1000}, ResourceError, "allow more"),

@@ -132,6 +132,13 @@ def test_two_sets_are_joined_by_what_they_share():
     assert (made.cells == np.arange(54).reshape(6, 9)).all()
 
 
+def test_both_orders_of_a_pair_have_their_cells():
+    query, target = np.array([0, 1, 2]), np.array([1, 0, 0])
+    made = mapped(query, target, np.array([0.9, 0.8, 0.1]), (3, 3), True)
+    assert made.cells.tolist() == [[-1, 0, 2], [1, -1, -1], [2, -1, -1]]
+    assert made.rows is made.columns and made.rows.heights == pytest.approx([0.1, (0.9 + 1) / 2])
+
+
 def test_the_page_has_what_the_table_has():
     table = random_table(5, n_rows=30, alphabet=NUCLEOTIDE, has_strand=True)
     data, arrays = data_of(page_of(table))

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import tropalign
 from formats.conftest import HEADER, context_for, parts_of
 from formats.test_pairs_html import HOSTILE, MKV, aligned_set, family
 from tropalign.errors import InputError
@@ -57,13 +58,16 @@ def test_depths_without_identities_show_scores():
     assert b">score<" in drawn("svg", table)
 
 
-def test_what_cannot_be_drawn(monkeypatch):
+def test_what_cannot_be_drawn_is_said_in_the_picture(monkeypatch):
+    """By then a run has computed all, and its other outputs are to be kept."""
     table = aligned_set(family(5))
-    with pytest.raises(InputError, match="there is no pair to plot: select more of them"):
-        drawn("svg", table.slice(0, 0))
+    assert b">there is no pair to plot: select more of them<" in drawn("svg", table.slice(0, 0))
     monkeypatch.setattr(pair_plots, "MOST_LINES", 4)
+    assert b"a plot has 4 sequences on a side at most, not 5" in drawn("svg", table)
     with pytest.raises(InputError, match="a plot has 4 sequences on a side at most, not 5: select fewer"):
-        drawn("svg", table)
+        tropalign.plot_matrix(table)
+    with pytest.raises(InputError, match="there is no pair to plot: select more of them"):
+        tropalign.plot_matrix(table.slice(0, 0))
 
 
 def test_without_matplotlib_there_is_a_sentence(monkeypatch):

@@ -115,14 +115,14 @@ def test_long_pairs_and_their_starts(engines, mode):
 def test_the_matrix_is_read_query_first():
     matrix = {("A", "C"): 3, ("C", "A"): -3, ("A", "A"): 1, ("C", "C"): 1}
     gap = tropalign.Gap(9, 9)
-    assert tropalign.align("AA", "CC", matrix=matrix, gap=gap).score == 6
-    assert tropalign.align("CC", "AA", matrix=matrix, gap=gap).score == -6
+    assert tropalign.align("AA", "CC", matrix=matrix, gap=gap, mode="global").score == 6
+    assert tropalign.align("CC", "AA", matrix=matrix, gap=gap, mode="global").score == -6
     for query, target in (("AAC", "CC"), ("CC", "AAC"), ("A", "CCA")):
         scores = tropalign.SubstitutionMatrix.of(matrix, "nucleotide").scores
         codes = [["ACGT".index(letter) for letter in sequence] for sequence in (query, target)]
-        assert tropalign.align(query, target, matrix=matrix, gap=gap, alphabet="nucleotide").score == best_score(
-            *codes, scores, 9, 9, "global"
-        )
+        assert tropalign.align(
+            query, target, mode="global", matrix=matrix, gap=gap, alphabet="nucleotide"
+        ).score == best_score(*codes, scores, 9, 9, "global")
 
 
 def _rows(table):

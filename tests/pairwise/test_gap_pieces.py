@@ -199,16 +199,23 @@ def test_best_targets_of_many():
 
 
 def test_decimals():
-    found = tropalign.align("ACGTACGTTT", "ACGT", gap=tropalign.Gap(9.5, 0.5), end_gap=tropalign.Gap(0, 0.25))
+    found = tropalign.align(
+        "ACGTACGTTT", "ACGT", mode="global", gap=tropalign.Gap(9.5, 0.5), end_gap=tropalign.Gap(0, 0.25)
+    )
     assert (found.score, found.cigar) == (20 - 6 * 0.25, "4I4=2I")
-    two = tropalign.align("ACGTACCCCCCCCGTACGTA", "ACGTAACGTA", gap=tropalign.Gap(1.5, 4, 12, 0.1))
+    two = tropalign.align("ACGTACCCCCCCCGTACGTA", "ACGTAACGTA", mode="global", gap=tropalign.Gap(1.5, 4, 12, 0.1))
     assert two.score == 50 - 12 - 10 * 0.1
 
 
 def test_align_align_many_and_align_all_agree():
     rng = random.Random(7)
     sequences = relatives(rng, "ACGT", 6, (5, 40))
-    options = {"gap": tropalign.Gap(2, 2, 9, 1), "end_gap": tropalign.Gap(1, 1), "alphabet": "nucleotide"}
+    options = {
+        "gap": tropalign.Gap(2, 2, 9, 1),
+        "end_gap": tropalign.Gap(1, 1),
+        "mode": "global",
+        "alphabet": "nucleotide",
+    }
     pairs = list(combinations(sequences, 2))
     one_by_one = [tropalign.align(a, b, **options) for a, b in pairs]
     table = tropalign.align_many(pairs, **options)
@@ -229,7 +236,13 @@ def test_biopython_has_the_same_scores():
         aligner.open_internal_gap_score, aligner.extend_internal_gap_score = -(o + e), -e
         aligner.open_end_gap_score, aligner.extend_end_gap_score = -(eo + ee), -ee
         ours = tropalign.align(
-            a, b, matrix="BLOSUM62", gap=tropalign.Gap(o, e), end_gap=tropalign.Gap(eo, ee), alphabet="protein"
+            a,
+            b,
+            mode="global",
+            matrix="BLOSUM62",
+            gap=tropalign.Gap(o, e),
+            end_gap=tropalign.Gap(eo, ee),
+            alphabet="protein",
         )
         assert ours.score == aligner.score(a, b), (a, b, o, e, eo, ee)
 
@@ -247,7 +260,7 @@ def test_wfa2_has_the_same_scores():
         )  # fmt: skip
         penalty = -aligner.wavefront_align(b)
         ours = tropalign.align(
-            a, b, matrix=nucleotides(2, -x), gap=tropalign.Gap(o1, e1, o2, e2), alphabet="nucleotide"
+            a, b, mode="global", matrix=nucleotides(2, -x), gap=tropalign.Gap(o1, e1, o2, e2), alphabet="nucleotide"
         )
         assert ours.score == len(a) + len(b) - penalty, (a, b)
 
@@ -274,6 +287,7 @@ def test_needle_has_the_same_scores(tmp_path):
         of = tropalign.Gap.from_first_residue
         ours = tropalign.align(
             *sequences,
+            mode="global",
             matrix="BLOSUM62",
             gap=of(first, following),
             end_gap=of(end_first, end_following),

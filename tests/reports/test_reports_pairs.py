@@ -23,6 +23,13 @@ def test_a_report_has_all_tables(tmp_path):
     assert data["names"] == [NAMES] and arrays["score"].tolist() == table.score.tolist()
 
 
+def test_scores_with_decimals_stay_as_they_are(tmp_path):
+    table = aligned_set(family(6), matrix="BLOSUM62", gap=tropalign.Gap(9.5, 0.5))
+    tropalign.write_report(table, tmp_path / "a.html")
+    scores = data_of((tmp_path / "a.html").read_bytes())[1]["score"].tolist()
+    assert scores == table.score.tolist() and any(score % 1 for score in scores)
+
+
 def test_what_a_report_refuses(tmp_path):
     path = tmp_path / "a.html"
     with pytest.raises(InputError, match="there is no table: give at least one"):

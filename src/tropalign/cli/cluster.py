@@ -67,10 +67,10 @@ def _add_cluster_options(group: Any) -> None:
         "--identity-definition",
         dest="identity",
         metavar="NAME",
-        default="internal",
-        help="identical columns per column between the first and the last pair of residues (internal, default, or 2), "
-        "per residue of the shorter sequence (shorter, 0), per column (columns, 1; blast, 4), or 1 - (mismatches + "
-        "gaps, each once) per residue of the longer sequence (openings, 3)",
+        default="shorter",
+        help="identical columns per residue of the shorter sequence (shorter, default, or 0: CD-HIT's), per column "
+        "(columns, 1; blast, 4), per column between the first and the last pair of residues (internal, 2: vsearch's "
+        "default), or 1 - (mismatches + gaps, each once) per residue of the longer sequence (openings, 3)",
     )
     group.add_argument(
         "--min-coverage",

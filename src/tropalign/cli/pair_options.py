@@ -34,6 +34,12 @@ def add_alignment_options(group: Any) -> None:
     group.add_argument("--match", type=decimal, metavar="N", help="score of equal letters, in place of a matrix")
     group.add_argument("--mismatch", type=decimal, metavar="N", help="score of different letters, mostly negative")
     group.add_argument(
+        "--iupac",
+        choices=Choices("tropalign.scoring.matrix", "IUPAC"),
+        help="without a matrix, R against A, N against C ...: mismatch (default; N scores 0), zero as in vsearch, or "
+        "match where both may be the same residue",
+    )
+    group.add_argument(
         "--gap-open",
         type=decimal,
         metavar="N",
@@ -96,14 +102,17 @@ def scoring_of(options: argparse.Namespace, alphabet: Alphabet) -> tuple[Substit
     """The matrix and gap cost asked for, else those of the alphabet."""
     from tropalign.pairwise.api import default_scoring
     from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.scoring.matrix import IUPAC
 
     matrix: SubstitutionMatrix | None = None
     if options.matrix is not None:
         matrix = SubstitutionMatrix.load(options.matrix, alphabet)
-    elif options.match is not None or options.mismatch is not None:
+    elif any(given is not None for given in (options.match, options.mismatch, options.iupac)):
+        if options.match is options.mismatch is None and alphabet.match_mismatch is None:
+            options.parser.error(f"--iupac goes with --match and --mismatch where sequences are {alphabet.name}s")
         match = MATCH if options.match is None else options.match
         mismatch = MISMATCH if options.mismatch is None else options.mismatch
-        matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet)
+        matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet, options.iupac or IUPAC[0])
     matrix, gap = default_scoring(alphabet, matrix, None)
     if (options.gap_open2 is None) != (options.gap_extend2 is None):
         options.parser.error("--gap-open2 and --gap-extend2 belong together: give both")

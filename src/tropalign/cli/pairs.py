@@ -202,8 +202,10 @@ def _asked(options: argparse.Namespace) -> _Asked:
             refuse(f"--free-ends belongs to --mode {' or '.join(freeing)}")
     if options.mode == "local" and (options.end_gap_open is not None or options.end_gap_extend is not None):
         refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
-    if options.matrix is not None and (options.match is not None or options.mismatch is not None):
-        refuse("--matrix and --match/--mismatch exclude each other")
+    if options.matrix is not None and any(
+        given is not None for given in (options.match, options.mismatch, options.iupac)
+    ):
+        refuse("--matrix and --match/--mismatch/--iupac exclude each other")
     if options.queries == options.targets == "-":
         refuse("A and B cannot both be standard input")
     if options.pairs == "-" and "-" in (options.queries, options.targets):
@@ -269,13 +271,18 @@ def _asked_matrix(options: argparse.Namespace) -> _Asked:
 
 
 def _bytes_beside(options: argparse.Namespace, asked: _Asked, n_queries: int, n_targets: int) -> int:
-    """Memory that reports and plots take at the most."""
+    """Memory that reports and plots take at the most. Raises InputError where a plot would have too many lines."""
     if not _beside(options) and asked.format != "html":
         return 0
-    from tropalign.formats.pair_plots import PACKAGE_BYTES
+    from tropalign.formats.pair_plots import PACKAGE_BYTES, check_lines
     from tropalign.formats.pairs.html import report_bytes
 
-    n_pairs = n_queries * n_targets if options.top is None else n_queries * min(options.top, n_targets)
+    n_pairs = n_queries * min(n_targets, options.top or n_targets)
+    if options.targets is None and options.top is None and options.pairs is None:
+        n_pairs //= 2  # of one set each pair once
+    selects = (options.top, options.min_score, options.min_identity, options.min_coverage, options.pairs)
+    if options.plot is not None and all(choice is None for choice in selects):
+        check_lines(n_queries, n_targets)
     return report_bytes(n_pairs, n_queries, n_targets) + (PACKAGE_BYTES if options.plot is not None else 0)
 
 

@@ -30,7 +30,7 @@ def cluster(
     sequences: Sequences,
     min_identity: float = MIN_IDENTITY,
     *,
-    identity: str | int = "internal",
+    identity: str | int = "shorter",
     min_coverage: float | None = None,
     coverage_of: str = "longer",
     method: str = "greedy",
@@ -55,10 +55,10 @@ def cluster(
         As of `align_all`. ``;size=N`` in a name says how many reads it stands for.
     min_identity
         What a sequence shares with its representative (greedy), or the height at which linkages are cut.
-    identity : {"internal", "shorter", "columns", "openings", "blast"} or their numbers in vsearch
-        Identical columns per column between the first and the last pair of residues (2, vsearch's default); per residue
-        of the shorter sequence (0, CD-HIT); per column (1, 4); 1 - (mismatches + gaps, each once) per residue of the
-        longer sequence (3).
+    identity : {"shorter", "columns", "internal", "openings", "blast"} or their numbers in vsearch
+        Identical columns per residue of the shorter sequence (0, CD-HIT's); per column (1, 4); per column between the
+        first and the last pair of residues (2, vsearch's default); 1 - (mismatches + gaps, each once) per residue of
+        the longer sequence (3).
     min_coverage
         The share of the residues of `coverage_of` that stand beside a residue, at the least.
     coverage_of : {"longer", "shorter", "member", "representative"}

@@ -18,6 +18,8 @@ MOST_WORD = {True: 8, False: 4}
 #: Each column that differs takes away some of the words that identical columns would share; words are so long that no
 #: more than half are lost in this way.
 LEAST_LEFT = 0.5
+#: More than any alphabet's letters.
+N_CODES = 32
 #: What roundings may come to.
 ROUNDING = 1e-6
 
@@ -39,7 +41,8 @@ class Reach:
         self._options, self._n_threads = options, n_threads
         share = options.min_identity
         self._word = self._left = 0.0
-        if share > 0 and options.identity != "shorter":
+        self._has_bound = share > 0
+        if self._has_bound and options.identity != "shorter":
             lost = 1 / share - 1  # columns that differ per identical column
             most = MOST_WORD[bool(alphabet.complement)]
             self._word = most if not lost else min(most, 1 + int((1 - LEAST_LEFT) / lost))
@@ -48,7 +51,7 @@ class Reach:
 
     def within(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:
         """Pairs that may be similar enough; bool, shape (len(queries), len(targets))."""
-        if not self._word:
+        if not self._has_bound:
             return np.ones((len(queries), len(targets)), bool)
         keep = self._on_strand(queries, targets)
         if self._options.pairs.strand == "both":
@@ -56,6 +59,10 @@ class Reach:
         return keep
 
     def _on_strand(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:
+        if not self._word:
+            shorter = np.minimum(queries.lengths[:, None], targets.lengths[None, :])
+            least = self._options.min_identity * shorter - ROUNDING
+            return np.asarray(self._common_letters(queries, targets) >= least, bool)
         codes = (queries.codes, queries.offsets, targets.codes, targets.offsets)
         shared = _native.shared_words(*codes, int(self._word), self._n_threads)
         most = self._most_identical(shared, queries.lengths[:, None], targets.lengths[None, :])
@@ -64,6 +71,14 @@ class Reach:
             query, target = (places.astype(np.int64) for places in np.nonzero(keep))
             keep[query, target] = self._may_be_best(codes, query, target, most[query, target])
         return keep
+
+    def _common_letters(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int32]:
+        """Letters of the longest common subsequences, shape (len(queries), len(targets))."""
+        n_queries, n = len(queries), len(queries) + len(targets)
+        codes = np.concatenate([queries.codes, targets.codes])
+        offsets = np.concatenate([queries.offsets, targets.offsets[1:] + queries.offsets[-1]])
+        rows, columns = np.arange(n_queries, dtype=np.int32), np.arange(n_queries, n, dtype=np.int32)
+        return _native.lcs_lengths(codes, offsets, N_CODES, rows, columns, self._n_threads)
 
     def _least_identical(self, query: Index, target: Index) -> Reals:
         """Identical columns that a similar pair has at the least."""

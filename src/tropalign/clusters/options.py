@@ -46,7 +46,7 @@ class ClusterOptions:
 
     pairs: PairOptions
     min_identity: float = MIN_IDENTITY
-    identity: str = "internal"
+    identity: str = "shorter"
     min_coverage: float | None = None
     coverage_of: str = "longer"
     method: str = "greedy"

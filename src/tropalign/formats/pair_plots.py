@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 VALUES = ("identity", "score")
-#: Inches: of the map, the trees and names; names are written where lines are this many points wide.
-SIDE, TREE, NAMES, MARGIN, LEAST_POINTS = 6.0, 1.0, 1.9, 0.1, 5.0
+#: Inches: of the map and the trees, and of what is below the names.
+SIDE, TREE, BELOW = 6.0, 1.0, 0.8
+#: Names are written where lines are this many points wide, in letters of up to so many points.
+LEAST_POINTS, MOST_POINTS = 5.0, 8.0
 #: Letters of a name that a plot shows.
 NAME_LETTERS = 24
 COLOURS = "YlGnBu"
@@ -51,7 +53,11 @@ def plot_format(suffix: str) -> Format[PairsContext]:
 
     def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
         columns = joined([unpacked(part) for part in parts], context.report)
-        out.write(picture(matrix_figure(columns, context), suffix))
+        try:
+            figure = matrix_figure(columns, context)
+        except InputError as error:  # the run is done: its other outputs are worth having
+            figure = _of_words(str(error))
+        out.write(picture(figure, suffix))
 
     return Format(
         (suffix,),
@@ -94,15 +100,15 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
         raise InputError("there is no pair to plot: select more of them")
     sides, columns = of_used(columns, context)
     shape = len(sides[0]), len(sides[-1])
-    if max(shape) > MOST_LINES:
-        raise InputError(f"a plot has {MOST_LINES} sequences on a side at most, not {max(shape)}: select fewer")
+    check_lines(*shape)
     indices = columns["query_index"], columns["target_index"]
     made = mapped(*indices, near_of(columns, sides), shape, context.targets is context.queries)
     numbers = columns["score"] if value == "score" else columns["n_identical"] / np.maximum(columns["n_columns"], 1)
     cells = np.append(np.asarray(numbers, np.float64), np.nan)[made.cells]
     cells = cells[made.rows.order][:, made.columns.order]
     height, width = (SIDE, SIDE) if shape[0] == shape[1] else _sizes(*shape)
-    figure = Figure((TREE + width + NAMES + MARGIN, TREE + height + NAMES + 0.8))
+    rooms = [_room(side.names, size) for side, size in zip((sides[0], sides[-1]), (height, width), strict=True)]
+    figure = Figure((TREE + width + rooms[0], TREE + height + rooms[1] + BELOW))
     place = _placing(figure)
     image = _draw_cells(figure, place(TREE, TREE, width, height), cells)
     for side, lines, rectangle in (
@@ -110,15 +116,38 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
     ):  # fmt: skip
         _draw_tree(figure.add_axes(place(*rectangle)), lines, is_top=side == 1)
     _write_names(figure.axes[0], [sides[0].names, sides[-1].names], [made.rows, made.columns], (height, width))
-    bar = figure.add_axes(place(TREE, TREE + height + NAMES + 0.1, min(width, 2.5), 0.15))
+    bar = figure.add_axes(place(TREE, TREE + height + rooms[1] + 0.1, min(width, 2.5), 0.15))
     figure.colorbar(image, cax=bar, orientation="horizontal", label=value)
     return figure
+
+
+def _of_words(sentence: str) -> Figure:
+    """What a picture says where it cannot show a map."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((SIDE, 1.0))
+    figure.text(0.5, 0.5, sentence, ha="center", va="center", wrap=True, parse_math=False)
+    return figure
+
+
+def check_lines(n_queries: int, n_targets: int) -> None:
+    """Raises InputError where a map has too many lines."""
+    most = max(n_queries, n_targets)
+    if most > MOST_LINES:
+        raise InputError(f"a plot has {MOST_LINES} sequences on a side at most, not {most}: select fewer")
 
 
 def _sizes(n_rows: int, n_columns: int) -> tuple[float, float]:
     """Inches of a map whose sides differ: cells are square where that leaves the shorter side room enough."""
     longest = max(n_rows, n_columns)
     return max(SIDE * n_rows / longest, 1.0), max(SIDE * n_columns / longest, 2.5)
+
+
+def _room(names: tuple[str, ...], side: float) -> float:
+    """Inches that names take beside a side of the map, or the number of its lines."""
+    has_names = 72 * side / len(names) >= LEAST_POINTS
+    longest = min(NAME_LETTERS, max(map(len, names))) if has_names else 14
+    return 0.25 + 0.085 * longest
 
 
 def _placing(figure: Figure) -> Callable[[float, float, float, float], tuple[float, float, float, float]]:
@@ -153,7 +182,7 @@ def _write_names(axes: Axes, names: list[tuple[str, ...]], lines: list[Lines], s
                 axes.yaxis.set_label_position("right")
             continue
         texts = [_name(words[k]) for k in of_side.order.tolist()]
-        size_of_text, turned = min(8.0, points * 0.9), 90 if side else 0
+        size_of_text, turned = min(MOST_POINTS, points * 0.9), 90 if side else 0
         axis.set_ticks(range(len(words)), texts, fontsize=size_of_text, parse_math=False, rotation=turned)
 
 

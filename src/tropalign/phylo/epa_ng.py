@@ -37,6 +37,8 @@ OURS = (ALIGNED, QUERY, REFERENCE, TREE, MODEL, NAMES, LOG, RESULT, "epa_info.lo
 FIELDS = ["edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length"]
 #: Versions before this one place wrongly on rooted trees, as its README says.
 OLDEST = (0, 3, 4)
+#: EPA-ng takes a branch of length 0 for one without a length, and makes it 0.105 long; this is RAxML-NG's least length.
+LEAST_LENGTH = 1e-6
 #: Letters that its readers of Newick and its writer of JSON take as they are.
 _NOT_IN_TIPS = re.compile(r"[^A-Za-z0-9_.|/+*=~@#%^&!?<>-]")
 _NOT_IN_READS = re.compile(r"[^!#-\[\]-~]")
@@ -271,7 +273,7 @@ def _newick(package: ReferencePackage, named: dict[str, str]) -> str:
     for node in range(len(tree.children) - 1, -1, -1):  # children come after their parents
         below = ",".join(text.pop(child) for child in tree.children[node])
         own = f"({below})" if below else tips[node]
-        text[node] = own + (f":{tree.lengths[node]:.10g}" if node else ";\n")
+        text[node] = own + (f":{max(float(tree.lengths[node]), LEAST_LENGTH):.10g}" if node else ";\n")
     return text[0]
 
 
@@ -336,9 +338,11 @@ def finish(folder: Path, prepared: Prepared, program: Program, model: str, align
         meta = {"invocation": noted, "software": program.version, "aligned_by": aligned_by}
         head = {"version": 3, "tree": tree, "fields": FIELDS, "metadata": meta}
         out.write(json.dumps(head, indent=0)[:-2].encode() + b',\n"placements": [\n')
-        left = dict(prepared.read_names)
+        left, order = dict(prepared.read_names), {name: k for k, name in enumerate(prepared.read_names)}
+        entries.sort(key=lambda text: order[json.loads(text)["n"][0]])  # EPA-ng's order depends on its threads
         separator = b""
-        for entry in entries:
+        for text in entries:
+            entry = json.loads(text)
             names = [left.pop(name) for name in entry["n"]]
             if not entry["p"] or not {row[0] for row in entry["p"]} <= edges:
                 raise ValueError("a branch that the tree has not")
@@ -361,12 +365,12 @@ def _own_tip(name: str, prepared: Prepared) -> str:
     return quoted(prepared.tip_names[name]) if name in prepared.tip_names else name
 
 
-def _parsed(text: str) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
-    """The file less its placements, and these one by one: all at once take ten times the memory of their text."""
+def _parsed(text: str) -> tuple[dict[str, Any], list[str]]:
+    """The file less its placements, and the text of each of these: parsed they take ten times the memory."""
     found = re.search(r'"placements"\s*:\s*\[', text)
     if found is None:
         raise ValueError("no placements")
-    decoder, entries, at = json.JSONDecoder(), list[tuple[int, int]](), found.end()
+    decoder, entries, at = json.JSONDecoder(), list[str](), found.end()
     gap = re.compile(r"[\s,]*")
     while True:
         at = gap.match(text, at).end()  # type: ignore[union-attr]
@@ -374,6 +378,5 @@ def _parsed(text: str) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
             break
         begin = at
         _, at = decoder.raw_decode(text, begin)
-        entries.append((begin, at))
-    frame = json.loads(text[: found.end()] + text[at:])
-    return frame, (json.loads(text[a:b]) for a, b in entries)
+        entries.append(text[begin:at])
+    return json.loads(text[: found.end()] + text[at:]), entries

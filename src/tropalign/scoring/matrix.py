@@ -24,6 +24,8 @@ from tropalign.sequences.batch import SequenceBatch
 N_CODES = 32
 #: The largest score, either way: sums of a hundred thousand residues are out of range then anyway.
 MOST = 1_000_000
+#: What ambiguous letters may score where there is no matrix.
+IUPAC = ("mismatch", "zero", "match")
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,8 +301,10 @@ class SubstitutionMatrix:
         return cls(name, alphabet, _by_code(alphabet, letters, values), letters)
 
     @classmethod
-    def match_mismatch(cls, match: float, mismatch: float, alphabet: Alphabet = NUCLEOTIDE) -> SubstitutionMatrix:
-        """``match`` for equal letters, ``mismatch`` else; a wildcard scores 0 against everything.
+    def match_mismatch(
+        cls, match: float, mismatch: float, alphabet: Alphabet = NUCLEOTIDE, iupac: str = "mismatch"
+    ) -> SubstitutionMatrix:
+        """``match`` for equal letters, ``mismatch`` else; what ambiguous letters score follows from `iupac`.
 
         Parameters
         ----------
@@ -308,6 +312,10 @@ class SubstitutionMatrix:
             Scores of equal and of other letters.
         alphabet
             Whose letters they are.
+        iupac : {"mismatch", "zero", "match"}
+            Letters that stand for several, such as R for A or G, and the wildcard, such as N for any: score like any
+            letter, the wildcard 0; score 0, as in vsearch; match each letter that may stand for the same residue, as
+            equalities of edlib do.
 
         Returns
         -------
@@ -316,21 +324,31 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            A score that is no number, has more than four decimals or is beyond 1,000,000 either way.
+            A score that is no number, has more than four decimals or is beyond 1,000,000 either way; another `iupac`.
 
         Examples
         --------
         >>> tropalign.SubstitutionMatrix.match_mismatch(5, -4).name
         'match 5 mismatch -4'
+        >>> matrix = tropalign.SubstitutionMatrix.match_mismatch(5, -4, iupac="match")
+        >>> matrix["R", "A"], matrix["R", "C"], matrix["R", "K"], matrix["N", "C"]
+        (5, -4, 5, 5)
         """
         match, mismatch = number(match, "the match score", MOST), number(mismatch, "the mismatch score", MOST)
+        if not isinstance(iupac, str) or iupac not in IUPAC:
+            raise ScoringError(f"iupac {iupac!r} is none of {', '.join(IUPAC)}")
         alphabet = alphabet_of(alphabet)
         letters = alphabet.letters
         values = np.full((len(letters), len(letters)), float(mismatch))
         np.fill_diagonal(values, match)
         wild = letters.index(alphabet.wildcard)
-        values[wild, :] = values[:, wild] = 0
-        name = f"match {match} mismatch {mismatch}"
+        if iupac == "match":
+            values[_may_be_equal(alphabet)] = match
+        else:
+            ambiguous = [letters.index(letter) for letter in alphabet.ambiguous if letter in letters]
+            zero = [wild, *ambiguous] if iupac == "zero" else [wild]
+            values[zero, :] = values[:, zero] = 0
+        name = f"match {match} mismatch {mismatch}" + (f" iupac {iupac}" if iupac != "mismatch" else "")
         return cls(name, alphabet, _by_code(alphabet, letters, _kept(name, values)), letters)
 
     @classmethod
@@ -452,6 +470,15 @@ def _default(alphabet: Alphabet) -> SubstitutionMatrix:
     if alphabet.matrix is not None:
         return SubstitutionMatrix.from_name(alphabet.matrix, alphabet)
     raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
+
+
+def _may_be_equal(alphabet: Alphabet) -> NDArray[np.bool_]:
+    """Which letters (rows, columns) may stand for one residue: R for A or G, the wildcard for every one."""
+    letters = alphabet.letters
+    of = {letter: set(alphabet.ambiguous.get(letter, letter)) for letter in letters}
+    residues = {letter for letter in letters if letter.isalpha() and letter not in alphabet.ambiguous}
+    of[alphabet.wildcard] = residues | {alphabet.wildcard}
+    return np.array([[bool(of[one] & of[other]) for other in letters] for one in letters])
 
 
 def _stand_in(alphabet: Alphabet, letter: str, letters: str) -> str | None:
