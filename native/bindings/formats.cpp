@@ -39,7 +39,8 @@ nb::object bytes_as_numpy(std::vector<char> &&text) {
     return nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {size}, keep));
 }
 
-/// ("int32" | "int64", array, prefix), ("real", array, decimals, prefix), ("text", bytes, offsets, index or None,
+/// ("int32" | "int64", array, prefix), ("real", array, decimals, prefix), ("shortest" | "evalue" | "bits", array,
+/// prefix), ("text", bytes, offsets, index or None,
 /// prefix), ("cigar", operations, offsets, prefix) or ("constant", prefix).
 RowColumn column_from(nb::tuple spec, int64_t n_rows) {
     require(spec.size() >= 2, "a column lacks a part");
@@ -61,6 +62,9 @@ RowColumn column_from(nb::tuple spec, int64_t n_rows) {
         column.data = column_of<double>(item(1), n_rows, "real").data();
         column.decimals = cast_to<int>(item(2), "the decimals of a column are no int");
         require(column.decimals >= 0 && column.decimals <= 9, "decimals are 0 to 9");
+    } else if (kind == "shortest" || kind == "evalue" || kind == "bits") {
+        column.kind = kind == "shortest" ? RowColumn::shortest : kind == "evalue" ? RowColumn::evalue : RowColumn::bits;
+        column.data = column_of<double>(item(1), n_rows, kind.c_str()).data();
     } else if (kind == "text") {
         auto data = column_of<uint8_t>(item(1), 0, "text");
         auto offsets = column_of<int64_t>(item(2), 1, "text offsets");
@@ -204,9 +208,9 @@ void bind_formats(nb::module_ &m) {
     m.def("column_text", &tropalign::column_text, "column"_a, "n_rows"_a,
           "One column as (bytes, offsets); see tropalign.formats.rows.");
     m.def("gapped_text", &tropalign::gapped_text_python, "arrays"_a, "wants_middle"_a = true,
-          "The three lines of each alignment and their offsets; see tropalign.formats.gapped.");
+          "The three lines of each alignment and their offsets; see tropalign.results.gapped.");
     m.def("srspair_records", &tropalign::srspair_records_python, "arrays"_a, "scoring"_a,
           "Alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
     m.def("differences", &tropalign::differences_python, "arrays"_a, tropalign::array("letters"),
-          "The cs tag of each alignment as (bytes, offsets); see tropalign.formats.gapped.");
+          "The cs tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
 }

@@ -14,6 +14,7 @@ constexpr char kOperations[] = "MIDNSHP=X???????";
 constexpr int kInt32Digits = 11, kInt64Digits = 20, kOperationDigits = 9;  // an operation's length has 28 bits
 constexpr int kSlack = 16;                                                 // short copies write whole words
 constexpr int64_t kMostBytes = int64_t{1} << 46;  // of a text: beyond any machine, and far from overflows
+constexpr int kShortDouble = 26;  // bytes of a double's shortest form, and of E-values and bits as BLAST has them
 constexpr char kTooLong[] = "the rows are longer than any memory";
 constexpr double kTenTo[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
@@ -98,6 +99,44 @@ char *put_real(char *p, double x, int decimals) {
     return std::to_chars(p, p + real_bound(x, decimals), x, std::chars_format::fixed, decimals).ptr;
 }
 
+/// As many digits as give the same number again.
+char *put_shortest(char *p, double x) {
+    if (!std::isfinite(x)) {
+        std::memcpy(p, "null", 4);
+        return p + 4;
+    }
+    return std::to_chars(p, p + kShortDouble, x).ptr;
+}
+
+char *put_fixed(char *p, double x, int decimals) {
+    return std::to_chars(p, p + kShortDouble, x, std::chars_format::fixed, decimals).ptr;
+}
+
+char *put_scientific(char *p, double x, int decimals) {
+    return std::to_chars(p, p + kShortDouble, x, std::chars_format::scientific, decimals).ptr;
+}
+
+/// An E-value as BLAST's tables (outfmt 6) have it; -1 where there is none.
+char *put_evalue(char *p, double x) {
+    if (!(x >= 0)) {
+        std::memcpy(p, "-1", 2);
+        return p + 2;
+    }
+    if (x < 1e-180) return put_real(p, 0.0, 1);
+    if (x < 0.0009 || x >= 1e15) return put_scientific(p, x, 2);
+    return put_fixed(p, x, x < 0.1 ? 3 : x < 1 ? 2 : x < 10 ? 1 : 0);
+}
+
+/// Bits as BLAST's tables have them, its blank before numbers below 10 aside; 0 where there are none.
+char *put_bits(char *p, double x) {
+    if (!std::isfinite(x) || x == 0) {
+        *p = '0';
+        return p + 1;
+    }
+    if (std::fabs(x) > 99999) return put_scientific(p, x, 3);
+    return x > 99.9 ? put_integer(p, static_cast<int64_t>(x)) : put_fixed(p, x, 1);
+}
+
 /// Most names and prefixes are short: one 16-byte copy, and the library's only for what is left.
 char *put_text(char *p, const char *text, const char *text_end, size_t n) {
     if (n == 0) return p;
@@ -114,6 +153,12 @@ char *put_value(char *p, const RowColumn &column, int64_t row) {
             return put_integer(p, static_cast<const int64_t *>(column.data)[row]);
         case RowColumn::real:
             return put_real(p, static_cast<const double *>(column.data)[row], column.decimals);
+        case RowColumn::shortest:
+            return put_shortest(p, static_cast<const double *>(column.data)[row]);
+        case RowColumn::evalue:
+            return put_evalue(p, static_cast<const double *>(column.data)[row]);
+        case RowColumn::bits:
+            return put_bits(p, static_cast<const double *>(column.data)[row]);
         case RowColumn::text: {
             auto *data = static_cast<const char *>(column.data);
             int64_t k = column.index ? column.index[row] : row, begin = column.offsets[k];
@@ -184,6 +229,10 @@ size_t bound_column(const RowColumn &column, int64_t n_rows) {
                 total += real_bound(static_cast<const double *>(column.data)[k], column.decimals);
             return total;
         }
+        case RowColumn::shortest:
+        case RowColumn::evalue:
+        case RowColumn::bits:
+            return n * kShortDouble;
         case RowColumn::text:
             return bound_text(column, n_rows);
         case RowColumn::cigar:

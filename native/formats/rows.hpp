@@ -9,8 +9,11 @@
 namespace tropalign {
 
 /// One column of a table. Which members count depends on `kind`; `prefix` comes before every value.
+///
+/// Doubles are written in four ways: real has a number of decimals; shortest has as many digits as give the same double
+/// again, and "null" for what is no number, as JSON; evalue and bits are rounded as BLAST rounds them in its tables.
 struct RowColumn {
-    enum Kind { int32, int64, real, text, cigar, constant } kind = constant;
+    enum Kind { int32, int64, real, shortest, evalue, bits, text, cigar, constant } kind = constant;
     const void *data = nullptr;        // int32_t, int64_t, double, char or uint32_t (BAM-coded operations)
     int64_t data_size = 0;             // items of `data`
     const int64_t *offsets = nullptr;  // text and cigar: where each begins in `data`

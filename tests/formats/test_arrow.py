@@ -22,10 +22,10 @@ def read_with_pyarrow(name, text):
     pa = pytest.importorskip("pyarrow")
     if name == "parquet":
         return pytest.importorskip("pyarrow.parquet").read_table(io.BytesIO(text))
-    return (pa.ipc.open_stream if name == "arrow" else pa.ipc.open_file)(io.BytesIO(text)).read_all()
+    return (pa.ipc.open_stream if name == "arrows" else pa.ipc.open_file)(io.BytesIO(text)).read_all()
 
 
-@pytest.mark.parametrize("name", ["arrow", "feather", "parquet"])
+@pytest.mark.parametrize("name", ["arrow", "arrows", "feather", "parquet"])
 @pytest.mark.parametrize("depth", ["score", "ends", "alignment"])
 def test_columns(write, any_table, name, depth):
     table = any_table if depth == "alignment" else reduced(any_table, depth)
@@ -37,18 +37,18 @@ def test_columns(write, any_table, name, depth):
         assert {key: read.schema.metadata[key] for key in NOTES} == NOTES
 
 
-@pytest.mark.parametrize("name", ["arrow", "feather", "parquet"])
+@pytest.mark.parametrize("name", ["arrow", "arrows", "feather", "parquet"])
 def test_no_row(write, any_table, name):
     read = read_with_pyarrow(name, write(name, any_table.slice(0, 0)))
     assert read.num_rows == 0 and read.column_names == list(any_table.columns())
 
 
 def test_stream_needs_no_pyarrow(write, proteins):
-    rows = na.ArrayStream.from_readable(write("arrow", proteins, (2,))).read_all().to_pylist()
+    rows = na.ArrayStream.from_readable(write("arrows", proteins, (2,))).read_all().to_pylist()
     assert [row["cigar"] for row in rows] == proteins.cigars()
 
 
-@pytest.mark.parametrize("name", ["feather", "parquet"])
+@pytest.mark.parametrize("name", ["arrow", "feather", "parquet"])
 def test_says_what_is_missing(monkeypatch, name):
     found = builtins.__import__
 
@@ -61,17 +61,17 @@ def test_says_what_is_missing(monkeypatch, name):
     with pytest.raises(InputError) as caught:
         check_format("pairs", name, "alignment")
     assert str(caught.value) == (
-        "Parquet and Feather need pyarrow: pip install 'tropalign[parquet]', or choose another --format"
+        "Parquet and Arrow files need pyarrow: pip install 'tropalign[parquet]', or choose another format (arrows)"
     )
 
 
 def test_polars_reads_the_stream(write):
     polars = pytest.importorskip("polars")
     table = random_table(0)
-    assert polars.read_ipc_stream(io.BytesIO(write("arrow", table))).equals(table.to_polars())
+    assert polars.read_ipc_stream(io.BytesIO(write("arrows", table))).equals(table.to_polars())
 
 
-@pytest.mark.parametrize("name", ["arrow", "feather", "parquet"])
+@pytest.mark.parametrize("name", ["arrow", "arrows", "feather", "parquet"])
 @pytest.mark.parametrize("rows", [1, 7, 30, 100])
 def test_same_bytes_however_cut(write, any_table, name, rows, monkeypatch):
     pytest.importorskip("pyarrow")
@@ -99,7 +99,7 @@ class Full:
 @pytest.mark.parametrize("room", [0, 1000, 2000])
 def test_what_cannot_be_written_is_an_error_of_the_file(proteins, error, room):
     """nanoarrow has its own exception for it."""
-    writer = pairs_writer("arrow", HEADER, context_for(proteins))
+    writer = pairs_writer("arrows", HEADER, context_for(proteins))
     with pytest.raises(type(error)) as caught:
         writer.assemble(parts_of(writer, proteins), Full(error, room))
     assert caught.value is error

@@ -25,7 +25,7 @@ from tropalign.sequences import NUCLEOTIDE
 GOLDEN = Path(__file__).parent / "golden"
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAIRS = format_names("pairs")
-TEXTS = ("tsv", "paf", "sam", "fasta", "srspair")
+TEXTS = ("tsv", "csv", "jsonl", "m8", "paf", "sam", "fasta", "srspair")
 
 
 def test_the_folder_is_the_list():
@@ -65,7 +65,9 @@ def test_the_documentation_names_every_format_and_suffix(page, kind):
     ("path", "name"),
     [
         ("a.tsv", "tsv"), ("a.PAF", "paf"), ("a.sam", "sam"), ("a.fasta", "fasta"), ("a.fa", "fasta"),
-        ("x/a.srspair", "srspair"), ("a.needle", "srspair"), ("a.arrows", "arrow"), ("a.feather", "feather"),
+        ("x/a.srspair", "srspair"), ("a.needle", "srspair"), ("a.arrows", "arrows"),
+        ("a.arrow", "arrow"), ("a.m8", "m8"), ("a.b6.gz", "m8"), ("a.CSV", "csv"),
+        ("a.jsonl", "jsonl"), ("a.blast6", "m8"), ("a.feather", "feather"),
         ("a.parquet", "parquet"), ("a.npz", "matrix"), ("a.phy", "matrix"), ("a", "tsv"), (None, "tsv"), ("-", "tsv"),
         ("/dev/stdout", "tsv"), ("/dev/fd/63.x", "tsv"), ("x.d/a", "tsv"), ("a.tsv.gz", "tsv"), ("a.paf.ZST", "paf"),
         ("a.gz", "tsv"), ("1.paf.shard", "paf"), ("1.shard", "tsv"),
@@ -89,12 +91,12 @@ def test_a_pipe_has_no_suffix(tmp_path):
     assert format_for_path("pairs", tmp_path / "a.docx") == "tsv" and suffix_of(tmp_path / "a.docx") == ""
 
 
-@pytest.mark.parametrize("path", ["a.docx", "a.m8", "a.docx.gz", "a.tsv.zip", "x.y/a.b"])
+@pytest.mark.parametrize("path", ["a.docx", "a.xlsx", "a.docx.gz", "a.tsv.zip", "x.y/a.b"])
 def test_unknown_suffixes(path):
     with pytest.raises(UsageError) as caught:
         format_for_path("pairs", path)
     text = str(caught.value)
-    assert text.startswith(f"{path}: no format has the suffix ") and " .paf .parquet " in text and ".zst" in text
+    assert text.startswith(f"{path}: no format has the suffix ") and ".paf .parquet " in text and ".zst" in text
     assert caught.value.exit_code == 2
 
 
@@ -139,7 +141,8 @@ def test_a_restored_writer_makes_the_same_file(any_table, name):
     writer = pairs_writer(name, HEADER, context_for(table))
     again = restore(json.loads(json.dumps(writer.describe())))
     assert (again.name, again.kind, again.is_binary, again.needs_all) == (
-        name, "pairs", name in ("arrow", "bam", "feather", "html", "parquet"), name in ("bam", "html", "matrix", "sam"),
+        name, "pairs", name in ("arrow", "arrows", "bam", "feather", "html", "parquet"),
+        name in ("bam", "html", "matrix", "sam"),
     )  # fmt: skip
     parts = parts_of(writer, table, (1, 5))
     files = io.BytesIO(), io.BytesIO()
@@ -189,7 +192,9 @@ def test_layouts_of_a_matrix_that_are_text(any_table):
         {"context": {"targets": {"names": ["\ud800"], "lengths": [1]}}},
         {"context": {"targets": {"names": ["a"], "lengths": [[1]]}}},
         {"context": {"report": "deep"}}, {"context": {"gap": 3}}, {"context": {"both_strands": "yes"}},
-        {"context": {"matrix_layout": ["tsv"]}},
+        {"context": {"matrix_layout": ["tsv"]}}, {"context": {"columns": []}}, {"context": {"columns": ["quary"]}},
+        {"context": {"columns": "query"}}, {"context": {"columns": [["query"]]}},
+        {"header": {"version": "1", "command": "", "parameters": {}, "has_comments": 1}},
     ],
 )  # fmt: skip
 def test_damaged_descriptions(any_table, change):

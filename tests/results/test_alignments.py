@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formats.tables import matrix_for, random_table, reduced
 
-from tropalign.formats import gapped
+from tropalign.results import gapped
 from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate, empty_table
 from tropalign.results.columns import COLUMNS
@@ -72,7 +72,16 @@ def test_the_list_of_columns_is_that_of_the_table(any_table):
     """A column is a field of the table, a cell of the alignment and a line of COLUMNS."""
     kept = [column.name for column in COLUMNS if not column.is_derived]
     names = [field.name for field in fields(AlignmentTable)]
-    others = {"queries", "targets", "depth", "query_index", "target_index", "cigar_ops", "cigar_offsets"}
+    others = {
+        "queries",
+        "targets",
+        "depth",
+        "query_index",
+        "target_index",
+        "cigar_ops",
+        "cigar_offsets",
+        "significance",
+    }
     assert set(kept) == set(names) - others
     for column in COLUMNS:
         values = getattr(any_table, column.name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import (
     Choices,
+    add_comments_option,
     add_memory_option,
     add_output_options,
     command_line,
@@ -61,6 +62,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     _add_fit_options(parser.add_argument_group("training"))
     group = parser.add_argument_group("output and resources")
     add_output_options(group)
+    add_comments_option(group)
     group.add_argument(
         "-f", "--format", choices=format_names("segments"), help="(default: by the suffix of -o, else tsv)"
     )
@@ -181,7 +183,7 @@ def _outputs(options: argparse.Namespace, model: HMM) -> list[Output]:
 
     name = options.format or format_for_path("segments", options.output)
     words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}
-    header = Header(__version__, command_line(options.parser, options), words)
+    header = Header(__version__, command_line(options.parser, options), words, has_comments=not options.no_comments)
     wanted = [("segments", "segments", options.output, name)]
     if options.plot is not None:
         wanted.append(("plot", "tracks", options.plot, format_for_path("tracks", options.plot)))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import math
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_run_options, command_line, started, whole
+from tropalign.cli.options import add_run_options, command_line, number, positive, started, whole
 from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names
 
@@ -36,25 +35,6 @@ QUERY_KINDS = ("auto", "models", "alignment", "sequences")
 ITERATED_E = 0.001
 #: Letters of a line of text that HMMER takes at least.
 LEAST_WIDTH = 120
-
-
-def number(text: str) -> float:
-    """A number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number")
-    return value
-
-
-def positive(text: str) -> float:
-    """A number above 0."""
-    value = number(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not above 0")
-    return value
 
 
 def p_value(text: str) -> float:
@@ -252,7 +232,9 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     n_targets = None if outline is None else len((sequences if orientation == "search" else models).lengths)
     context = context_of(orientation, n_targets, thresholds, search_options, **_shown(options))
     settled = None if wanted.format == "text" else wanted.format  # the default is not said
-    header = Header(__version__, command_line(options.parser, options, format=settled), {})
+    header = Header(
+        __version__, command_line(options.parser, options, format=settled), {}, has_comments=not options.no_comments
+    )
     outputs = outputs_of(wanted, header, context, options.shard is not None)
     cost_cells = sum(tile.cost_cells for tile in outline or ())
     # What takes a moment is not kept: hashing and writing would take longer than to repeat it.

@@ -254,7 +254,12 @@ def _outputs(options: argparse.Namespace, method: MsaOptions | ClustalwOptions) 
 
     name = options.format or format_for_path("aligned", options.output)
     settled = None if name == "fasta" else name
-    header = Header(__version__, command_line(options.parser, options, format=settled), method.parameters())
+    header = Header(
+        __version__,
+        command_line(options.parser, options, format=settled),
+        method.parameters(),
+        has_comments=not options.no_comments,
+    )
     wanted = [("alignment", "aligned", options.output, name)]
     if options.confidence is not None:
         wanted.append(

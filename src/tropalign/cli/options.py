@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +20,8 @@ from tropalign.machine.numbers import MOST_THREADS
 if TYPE_CHECKING:
     from tropalign.execution.progress import Show
 
-#: Options that change how and where a run works, and never what it writes.
-RUN_OPTIONS = ("output", "threads", "memory", "device", "shard", "quiet", "dry_run")
+#: Options that change how and where a run works, and no result that it writes.
+RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "shard", "quiet", "dry_run")
 
 #: What numbers of options may be at most: kernels compute with 32 bits.
 MOST = 2**31 - 1
@@ -101,10 +102,38 @@ def fraction(text: str) -> float:
     return value
 
 
+def number(text: str) -> float:
+    """A number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+    return value
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    value = number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not above 0")
+    return value
+
+
 def add_output_options(group: Any) -> None:
     """Where to write, and quiet."""
     group.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; - (default) is stdout")
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings")
+
+
+def add_comments_option(group: Any) -> None:
+    """Whether tables begin with lines of comments."""
+    group.add_argument(
+        "--no-comments",
+        action="store_true",
+        help="no lines of comments (#) before tables: for readers that know none, or names with a #",
+    )
 
 
 def add_device_options(group: Any) -> None:
@@ -138,9 +167,10 @@ def add_memory_option(group: Any) -> None:
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """RUN_OPTIONS: output, threads, memory, device, shard, quiet and dry run."""
+    """RUN_OPTIONS: output, comments, threads, memory, device, shard, quiet and dry run."""
     group = parser.add_argument_group("output and resources")
     add_output_options(group)
+    add_comments_option(group)
     add_device_options(group)
     add_memory_option(group)
     group.add_argument(

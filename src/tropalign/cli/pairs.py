@@ -6,7 +6,17 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import Choices, add_run_options, command_line, decimal, fraction, started, whole
+from tropalign.cli.options import (
+    Choices,
+    add_run_options,
+    command_line,
+    decimal,
+    fraction,
+    number,
+    positive,
+    started,
+    whole,
+)
 from tropalign.cli.pair_options import (
     OPTIONS,
     add_alignment_options,
@@ -49,6 +59,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     add_alignment_options(parser.add_argument_group("alignment"))
     add_translation_options(parser.add_argument_group("translation"))
     _add_selection_options(parser.add_argument_group("which pairs, and what of them"))
+    _add_format_options(parser.add_argument_group("format"))
     add_run_options(parser)
     parser.set_defaults(run=run, parser=parser)
 
@@ -57,8 +68,8 @@ def _add_selection_options(group: Any) -> None:
     group.add_argument(
         "--report",
         choices=Choices(OPTIONS, "REPORTS"),
-        default="alignment",
-        help="scores, with start and end, or whole alignments (default); only what is asked for is computed",
+        help="scores, with start and end, or whole alignments (default; with --columns as they need it); only what "
+        "is asked for is computed",
     )
     group.add_argument("--pairs", metavar="FILE", help="only the pairs in this file, two names per line")
     group.add_argument("--top", type=whole(1), metavar="K", help="the K best targets of each query")
@@ -72,7 +83,33 @@ def _add_selection_options(group: Any) -> None:
         metavar="F",
         help="only alignments with at least this fraction of the longer sequence's residues beside a residue",
     )
+    for side in ("query", "target"):
+        group.add_argument(
+            f"--min-{side}-coverage", type=fraction, metavar="F", help=f"the same of the {side}'s residues"
+        )
+    group.add_argument(
+        "--max-evalue", type=positive, metavar="E", help="only local alignments with at most this E-value"
+    )
+    group.add_argument(
+        "--min-bits", type=number, metavar="N", help="only local alignments with a score of at least so many bits"
+    )
+    group.add_argument(
+        "--db-size",
+        type=whole(1),
+        metavar="N",
+        help="residues of all targets that E-values reckon with (default: those of B, without B of A)",
+    )
+
+
+def _add_format_options(group: Any) -> None:
     group.add_argument("-f", "--format", choices=format_names("pairs"), help="default: by the suffix of -o, else tsv")
+    group.add_argument(
+        "--columns",
+        action=_ColumnsAction,
+        metavar="LIST",
+        help="columns of tsv, csv, m8, jsonl, arrow, arrows, feather and parquet, such as query,target,evalue; "
+        "--columns help lists them",
+    )
     group.add_argument(
         "--html", metavar="FILE", help="a report for the browser beside the output: table, map with tree, alignments"
     )
@@ -87,6 +124,20 @@ def _add_selection_options(group: Any) -> None:
         choices=("tsv", "phylip", "npz"),
         help="of --format matrix (default: by the suffix, else tsv)",
     )
+
+
+class _ColumnsAction(argparse.Action):
+    """Takes a list of columns; ``help`` prints what there is, and ends."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if values == "help":
+            from tropalign.formats.shown_columns import columns_text
+
+            print(columns_text(), end="")
+            parser.exit()
+        setattr(namespace, self.dest, values)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -116,7 +167,7 @@ def run(options: argparse.Namespace) -> None:
         _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
     pair_options = _pair_options(options, asked.report, queries.alphabet)
-    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, form.column_bytes)
+    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, asked.column_bytes)
     context, header = _context(options, asked, task), _header(options, asked, task)
     outputs = [Output("alignments", options.output, _writer(options, asked, header, context))]
     outputs += outputs_beside(_beside(options), header, context)
@@ -138,12 +189,15 @@ def run(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be written: the format, and the report and values that follow from it and the options."""
+    """What is to be written: the format, and the report, columns and values that follow from it and the options."""
 
     format: str
     report: str
-    matrix_values: str
-    matrix_layout: str
+    columns: tuple[str, ...] | None = None
+    column_bytes: float = 0.0
+    shows_significance: bool = False
+    matrix_values: str = "score"
+    matrix_layout: str = "tsv"
 
 
 def _asked(options: argparse.Namespace) -> _Asked:
@@ -171,20 +225,59 @@ def _asked(options: argparse.Namespace) -> _Asked:
         return _asked_matrix(options)
     if options.matrix_values or options.matrix_layout:
         refuse("--matrix-values and --matrix-layout belong to --format matrix")
-    return _Asked(name, options.report, "score", "tsv")
+    if name == "arrow" and options.output == "-":
+        name = "arrows"  # an Arrow file is read from its end, which a pipe does not have
+    return _asked_table(options, name)
+
+
+def _asked_table(options: argparse.Namespace, name: str) -> _Asked:
+    """The columns to show, and the report that has all of them and what filters ask about."""
+    from tropalign.formats.registry import format_of
+    from tropalign.formats.shown_columns import shown_columns
+    from tropalign.pairwise.options import MODES, REPORTS, SHARES
+
+    refuse = options.parser.error
+    form = format_of("pairs", name)
+    if options.columns is not None and not form.takes_columns:
+        refuse(f"--columns belongs to tables, and format {name} is none: choose tsv, csv, m8, jsonl or another table")
+    shown = shown_columns(options.columns, form)
+    if not shown.names:
+        return _Asked(name, options.report or "alignment", column_bytes=form.column_bytes)
+    is_local = MODES[options.mode].is_local
+    columns = None if options.columns is None else shown.names
+    if columns and shown.have_significance and not is_local:
+        refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
+    filtered = options.html is not None or any(getattr(options, share) is not None for share in SHARES)
+    least = "alignment" if filtered else shown.depth
+    report = options.report or least
+    if REPORTS.index(report) < REPORTS.index(least):
+        refuse(f"--report {report} does not have all that is asked for: leave it out")
+    return _Asked(
+        name,
+        report if filtered else least,  # more is computed for nobody
+        columns,
+        column_bytes=form.column_bytes + shown.letters,
+        shows_significance=is_local and shown.have_significance,
+    )
 
 
 def _asked_matrix(options: argparse.Namespace) -> _Asked:
     refuse = options.parser.error
-    for name in ("top", "min_score", "min_identity", "min_coverage", "pairs"):
+    from tropalign.pairwise.options import SHARES
+
+    for name in ("top", "min_score", *SHARES, "max_evalue", "min_bits", "pairs"):
         if getattr(options, name) is not None:
             refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
+    for name in ("columns", "db_size"):
+        if getattr(options, name) is not None:
+            refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
     by_suffix = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(suffix_of(options.output), "tsv")
     layout = options.matrix_layout or by_suffix
     values = options.matrix_values or ("distance" if layout == "phylip" else "score")
     if layout == "phylip" and (options.targets is not None or values != "distance"):
         refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
-    return _Asked("matrix", "score" if values == "score" else "alignment", values, layout)
+    report = "score" if values == "score" else "alignment"
+    return _Asked("matrix", report, matrix_values=values, matrix_layout=layout)
 
 
 def _bytes_beside(options: argparse.Namespace, asked: _Asked, n_queries: int, n_targets: int) -> int:
@@ -226,6 +319,7 @@ def _context(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Pai
         both_strands=options.strand == "both",
         decimal_scores=task.options.whole.scale > 1,
         is_triangle=task.is_triangle,
+        columns=asked.columns,
         matrix_values=asked.matrix_values,
         matrix_layout=asked.matrix_layout,
         substitution=task.options.matrix,
@@ -237,9 +331,20 @@ def _header(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Head
     from tropalign import __version__
     from tropalign.formats.header import Header
 
-    of_matrix = {"matrix_values": asked.matrix_values, "matrix_layout": asked.matrix_layout, "report": asked.report}
-    settled = {"format": asked.format, **(of_matrix if asked.format == "matrix" else {})}
-    return Header(__version__, command_line(options.parser, options, **settled), task.parameters)
+    settled: dict[str, str | None] = {"format": asked.format, "report": asked.report, "columns": None}
+    if asked.report == "alignment" or asked.columns:  # the default is not said, nor what follows from columns
+        settled["report"] = None
+    if asked.columns:
+        settled["columns"] = ",".join(asked.columns)
+    if asked.format == "matrix":
+        settled |= {"matrix_values": asked.matrix_values, "matrix_layout": asked.matrix_layout}
+    words = task.parameters
+    if asked.shows_significance and task.significance is not None:
+        words["statistics"] = str(task.significance.statistics)
+        words["search_space"] = f"{task.significance.n_residues} residues, {task.significance.n_sequences} targets"
+    return Header(
+        __version__, command_line(options.parser, options, **settled), words, has_comments=not options.no_comments
+    )
 
 
 def _writer(options: argparse.Namespace, asked: _Asked, header: Header, context: PairsContext) -> Writer:
@@ -259,6 +364,8 @@ def _parameters(asked: _Asked, task: PairsTask, beside: dict[str, str]) -> dict[
     words = {"version": __version__, "format": asked.format, **task.parameters}
     if asked.format == "matrix":
         words |= {"matrix_values": asked.matrix_values}
+    if asked.columns is not None:
+        words["columns"] = ",".join(asked.columns)
     if beside:
         words["beside"] = ", ".join(beside)
     words["queries"] = _summary(task.queries)
@@ -288,4 +395,9 @@ def _pair_options(options: argparse.Namespace, report: str, alphabet: Alphabet) 
         min_score=options.min_score,
         min_identity=options.min_identity,
         min_coverage=options.min_coverage,
+        min_query_coverage=options.min_query_coverage,
+        min_target_coverage=options.min_target_coverage,
+        max_evalue=options.max_evalue,
+        min_bits=options.min_bits,
+        db_size=options.db_size,
     )

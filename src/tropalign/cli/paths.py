@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import (
+    add_comments_option,
     add_device_options,
     add_memory_option,
     add_output_options,
@@ -70,6 +71,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     resources = parser.add_argument_group("output and resources")
     add_output_options(resources)
+    add_comments_option(resources)
     add_device_options(resources)
     add_memory_option(resources)
     parser.set_defaults(run=run, parser=parser, shard=None)
@@ -191,7 +193,7 @@ def _writer(options: argparse.Namespace, name: str, graph: Graph | DenseGraph, c
         "weights": str(graph.weights.dtype),
     }
     command = command_line(options.parser, options, format=None if name == "tsv" else name)
-    writer = paths_writer(name, Header(__version__, command, parameters), context)
+    writer = paths_writer(name, Header(__version__, command, parameters, has_comments=not options.no_comments), context)
     if writer.is_binary:
         check_terminal(name, options.output)
     return writer

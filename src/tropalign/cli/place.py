@@ -158,7 +158,9 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
     memory_bytes = left_for_job(allowed, package.held_bytes())
     task, found, devices = _task(options, package, memory_bytes)
     settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not said
-    header = Header(__version__, command_line(options.parser, options, format=settled), {})
+    header = Header(
+        __version__, command_line(options.parser, options, format=settled), {}, has_comments=not options.no_comments
+    )
     outputs = outputs_of(package, header, wanted, options.shard is not None, lineages)
     parameters = {} if found is None else run_parameters(task, found, outputs, wanted.insertions, __version__, lineages)
     placing = Run(

@@ -9,22 +9,26 @@ import io
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
-from tropalign.results.alignments import AlignmentTable, arrays_of, concatenate, empty_table
-from tropalign.sequences import PROTEIN, SequenceBatch
+from tropalign.formats.shown_columns import names_of
+from tropalign.results import ragged
+from tropalign.results.alignments import AlignmentTable
+from tropalign.results.catalogue import types_of
+from tropalign.results.export import Flat, arrow_batch, flat_columns, no_rows
 
 #: Rows of a batch, a row group of Parquet.
 BATCH_ROWS = 1 << 16
 #: What importing pyarrow takes.
 PYARROW_BYTES = 72 << 20
 #: What the schema and the rows are made of.
-ASSEMBLED_WITH = ("queries", "targets", "report", "both_strands", "decimal_scores")
+ASSEMBLED_WITH = ("report", "both_strands", "decimal_scores", "columns")
 
 
 def require_pyarrow() -> None:
@@ -33,53 +37,104 @@ def require_pyarrow() -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise InputError(
-            "Parquet and Feather need pyarrow: pip install 'tropalign[parquet]', or choose another --format"
+            "Parquet and Arrow files need pyarrow: pip install 'tropalign[parquet]', or choose another format (arrows)"
         ) from None
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The table itself, as .npz."""
+    """The columns as .npz: numbers as they are, of text the letters and, under the same name and ``:``, the offsets."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, values in flat_columns(table, names_of(context)).items():
+        if isinstance(values, tuple):
+            arrays[name], arrays[f"{name}:"] = values
+        else:
+            arrays[name] = values
     sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays_of(table))
+    np.savez(sink, allow_pickle=False, **arrays)
     return sink.getvalue()
 
 
-def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[AlignmentTable]:
-    """The rows of all parts in tables of BATCH_ROWS, the last one shorter."""
-    waiting: list[AlignmentTable] = []
+def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[dict[str, Flat]]:
+    """The rows of all parts in batches of BATCH_ROWS, the last one shorter."""
+    types = types_of(names_of(context), context.decimal_scores)
+    waiting: list[dict[str, Flat]] = []
+    n_waiting = 0
     for part in parts:
-        waiting.append(_decoded(part, context))
-        n_rows = sum(map(len, waiting))
-        if n_rows < BATCH_ROWS:
+        waiting.append(_decoded(part, types))
+        n_waiting += _n_rows(waiting[-1])
+        if n_waiting < BATCH_ROWS:
             continue
-        whole, n_left = concatenate(waiting), n_rows % BATCH_ROWS
-        for end in range(BATCH_ROWS, n_rows + 1, BATCH_ROWS):
-            yield whole.slice(end - BATCH_ROWS, end)
-        waiting = [whole.slice(n_rows - n_left, n_rows)]
-    if sum(map(len, waiting)):
-        yield concatenate(waiting)
+        whole, n_left = _joined(waiting), n_waiting % BATCH_ROWS
+        for end in range(BATCH_ROWS, n_waiting + 1, BATCH_ROWS):
+            yield _slice(whole, end - BATCH_ROWS, end)
+        waiting, n_waiting = [_slice(whole, n_waiting - n_left, n_waiting)], n_left
+    if n_waiting:
+        yield _joined(waiting)
 
 
-def _decoded(part: bytes, context: PairsContext) -> AlignmentTable:
-    queries, targets = cast("SequenceBatch", context.queries), cast("SequenceBatch", context.targets)
+def _n_rows(columns: dict[str, Flat]) -> int:
+    first = next(iter(columns.values()))
+    return len(first[1]) - 1 if isinstance(first, tuple) else len(first)
+
+
+def _joined(pieces: list[dict[str, Flat]]) -> dict[str, Flat]:
+    """The rows of several, one after another."""
+    joined: dict[str, Flat] = {}
+    for name in pieces[0]:
+        values: list[Any] = [piece[name] for piece in pieces]
+        if isinstance(values[0], tuple):
+            letters, offsets = zip(*values, strict=True)
+            joined[name] = (np.concatenate(letters), ragged.joined(list(offsets)))
+        else:
+            joined[name] = np.concatenate(values)
+    return joined
+
+
+def _slice(columns: dict[str, Flat], begin: int, end: int) -> dict[str, Flat]:
+    """Rows [begin, end)."""
+    rows: dict[str, Flat] = {}
+    for name, values in columns.items():
+        if isinstance(values, tuple):
+            letters, offsets = values
+            own = offsets[begin : end + 1]
+            rows[name] = (letters[own[0] : own[-1]], own - own[0])
+        else:
+            rows[name] = values[begin:end]
+    return rows
+
+
+def _decoded(part: bytes, types: dict[str, type]) -> dict[str, Flat]:
+    """The columns of a part. Raises InputError where it is damaged, as a shard may be that was sent around."""
     try:
         with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
-            return AlignmentTable(queries, targets, context.report, **arrays)
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile):
+            columns = {name: _column(arrays, name, dtype) for name, dtype in types.items()}
+        if len({_n_rows({name: values}) for name, values in columns.items()}) != 1:
+            raise ValueError("columns of several lengths")
+    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile):
         raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+    return columns
 
 
-def without_rows(context: PairsContext) -> AlignmentTable:
-    """A table with the columns of this context, for the schema."""
-    none = SequenceBatch(np.zeros(0, np.uint8), np.zeros(1, np.int64), (), PROTEIN, np.zeros(0, np.uint8))
-    return empty_table(none, none, context.report, context.both_strands, context.decimal_scores)
+def _column(arrays: Any, name: str, dtype: type) -> Flat:
+    values = arrays[name]
+    if values.ndim != 1 or values.dtype != (np.uint8 if dtype is str else dtype):
+        raise ValueError(f"{name} has another type")
+    if dtype is not str:
+        return np.asarray(values)
+    offsets = arrays[f"{name}:"]
+    if offsets.dtype != np.int64 or offsets.ndim != 1 or not len(offsets):
+        raise ValueError(f"{name} has other offsets")
+    ragged.check_offsets(offsets, name, values, name)
+    return values, offsets
 
 
 def pyarrow_schema(header: Header, context: PairsContext) -> Any:
-    """The same as pyarrow's schema, with the header as metadata."""
+    """The schema of the columns as pyarrow has it, with the header as metadata."""
     import pyarrow as pa
 
-    return pa.RecordBatchReader.from_stream(without_rows(context)).schema.with_metadata(header.notes())
+    return pa.schema(arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema).with_metadata(
+        header.notes()
+    )
 
 
 class _Sink(io.RawIOBase):
@@ -117,12 +172,22 @@ def stream_to(out: IO[bytes]) -> Iterator[Any]:
 
 def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
     """One IPC stream of all rows; the schema's metadata says how it was made."""
-    import nanoarrow as na
     from nanoarrow.c_array_stream import CArrayStream
 
-    plain = na.c_array_stream(without_rows(context)).get_schema()
+    plain = arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema
     schema = plain.modify(metadata={key.encode(): value.encode() for key, value in header.notes().items()})
     with stream_to(out) as stream:
         stream.write_stream(CArrayStream.from_c_arrays([], schema, validate=False))
-        for table in batches(parts, context):
-            stream.write_stream(table, write_schema=False)
+        for columns in batches(parts, context):
+            batch = arrow_batch(columns)
+            stream.write_stream(CArrayStream.from_c_arrays([batch], batch.schema, validate=False), write_schema=False)
+
+
+def write_file(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
+    """The same rows as an IPC file: the batches, then the footer that says where each lies."""
+    import pyarrow as pa
+
+    schema = pyarrow_schema(header, context)
+    with pa.ipc.new_file(out, schema) as writer:
+        for columns in batches(parts, context):
+            writer.write_batch(pa.record_batch(arrow_batch(columns)).replace_schema_metadata(schema.metadata))

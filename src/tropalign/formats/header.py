@@ -18,6 +18,7 @@ class Header:
     version: str
     command: str
     parameters: dict[str, str]
+    has_comments: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "version", _utf8(self.version))
@@ -26,8 +27,8 @@ class Header:
         object.__setattr__(self, "parameters", cleaned)
 
     def comment_lines(self, mark: str = "# ") -> list[str]:
-        """Version, command, then the parameters by name; each on one line."""
-        return [mark + line for line in (f"tropalign {self.version}", *self.description_lines())]
+        """Version, command, then the parameters by name, each on one line; none where comments are left out."""
+        return [mark + line for line in (f"tropalign {self.version}", *self.description_lines()) if self.has_comments]
 
     def description_lines(self) -> list[str]:
         """The command, then the parameters by name; each on one line."""
@@ -47,10 +48,13 @@ class Header:
     def restore(cls, entries: Any) -> Header:
         """From JSON. Raises ValueError, KeyError or TypeError when it is no header."""
         version, command, parameters = (entries[name] for name in ("version", "command", "parameters"))
+        has_comments = entries.get("has_comments", True)
         words = [version, command, *parameters.keys(), *parameters.values()]
         if not all(isinstance(word, str) for word in words):
             raise TypeError("a header holds text")
-        return cls(version, command, parameters)
+        if not isinstance(has_comments, bool):
+            raise TypeError("comments are there or not")
+        return cls(version, command, parameters, has_comments)
 
 
 def one_line(text: str) -> str:

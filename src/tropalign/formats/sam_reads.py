@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import TropalignWarning
-from tropalign.formats.gapped import aligned_queries
 from tropalign.results.alignments import AlignmentTable
+from tropalign.results.gapped import aligned_queries
 from tropalign.results.rows import Column
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import byte_counts

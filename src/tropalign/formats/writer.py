@@ -108,6 +108,8 @@ class Format(Generic[C]):
         Memory that the package takes which writes it.
     suffixes_with
         Ends of the file names that promise what is written with a context, where these are not `suffixes`.
+    takes_columns, own_columns
+        Of pairs: it shows the columns that are chosen, and which ones where none are; none: those of the report.
     shows_confidence
         Of multiple alignments: it shows their confidence, which is computed only where it is shown.
     wants_qualities
@@ -128,6 +130,8 @@ class Format(Generic[C]):
     column_bytes: float = 0.0
     package_bytes: int = 0
     suffixes_with: Callable[[C], tuple[str, ...]] | None = None
+    takes_columns: bool = False
+    own_columns: tuple[str, ...] = ()
     shows_confidence: bool = False
     wants_qualities: bool = False
     require: Callable[[], None] = lambda: None

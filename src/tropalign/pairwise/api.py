@@ -16,7 +16,8 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.pairwise import single
-from tropalign.pairwise.options import FREE_ENDS, PairOptions, check_same_alphabet
+from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions, check_same_alphabet
+from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate
@@ -56,6 +57,11 @@ def align_all(
     min_score: int | None = None,
     min_identity: float | None = None,
     min_coverage: float | None = None,
+    min_query_coverage: float | None = None,
+    min_target_coverage: float | None = None,
+    max_evalue: float | None = None,
+    min_bits: float | None = None,
+    db_size: int | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
@@ -94,6 +100,12 @@ def align_all(
     min_score, min_identity, min_coverage
         Only rows with at least this score, this fraction of identical columns, or this fraction of the longer
         sequence's residues beside a residue (not a gap).
+    min_query_coverage, min_target_coverage
+        The same of the query's and of the target's residues.
+    max_evalue, min_bits
+        Only local alignments with at most this E-value, at least so many bits.
+    db_size
+        How many residues E-values take all targets to have, whose number stays; as many as they have by default.
     n_threads
         0: as many as the process may use; at most 1024.
     memory_bytes
@@ -132,8 +144,24 @@ def align_all(
     if others is not None:
         check_same_alphabet(batch, others)
     matrix, gap = default_scoring(batch.alphabet, matrix, gap)
-    kept = {"top": top, "min_score": min_score, "min_identity": min_identity, "min_coverage": min_coverage}
-    options = PairOptions(matrix, gap, mode, report, free_ends, strand, **kept, end_gap=end_gap)  # type: ignore[arg-type]
+    options = PairOptions(
+        matrix,
+        gap,
+        mode,
+        report,
+        free_ends,  # type: ignore[arg-type]
+        strand,
+        top,
+        min_score,
+        min_identity,
+        min_coverage,
+        min_query_coverage,
+        min_target_coverage,
+        max_evalue,
+        min_bits,
+        db_size,
+        end_gap,
+    )
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
     task = PairsTask(batch, others, options, pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(device)
@@ -293,7 +321,12 @@ def align_many(
         if columns is not None:
             if progress is not None:
                 progress(len(given))
-            return AlignmentTable(batch, others, report, query_index, target_index, **columns)
+            significance = None
+            if MODES[mode].is_local:
+                residues, scoring = int(others.offsets[-1]), default_scoring(batch.alphabet, matrix, gap)
+                significance = Significance(scoring, residues, len(others))
+            places = (query_index, target_index)
+            return AlignmentTable(batch, others, report, *places, significance=significance, **columns)
     tables = align_all(
         batch,
         others,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 FREE_ENDS = ("query-start", "query-end", "target-start", "target-end")
 REPORTS = ("score", "ends", "alignment")
 STRANDS = ("plus", "both")
+#: Options that leave alignments out by a share of their columns or residues.
+SHARES = ("min_identity", "min_coverage", "min_query_coverage", "min_target_coverage")
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,12 @@ class PairOptions:
     min_score, min_identity, min_coverage
         Only rows with at least this score, this fraction of identical columns, or this fraction of the longer
         sequence's residues beside a residue.
+    min_query_coverage, min_target_coverage
+        The same of the query's and of the target's residues.
+    max_evalue, min_bits
+        Local alignments only: those with at most this E-value, at least so many bits.
+    db_size
+        How many residues E-values take all targets to have; as many as they have by default.
     end_gap
         What a gap before the first or after the last residue of its sequence costs, where that end is not free; as
         `gap` by default. Not in local mode, which has none.
@@ -99,6 +108,11 @@ class PairOptions:
     min_score: float | None = None
     min_identity: float | None = None
     min_coverage: float | None = None
+    min_query_coverage: float | None = None
+    min_target_coverage: float | None = None
+    max_evalue: float | None = None
+    min_bits: float | None = None
+    db_size: int | None = None
     end_gap: Gap | None = None
 
     def __post_init__(self) -> None:
@@ -136,8 +150,9 @@ class PairOptions:
             object.__setattr__(self, "min_score", decimal_number("min-score", self.min_score))
         if self.top is not None and self.top < 1:
             raise UsageError(f"top {self.top}: at least one target per query has to be kept")
-        self._check_share("min-identity", self.min_identity)
-        self._check_share("min-coverage", self.min_coverage)
+        for name in SHARES:
+            self._check_share(name.replace("_", "-"), getattr(self, name))
+        self._check_significance()
 
     def _check_share(self, name: str, share: Any) -> None:
         if share is None:
@@ -146,6 +161,20 @@ class PairOptions:
             raise UsageError(f"{name} {share!r} is no fraction between 0 and 1")
         if self.report != "alignment":
             raise UsageError(f"{name} needs report 'alignment'")
+
+    def _check_significance(self) -> None:
+        if self.db_size is not None:
+            object.__setattr__(self, "db_size", whole_number("db-size", self.db_size))
+        for name in ("max_evalue", "min_bits", "db_size"):
+            value, word = getattr(self, name), name.replace("_", "-")
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float | Real) or not isfinite(value):
+                raise UsageError(f"{word} {value!r} is no number")
+            if name != "min_bits" and value <= 0:
+                raise UsageError(f"{word} {value}: give a number above 0")
+            if not self.is_local:
+                raise UsageError(f"{word} is of local alignments, which alone have E-values and bits: use mode local")
 
     @cached_property
     def whole(self) -> WholeScoring:
@@ -206,7 +235,7 @@ class PairOptions:
             words["end_gap_cost"] = self.end_gap.formula
         if self.strand != "plus":
             words["strand"] = self.strand
-        for name in ("top", "min_score", "min_identity", "min_coverage"):
+        for name in ("top", "min_score", *SHARES, "max_evalue", "min_bits", "db_size"):
             if getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))
         return words

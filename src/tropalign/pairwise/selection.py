@@ -44,11 +44,12 @@ def best_targets(
     span: tuple[int, int],
     skips_self: bool,
     options: PairOptions,
+    least_scores: Index | None,
     n_threads: int,
     memory_bytes: int,
     progress: Progress | None,
 ) -> dict[str, Any]:
-    """The best ``options.top`` targets of some queries that score at least ``options.min_score``.
+    """The best ``options.top`` targets of some queries, of those that reach the query's least score.
 
     Parameters
     ----------
@@ -58,6 +59,8 @@ def best_targets(
         The first query and the one after the last.
     skips_self
         Queries and targets are one set, of which no sequence is paired with itself.
+    least_scores : int64, shape (n_queries,)
+        None: any score will do.
 
     Returns
     -------
@@ -68,8 +71,8 @@ def best_targets(
     from tropalign import _native
 
     limits = np.iinfo(np.int32)
-    whole = options.whole
-    least = limits.min if whole.min_score is None else min(max(whole.min_score, limits.min), limits.max)
+    # Native code has one least score for all queries; rows of queries that ask for more are left out behind it.
+    least = limits.min if least_scores is None else int(least_scores[span[0] : span[1]].min(initial=limits.max))
     found: dict[str, Any] = _native.best_targets(
         queries.codes,
         queries.offsets,
@@ -80,15 +83,18 @@ def best_targets(
         skips_self,
         min(options.top or len(targets), len(targets)),
         least,
-        whole.scores,
-        whole.gap_open,
-        whole.gap_extend,
+        options.whole.scores,
+        options.whole.gap_open,
+        options.whole.gap_extend,
         options.recurrence,
         options.freed(),
         n_threads,
         memory_bytes,
         progress,
     )
+    if least_scores is not None:
+        keep = found["score"] >= least_scores[found["query"]]
+        found = {name: values[keep] for name, values in found.items()}
     return found
 
 
@@ -101,20 +107,27 @@ class Bounds:
         Targets may be the queries.
     options
         Those that say which pairs are kept.
+    least_scores : int64, shape (n_queries,)
+        What a pair of each query has to score; None: any score will do.
     sample
         Some of the pairs, as query and target indices: a bound that lets almost all of them pass is not asked again.
     """
 
     def __init__(
-        self, queries: SequenceBatch, targets: SequenceBatch, options: PairOptions, sample: tuple[Index, Index]
+        self,
+        queries: SequenceBatch,
+        targets: SequenceBatch,
+        options: PairOptions,
+        least_scores: Index | None,
+        sample: tuple[Index, Index],
     ) -> None:
-        self._queries, self._targets, self._options = queries, targets, options
+        self._queries, self._targets, self._options, self._least = queries, targets, options, least_scores
         tests: list[Test] = []
         if options.strand == "plus":
             # The best of a query are chosen by score alone, and only then by identity and coverage.
-            if options.min_coverage is not None and options.top is None:
+            if any(share is not None for share in coverages_asked(options).values()) and options.top is None:
                 tests.append(self._coverages)
-            if options.min_score is not None:
+            if least_scores is not None:
                 tests.append(self._scores)
             # A global alignment has no fewer columns than the longer sequence.
             if options.min_identity is not None and options.top is None and _pays_ends(options):
@@ -131,19 +144,19 @@ class Bounds:
     def _scores(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
         from tropalign import _native
 
-        options, whole = self._options, self._options.whole
+        options = self._options
         highest = _native.score_bounds(
             *self._codes,
             query,
             target,
-            whole.scores,
-            whole.gap_open,
-            whole.gap_extend,
+            options.whole.scores,
+            options.whole.gap_open,
+            options.whole.gap_extend,
             options.recurrence,
-            _pays_ends(options) and whole.is_affine,
+            _pays_ends(options) and options.whole.is_affine,
             n_threads,
         )
-        keep: NDArray[np.bool_] = highest >= (whole.min_score or 0)
+        keep: NDArray[np.bool_] = highest >= (0 if self._least is None else self._least[query])
         return keep
 
     def _identities(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
@@ -156,7 +169,10 @@ class Bounds:
 
     def _coverages(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
         lengths = self._queries.lengths[query], self._targets.lengths[target]
-        keep: NDArray[np.bool_] = np.minimum(*lengths) / np.maximum(*lengths) >= (self._options.min_coverage or 0.0)
+        keep = np.ones(len(query), bool)
+        for of, least in coverages_asked(self._options).items():
+            if least is not None:
+                keep &= np.minimum(*lengths) / _covered(of, *lengths) >= least
         return keep
 
     @property
@@ -164,17 +180,36 @@ class Bounds:
         return self._queries.codes, self._queries.offsets, self._targets.codes, self._targets.offsets
 
 
-def coverage(table: AlignmentTable) -> NDArray[np.float64]:
-    """The share of the longer sequence's residues that stand beside a residue, per row of whole alignments.
+def coverages_asked(options: PairOptions) -> dict[str, float | None]:
+    """The least coverage of the longer sequence, of the query and of the target."""
+    return {
+        "longer": options.min_coverage,
+        "query": options.min_query_coverage,
+        "target": options.min_target_coverage,
+    }
+
+
+def _covered(of: str, query: Index, target: Index) -> Index:
+    """The lengths of which a coverage is a share."""
+    return {"longer": np.maximum(query, target), "query": query, "target": target}[of]
+
+
+def coverage(table: AlignmentTable, of: str = "longer") -> NDArray[np.float64]:
+    """The share of a sequence's residues that stand beside a residue, per row of whole alignments.
+
+    Parameters
+    ----------
+    of : {"longer", "query", "target"}
+        Which sequence of a pair.
 
     Returns
     -------
     float64, shape (n_rows,)
     """
-    longer = np.maximum(table.queries.lengths[table.query_index], table.targets.lengths[table.target_index])
     if table.n_columns is None or table.n_gaps is None:
         raise ValueError("only whole alignments have a coverage")
-    share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / longer
+    lengths = _covered(of, table.queries.lengths[table.query_index], table.targets.lengths[table.target_index])
+    share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / lengths
     return share
 
 
@@ -191,15 +226,15 @@ def _pays_ends(options: PairOptions) -> bool:
     return not options.is_local and not any(options.freed())
 
 
-def selected(query: Index, score: NDArray[np.int32], options: PairOptions) -> Index:
-    """Rows to keep by score: at least min_score, and the top of each query; in the order of the rows."""
+def selected(query: Index, score: NDArray[np.int32], least_scores: Index | None, top: int | None) -> Index:
+    """Rows to keep by score: at least that of their query, and the top of each query; in the order of the rows."""
     rows = np.arange(len(query))
-    if options.whole.min_score is not None:
-        rows = rows[score >= options.whole.min_score]
-    if options.top is not None and len(rows):
+    if least_scores is not None:
+        rows = rows[score >= least_scores[query]]
+    if top is not None and len(rows):
         order = np.lexsort((rows, -score[rows].astype(np.int64), query[rows]))
         ordered = query[rows][order]
         begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
         rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.concatenate([begins, [len(order)]])))
-        rows = rows[order[rank < options.top]]  # the best first, query by query
+        rows = rows[order[rank < top]]  # the best first, query by query
     return rows

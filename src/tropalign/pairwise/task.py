@@ -21,9 +21,18 @@ from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
 from tropalign.pairwise import selection
-from tropalign.pairwise.options import PairOptions, checked_pairs
+from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
-from tropalign.pairwise.selection import Bounds, best_targets, coverage, selected, some_pairs, suits_groups
+from tropalign.pairwise.selection import (
+    Bounds,
+    best_targets,
+    coverage,
+    coverages_asked,
+    selected,
+    some_pairs,
+    suits_groups,
+)
+from tropalign.pairwise.significance import Significance, least_scores
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.results.columns import COUNT_COLUMNS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
@@ -134,6 +143,8 @@ class PairsTask:
             name = f"{queries.alphabet.name}s"
             raise InputError(f"both strands were asked for, but {name} have one: leave --strand both out")
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
+        self.significance = Significance.of_run(options, self.targets)
+        self._least_scores = least_scores(options, queries, self.significance)
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         # The best targets of a query are found without a list of its pairs, where there are enough of them.
         self._in_groups = options.top is not None and pairs is None and suits_groups(self.targets)
@@ -235,6 +246,7 @@ class PairsTask:
             order.queries(*tile.payload),
             self.skips_self,
             self.options,
+            self._least_scores,
             n_threads,
             self._scratch_bytes,
             progress and partial(_after, progress, 0, tile.n_items),
@@ -265,7 +277,7 @@ class PairsTask:
 
     def _align(self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int) -> AlignmentTable:
         options = self.options
-        if options.top is None and options.min_score is None and self._reverse is None:
+        if options.top is None and self._least_scores is None and self._reverse is None:
             first, last = tile.payload
             query, target = self._within_reach(first, last, n_threads)
             return self._table(_Rows(query, target, options.report, None), engine, progress)
@@ -275,10 +287,10 @@ class PairsTask:
     @cached_property
     def _bounds(self) -> Bounds | None:
         options = self.options
-        asked = (options.min_score, options.min_identity, options.min_coverage)
+        asked = (self._least_scores, *(getattr(options, name) for name in SHARES))
         if all(least is None for least in asked) or not self._order.n:
             return None
-        return Bounds(self.queries, self.targets, options, some_pairs(self._order))
+        return Bounds(self.queries, self.targets, options, self._least_scores, some_pairs(self._order))
 
     def _within_reach(self, begin: int, end: int, n_threads: int) -> tuple[Index, Index]:
         """Query and target indices of the pairs from position `begin` to before `end` that bounds do not exclude."""
@@ -290,27 +302,33 @@ class PairsTask:
     ) -> AlignmentTable:
         """What is reported of the rows that scores leave."""
         if rows.report == "score":
-            given = self.options.whole.given(score)
-            return AlignmentTable(self.queries, self.targets, "score", rows.query, rows.target, given, rows.strand)
+            return self._of_columns(rows, {"score": score})
         return self._table(rows, engine, progress and partial(_repeated, progress, tile.n_items))
 
     def _table(self, rows: _Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
         """The rows aligned; coordinates of the query count on its original strand."""
         found = engine(rows, progress)
         columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]}
-        columns["score"] = self.options.whole.given(columns["score"])
         if rows.strand is not None and rows.report != "score":
             minus = rows.strand < 0
             lengths = self.queries.lengths[rows.query[minus]]
             begin, end = columns["query_start"][minus], columns["query_end"][minus]
             columns["query_start"][minus], columns["query_end"][minus] = lengths - end, lengths - begin
-        places = (rows.query, rows.target)
-        table = AlignmentTable(self.queries, self.targets, rows.report, *places, strand=rows.strand, **columns)
+        table = self._of_columns(rows, columns)
         if self.options.min_identity is not None:
             table = table.take(table.identity >= self.options.min_identity)
-        if self.options.min_coverage is not None:
-            table = table.take(coverage(table) >= self.options.min_coverage)
+        for of, least in coverages_asked(self.options).items():
+            if least is not None:
+                table = table.take(coverage(table, of) >= least)
         return table
+
+    def _of_columns(self, rows: _Rows, columns: dict[str, Any]) -> AlignmentTable:
+        """The table of these rows, the scores in the units of the user."""
+        columns["score"] = self.options.whole.given(columns["score"])
+        batches, places = (self.queries, self.targets), (rows.query, rows.target)
+        return AlignmentTable(
+            *batches, rows.report, *places, strand=rows.strand, significance=self.significance, **columns
+        )
 
     def _scored(
         self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int
@@ -334,7 +352,7 @@ class PairsTask:
                 score = np.maximum(score, other)
             kept.append((query, target, score, strand))
             together = tuple(np.concatenate(columns) for columns in zip(*kept, strict=True))
-            best = selected(together[0], together[2], self.options)
+            best = selected(together[0], together[2], self._least_scores, self.options.top)
             kept = [tuple(column[best] for column in together)]  # type: ignore[list-item]
         query, target, score, strand = kept[0]
         rows = _Rows(query, target, self.options.report, strand if self._reverse is not None else None)

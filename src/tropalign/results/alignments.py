@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, overload
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.results import biopython, display, export, pair_matrix, ragged, rows
 from tropalign.results.alignment import Alignment
+from tropalign.results.catalogue import Significance
 from tropalign.results.cigar import cigar_text
 from tropalign.results.columns import DEPTH_COLUMNS, DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS, output_columns
 from tropalign.sequences import SequenceBatch
@@ -51,6 +52,8 @@ class AlignmentTable:
         X (8) one of both.
     cigar_offsets : int64, shape (n + 1,)
         Row k's operations are ``cigar_ops[cigar_offsets[k]:cigar_offsets[k + 1]]``, along the target's forward strand.
+    significance
+        What makes bits and E-values of the scores; None outside local mode.
 
     Raises
     ------
@@ -81,6 +84,7 @@ class AlignmentTable:
     n_columns: Int32 = _ABSENT
     cigar_ops: NDArray[np.uint32] = _ABSENT
     cigar_offsets: Int64 = _ABSENT
+    significance: Significance | None = None
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
@@ -245,7 +249,7 @@ class AlignmentTable:
             offsets = self.cigar_offsets[begin : end + 1]
             columns["cigar_ops"] = self.cigar_ops[offsets[0] : offsets[-1]]
             columns["cigar_offsets"] = offsets - offsets[0]
-        return AlignmentTable(self.queries, self.targets, self.depth, **columns)
+        return self._of_rows(columns)
 
     def take(self, rows: NDArray[Any]) -> AlignmentTable:
         """The rows at these indices (whole numbers) or where this mask (bool) is true, in that order.
@@ -275,7 +279,11 @@ class AlignmentTable:
         if self.cigar_ops is not None:
             columns["cigar_offsets"], places = ragged.chosen(self.cigar_offsets, rows)
             columns["cigar_ops"] = self.cigar_ops[places]
-        return AlignmentTable(self.queries, self.targets, self.depth, **columns)
+        return self._of_rows(columns)
+
+    def _of_rows(self, columns: dict[str, Any]) -> AlignmentTable:
+        """A table of the same run with these columns."""
+        return AlignmentTable(self.queries, self.targets, self.depth, **columns, significance=self.significance)
 
     def _row_columns(self) -> dict[str, NDArray[Any]]:
         """The columns that are there and have an item per row."""
@@ -299,21 +307,35 @@ class AlignmentTable:
         shown = output_columns(self.depth, self.strand is not None)
         return {str(column.output): getattr(self, column.name) for column in shown}
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Every column by the name that it has in output, as other libraries take them: names, numbers and CIGARs.
+    def columns(self, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
+        """Columns by the names that they have in output, as other libraries take them: names, numbers and CIGARs.
+
+        Parameters
+        ----------
+        names
+            Which ones, of those that ``tropalign pairs --columns help`` lists; those of the table when not given.
 
         Returns
         -------
         dict of str to array
-            An array of shape (n,) per column.
+            An array of shape (n,) per column, under its own name where that of another program was given.
+
+        Raises
+        ------
+        AttributeError
+            The table is not deep enough.
+        UsageError
+            There is no such column, or it is asked for twice; bits or E-values of alignments that are not local.
 
         Examples
         --------
         >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
         >>> table.columns()["score"].tolist()
         [32, 28, 27]
+        >>> table.columns(["target", "query_coverage", "gap_openings"])["query_coverage"].tolist()
+        [1.0, 0.833..., 0.833...]
         """
-        return export.column_arrays(self)
+        return export.column_arrays(self, names)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The Arrow C stream, which polars, pandas, duckdb and pyarrow read without a copy of the numbers."""
@@ -481,7 +503,7 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
     if first.cigar_ops is not None:
         columns["cigar_ops"] = np.concatenate([table.cigar_ops for table in tables])
         columns["cigar_offsets"] = ragged.joined([table.cigar_offsets for table in tables])
-    return AlignmentTable(first.queries, first.targets, first.depth, **columns)
+    return first._of_rows(columns)
 
 
 __all__ = ["Alignment", "AlignmentTable", "arrays_of", "concatenate", "empty_table"]

@@ -2,62 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.results import rows
+from tropalign.results.catalogue import CATALOGUE, chosen_names, default_names, types_of, values_of
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
+#: A column: numbers, or text one after another and where each row's begins.
+Flat = NDArray[Any] | tuple[NDArray[np.uint8], NDArray[np.int64]]
 #: Rows of a batch of the Arrow stream.
 ARROW_ROWS = 1 << 20
 
 
-def column_arrays(table: AlignmentTable) -> dict[str, NDArray[Any]]:
-    """Every column by the name that it has in output: names, numbers and CIGAR strings."""
-    out: dict[str, NDArray[Any]] = {
-        "query": np.array(table.queries.names, dtype=object)[table.query_index],
-        "target": np.array(table.targets.names, dtype=object)[table.target_index],
-        **table.numbers(),
-    }
-    if table.depth == "alignment":
-        out["cigar"] = np.array(table.cigars(), dtype=object)
-    return out
+def column_arrays(table: AlignmentTable, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Columns by the names that they have in output, texts as Python's; those of the table when not chosen."""
+    chosen = default_names(table.depth, table.strand is not None) if names is None else chosen_names(names)
+    return {name: _objects(table, name) for name in chosen}
+
+
+def _objects(table: AlignmentTable, name: str) -> NDArray[Any]:
+    form = CATALOGUE[name].form
+    if form in ("query", "target"):
+        batch = table.queries if form == "query" else table.targets
+        names: NDArray[Any] = np.array(batch.names, dtype=object)
+        return np.asarray(names[getattr(table, f"{form}_index")])
+    values = values_of(table, name)
+    if isinstance(values, np.ndarray):
+        return values
+    text, offsets = rows.column_text(values, len(table))
+    texts = np.empty(len(table), dtype=object)
+    texts[:] = [text[begin:end].decode("latin-1") for begin, end in pairwise(offsets.tolist())]
+    return texts
+
+
+def flat_columns(table: AlignmentTable, names: Sequence[str]) -> dict[str, Flat]:
+    """Columns as Arrow keeps them: numbers, or text one after another and where each begins."""
+    flat: dict[str, Flat] = {}
+    types = types_of(names, table.score.dtype == np.float64)
+    for name in names:
+        values = values_of(table, name)
+        if isinstance(values, np.ndarray):
+            flat[name] = np.ascontiguousarray(values, types[name])
+        else:
+            text, offsets = rows.column_text(values, len(table))
+            flat[name] = (np.frombuffer(text, np.uint8), offsets)
+    return flat
+
+
+def no_rows(names: Iterable[str], has_decimals: bool = False) -> dict[str, Flat]:
+    """The same of a table without a row."""
+    none = (np.zeros(0, np.uint8), np.zeros(1, np.int64))
+    types = types_of(names, has_decimals)
+    return {name: none if dtype is str else np.zeros(0, dtype) for name, dtype in types.items()}
 
 
 def arrow_stream(table: AlignmentTable, requested_schema: object = None) -> object:
     """The Arrow C stream of a table, in batches of ARROW_ROWS rows."""
     from nanoarrow.c_array_stream import CArrayStream
 
+    names = default_names(table.depth, table.strand is not None)
     batches = [
-        _arrow_batch(table.slice(begin, min(begin + ARROW_ROWS, len(table))))
+        arrow_batch(flat_columns(table.slice(begin, min(begin + ARROW_ROWS, len(table))), names))
         for begin in range(0, len(table), ARROW_ROWS)
     ]
-    schema = (batches[0] if batches else _arrow_batch(table)).schema
+    schema = (batches[0] if batches else arrow_batch(flat_columns(table, names))).schema
     stream: object = CArrayStream.from_c_arrays(batches, schema, validate=False).__arrow_c_stream__(requested_schema)
     return stream
 
 
-def _arrow_batch(table: AlignmentTable) -> Any:
+def arrow_batch(columns: dict[str, Flat]) -> Any:
+    """One batch of Arrow, without a copy."""
     import nanoarrow as na
 
-    types = {"i1": na.int8(), "i4": na.int32(), "f8": na.float64()}
+    types = {"i1": na.int8(), "i4": na.int32(), "i8": na.int64(), "f8": na.float64()}
     fields: dict[str, Any] = {}
     arrays: list[Any] = []
-
-    def add_text(name: str, column: rows.Column) -> None:
-        text, offsets = rows.column_text(column, len(table))
-        fields[name] = na.large_string()
-        arrays.append(na.c_array_from_buffers(fields[name], len(table), [None, offsets, text]))
-
-    add_text("query", rows.names(table.queries, table.query_index))
-    add_text("target", rows.names(table.targets, table.target_index))
-    for name, values in table.numbers().items():
-        fields[name] = types[values.dtype.str[1:]]
-        arrays.append(na.c_array_from_buffers(fields[name], len(table), [None, np.ascontiguousarray(values)]))
-    if table.depth == "alignment":
-        add_text("cigar", rows.cigars(table))
-    return na.c_array_from_buffers(na.struct(fields), len(table), [None], children=arrays)
+    n_rows = 0
+    for name, values in columns.items():
+        is_text = isinstance(values, tuple)
+        n_rows = len(values[1]) - 1 if is_text else len(values)
+        fields[name] = na.large_string() if is_text else types[values.dtype.str[1:]]  # type: ignore[union-attr]
+        buffers = [None, values[1], values[0]] if is_text else [None, values]
+        arrays.append(na.c_array_from_buffers(fields[name], n_rows, buffers))
+    return na.c_array_from_buffers(na.struct(fields), n_rows, [None], children=arrays)

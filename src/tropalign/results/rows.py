@@ -5,7 +5,7 @@ A column is a tuple of its kind, its arrays, and last a prefix that stands befor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -45,6 +45,7 @@ FEW_NAMES = 0.125
 
 _names: WeakKeyDictionary[Named, Texts] = WeakKeyDictionary()
 _checked: WeakSet[Named] = WeakSet()
+_quoted: WeakKeyDictionary[Named, dict[Callable[[str], str], Texts]] = WeakKeyDictionary()
 
 
 def encoded(words: Sequence[str]) -> Texts:
@@ -104,6 +105,14 @@ def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> C
     return ("text", *encoded_names(batch), np.ascontiguousarray(index, np.int64), prefix)
 
 
+def quoted_names(batch: Named, index: NDArray[np.int64], quote: Callable[[str], str], prefix: str = "") -> Column:
+    """Names of the indexed sequences as `quote` writes a word, which may hold anything."""
+    known = _quoted.setdefault(batch, {})
+    if quote not in known:
+        known[quote] = encoded([quote(name) for name in batch.names])
+    return ("text", *known[quote], np.ascontiguousarray(index, np.int64), prefix)
+
+
 def names_or(
     batch: SequenceBatch, index: NDArray[np.int64], absent: NDArray[np.bool_], word: str, prefix: str = ""
 ) -> Column:
@@ -135,6 +144,21 @@ def score_tags(score: NDArray[Any], before: str = "") -> list[Column]:
 def fractions(values: NDArray[Any], prefix: str = "") -> Column:
     """Four decimals."""
     return ("real", np.ascontiguousarray(values, np.float64), 4, prefix)
+
+
+def shortest(values: NDArray[Any], prefix: str = "") -> Column:
+    """As many digits as give the same double again; ``null`` for what is no number."""
+    return ("shortest", np.ascontiguousarray(values, np.float64), prefix)
+
+
+def evalues(values: NDArray[Any], prefix: str = "") -> Column:
+    """E-values as BLAST rounds them in its tables."""
+    return ("evalue", np.ascontiguousarray(values, np.float64), prefix)
+
+
+def bits(values: NDArray[Any], prefix: str = "") -> Column:
+    """Bits as BLAST rounds them in its tables."""
+    return ("bits", np.ascontiguousarray(values, np.float64), prefix)
 
 
 def words(texts: Sequence[str], prefix: str = "") -> Column:

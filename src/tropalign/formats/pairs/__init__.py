@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.results.catalogue import CATALOGUE
 from tropalign.results.columns import DEPTHS
 from tropalign.results.rows import Named
 from tropalign.sequences.alphabet import ALPHABETS, Alphabet
@@ -47,6 +48,9 @@ class PairsContext:
         All pairs of one set, each once.
     matrix_values : {"score", "identity", "distance"}
     matrix_layout : {"tsv", "phylip", "npz"}
+    columns
+        The columns that the formats of tables show, names of `tropalign.results.catalogue.CATALOGUE`; None: those that
+        each shows by itself.
     substitution, gap
         The SubstitutionMatrix and Gap, where the format shows them; None when unknown.
     """
@@ -59,6 +63,7 @@ class PairsContext:
     is_triangle: bool = False
     matrix_values: str = "score"
     matrix_layout: str = "tsv"
+    columns: tuple[str, ...] | None = None
     substitution: Any = None
     gap: Any = None
 
@@ -98,11 +103,19 @@ class PairsContext:
         for name, value in entries.items():
             if name in ("queries", "targets"):
                 known[name] = known["queries"] if name == "targets" and value is None else _labels(value)
+            elif name == "columns":
+                known[name] = None if value is None else _columns(value)
             elif value in allowed[name]:
                 known[name] = value
             else:
                 raise ValueError(f"{name} cannot be {value!r}")
         return cls(**known)
+
+
+def _columns(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not names or any(name not in CATALOGUE for name in names):
+        raise ValueError("columns are a list of names")
+    return tuple(names)
 
 
 def _labels(entries: Any) -> Labels:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tropalign.formats import gapped
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
-from tropalign.results import rows
+from tropalign.results import gapped, rows
 from tropalign.results.alignments import AlignmentTable
 
 #: Their gapped letters stay in the cache.

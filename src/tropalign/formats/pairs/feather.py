@@ -1,32 +1,17 @@
-"""Arrow's IPC file (Feather, version 2), in batches of a fixed number of rows."""
+"""Feather, version 2: an Arrow IPC file under another name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import IO
-
-from tropalign.formats.arrow import ASSEMBLED_WITH, PYARROW_BYTES, batches, encode, pyarrow_schema, require_pyarrow
-from tropalign.formats.header import Header
-from tropalign.formats.pairs import PairsContext
+from tropalign.formats.arrow import ASSEMBLED_WITH, PYARROW_BYTES, encode, require_pyarrow, write_file
 from tropalign.formats.writer import Format
-
-
-def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """The batches, then the footer that says where each lies."""
-    import pyarrow as pa
-
-    schema = pyarrow_schema(header, context)
-    with pa.ipc.new_file(out, schema) as writer:
-        for table in batches(parts, context):
-            writer.write_table(pa.table(table).replace_schema_metadata(schema.metadata))
-
 
 FORMAT = Format(
     (".feather",),
     encode,
-    assemble,
+    write_file,
     assembled_with=ASSEMBLED_WITH,
     is_binary=lambda context: True,
     package_bytes=PYARROW_BYTES,
     require=require_pyarrow,
+    takes_columns=True,
 )

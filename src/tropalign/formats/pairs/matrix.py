@@ -83,7 +83,8 @@ def _rows(matrix: Matrix, form: str, separator: str) -> Iterator[str]:
 def _tsv(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
     rows.encoded_names(context.queries)
     form = "{:.6f}" if context.matrix_values != "score" else "{}" if context.decimal_scores else "{:.0f}"
-    lines = [*header.comment_lines(), f"# values: {context.matrix_values}", "\t".join(["", *context.targets.names])]
+    comments = [*header.comment_lines(), f"# values: {context.matrix_values}"] if header.has_comments else []
+    lines = [*comments, "\t".join(["", *context.targets.names])]
     out.write(("\n".join(lines) + "\n").encode())
     for name, row in zip(context.queries.names, _rows(matrix, form, "\t"), strict=True):
         out.write(f"{name}\t{row}\n".encode())

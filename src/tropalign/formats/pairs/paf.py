@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.formats import gapped
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
-from tropalign.results import rows
+from tropalign.results import gapped, rows
 from tropalign.results.alignments import AlignmentTable
 
 MAPPING_QUALITY_UNKNOWN = "255"

@@ -9,6 +9,7 @@ from tropalign.formats.arrow import ASSEMBLED_WITH, PYARROW_BYTES, batches, enco
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.writer import Format
+from tropalign.results.export import arrow_batch
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
@@ -18,8 +19,8 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
 
     schema = pyarrow_schema(header, context)
     with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-        for table in batches(parts, context):
-            writer.write_table(pa.table(table).replace_schema_metadata(schema.metadata))
+        for columns in batches(parts, context):
+            writer.write_batch(pa.record_batch(arrow_batch(columns)).replace_schema_metadata(schema.metadata))
 
 
 FORMAT = Format(
@@ -30,4 +31,5 @@ FORMAT = Format(
     is_binary=lambda context: True,
     package_bytes=PYARROW_BYTES,
     require=require_pyarrow,
+    takes_columns=True,
 )

@@ -13,13 +13,13 @@ from typing import IO
 import numpy as np
 
 from tropalign.formats import primary_lines, sam_reads
-from tropalign.formats.gapped import query_starts
 from tropalign.formats.header import Header, one_line
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.sam_names import valid_names
 from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
+from tropalign.results.gapped import query_starts
 
 UNMAPPED, REVERSED, SECONDARY = 4, 16, 256
 #: No mapper's estimate: the score of a pair says nothing of other places where the read might belong.

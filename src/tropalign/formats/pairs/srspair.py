@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tropalign.formats import gapped
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
-from tropalign.results import rows
+from tropalign.results import gapped, rows
 from tropalign.results.alignments import AlignmentTable
 
 RULE = "#" * 40

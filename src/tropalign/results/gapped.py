@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results.alignments import AlignmentTable
 from tropalign.results.rows import Column
 from tropalign.sequences import SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
 
 Bytes = NDArray[np.uint8]
 Strands = tuple[Bytes, Bytes, NDArray[np.int64]]
@@ -95,7 +97,31 @@ def differences(table: AlignmentTable, prefix: str = "") -> Column:
 
 def gap_openings(table: AlignmentTable) -> NDArray[np.int64]:
     """Gaps of each row, a gap in one sequence right after one in the other counted by itself; int64, shape (n,)."""
-    kinds = table.cigar_ops & 15
-    before = np.concatenate([[0], np.cumsum((kinds == 1) | (kinds == 2))])
+    before = np.concatenate([[0], np.cumsum(_are_gaps(table.cigar_ops))])
     found: NDArray[np.int64] = np.diff(before[table.cigar_offsets])
+    return found
+
+
+def terminal_gaps(table: AlignmentTable) -> NDArray[np.int64]:
+    """Columns of each row before its first pair of residues and after its last one; int64, shape (n,)."""
+    is_gap, lengths = _are_gaps(table.cigar_ops), (table.cigar_ops >> 4).astype(np.int64)
+    total = np.zeros(len(table), np.int64)
+    for step, at, stop in (
+        (1, table.cigar_offsets[:-1].copy(), table.cigar_offsets[1:]),
+        (-1, table.cigar_offsets[1:] - 1, table.cigar_offsets[:-1] - 1),
+    ):
+        # Nearly all rows are done after the first run, and a few have a gap of the other sequence behind it.
+        left = np.flatnonzero(at != stop)
+        while len(left := left[is_gap[at[left]]]):
+            total[left] += lengths[at[left]]
+            at[left] += step
+            left = left[at[left] != stop[left]]
+    # A path without any pair was counted from both sides.
+    return np.minimum(total, table.n_columns)
+
+
+def _are_gaps(operations: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Whether each operation is I (1) or D (2)."""
+    kinds = operations & 15
+    found: NDArray[np.bool_] = (kinds == 1) | (kinds == 2)
     return found

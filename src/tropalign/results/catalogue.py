@@ -1,0 +1,368 @@
+"""Every column that a table of pairs can show, by name: ``CATALOGUE``.
+
+What a table keeps stands in ``tropalign.results.columns``; the others follow from it, from the lengths of the sequences
+and from the run's statistics. Formats and Python choose by name and get numbers as arrays, texts as the row joiner has
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import UsageError, shown
+from tropalign.results import gapped, rows
+from tropalign.results.columns import DEPTHS, output_columns
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
+
+Values = NDArray[Any] | rows.Column
+
+
+@dataclass(frozen=True)
+class OutputColumn:
+    """A column that outputs can show.
+
+    Attributes
+    ----------
+    name
+        In headers, in Python, and where columns are chosen.
+    meaning
+        What it holds, for help and documentation.
+    dtype
+        Type of its items; str for text.
+    depth : {"score", "ends", "alignment"}
+        The least depth of a table that has it.
+    of
+        (table) -> an array of numbers, or a text column of the row joiner.
+    form : {"number", "fraction", "percent", "strand", "evalue", "bits", "text", "query", "target"}
+        How text shows it: fractions with four decimals, percents with three, E-values and bits as BLAST rounds them;
+        the last two are names.
+    aliases
+        What BLAST, MMseqs2 or vsearch call the same.
+    letters
+        Bytes written per column of the alignment, so that tiles are cut to the memory.
+    """
+
+    name: str
+    meaning: str
+    dtype: type
+    depth: str
+    of: Callable[[AlignmentTable], Values]
+    form: str = "number"
+    aliases: tuple[str, ...] = ()
+    letters: float = 0.0
+
+
+def _kept(name: str) -> Callable[[AlignmentTable], Values]:
+    """The table's own column."""
+    return lambda table: getattr(table, name)
+
+
+def _strands(table: AlignmentTable) -> Values:
+    return np.ones(len(table), np.int8) if table.strand is None else table.strand
+
+
+def _lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
+
+
+class Significance(Protocol):
+    """What scores of local alignments mean, in a run whose targets are known."""
+
+    def bits(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Scores in bits."""
+
+    def evalues(self, scores: NDArray[Any], query_lengths: NDArray[Any]) -> NDArray[np.float64]:
+        """E-values of scores of queries so long."""
+
+
+def _significance(table: AlignmentTable) -> Significance:
+    if table.significance is None:
+        raise UsageError("bits and E-values are those of local alignments: use mode local, or leave these columns out")
+    return table.significance
+
+
+def _bits(table: AlignmentTable) -> Values:
+    return _significance(table).bits(table.score)
+
+
+def _evalues(table: AlignmentTable) -> Values:
+    return _significance(table).evalues(table.score, _lengths(table)[0])
+
+
+def _pair(table: AlignmentTable) -> Values:
+    return table.query_index * len(table.targets) + table.target_index + 1
+
+
+def _first(table: AlignmentTable, begin: NDArray[np.int32], end: NDArray[np.int32], is_mirrored: bool) -> Values:
+    """Where a span begins, from 1, or 0 if it is empty; `is_mirrored`: on the minus strand its other end."""
+    first = np.where(begin < end, begin + 1, 0).astype(np.int32)
+    if not is_mirrored or table.strand is None:
+        return first
+    return np.where(table.strand < 0, end, first).astype(np.int32)
+
+
+def _last(table: AlignmentTable, begin: NDArray[np.int32], end: NDArray[np.int32], is_mirrored: bool) -> Values:
+    last = np.where(begin < end, end, 0).astype(np.int32)
+    if not is_mirrored or table.strand is None:
+        return last
+    return np.where((table.strand < 0) & (begin < end), begin + 1, last).astype(np.int32)
+
+
+def _span(side: str) -> Callable[[AlignmentTable], Values]:
+    def of(table: AlignmentTable) -> Values:
+        length = _lengths(table)[side == "target"]
+        share: NDArray[np.float64] = (getattr(table, f"{side}_end") - getattr(table, f"{side}_start")) / length
+        return share
+
+    return of
+
+
+def coverage_of(side: str) -> Callable[[AlignmentTable], NDArray[np.float64]]:
+    """The share of the residues of one side, "query" or "target", that stand beside a residue; float64, shape (n,)."""
+
+    def of(table: AlignmentTable) -> NDArray[np.float64]:
+        share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / _lengths(table)[side == "target"]
+        return share
+
+    return of
+
+
+def _mismatches(table: AlignmentTable) -> NDArray[np.int32]:
+    return table.n_columns - table.n_gaps - table.n_identical
+
+
+def _identity_0(table: AlignmentTable) -> Values:
+    share: NDArray[np.float64] = table.n_identical / np.minimum(*_lengths(table))
+    return share
+
+
+def _identity_2(table: AlignmentTable) -> Values:
+    inner = table.n_columns - gapped.terminal_gaps(table)
+    share: NDArray[np.float64] = table.n_identical / np.maximum(inner, 1)
+    return share
+
+
+def _identity_3(table: AlignmentTable) -> Values:
+    differences = _mismatches(table) + gapped.gap_openings(table)
+    share: NDArray[np.float64] = np.maximum(1 - differences / np.maximum(*_lengths(table)), 0)
+    return share
+
+
+def _percent(table: AlignmentTable) -> Values:
+    return table.n_identical / np.maximum(table.n_columns, 1) * 100
+
+
+_SEQUENCES = (
+    OutputColumn("query", "name of the query", str, "score", _kept("query_index"), "query", ("qseqid",)),
+    OutputColumn("target", "name of the target", str, "score", _kept("target_index"), "target", ("sseqid",)),
+    OutputColumn("query_index", "number of the query, from 0", np.int64, "score", _kept("query_index")),
+    OutputColumn("target_index", "number of the target, from 0", np.int64, "score", _kept("target_index")),
+    OutputColumn(
+        "pair", "number of the pair, from 1, in the order of each query with all targets", np.int64, "score", _pair
+    ),
+    OutputColumn(
+        "query_length", "residues of the query", np.int64, "score", lambda table: _lengths(table)[0],
+        aliases=("qlen", "ql"),
+    ),
+    OutputColumn(
+        "target_length", "residues of the target", np.int64, "score", lambda table: _lengths(table)[1],
+        aliases=("tlen", "slen", "tl"),
+    ),
+    OutputColumn("strand", "the query's strand that was aligned, + or -", np.int8, "score", _strands, "strand"),
+)  # fmt: skip
+
+_SCORES = (
+    OutputColumn("score", "the score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
+    OutputColumn("bits", "the score in bits (local mode)", np.float64, "score", _bits, "bits", ("bitscore",)),
+    OutputColumn("evalue", "E-value (local mode)", np.float64, "score", _evalues, "evalue"),
+)
+
+_PLACES = (
+    OutputColumn("query_start", "begin of the query's aligned part, from 0", np.int32, "ends", _kept("query_start")),
+    OutputColumn("query_end", "one past its end", np.int32, "ends", _kept("query_end")),
+    OutputColumn("target_start", "begin of the target's aligned part, from 0", np.int32, "ends", _kept("target_start")),
+    OutputColumn("target_end", "one past its end", np.int32, "ends", _kept("target_end")),
+    OutputColumn(
+        "query_first", "first aligned residue of the query, from 1; 0 where none is", np.int32, "ends",
+        lambda table: _first(table, table.query_start, table.query_end, False), aliases=("qstart",),
+    ),
+    OutputColumn(
+        "query_last", "its last one", np.int32, "ends",
+        lambda table: _last(table, table.query_start, table.query_end, False), aliases=("qend",),
+    ),
+    OutputColumn(
+        "target_first", "the target's residue beside query_first, from 1: above target_last on the minus strand",
+        np.int32, "ends", lambda table: _first(table, table.target_start, table.target_end, True),
+        aliases=("sstart", "tstart"),
+    ),
+    OutputColumn(
+        "target_last", "the one beside query_last", np.int32, "ends",
+        lambda table: _last(table, table.target_start, table.target_end, True), aliases=("send", "tend"),
+    ),
+    OutputColumn(
+        "query_span", "(query_end - query_start) / query_length", np.float64, "ends", _span("query"), "fraction",
+        ("qcov",),
+    ),
+    OutputColumn(
+        "target_span", "(target_end - target_start) / target_length", np.float64, "ends", _span("target"), "fraction",
+        ("tcov",),
+    ),
+    OutputColumn(
+        "query_coverage", "residues of the query beside a residue, not a gap, / query_length", np.float64, "alignment",
+        coverage_of("query"), "fraction",
+    ),
+    OutputColumn(
+        "target_coverage", "residues of the target beside a residue, not a gap, / target_length", np.float64,
+        "alignment", coverage_of("target"), "fraction",
+    ),
+)  # fmt: skip
+
+_COUNTS = (
+    OutputColumn(
+        "identical", "columns of equal letters", np.int32, "alignment", _kept("n_identical"),
+        aliases=("nident", "ids"),
+    ),
+    OutputColumn(
+        "similar", "columns of letters that score above 0", np.int32, "alignment", _kept("n_similar"),
+        aliases=("positive", "pv"),
+    ),
+    OutputColumn(
+        "mismatches", "columns of different letters", np.int32, "alignment", _mismatches, aliases=("mismatch", "mism")
+    ),
+    OutputColumn(
+        "gap_openings", "gaps, each run of residues against a gap once", np.int64, "alignment",
+        gapped.gap_openings, aliases=("gapopen", "opens"),
+    ),
+    OutputColumn("gaps", "residues against a gap", np.int32, "alignment", _kept("n_gaps")),
+    OutputColumn(
+        "columns", "all columns", np.int32, "alignment", _kept("n_columns"), aliases=("length", "alnlen"),
+    ),
+    OutputColumn(
+        "identity", "identical / columns", np.float64, "alignment", _kept("identity"), "fraction", ("fident",)
+    ),
+    OutputColumn("similarity", "similar / columns", np.float64, "alignment", _kept("similarity"), "fraction"),
+    OutputColumn(
+        "percent_identity", "100 identical / columns", np.float64, "alignment", _percent, "percent", ("pident",)
+    ),
+    OutputColumn(
+        "identity_0", "CD-HIT's: identical / length of the shorter sequence", np.float64, "alignment", _identity_0,
+        "fraction",
+    ),
+    OutputColumn(
+        "identity_1", "edit distance's: identical / columns", np.float64, "alignment", _kept("identity"), "fraction"
+    ),
+    OutputColumn(
+        "identity_2", "identical / columns, gaps at the ends aside", np.float64, "alignment", _identity_2, "fraction"
+    ),
+    OutputColumn(
+        "identity_3", "Marine Biological Lab's: 1 - (mismatches + gap_openings) / length of the longer sequence",
+        np.float64, "alignment", _identity_3, "fraction",
+    ),
+    OutputColumn("identity_4", "BLAST's: identical / columns", np.float64, "alignment", _kept("identity"), "fraction"),
+)  # fmt: skip
+
+
+def _differences(table: AlignmentTable) -> Values:
+    return gapped.differences(table)
+
+
+def _row(side: str) -> Callable[[AlignmentTable], Values]:
+    def of(table: AlignmentTable) -> Values:
+        query, _, target, offsets = gapped.lines(table, wants_middle=False)
+        return ("text", query if side == "query" else target, offsets, None, "")
+
+    return of
+
+
+_PATHS = (
+    OutputColumn("cigar", "the path with =XID, along the target", str, "alignment", rows.cigars, "text"),
+    OutputColumn(
+        "cs", "the path with the letters that differ, minimap2's short form", str, "alignment", _differences, "text",
+        letters=3.0,
+    ),
+    OutputColumn(
+        "query_row", "the query's aligned letters with gaps", str, "alignment", _row("query"), "text",
+        ("qaln", "qrow"), 1.0,
+    ),
+    OutputColumn(
+        "target_row", "the target's aligned letters with gaps", str, "alignment", _row("target"), "text",
+        ("taln", "trow"), 1.0,
+    ),
+)  # fmt: skip
+
+#: Every column by its name, in the order in which help and documentation list them.
+CATALOGUE = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
+#: Those that only local alignments have.
+SIGNIFICANCE = frozenset({"bits", "evalue"})
+_ALIASES = {alias: column.name for column in CATALOGUE.values() for alias in column.aliases}
+
+
+def default_names(depth: str, has_strand: bool) -> tuple[str, ...]:
+    """The columns of a table of that depth where none are chosen."""
+    numbers = (str(column.output) for column in output_columns(depth, has_strand))
+    return ("query", "target", *numbers, *(("cigar",) if depth == "alignment" else ()))
+
+
+def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
+    """The columns' names of a list in which other programs' names may stand.
+
+    Raises
+    ------
+    UsageError
+        A name that no column has, with the nearest one; a column twice; none at all.
+    """
+    names: list[str] = []
+    for word in words:
+        name = _ALIASES.get(word, word)
+        if name not in CATALOGUE:
+            near = get_close_matches(word, [*CATALOGUE, *_ALIASES], 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UsageError(f"no column is called '{shown(word)}': {hint}--columns help lists all of them")
+        if name in names:
+            raise UsageError(f"column {name} is asked for twice: leave one out")
+        names.append(name)
+    if not names:
+        raise UsageError("no column is asked for: --columns help lists all of them")
+    return tuple(names)
+
+
+def depth_of(names: Iterable[str]) -> str:
+    """The least depth of a table that has all of these columns."""
+    return DEPTHS[max(DEPTHS.index(CATALOGUE[name].depth) for name in names)]
+
+
+def types_of(names: Iterable[str], has_decimals: bool) -> dict[str, type]:
+    """The types of these columns; those of scores are floats where they have decimals."""
+    return {name: np.float64 if name == "score" and has_decimals else CATALOGUE[name].dtype for name in names}
+
+
+def letters_of(names: Iterable[str]) -> float:
+    """Bytes that these columns take per column of an alignment, in text."""
+    return sum(CATALOGUE[name].letters for name in names)
+
+
+def values_of(table: AlignmentTable, name: str) -> Values:
+    """A column of a table.
+
+    Raises
+    ------
+    AttributeError
+        The table is not deep enough.
+    UsageError
+        Bits or E-values of alignments that are not local.
+    """
+    column = CATALOGUE[name]
+    if DEPTHS.index(column.depth) > DEPTHS.index(table.depth):
+        raise AttributeError(f"column {name} was not computed: ask for report {column.depth!r}")
+    if column.form in ("query", "target"):
+        batch = table.queries if column.form == "query" else table.targets
+        return rows.names(batch, getattr(table, f"{column.form}_index"))
+    return column.of(table)

@@ -1,0 +1,157 @@
+"""``--columns``, filters by coverage, bits and E-values, and what goes to standard output."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tropalign as ta
+from tropalign.cli.main import main
+from tropalign.results.alignments import concatenate
+from tropalign.results.catalogue import CATALOGUE
+
+
+def run(capsysbinary, *arguments):
+    assert main(["pairs", *arguments, "-q"]) == 0
+    return capsysbinary.readouterr().out
+
+
+def table_of(text):
+    names, *rows = [line.split("\t") for line in text.decode().splitlines() if not line.startswith("# ")]
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def aligned(path, **options):
+    return concatenate(list(ta.align_all(ta.read_sequences(path), n_threads=1, **options)))
+
+
+def test_the_list_of_columns(capsys):
+    assert main(["pairs", "--columns", "help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(CATALOGUE)
+    assert "residues of the query (qlen, ql)" in lines[5]
+
+
+def test_columns_in_their_order(few, capsysbinary):
+    found = table_of(run(capsysbinary, few, "--columns", "bits, tlen,query"))
+    table = aligned(few)
+    assert list(found) == ["bits", "target_length", "query"]
+    assert found["query"] == [row.query for row in table]
+    assert found["target_length"] == [str(len(table.targets.text(k))) for k in table.target_index]
+
+
+@pytest.mark.parametrize(
+    ("columns", "depth"),
+    [
+        ("query,target,score", "score"), ("pair,evalue,qlen", "score"), ("qcov,score", "ends"), ("cigar", "alignment"),
+        ("query,query_coverage", "alignment"),
+    ],
+)  # fmt: skip
+def test_only_what_columns_need_is_computed(few, capsysbinary, columns, depth, monkeypatch):
+    asked = []
+    from tropalign.pairwise.task import PairsTask
+
+    native = PairsTask._native
+    monkeypatch.setattr(
+        PairsTask,
+        "_native",
+        lambda task, n, rows, progress: asked.append(rows.report) or native(task, n, rows, progress),
+    )
+    text = run(capsysbinary, few, "--columns", columns)
+    assert set(asked) == {depth} and b"# report: " + depth.encode() in text
+
+
+def test_the_header_says_what_statistics_are(few, capsysbinary):
+    comments = [
+        line for line in run(capsysbinary, few, "-f", "tsv", "--columns", "evalue").decode().splitlines() if "#" in line
+    ]
+    residues = int(ta.read_sequences(few).offsets[-1])
+    assert f"# search_space: {residues} residues, 6 targets" in comments
+    assert any(line.startswith("# statistics: lambda 0.267, K 0.041, ") for line in comments)
+    comments = run(capsysbinary, few, "--columns", "evalue", "--db-size", "12345").decode()
+    assert "# search_space: 12345 residues, 6 targets" in comments and "--db-size 12345" in comments
+    assert b"#" not in run(capsysbinary, few, "--columns", "score", "--no-comments")
+
+
+@pytest.mark.parametrize("top", [None, 2])
+@pytest.mark.parametrize("report", ["score", "alignment"])
+def test_filters_by_significance(few, report, top):
+    everything = aligned(few, report=report, top=top)
+    columns = everything.columns(["bits", "evalue"])
+    for name, least, keep in (
+        ("max_evalue", float(np.median(columns["evalue"])), columns["evalue"] <= np.median(columns["evalue"])),
+        ("min_bits", float(np.sort(columns["bits"])[3]), columns["bits"] >= np.sort(columns["bits"])[3]),
+    ):
+        kept = aligned(few, report=report, top=top, **{name: least})
+        expected = everything.take(keep)
+        assert 0 < len(expected) < len(everything)
+        for column in ("query_index", "target_index", "score"):
+            assert getattr(kept, column).tolist() == getattr(expected, column).tolist(), name
+
+
+def test_filters_of_very_many_targets():
+    """The best of a query are found without a list of its pairs, and each query has a least score of its own."""
+    rng = np.random.default_rng(4)
+    texts = {f"s{k}": "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), int(rng.integers(10, 60)))) for k in range(200)}
+    batch = ta.SequenceBatch.from_strings(texts)
+    everything = concatenate(list(ta.align_all(batch, top=5, n_threads=1)))
+    evalues = everything.columns(["evalue"])["evalue"]
+    most = float(np.quantile(evalues, 0.4))
+    kept = concatenate(list(ta.align_all(batch, top=5, max_evalue=most, n_threads=1)))
+    expected = everything.take(evalues <= most)
+    assert kept.target_index.tolist() == expected.target_index.tolist() and 0 < len(expected) < len(everything)
+    # A larger data base makes everything less significant.
+    fewer = concatenate(list(ta.align_all(batch, top=5, max_evalue=most, db_size=10**9, n_threads=1)))
+    assert len(fewer) < len(expected)
+
+
+@pytest.mark.parametrize("side", ["query", "target"])
+@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+def test_filters_by_coverage_of_one_side(mode, side):
+    rng = np.random.default_rng(6)
+    texts = ["".join(rng.choice(list("ACDW"), int(rng.integers(5, 80)))) for _ in range(40)]
+    batch = ta.SequenceBatch.from_strings(texts, alphabet=ta.PROTEIN)
+    everything = concatenate(list(ta.align_all(batch, mode=mode, n_threads=1)))
+    share = everything.columns([f"{side}_coverage"])[f"{side}_coverage"]
+    kept = concatenate(list(ta.align_all(batch, mode=mode, n_threads=1, **{f"min_{side}_coverage": 0.7})))
+    expected = everything.take(share >= 0.7)
+    assert 0 < len(expected) < len(everything)
+    assert kept.cigars() == expected.cigars() and kept.score.tolist() == expected.score.tolist()
+
+
+def test_decimal_scores(few, capsysbinary):
+    arguments = ["--matrix", "BLOSUM62", "--gap-open", "10.5", "--gap-extend", "0.5", "--mode", "global"]
+    found = table_of(run(capsysbinary, few, *arguments, "--columns", "score,query"))
+    assert any(text.endswith(".5") for text in found["score"])
+    rows = [json.loads(line) for line in run(capsysbinary, few, *arguments, "-f", "jsonl").splitlines()]
+    assert [row["score"] for row in rows] == [float(text) for text in found["score"]]
+
+
+def test_standard_output_gets_the_stream(few, capsysbinary):
+    ipc = pytest.importorskip("pyarrow.ipc")
+    text = run(capsysbinary, few, "-f", "arrow", "--columns", "target,score")
+    assert text == run(capsysbinary, few, "-f", "arrows", "--columns", "target,score")
+    assert ipc.open_stream(text).read_all()["score"].to_pylist() == aligned(few).score.tolist()
+
+
+@pytest.mark.parametrize("suffix", ["arrow", "csv.gz", "jsonl.zst", "m8.xz", "parquet", "arrows"])
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_files_do_not_depend_on_threads(few, tmp_path, suffix, threads, monkeypatch):
+    pytest.importorskip("pyarrow")
+    import xopen
+
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "4")
+    texts = []
+    for path, n in ((tmp_path / f"a.{suffix}", "1"), (tmp_path / f"b.{suffix}", threads)):
+        assert main(["pairs", few, "-q", "-t", n, "--columns", "query,evalue,cs,score", "-o", str(path)]) == 0
+        with xopen.xopen(path, "rb") as file:
+            texts.append(file.read())
+    assert texts[0] == texts[1] and len(texts[0]) > 100
+
+
+def test_scores_without_statistics_are_refused(few, tmp_path, capsys):
+    """Random sequences score the more the longer they are: nothing is written."""
+    out = tmp_path / "x.m8"
+    arguments = ["pairs", few, "--match", "1", "--mismatch", "0", "--alphabet", "protein", "-q", "-o", str(out)]
+    assert main(arguments) == 3 and not out.exists()
+    assert "no score has an E-value: choose a matrix whose mean is negative" in capsys.readouterr().err

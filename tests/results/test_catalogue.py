@@ -1,0 +1,183 @@
+"""Columns of tables: each against its definition in plain Python, row by row."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from formats.tables import random_table, reduced
+
+import tropalign as ta
+from tropalign.errors import UsageError
+from tropalign.results.catalogue import CATALOGUE, chosen_names, default_names, depth_of
+from tropalign.results.columns import COLUMNS
+from tropalign.sequences import NUCLEOTIDE, PROTEIN
+
+PAGE = Path(__file__).parent.parent.parent / "docs/pairs.md"
+
+
+@pytest.fixture(params=[PROTEIN, NUCLEOTIDE], ids=["protein", "strands"])
+def table(request):
+    return random_table(5, n_rows=40, alphabet=request.param, has_strand=request.param is NUCLEOTIDE)
+
+
+class Row:
+    """A row's columns from its letters: pairs of them, ``-`` for a gap."""
+
+    def __init__(self, alignment, table):
+        self.alignment = alignment
+        query, _, target = alignment.aligned()
+        self.rows = query, target
+        self.pairs = list(zip(query, target, strict=True))
+        self.kinds = "".join("I" if t == "-" else "D" if q == "-" else "P" for q, t in self.pairs)
+        self.lengths = len(alignment.query_text()), int(table.targets.lengths[alignment.target_index])
+        self.identical = alignment.n_identical  # U and T are one letter: codes were compared
+        self.n_paired = self.kinds.count("P")
+
+    @property
+    def openings(self):
+        return len(re.findall("I+|D+", self.kinds))
+
+    def expected(self):
+        a, n = self.alignment, len(self.kinds)
+        inner = len(self.kinds.strip("ID"))
+        spans = (a.query_start, a.query_end), (a.target_start, a.target_end)
+        firsts = [begin + 1 if begin < end else 0 for begin, end in spans]
+        lasts = [end if begin < end else 0 for begin, end in spans]
+        if a.strand < 0:
+            firsts[1], lasts[1] = lasts[1], firsts[1]
+        mismatches = self.n_paired - self.identical
+        return {
+            "query": a.query, "target": a.target, "query_index": a.query_index, "target_index": a.target_index,
+            "query_length": self.lengths[0], "target_length": self.lengths[1], "strand": a.strand, "score": a.score,
+            "query_start": a.query_start, "query_end": a.query_end, "target_start": a.target_start,
+            "target_end": a.target_end, "query_first": firsts[0], "query_last": lasts[0], "target_first": firsts[1],
+            "target_last": lasts[1], "query_span": (a.query_end - a.query_start) / self.lengths[0],
+            "target_span": (a.target_end - a.target_start) / self.lengths[1],
+            "query_coverage": self.n_paired / self.lengths[0], "target_coverage": self.n_paired / self.lengths[1],
+            "identical": self.identical, "similar": a.n_similar, "mismatches": mismatches,
+            "gap_openings": self.openings, "gaps": n - self.n_paired, "columns": n, "identity": a.identity,
+            "similarity": a.similarity, "percent_identity": 100 * a.identity,
+            "identity_0": self.identical / min(self.lengths), "identity_1": self.identical / max(n, 1),
+            "identity_2": self.identical / max(inner, 1),
+            "identity_3": max(1 - (mismatches + self.openings) / max(self.lengths), 0),
+            "identity_4": self.identical / max(n, 1), "cigar": a.cigar, "cs": self.cs(),
+            "query_row": self.rows[0], "target_row": self.rows[1],
+        }  # fmt: skip
+
+    def cs(self):
+        """By its definition in minimap2's manual, run by run."""
+        query, target = (row.lower().replace("u", "t") for row in self.rows)
+        text, at = "", 0
+        for operation, length in self.alignment.operations():
+            q, t = query[at : at + length], target[at : at + length]
+            text += {
+                1: f"+{q}", 2: f"-{t}", 7: f":{length}", 8: "".join(f"*{b}{a}" for a, b in zip(q, t, strict=True))
+            }[operation]  # fmt: skip
+            at += length
+        return text
+
+
+def test_every_column_is_what_it_says(table):
+    others = {"bits", "evalue", "pair"}
+    names = [name for name in CATALOGUE if name not in others]
+    columns = table.columns(names)
+    assert list(columns) == names
+    for k, alignment in enumerate(table):
+        expected = Row(alignment, table).expected()
+        assert set(expected) == set(names)
+        for name in names:
+            found, value = columns[name][k], expected[name]
+            if name == "cs":
+                found = found.replace("u", "t")
+            assert found == (pytest.approx(value) if isinstance(value, float) else value), (name, k)
+    for name in names:
+        dtype = CATALOGUE[name].dtype
+        assert columns[name].dtype == (object if dtype is str else dtype), name
+
+
+def test_pairs_are_counted_through_all_targets(table):
+    expected = [row.query_index * len(table.targets) + row.target_index + 1 for row in table]
+    assert table.columns(["pair"])["pair"].tolist() == expected
+
+
+@pytest.mark.parametrize("depth", ["score", "ends"])
+def test_what_a_lesser_depth_has(table, depth):
+    lesser = reduced(table, depth)
+    for name, column in CATALOGUE.items():
+        if name in ("bits", "evalue"):
+            continue
+        if depth_of([name]) == "score" or column.depth == depth:
+            assert lesser.columns([name])[name].tolist() == table.columns([name])[name].tolist()
+        else:
+            with pytest.raises(
+                AttributeError, match=f"column {name} was not computed: ask for report '{column.depth}'"
+            ):
+                lesser.columns([name])
+
+
+def test_what_is_shown_unasked(table):
+    names = default_names("alignment", table.strand is not None)
+    assert tuple(table.columns()) == names and set(names) <= set(CATALOGUE)
+    for column in COLUMNS:
+        if column.output is not None:
+            assert CATALOGUE[column.output].dtype is column.dtype and CATALOGUE[column.output].depth == column.depth
+
+
+def test_names_of_other_programs():
+    assert chosen_names("qlen tlen pident qcov bitscore nident gapopen qstart qrow".split()) == (
+        "query_length", "target_length", "percent_identity", "query_span", "bits", "identical", "gap_openings",
+        "query_first", "query_row",
+    )  # fmt: skip
+    aliases = [alias for column in CATALOGUE.values() for alias in column.aliases]
+    assert len(aliases) == len(set(aliases)) and not set(aliases) & set(CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["qury"], "no column is called 'qury': did you mean query? --columns help lists all of them"),
+        (["\x1b[2J"], r"no column is called '\x1b[2J': --columns help lists all of them"),
+        (["qlen", "query_length"], "column query_length is asked for twice: leave one out"),
+        ([], "no column is asked for: --columns help lists all of them"),
+    ],
+)
+def test_wrong_names(table, words, sentence):
+    with pytest.raises(UsageError) as caught:
+        table.columns(words)
+    assert str(caught.value) == sentence
+
+
+def test_the_page_lists_all_columns():
+    cells = re.findall(
+        r"^\| `([a-z_0-9]+)` \| ([^|]*) \| ([^|]*) \| (score|ends|alignment) \|$", PAGE.read_text(), re.M
+    )
+    rows = [(name, meaning, tuple(re.findall("`([^`]+)`", also)), depth) for name, meaning, also, depth in cells]
+    assert rows == [(c.name, c.meaning, c.aliases, c.depth) for c in CATALOGUE.values()]
+
+
+def test_significance_is_that_of_the_statistics():
+    proteins = ta.read_sequences(Path(__file__).parent.parent / "data/proteins.fasta")
+    (table,) = ta.align_all(proteins, n_threads=1)
+    statistics = ta.score_statistics("BLOSUM62", ta.Gap(11, 1))
+    columns = table[5:90].columns(["evalue", "bits", "query_length"])
+    space = {"n_residues": int(proteins.offsets[-1]), "n_sequences": len(proteins)}
+    assert columns["bits"].tolist() == statistics.bits(table.score[5:90]).tolist()
+    expected = statistics.evalues(table.score[5:90], columns["query_length"], **space)
+    assert columns["evalue"].tolist() == expected.tolist() and len(set(expected)) > 30
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal"])
+def test_no_significance_of_other_modes(mode):
+    (table,) = ta.align_all(["MKVLAW", "MKILAW"], mode=mode, n_threads=1)
+    for name in ("bits", "evalue"):
+        with pytest.raises(UsageError, match="bits and E-values are those of local alignments: use mode local"):
+            table.columns([name])
+
+
+def test_many_pairs_have_significance():
+    pairs = [("MKVLAWHEAGAWGHEE", "MKILAWHEAGWGHEE"), ("MKVLAWHEA", "MKILAWHEAGWGHEE")]
+    table = ta.align_many(pairs, mode="local")
+    statistics = ta.score_statistics("BLOSUM62", ta.Gap(11, 1))
+    assert table.columns(["bits"])["bits"].tolist() == statistics.bits(table.score).tolist()
+    assert np.isfinite(table.columns(["evalue"])["evalue"]).all()
