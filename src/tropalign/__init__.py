@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all, align_many
+    from tropalign.pairwise.files import write_alignments
     from tropalign.pairwise.score_statistics import score_statistics
     from tropalign.phylo import PlacementScoring, ReferencePackage, place, read_taxonomy
     from tropalign.profile.api import scan, search
@@ -74,6 +75,7 @@ _HOMES = {
     "align": "pairwise",
     "align_all": "pairwise",
     "align_many": "pairwise",
+    "write_alignments": "pairwise.files",
     "dot_plot": "reports.pairs",
     "plot_matrix": "reports.pairs",
     "write_report": "reports.pairs",
@@ -135,6 +137,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "align",
     "align_all",
     "align_many",
+    "write_alignments",
     "dot_plot",
     "plot_matrix",
     "write_report",
@@ -177,3 +180,8 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"tropalign.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not, so that shells and notebooks complete them."""
+    return sorted(__all__)

@@ -134,17 +134,19 @@ def test_linkages_are_those_of_scipy(method):
     covered=st.sampled_from([None, 0.4, 0.9]),
     of=st.sampled_from(COVERAGES),
     gap=st.sampled_from([(10, 1), (0, 0), (0, 2), (3, 0), (40, 8)]),
+    end=st.sampled_from([None, (2, 1), (0, 0), (30, 2), (5, 3, 9, 1)]),
     strand=st.sampled_from(["plus", "both"]),
 )
-def test_bounds_leave_out_no_pair_that_is_similar(seed, is_dna, definition, least, mode, covered, of, gap, strand):
+def test_bounds_leave_out_no_pair_that_is_similar(seed, is_dna, definition, least, mode, covered, of, gap, end, strand):
     rng = np.random.default_rng(seed)
     letters, alphabet = (DNA, ta.NUCLEOTIDE) if is_dna else (PROTEIN, ta.PROTEIN)
     strand = strand if is_dna else "plus"
     batch = batch_of(families(rng, 16, letters, longest=70, divergence=rng.choice([0.02, 0.1, 0.3])), alphabet)
     covered = 0.4 if mode == "local" and covered is None else covered
-    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode, strand=strand)
+    ends = None if end is None or mode == "local" else ta.Gap(*end)
+    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode, strand=strand, end_gap=ends)
     options = ClusterOptions(pairs, least, definition, covered, of)
-    table = concatenate(list(ta.align_all(batch, batch, mode=mode, gap=ta.Gap(*gap), strand=strand)))
+    table = concatenate(list(ta.align_all(batch, batch, mode=mode, gap=ta.Gap(*gap), end_gap=ends, strand=strand)))
     is_similar = identities(table, definition) >= least
     if covered is not None:
         is_similar &= coverages(table, of) >= covered

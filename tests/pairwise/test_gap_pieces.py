@@ -333,3 +333,14 @@ def test_a_stop_comes_within_a_pair():
 
     with pytest.raises(StopError):
         _native.align_pieces(*arrays, (4, 2, 24, 1), (4, 2, 24, 1), "global", (False,) * 4, 2, 1, 1 << 28, stop)
+
+
+def test_a_pair_beyond_the_memory_is_refused():
+    rng = np.random.default_rng(2)
+    texts = ["".join(rng.choice(list("ACGT"), 40_000)) for _ in range(2)]
+    batch = tropalign.SequenceBatch.from_strings(texts, alphabet="nucleotide")
+    sentence = (
+        "a pair takes more memory than allowed with gap costs of two pieces or of the ends: allow more with --memory"
+    )
+    with pytest.raises(tropalign.ResourceError, match=sentence):
+        next(tropalign.align_all(batch, gap=tropalign.Gap(4, 2, 24, 1), memory_bytes=12 << 20))

@@ -136,8 +136,9 @@ def test_nucleotides_against_proteins(batch):
     with pytest.raises(ta.InputError) as error:
         ta.align_all(dna, batch)
     assert str(error.value) == (
-        "the queries were judged nucleotide and the targets protein, which cannot be aligned: say what both are with "
-        "--alphabet (from Python, alphabet='nucleotide')"
+        "the queries were judged nucleotide and the targets protein, which cannot be aligned: translate the "
+        "nucleotides with --translate (from Python, tropalign.translate), or say what both are with --alphabet (from "
+        "Python, alphabet='nucleotide')"
     )
     (table,) = ta.align_all(["GAGA", "CATTAC"], TEXTS, alphabet="protein")
     assert len(table) == 6

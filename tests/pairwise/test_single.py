@@ -214,7 +214,7 @@ def test_every_call_warns():
         (
             lambda: ta.align("MKV", "MKL", matrix="NUC.4.4"),
             ta.ScoringError,
-            "NUC.4.4 has no letter L, which record 'target' holds at position 3",
+            "NUC.4.4 is a nucleotide matrix but the sequences were judged protein",
         ),
         (lambda: ta.align("MKV", "MKL", alphabet="rna"), ta.InputError, "there is no alphabet 'rna'"),
         (

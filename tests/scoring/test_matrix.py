@@ -336,6 +336,13 @@ def test_a_protein_matrix_is_none_for_nucleotides():
     assert ta.SubstitutionMatrix.load("NUC.4.4").alphabet is ta.NUCLEOTIDE
 
 
+@pytest.mark.parametrize("name", ["EDNAFULL", "TRANS", "HOXD70"])
+def test_a_matrix_of_nucleotides_is_none_for_proteins(name):
+    proteins = ta.SequenceBatch.from_strings(["MKVLAW", "GATACA"], alphabet="protein")
+    with pytest.raises(ta.ScoringError, match=r"is a nucleotide matrix but the sequences were judged protein: choose"):
+        ta.align_all(proteins, matrix=name)
+
+
 def test_a_file_without_an_end_is_refused(tmp_path):
     with pytest.raises(ta.InputError, match="/dev/full: the file holds more than 1048576 bytes, too many for what it"):
         ta.SubstitutionMatrix.load("/dev/full")

@@ -14,7 +14,7 @@ from tropalign.cli.options import (
     fraction,
     started,
 )
-from tropalign.cli.pair_options import add_alignment_options, scoring_of, sequences_of
+from tropalign.cli.pair_options import add_alignment_options, end_gap_of, scoring_of, sequences_of
 from tropalign.formats.registry import format_for_path, format_names
 
 if TYPE_CHECKING:
@@ -162,7 +162,8 @@ def _cluster_options(options: argparse.Namespace, alphabet: Alphabet) -> Cluster
     ends = FREE_ENDS if options.free_ends is None else filter(None, options.free_ends.split(","))
     matrix, gap = scoring_of(options, alphabet)
     free = frozenset(end.strip() for end in ends)
-    pairs = PairOptions(matrix, gap, options.mode, "alignment", free, options.strand)
+    ends_cost = end_gap_of(options, gap)
+    pairs = PairOptions(matrix, gap, options.mode, "alignment", free, options.strand, end_gap=ends_cost)
     return ClusterOptions(
         pairs,
         min_identity=MIN_IDENTITY if options.min_identity is None else options.min_identity,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import Choices, decimal
+from tropalign.cli.options import Choices, decimal, whole
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
@@ -80,10 +80,63 @@ def add_alignment_options(group: Any) -> None:
     group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
 
 
+def add_translation_options(group: Any) -> None:
+    """Which sequences are translated, and how."""
+    group.add_argument(
+        "--translate",
+        choices=("query", "target", "both"),
+        help="nucleotides as the proteins of six frames, each of which is aligned by itself as NAME/+1 to NAME/-3",
+    )
+    group.add_argument("--genetic-code", type=whole(1), metavar="N", help="NCBI's number of it (default: 1, standard)")
+
+
+def check_translation(options: argparse.Namespace) -> None:
+    """Refuses options that do not go with translation."""
+    refuse = options.parser.error
+    if options.translate is None:
+        if options.genetic_code is not None:
+            refuse("--genetic-code belongs to --translate")
+        return
+    if options.alphabet != "auto":
+        refuse("--translate says what the sequences are: leave --alphabet out")
+    if options.strand != "plus":
+        refuse("--translate takes both strands by itself: leave --strand out")
+    if options.targets is None and options.translate != "query":
+        refuse("--translate target and both need a second file: give B, or take --translate query")
+
+
+def _frames_of(options: argparse.Namespace) -> tuple[SequenceBatch, SequenceBatch | None]:
+    """Queries and targets, the translated ones as their frames; the other ones are proteins."""
+    from tropalign.errors import InputError
+    from tropalign.sequences import NUCLEOTIDE, PROTEIN, read_sequences
+    from tropalign.sequences.translation import codon_table, translate
+
+    code = options.genetic_code or 1
+    codon_table(code)  # refuses one that is none before anything is read
+
+    def read(path: str, is_translated: bool) -> SequenceBatch:
+        batch = read_sequences(path, skip_empty=options.skip_empty, strict=options.strict)
+        if batch.alphabet != (NUCLEOTIDE if is_translated else PROTEIN):
+            remedy = "leave --translate out" if is_translated else "take --translate both, or leave it out"
+            raise InputError(
+                f"--translate {options.translate} was asked for, but the sequences were judged {batch.alphabet.name}: "
+                f"{remedy}",
+                file=path,
+            )
+        return translate(batch, code) if is_translated else batch
+
+    queries = read(options.queries, options.translate in ("query", "both"))
+    if options.targets is None:
+        return queries, None
+    return queries, read(options.targets, options.translate in ("target", "both"))
+
+
 def sequences_of(
     options: argparse.Namespace, wants_qualities: bool = False
 ) -> tuple[SequenceBatch, SequenceBatch | None]:
     """Queries, with their qualities where these are wanted, and targets."""
+    if getattr(options, "translate", None) is not None:  # a verb may not translate
+        return _frames_of(options)
     from tropalign.pairwise.options import check_same_alphabet
     from tropalign.sequences import read_sequences
     from tropalign.sequences.alphabet import ALPHABETS

@@ -17,7 +17,15 @@ from tropalign.cli.options import (
     started,
     whole,
 )
-from tropalign.cli.pair_options import OPTIONS, add_alignment_options, end_gap_of, scoring_of, sequences_of
+from tropalign.cli.pair_options import (
+    OPTIONS,
+    add_alignment_options,
+    add_translation_options,
+    check_translation,
+    end_gap_of,
+    scoring_of,
+    sequences_of,
+)
 from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
@@ -49,6 +57,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     parser.add_argument("queries", metavar="A", help="FASTA or FASTQ, compressed or not; - is standard input")
     parser.add_argument("targets", metavar="B", nargs="?", help="align A with B; without B every pair of A")
     add_alignment_options(parser.add_argument_group("alignment"))
+    add_translation_options(parser.add_argument_group("translation"))
     _add_selection_options(parser.add_argument_group("which pairs, and what of them"))
     _add_format_options(parser.add_argument_group("format"))
     add_run_options(parser)
@@ -194,6 +203,7 @@ class _Asked:
 def _asked(options: argparse.Namespace) -> _Asked:
     """Refuses options that exclude each other, and settles what is written."""
     refuse = options.parser.error
+    check_translation(options)
     if options.free_ends is not None:
         from tropalign.pairwise.options import MODES
 

@@ -39,6 +39,7 @@ def cluster(
     mode: str = "global",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
+    end_gap: Gap | None = None,
     free_ends: Iterable[str] = FREE_ENDS,
     strand: str = "plus",
     n_threads: int = 0,
@@ -72,7 +73,7 @@ def cluster(
     assign : {"best", "first"}
         Which representative a sequence joins: the most similar one (the earliest where equal), or the first that is
         similar enough.
-    mode, matrix, gap, free_ends, strand, n_threads, memory_bytes, device, alphabet
+    mode, matrix, gap, end_gap, free_ends, strand, n_threads, memory_bytes, device, alphabet
         As of `align_all`; the mode is global by default.
     progress
         Receives the number of sequences done; what it raises ends the work.
@@ -99,7 +100,7 @@ def cluster(
     """
     batch = batch_of(sequences, alphabet)
     scores, cost = default_scoring(batch.alphabet, matrix, gap)
-    pairs = PairOptions(scores, cost, mode, "alignment", free_ends, strand)  # type: ignore[arg-type]
+    pairs = PairOptions(scores, cost, mode, "alignment", free_ends, strand, end_gap=end_gap)  # type: ignore[arg-type]
     options = ClusterOptions(pairs, min_identity, str(identity), min_coverage, coverage_of, method, order, assign)
     threads, memory = checked_threads(n_threads), checked_memory(memory_bytes)
     return cluster_batch(

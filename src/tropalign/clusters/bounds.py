@@ -115,9 +115,10 @@ class Reach:
         paired = np.minimum(shorter, np.floor(paired + ROUNDING))
         n_gaps = np.where(paired < shorter, 2, m != n)
         whole = pairs.whole
-        costs = (whole.scores, whole.gap_open, whole.gap_extend)
+        costs = (whole.scores, *whole.end_gap[:2])  # the only gaps are at the ends, and cost no more than this
+        every = (*whole.gap, *whole.end_gap)
         highest = max(int(whole.scores.max()), 0)
-        most = highest * paired - whole.gap_open * n_gaps - whole.gap_extend * (m + n - 2 * paired)
+        most = highest * paired - min(every[::2]) * n_gaps - min(every[1::2]) * (m + n - 2 * paired)
         enough = most.astype(np.int32)
         keep: NDArray[np.bool_] = _native.score_floors(*codes, query, target, enough, *costs, self._n_threads) <= most
         return keep

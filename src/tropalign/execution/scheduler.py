@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from tropalign.errors import DeviceError, ResourceError, TropalignError, TropalignWarning
 from tropalign.execution.jobs import Job, naming
 from tropalign.execution.ledger import Ledger, pieces_of
-from tropalign.execution.task import Device, FoldingTask, Progress, SplittableTask, Task, Tile
+from tropalign.execution.task import Device, FoldingTask, Progress, SplittableTask, Task, Tile, checked_progress
 
 #: Tiles that are known ahead per worker. Where a run has fewer, they are split, as long as a piece has LEAST_CELLS:
 #: some milliseconds of work, of which handing a tile over takes less than one per cent (bench/queue_overhead.py).
@@ -86,7 +86,7 @@ class Scheduler:
     def __init__(self, devices: Sequence[Device], progress: Progress | None = None) -> None:
         self._cpu = next((device for device in devices if device.name == "cpu"), None)
         self._workers = [_Worker(device) for device in devices for _ in range(device.n_workers)]
-        self._progress = progress
+        self._progress = checked_progress(progress)
         self._most_reported = -1
         self._done = 0  # items
         self._rates: dict[str, float] = {}  # cells per second

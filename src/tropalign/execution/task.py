@@ -6,8 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from tropalign.errors import UsageError, shown
+
 #: Receives the number of items begun so far; what it raises ends the computation.
 Progress = Callable[[int], None]
+
+
+def checked_progress(progress: Any) -> Progress | None:
+    """What callers give as progress. Raises UsageError on anything that cannot be called."""
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress {shown(repr(progress)[:80])} is no function: give one that takes a number")
+    found: Progress | None = progress
+    return found
 
 
 @dataclass(frozen=True)

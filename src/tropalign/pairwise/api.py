@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError
 from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.pairwise import single
 from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions, check_same_alphabet
@@ -65,6 +66,7 @@ def align_all(
     memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
     alphabet: Alphabet | str | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Iterator[AlignmentTable]:
     """Aligns every pair of a set, or every query with every target; tables come as they are ready, in input order.
 
@@ -113,6 +115,8 @@ def align_all(
         if the job is large. The result does not depend on it.
     alphabet
         For sequences that are no SequenceBatch: an Alphabet or its name; judged by their letters when not given.
+    progress
+        Called with the number of pairs begun so far. What it raises ends the run and comes out of the iterator.
 
     Yields
     ------
@@ -162,7 +166,7 @@ def align_all(
     task = PairsTask(batch, others, options, pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(device)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
-    return (result.value for result in Scheduler(devices).run([task]))
+    return (result.value for result in Scheduler(devices, progress).run([task]))
 
 
 def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:
@@ -264,6 +268,7 @@ def align_many(
     memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
     alphabet: Alphabet | str | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> AlignmentTable:
     """Aligns each pair of a list, a few pairs or many, with the results of `align`.
 
@@ -277,6 +282,8 @@ def align_many(
         As of `align_all`.
     alphabet
         One, or its name; that of a SubstitutionMatrix, else judged by the letters of all pairs, when not given.
+    progress
+        Called with the number of pairs begun so far; what it raises ends the run.
 
     Returns
     -------
@@ -296,7 +303,7 @@ def align_many(
     >>> table.score.tolist(), table.cigars()
     ([32, 7], ['2=1X3=', '2=2I1='])
     """
-    given = _listed(pairs)
+    given, progress = _listed(pairs), checked_progress(progress)
     (queries, query_index), (targets, target_index) = (
         _distinct([pair[side] for pair in given], word) for side, word in enumerate(("query", "target"))
     )
@@ -312,6 +319,8 @@ def align_many(
         texts = zip(*([letters[k] for k in index.tolist()] for letters, index in sides), strict=True)
         columns = single.columns(texts, mode, matrix, gap, report, free_ends, strand, batch.alphabet)
         if columns is not None:
+            if progress is not None:
+                progress(len(given))
             significance = None
             if MODES[mode].is_local:
                 residues, scoring = int(others.offsets[-1]), default_scoring(batch.alphabet, matrix, gap)
@@ -332,6 +341,7 @@ def align_many(
         n_threads=n_threads,
         memory_bytes=memory_bytes,
         device=names,
+        progress=progress,
     )
     return concatenate(list(tables))
 

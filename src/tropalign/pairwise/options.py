@@ -287,7 +287,8 @@ def check_same_alphabet(queries: SequenceBatch, targets: SequenceBatch) -> None:
     if queries.alphabet != targets.alphabet:
         raise InputError(
             f"the queries were judged {queries.alphabet.name} and the targets {targets.alphabet.name}, which cannot be "
-            f"aligned: say what both are with --alphabet (from Python, alphabet={queries.alphabet.name!r})"
+            "aligned: translate the nucleotides with --translate (from Python, tropalign.translate), or say what both "
+            f"are with --alphabet (from Python, alphabet={queries.alphabet.name!r})"
         )
     if queries.alphabet.letters != targets.alphabet.letters:
         raise InputError(

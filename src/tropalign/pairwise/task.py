@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
-from tropalign.errors import InputError
+from tropalign.errors import InputError, ResourceError
 from tropalign.execution.cut import cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
@@ -372,22 +372,30 @@ class PairsTask:
         whole = options.whole
         costs = (whole.gap_open, whole.gap_extend) if whole.is_affine else (whole.gap, whole.end_gap)
         align: Any = _native.align_pairs if whole.is_affine else _native.align_pieces
-        columns: dict[str, Any] = align(
-            codes,
-            offsets,
-            target_codes,
-            target_offsets,
-            index,
-            target,
-            whole.scores,
-            *costs,
-            options.recurrence,
-            options.freed(),
-            DEPTHS[rows.report],
-            n_threads,
-            self._scratch_bytes,
-            progress,
-        )
+        try:
+            columns: dict[str, Any] = align(
+                codes,
+                offsets,
+                target_codes,
+                target_offsets,
+                index,
+                target,
+                whole.scores,
+                *costs,
+                options.recurrence,
+                options.freed(),
+                DEPTHS[rows.report],
+                n_threads,
+                self._scratch_bytes,
+                progress,
+            )
+        except MemoryError:
+            if whole.is_affine:
+                raise
+            raise ResourceError(
+                "a pair takes more memory than allowed with gap costs of two pieces or of the ends: "
+                "allow more with --memory"
+            ) from None
         return columns
 
     def _on_device(self, device: Gpu, rows: _Rows, progress: Progress | None) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tropalign.results import display
+from tropalign.results import biopython, display
 from tropalign.results.cigar import gapped, operations_of
+from tropalign.results.columns import DEPTH_COLUMNS
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -182,6 +184,53 @@ class Alignment:
         table = self.table
         ops = table.cigar_ops[table.cigar_offsets[self.index] : table.cigar_offsets[self.index + 1]]
         return [(op & 15, op >> 4) for op in ops.tolist()]
+
+    @property
+    def coordinates(self) -> NDArray[np.int64]:
+        """Where each run of columns begins and ends, as Biopython has it: int64, shape (2, n_runs + 1).
+
+        The target's places in the first row, the query's in the second, where they descend on the minus strand.
+        """
+        return biopython.coordinates(self)
+
+    def to_biopython(self) -> Any:
+        """As Biopython's Alignment of the target and the query, both whole, with the score.
+
+        Returns
+        -------
+        Bio.Align.Alignment
+            Its sequences are SeqRecords; its `coordinates` those of this alignment.
+
+        Raises
+        ------
+        AttributeError
+            The path was not computed.
+
+        Examples
+        --------
+        >>> print(tropalign.align("MKVLAW", "MKILAW").to_biopython())
+        target            0 MKILAW 6
+                          0 ||.||| 6
+        query             0 MKVLAW 6
+        <BLANKLINE>
+        """
+        return biopython.to_biopython(self)
+
+    def _content(self) -> tuple[object, ...]:
+        """What equal alignments have in common, letters aside: names, depth and every number."""
+        numbers = [getattr(self, name) for name in ("score", *DEPTH_COLUMNS[self._depth])]
+        return (self.query, self.target, self.strand, *numbers, self.cigar if self._depth == "alignment" else "")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, sequences, strand, every number and the path are the same."""
+        if not isinstance(other, Alignment):
+            return NotImplemented
+        return self._content() == other._content() and all(
+            self._text(side) == other._text(side) for side in ("query", "target")
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._content())
 
     def query_text(self) -> str:
         """The query's letters on the strand that was aligned.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import display, export, ragged, rows
+from tropalign.results import biopython, display, export, pair_matrix, ragged, rows
 from tropalign.results.alignment import Alignment
 from tropalign.results.catalogue import Significance
 from tropalign.results.cigar import cigar_text
@@ -28,8 +29,8 @@ _ABSENT: Any = None
 class AlignmentTable:
     """Alignments of pairs, a row per pair.
 
-    ``table[k]`` is one Alignment; a slice, a mask or indices give the table of those rows. ``len``, iteration, pandas,
-    polars and everything that takes an Arrow C stream work on it.
+    ``table[k]`` is one Alignment; a slice, a mask or indices give the table of those rows. ``len``, iteration, ``==``
+    (the same sequences and columns), pandas, polars and everything that takes an Arrow C stream work on it.
 
     Attributes
     ----------
@@ -373,6 +374,85 @@ class AlignmentTable:
         import polars
 
         return polars.DataFrame(self)
+
+    def matrix(self, values: str = "score") -> NDArray[np.float64]:
+        """The pairs as a matrix; of a set both triangles.
+
+        Parameters
+        ----------
+        values : {"score", "identity", "distance"}
+            Distance is 1 - identity.
+
+        Returns
+        -------
+        float64, shape (n_queries, n_targets)
+            The diagonal of a set is 1 for identities, 0 for distances, and nan for scores.
+
+        Raises
+        ------
+        UsageError
+            Other values.
+        InputError
+            A pair has no row.
+        AttributeError
+            The identity was not computed.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.matrix("distance").round(2).tolist()
+        [[0.0, 0.17, 0.0], [0.17, 0.0, 0.2], [0.0, 0.2, 0.0]]
+        """
+        return pair_matrix.matrix(self, values)
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None, **options: Any) -> None:
+        """Writes the rows in any format of the command line: see `write_alignments`, which also takes several tables.
+
+        Parameters
+        ----------
+        path
+            ``-`` is standard output; a suffix such as ``.gz`` compresses.
+        format
+            By the suffix of the path when not given.
+        **options
+            Those of `write_alignments`.
+
+        Raises
+        ------
+        UsageError, InputError, ResourceError
+            As `write_alignments`.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all({"a": "MKVLAW", "b": "MKILAW"})
+        >>> table.write("-", "paf")
+        a	6	0	6	+	b	6	0	6	5	6	255	AS:i:32	cg:Z:2=1X3=	NM:i:1	de:f:0.1667	cs:Z::2*iv:3
+        """
+        import tropalign  # as a user calls it: results know no formats
+
+        tropalign.write_alignments(self, path, format, **options)
+
+    def to_biopython(self) -> Iterator[Any]:
+        """The rows as Biopython's Alignments, one after another.
+
+        Returns
+        -------
+        iterator of Bio.Align.Alignment
+            As `Alignment.to_biopython` makes them; rows of one sequence share its SeqRecord.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> [alignment.score for alignment in table.to_biopython()]
+        [32, 28, 27]
+        """
+        return biopython.all_to_biopython(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the sequences and every column are the same."""
+        return pair_matrix.are_equal(self, other) if isinstance(other, AlignmentTable) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return display.table_text(self)

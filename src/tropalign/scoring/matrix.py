@@ -17,7 +17,7 @@ from tropalign.scoring.decimals import PARTS, least_factor, number, parts_of
 from tropalign.scoring.given import letters_and_scores
 from tropalign.scoring.names import canonical, known_names, no_matrix, shipped
 from tropalign.scoring.ncbi import read_ncbi
-from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
+from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
 from tropalign.sequences.batch import SequenceBatch
 
 #: Codes that engines know: an alphabet's letters, and padding.
@@ -217,6 +217,8 @@ class SubstitutionMatrix:
         if known is None:
             raise no_matrix(name, "matrix")
         letters, values = shipped(known)
+        if alphabet == PROTEIN and NUCLEOTIDE.has_letters(letters):  # whose letters are all amino acids', too
+            alphabet = NUCLEOTIDE
         return cls._from_values(known, letters, values, alphabet)
 
     @classmethod

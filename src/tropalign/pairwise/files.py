@@ -1,0 +1,134 @@
+"""Aligned pairs to files, from Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from tropalign.errors import UsageError
+from tropalign.execution.files import check_outputs, check_terminal, output_path, write_to
+from tropalign.execution.parts import Spool
+from tropalign.formats.header import Header
+from tropalign.formats.pairs import MATRIX_LAYOUTS, MATRIX_VALUES, PairsContext
+from tropalign.formats.registry import format_for_path, pairs_writer, suffix_of
+from tropalign.formats.writer import Writer
+from tropalign.results.alignments import AlignmentTable
+from tropalign.scoring import Gap, SubstitutionMatrix
+
+
+def write_alignments(
+    tables: AlignmentTable | Iterable[AlignmentTable],
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    matrix: SubstitutionMatrix | None = None,
+    gap: Gap | None = None,
+    matrix_values: str | None = None,
+) -> None:
+    """Writes aligned pairs as ``tropalign pairs`` does; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    tables
+        A table, or several of the same sequences, as `align_all` yields them: one at a time is held.
+    path
+        ``-`` is standard output; a suffix such as ``.gz`` compresses.
+    format
+        Any of the command line's, such as "tsv", "paf", "sam", "bam", "parquet"; by the suffix of the path when not
+        given.
+    matrix, gap
+        How the pairs were scored, where the format shows it (srspair).
+    matrix_values : {"score", "identity", "distance"}
+        What format "matrix" holds: the score, and in PHYLIP's files the distance, when not given.
+
+    Raises
+    ------
+    UsageError
+        A format or suffix that does not exist; something else than tables, or none; tables of different sequences.
+    InputError
+        What the format cannot show, or a package that it lacks; a place that cannot be written.
+    ResourceError
+        The disk is full.
+
+    Examples
+    --------
+    >>> tables = tropalign.align_all({"a": "MKVLAW", "b": "MKILAW", "c": "KVLAW"})
+    >>> tropalign.write_alignments(tables, "-", "paf")
+    a	6	0	6	+	b	6	0	6	5	6	255	AS:i:32	cg:Z:2=1X3=	NM:i:1	de:f:0.1667	cs:Z::2*iv:3
+    a	6	1	6	+	c	5	0	5	5	5	255	AS:i:28	cg:Z:5=	NM:i:0	de:f:0.0000	cs:Z::5
+    b	6	1	6	+	c	5	0	5	4	5	255	AS:i:27	cg:Z:1=1X3=	NM:i:1	de:f:0.2000	cs:Z::1*vi:3
+    """
+    output = os.fspath(path)
+    if not isinstance(output, str):
+        raise UsageError("the path is bytes: give a text")
+    name = format_for_path("pairs", output) if format is None else format
+    first, every = _tables(tables)
+    suffix = suffix_of(output)
+    layout = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(suffix, MATRIX_LAYOUTS[0])
+    values = matrix_values or ("distance" if layout == "phylip" else "score")
+    if values not in MATRIX_VALUES:
+        raise UsageError(f"matrix_values {matrix_values!r} is none of {', '.join(MATRIX_VALUES)}")
+    is_set = first.queries is first.targets
+    if name == "matrix" and layout == "phylip" and (values != "distance" or not is_set):
+        raise UsageError("PHYLIP holds the distances of one set: give matrix_values='distance' and a set's pairs")
+    context = PairsContext(
+        queries=first.queries,
+        targets=first.targets,
+        report=first.depth,
+        both_strands=first.strand is not None,
+        decimal_scores=first.score.dtype.kind == "f",
+        is_triangle=is_set,
+        matrix_values=values,
+        matrix_layout=layout,
+        substitution=matrix,
+        gap=gap,
+    )
+    from tropalign import __version__
+
+    writer = pairs_writer(name, Header(__version__, "tropalign.write_alignments", {}), context)
+    check_outputs([output], [])
+    if writer.is_binary:
+        check_terminal(name, output)
+    _write(writer, every, output)
+
+
+def _tables(tables: Any) -> tuple[AlignmentTable, Iterator[AlignmentTable]]:
+    """The first table, and all of them, each known to be of the same sequences."""
+    if isinstance(tables, AlignmentTable):
+        return tables, iter([tables])
+    if not isinstance(tables, Iterable) or isinstance(tables, str | bytes):
+        raise UsageError(f"an object of type {type(tables).__name__} is no AlignmentTable: give what align_all yields")
+    given = iter(tables)
+    first = next(given, None)
+    if first is None:
+        raise UsageError("there is no table to write: give one or more")
+
+    def checked() -> Iterator[AlignmentTable]:
+        for table in chain([first], given):
+            if not isinstance(table, AlignmentTable):
+                raise UsageError(f"an object of type {type(table).__name__} is no AlignmentTable")
+            if any(a is not b and a != b for a, b in zip(_kind(table), _kind(first), strict=True)):
+                raise UsageError("tables of other sequences, depth or strands cannot stand in one file: write two")
+            yield table
+
+    every = checked()
+    return (first, every) if isinstance(first, AlignmentTable) else (next(every), every)  # which raises
+
+
+def _kind(table: AlignmentTable) -> tuple[Any, ...]:
+    return (table.queries, table.targets, table.depth, table.strand is None, table.score.dtype)
+
+
+def _write(writer: Writer, tables: Iterator[AlignmentTable], output: str) -> None:
+    """As parts come, or once all are there where the format needs that."""
+    if not writer.needs_all:
+        write_to(output, lambda out: writer.assemble(map(writer.encode, tables), out))
+        return
+    place = output_path(output)
+    with Spool(None if place is None else Path(place).parent) as spool:
+        for table in tables:
+            spool.write([writer.encode(table)])
+        write_to(output, lambda out: writer.assemble(spool.sections(0), out))

@@ -1,0 +1,56 @@
+"""What shells and type checkers see of the package."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import tropalign
+
+SNIPPET = """
+import tropalign
+pair = tropalign.align("MKVLAW", "MKILAW")
+pair.score
+pair.scoer
+for table in tropalign.align_all(["MKVLAW", "MKILAW"]):
+    table.scores
+    table[0].cigr
+    reveal_type(table[0])
+    reveal_type(table[0].query_start)
+    reveal_type(table.matrix())
+"""
+
+
+def test_the_public_names_are_listed():
+    """In a fresh process, before anything is loaded."""
+    code = "import sys, tropalign; print(*dir(tropalign)); assert 'numpy' not in sys.modules"
+    listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert listed == sorted(tropalign.__all__)
+    assert {"align", "align_all", "write_alignments", "Alignment", "read_sequences"} <= set(listed)
+    assert all(hasattr(tropalign, name) for name in listed)
+
+
+def test_the_names_of_an_alignment_are_listed():
+    pair = tropalign.align("MKVLAW", "MKILAW")
+    assert {"score", "cigar", "query_start", "n_columns", "coordinates", "to_biopython"} <= set(dir(pair))
+    assert all(inspect.getdoc(getattr(type(pair), name)) for name in dir(pair) if not name.startswith("_"))
+
+
+def test_type_checkers_find_misspelt_names(tmp_path):
+    pytest.importorskip("mypy")
+    path = tmp_path / "snippet.py"
+    path.write_text(SNIPPET)
+    found = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", str(path)], capture_output=True, text=True
+    ).stdout
+    for line, text in [
+        (5, '"Alignment" has no attribute "scoer"; maybe "score"?'),
+        (7, '"AlignmentTable" has no attribute "scores"; maybe "score"?'),
+        (8, '"Alignment" has no attribute "cigr"; maybe "cigar"?'),
+        (9, 'Revealed type is "tropalign.results.alignment.Alignment"'),
+        (10, 'Revealed type is "int"'),
+    ]:
+        rows = [row.replace("builtins.", "") for row in found.splitlines() if f"snippet.py:{line}: " in row]
+        assert any(text in row for row in rows), found
+    assert found.count("error:") == 3, found
