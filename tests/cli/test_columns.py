@@ -8,7 +8,7 @@ import pytest
 import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.results.alignments import concatenate
-from tropalign.results.catalogue import CATALOGUE
+from tropalign.results.output_columns import OUTPUT_COLUMNS
 
 
 def run(capsysbinary, *arguments):
@@ -28,7 +28,7 @@ def aligned(path, **options):
 def test_the_list_of_columns(capsys):
     assert main(["pairs", "--columns", "help"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(CATALOGUE)
+    assert [line.split()[0] for line in lines] == list(OUTPUT_COLUMNS)
     assert "residues of the query (qlen, ql)" in lines[5]
 
 

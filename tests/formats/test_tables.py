@@ -15,11 +15,11 @@ from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.registry import pairs_writer, restore
 from tropalign.results import rows
-from tropalign.results.catalogue import CATALOGUE, default_names
+from tropalign.results.output_columns import OUTPUT_COLUMNS, default_names
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 
 #: Those that need no statistics.
-NAMES = tuple(name for name in CATALOGUE if name not in ("bits", "evalue"))
+NAMES = tuple(name for name in OUTPUT_COLUMNS if name not in ("bits", "evalue"))
 TABLES = ("tsv", "csv", "m8", "jsonl", "arrow", "arrows", "feather", "parquet")
 
 
@@ -65,15 +65,15 @@ def read(name, text):
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "m8"])
 def test_every_column(write, any_table, name):
     table = significant(any_table)
-    found = read(name, write(name, table, (4, 9), columns=tuple(CATALOGUE)))
-    assert list(found) == list(CATALOGUE)
-    for key, values in table.columns(list(CATALOGUE)).items():
+    found = read(name, write(name, table, (4, 9), columns=tuple(OUTPUT_COLUMNS)))
+    assert list(found) == list(OUTPUT_COLUMNS)
+    for key, values in table.columns(list(OUTPUT_COLUMNS)).items():
         expected = values.tolist()
         if key == "strand" and name in ("tsv", "csv", "jsonl"):
             expected = ["+-"[strand < 0] for strand in expected]
         if name not in ("tsv", "csv"):
             assert found[key] == expected, key
-        elif CATALOGUE[key].dtype is np.float64:
+        elif OUTPUT_COLUMNS[key].dtype is np.float64:
             # bits are rounded to one place or, above 99.9, cut to whole ones
             for text, value in zip(found[key], expected, strict=True):
                 assert float(text) == pytest.approx(value, rel=0.01, abs=0.0501)

@@ -9,7 +9,7 @@ from formats.tables import matrix_for, random_table, reduced
 from tropalign.results import gapped
 from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate, empty_table
-from tropalign.results.columns import COLUMNS
+from tropalign.results.kept_columns import KEPT_COLUMNS
 
 
 def same(a, b):
@@ -69,8 +69,8 @@ def test_offsets_ascend():
 
 
 def test_the_list_of_columns_is_that_of_the_table(any_table):
-    """A column is a field of the table, a cell of the alignment and a line of COLUMNS."""
-    kept = [column.name for column in COLUMNS if not column.is_derived]
+    """A column is a field of the table, a cell of the alignment and a line of KEPT_COLUMNS."""
+    kept = [column.name for column in KEPT_COLUMNS]
     names = [field.name for field in fields(AlignmentTable)]
     others = {
         "queries",
@@ -83,7 +83,7 @@ def test_the_list_of_columns_is_that_of_the_table(any_table):
         "significance",
     }
     assert set(kept) == set(names) - others
-    for column in COLUMNS:
+    for column in KEPT_COLUMNS:
         values = getattr(any_table, column.name)
         assert column.name in dir(Alignment) and getattr(Alignment, column.name).__doc__
         assert values is None or values.dtype == column.dtype

@@ -133,7 +133,7 @@ class _ColumnsAction(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         if values == "help":
-            from tropalign.formats.shown_columns import columns_text
+            from tropalign.formats.pair_tables import columns_text
 
             print(columns_text(), end="")
             parser.exit()
@@ -232,8 +232,8 @@ def _asked(options: argparse.Namespace) -> _Asked:
 
 def _asked_table(options: argparse.Namespace, name: str) -> _Asked:
     """The columns to show, and the report that has all of them and what filters ask about."""
+    from tropalign.formats.pair_tables import shown_columns
     from tropalign.formats.registry import format_of
-    from tropalign.formats.shown_columns import shown_columns
     from tropalign.pairwise.options import MODES, REPORTS, SHARES
 
     refuse = options.parser.error

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
+from tropalign.formats.pair_tables import names_of
 from tropalign.formats.pairs import PairsContext
-from tropalign.formats.shown_columns import names_of
 from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.catalogue import types_of
 from tropalign.results.export import Flat, arrow_batch, flat_columns, no_rows
+from tropalign.results.output_columns import types_of
 
 #: Rows of a batch, a row group of Parquet.
 BATCH_ROWS = 1 << 16

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.formats.header import Header
-from tropalign.formats.pair_columns import Columns, columns_of, joined, near_of, of_used, packed, unpacked
 from tropalign.formats.pair_map import MOST_LINES, Lines, mapped
+from tropalign.formats.pair_report_data import Columns, columns_of, joined, near_of, of_used, packed, unpacked
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.writer import Format
 from tropalign.results.alignments import AlignmentTable

@@ -18,7 +18,7 @@ import numpy as np
 from tropalign.errors import TropalignError
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.alignment import Alignment
-from tropalign.results.columns import DEPTHS
+from tropalign.results.kept_columns import DEPTHS
 from tropalign.results.lone_pair import LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.given import letters_and_scores

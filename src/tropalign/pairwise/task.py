@@ -34,7 +34,7 @@ from tropalign.pairwise.selection import (
 )
 from tropalign.pairwise.significance import Significance, least_scores
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.results.columns import COUNT_COLUMNS, END_COLUMNS
+from tropalign.results.kept_columns import COUNT_COLUMNS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:

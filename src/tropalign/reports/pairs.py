@@ -13,7 +13,6 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.execution.run import Output
 from tropalign.formats.header import Header
-from tropalign.formats.pair_columns import columns_of
 from tropalign.formats.pair_plots import (
     DOTS,
     LINES,
@@ -24,6 +23,7 @@ from tropalign.formats.pair_plots import (
     require,
     usual_word,
 )
+from tropalign.formats.pair_report_data import columns_of
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.registry import format_for_path, pairs_writer, plots_writer, suffix_of
 from tropalign.results.alignments import AlignmentTable, concatenate

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.results import biopython, display
 from tropalign.results.cigar import gapped, operations_of
-from tropalign.results.columns import DEPTH_COLUMNS
+from tropalign.results.kept_columns import DEPTH_COLUMNS
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from tropalign.results import biopython, display, export, pair_matrix, ragged, rows
 from tropalign.results.alignment import Alignment
-from tropalign.results.catalogue import Significance
 from tropalign.results.cigar import cigar_text
-from tropalign.results.columns import DEPTH_COLUMNS, DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS, output_columns
+from tropalign.results.kept_columns import DEPTH_COLUMNS, DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS
+from tropalign.results.output_columns import Significance, default_numbers
 from tropalign.sequences import SequenceBatch
 
 Int32 = NDArray[np.int32]
@@ -304,8 +304,7 @@ class AlignmentTable:
         >>> table.numbers()["score"].tolist()
         [32, 28, 27]
         """
-        shown = output_columns(self.depth, self.strand is not None)
-        return {str(column.output): getattr(self, column.name) for column in shown}
+        return default_numbers(self)
 
     def columns(self, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
         """Columns by the names that they have in output, as other libraries take them: names, numbers and CIGARs.

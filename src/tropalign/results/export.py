@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.results import rows
-from tropalign.results.catalogue import CATALOGUE, chosen_names, default_names, types_of, values_of
+from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, default_names, types_of, values_of
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -28,7 +28,7 @@ def column_arrays(table: AlignmentTable, names: Iterable[str] | None = None) -> 
 
 
 def _objects(table: AlignmentTable, name: str) -> NDArray[Any]:
-    form = CATALOGUE[name].form
+    form = OUTPUT_COLUMNS[name].form
     if form in ("query", "target"):
         batch = table.queries if form == "query" else table.targets
         names: NDArray[Any] = np.array(batch.names, dtype=object)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tropalign.results.cigar import operations_of
-from tropalign.results.columns import COUNT_COLUMNS, END_COLUMNS, KEPT_COLUMNS
+from tropalign.results.kept_columns import COUNT_COLUMNS, END_COLUMNS, KEPT_COLUMNS
 from tropalign.sequences import Alphabet, SequenceBatch
 
 #: What an engine says of a pair: as many numbers as the depth has, in the order of PLACES, and then the CIGAR.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results.catalogue import CATALOGUE
-from tropalign.results.columns import DEPTHS
+from tropalign.results.kept_columns import DEPTHS
+from tropalign.results.output_columns import OUTPUT_COLUMNS
 from tropalign.results.rows import Named
 from tropalign.sequences.alphabet import ALPHABETS, Alphabet
 
@@ -49,8 +49,8 @@ class PairsContext:
     matrix_values : {"score", "identity", "distance"}
     matrix_layout : {"tsv", "phylip", "npz"}
     columns
-        The columns that the formats of tables show, names of `tropalign.results.catalogue.CATALOGUE`; None: those that
-        each shows by itself.
+        The columns that the formats of tables show, names of `OUTPUT_COLUMNS` (tropalign.results.output_columns); None:
+        those that each shows by itself.
     substitution, gap
         The SubstitutionMatrix and Gap, where the format shows them; None when unknown.
     """
@@ -113,7 +113,7 @@ class PairsContext:
 
 
 def _columns(names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list) or not names or any(name not in CATALOGUE for name in names):
+    if not isinstance(names, list) or not names or any(name not in OUTPUT_COLUMNS for name in names):
         raise ValueError("columns are a list of names")
     return tuple(names)
 

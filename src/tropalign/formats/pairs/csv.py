@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tropalign.formats.header import Header
+from tropalign.formats.pair_tables import csv_word, names_of, text_columns
 from tropalign.formats.pairs import PairsContext
-from tropalign.formats.shown_columns import csv_word, names_of, text_columns
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.header import Header
-from tropalign.formats.pair_columns import Columns, columns_of, joined, near_of, of_used, packed, unpacked
 from tropalign.formats.pair_map import MOST_LINES, PairMap, mapped
+from tropalign.formats.pair_report_data import Columns, columns_of, joined, near_of, of_used, packed, unpacked
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.web_page import Report, write_report_page
 from tropalign.formats.writer import Format

@@ -6,13 +6,13 @@ import json
 
 import numpy as np
 
+from tropalign.formats.pair_tables import is_plain, names_of, quoted
 from tropalign.formats.pairs import PairsContext
-from tropalign.formats.shown_columns import is_plain, names_of, quoted
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.catalogue import CATALOGUE, values_of
+from tropalign.results.output_columns import OUTPUT_COLUMNS, values_of
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
@@ -26,7 +26,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
 
 def _members(table: AlignmentTable, name: str, prefix: str) -> list[rows.Column]:
     """A key and its values."""
-    form = CATALOGUE[name].form
+    form = OUTPUT_COLUMNS[name].form
     if form in ("query", "target"):
         batch = table.queries if form == "query" else table.targets
         return [rows.quoted_names(batch, getattr(table, f"{form}_index"), json_word, prefix)]

@@ -6,8 +6,8 @@ bits: -1 and 0 stand there, as vsearch writes them.
 
 from __future__ import annotations
 
+from tropalign.formats.pair_tables import text_column
 from tropalign.formats.pairs import PairsContext
-from tropalign.formats.shown_columns import text_column
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows

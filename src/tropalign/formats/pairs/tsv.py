@@ -1,13 +1,13 @@
 """Tab-separated tables: comment lines, the names of the columns, a row per pair.
 
-Which columns there are stands in one place, ``tropalign.results.catalogue.CATALOGUE``. No value is ever quoted.
+Which columns there are stands in one place, ``tropalign.results.output_columns``. No value is ever quoted.
 """
 
 from __future__ import annotations
 
 from tropalign.formats.header import Header
+from tropalign.formats.pair_tables import names_of, text_columns
 from tropalign.formats.pairs import PairsContext
-from tropalign.formats.shown_columns import names_of, text_columns
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results import rows

@@ -1,4 +1,4 @@
-"""Chosen columns of a table of pairs as columns of text, and as the arrays that the binary formats keep.
+"""What the formats of tables of pairs share: which columns are shown, and each as a text per row.
 
 Plain text ends a value at the next tab, so that no name may hold one; CSV puts what holds a comma, a quote or a line
 break into quotes (RFC 4180), JSON every text.
@@ -16,8 +16,8 @@ from tropalign.formats.pairs import PairsContext
 from tropalign.formats.writer import Format
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.catalogue import (
-    CATALOGUE,
+from tropalign.results.output_columns import (
+    OUTPUT_COLUMNS,
     SIGNIFICANCE,
     Values,
     chosen_names,
@@ -59,7 +59,7 @@ def shown_columns(text: str | None, form: Format[PairsContext]) -> ShownColumns:
     Raises
     ------
     UsageError
-        As `tropalign.results.catalogue.chosen_names`.
+        As `tropalign.results.output_columns.chosen_names`.
     """
     names = form.own_columns if text is None else chosen_names(filter(None, map(str.strip, text.split(","))))
     depth = depth_of(names) if names else "alignment"
@@ -69,7 +69,7 @@ def shown_columns(text: str | None, form: Format[PairsContext]) -> ShownColumns:
 def columns_text() -> str:
     """A line per column: its name, what it holds, and in parentheses what other programs call it."""
     lines = []
-    for column in CATALOGUE.values():
+    for column in OUTPUT_COLUMNS.values():
         also = f" ({', '.join(column.aliases)})" if column.aliases else ""
         lines.append(f"{column.name:<17} {column.meaning}{also}")
     return "\n".join(lines) + "\n"
@@ -89,7 +89,7 @@ def text_columns(table: AlignmentTable, names: tuple[str, ...], quote: Quote = N
 
 def text_column(table: AlignmentTable, name: str, quote: Quote = None) -> rows.Column:
     """A column by its name, a text per row."""
-    column = CATALOGUE[name]
+    column = OUTPUT_COLUMNS[name]
     if column.form in ("query", "target") and quote is not None:
         batch = table.queries if column.form == "query" else table.targets
         return rows.quoted_names(batch, getattr(table, f"{column.form}_index"), quote)

@@ -1,4 +1,4 @@
-"""Columns of pairs as pages and plots take them, and the sequences that they name."""
+"""What reports and plots of pairs are made of: columns of numbers, paths, and the sequences that they name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tropalign.errors import InputError
 from tropalign.formats.pair_paths import packed_paths
 from tropalign.formats.pairs import Labels, PairsContext
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.columns import DEPTH_COLUMNS
+from tropalign.results.kept_columns import DEPTH_COLUMNS
 
 Columns = dict[str, NDArray[Any]]
 """Columns of pairs by name; `paths` has all paths, and `path_sizes` how many bytes each takes."""

@@ -9,8 +9,8 @@ from formats.tables import random_table, reduced
 
 import tropalign as ta
 from tropalign.errors import UsageError
-from tropalign.results.catalogue import CATALOGUE, chosen_names, default_names, depth_of
-from tropalign.results.columns import COLUMNS
+from tropalign.results.kept_columns import KEPT_COLUMNS
+from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, default_names, depth_of
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
 PAGE = Path(__file__).parent.parent.parent / "docs/pairs.md"
@@ -80,7 +80,7 @@ class Row:
 
 def test_every_column_is_what_it_says(table):
     others = {"bits", "evalue", "pair"}
-    names = [name for name in CATALOGUE if name not in others]
+    names = [name for name in OUTPUT_COLUMNS if name not in others]
     columns = table.columns(names)
     assert list(columns) == names
     for k, alignment in enumerate(table):
@@ -92,7 +92,7 @@ def test_every_column_is_what_it_says(table):
                 found = found.replace("u", "t")
             assert found == (pytest.approx(value) if isinstance(value, float) else value), (name, k)
     for name in names:
-        dtype = CATALOGUE[name].dtype
+        dtype = OUTPUT_COLUMNS[name].dtype
         assert columns[name].dtype == (object if dtype is str else dtype), name
 
 
@@ -104,7 +104,7 @@ def test_pairs_are_counted_through_all_targets(table):
 @pytest.mark.parametrize("depth", ["score", "ends"])
 def test_what_a_lesser_depth_has(table, depth):
     lesser = reduced(table, depth)
-    for name, column in CATALOGUE.items():
+    for name, column in OUTPUT_COLUMNS.items():
         if name in ("bits", "evalue"):
             continue
         if depth_of([name]) == "score" or column.depth == depth:
@@ -118,10 +118,16 @@ def test_what_a_lesser_depth_has(table, depth):
 
 def test_what_is_shown_unasked(table):
     names = default_names("alignment", table.strand is not None)
-    assert tuple(table.columns()) == names and set(names) <= set(CATALOGUE)
-    for column in COLUMNS:
-        if column.output is not None:
-            assert CATALOGUE[column.output].dtype is column.dtype and CATALOGUE[column.output].depth == column.depth
+    assert tuple(table.columns()) == names and set(names) <= set(OUTPUT_COLUMNS)
+    numbers = [name for name in names if OUTPUT_COLUMNS[name].dtype is not str]
+    assert list(table.numbers()) == numbers == [name for name in names if name not in ("query", "target", "cigar")]
+    kept = {column.name: column for column in KEPT_COLUMNS}
+    for name in numbers:
+        column = kept.get(name, kept.get(f"n_{name}"))
+        if column is None:
+            assert name in ("identity", "similarity")
+        else:
+            assert (column.dtype, column.depth) == (OUTPUT_COLUMNS[name].dtype, OUTPUT_COLUMNS[name].depth)
 
 
 def test_names_of_other_programs():
@@ -129,8 +135,8 @@ def test_names_of_other_programs():
         "query_length", "target_length", "percent_identity", "query_span", "bits", "identical", "gap_openings",
         "query_first", "query_row",
     )  # fmt: skip
-    aliases = [alias for column in CATALOGUE.values() for alias in column.aliases]
-    assert len(aliases) == len(set(aliases)) and not set(aliases) & set(CATALOGUE)
+    aliases = [alias for column in OUTPUT_COLUMNS.values() for alias in column.aliases]
+    assert len(aliases) == len(set(aliases)) and not set(aliases) & set(OUTPUT_COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +159,7 @@ def test_the_page_lists_all_columns():
         r"^\| `([a-z_0-9]+)` \| ([^|]*) \| ([^|]*) \| (score|ends|alignment) \|$", PAGE.read_text(), re.M
     )
     rows = [(name, meaning, tuple(re.findall("`([^`]+)`", also)), depth) for name, meaning, also, depth in cells]
-    assert rows == [(c.name, c.meaning, c.aliases, c.depth) for c in CATALOGUE.values()]
+    assert rows == [(c.name, c.meaning, c.aliases, c.depth) for c in OUTPUT_COLUMNS.values()]
 
 
 def test_significance_is_that_of_the_statistics():

@@ -1,8 +1,8 @@
-"""Every column that a table of pairs can show, by name: ``CATALOGUE``.
+"""Every column that a table of pairs can show, by name: ``OUTPUT_COLUMNS``.
 
-What a table keeps stands in ``tropalign.results.columns``; the others follow from it, from the lengths of the sequences
-and from the run's statistics. Formats and Python choose by name and get numbers as arrays, texts as the row joiner has
-them.
+What a table keeps stands in ``tropalign.results.kept_columns``; the others follow from it, from the lengths of the
+sequences and from the run's statistics. Formats and Python choose by name and get numbers as arrays, texts as the row
+joiner has them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import UsageError, shown
 from tropalign.results import gapped, rows
-from tropalign.results.columns import DEPTHS, output_columns
+from tropalign.results.kept_columns import DEPTHS
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -299,16 +299,24 @@ _PATHS = (
 )  # fmt: skip
 
 #: Every column by its name, in the order in which help and documentation list them.
-CATALOGUE = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
+OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
 #: Those that only local alignments have.
 SIGNIFICANCE = frozenset({"bits", "evalue"})
-_ALIASES = {alias: column.name for column in CATALOGUE.values() for alias in column.aliases}
+#: What tables show where no columns are chosen, as far as the depth has it; ``strand`` with both strands only.
+_DEFAULTS = (
+    "query", "target", "strand", "score", "query_start", "query_end", "target_start", "target_end", "identity",
+    "similarity", "gaps", "columns", "cigar",
+)  # fmt: skip
+_ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
 
 
 def default_names(depth: str, has_strand: bool) -> tuple[str, ...]:
     """The columns of a table of that depth where none are chosen."""
-    numbers = (str(column.output) for column in output_columns(depth, has_strand))
-    return ("query", "target", *numbers, *(("cigar",) if depth == "alignment" else ()))
+    return tuple(
+        name
+        for name in _DEFAULTS
+        if DEPTHS.index(OUTPUT_COLUMNS[name].depth) <= DEPTHS.index(depth) and (has_strand or name != "strand")
+    )
 
 
 def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
@@ -322,8 +330,8 @@ def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
     names: list[str] = []
     for word in words:
         name = _ALIASES.get(word, word)
-        if name not in CATALOGUE:
-            near = get_close_matches(word, [*CATALOGUE, *_ALIASES], 1)
+        if name not in OUTPUT_COLUMNS:
+            near = get_close_matches(word, [*OUTPUT_COLUMNS, *_ALIASES], 1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise UsageError(f"no column is called '{shown(word)}': {hint}--columns help lists all of them")
         if name in names:
@@ -336,17 +344,17 @@ def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
 
 def depth_of(names: Iterable[str]) -> str:
     """The least depth of a table that has all of these columns."""
-    return DEPTHS[max(DEPTHS.index(CATALOGUE[name].depth) for name in names)]
+    return DEPTHS[max(DEPTHS.index(OUTPUT_COLUMNS[name].depth) for name in names)]
 
 
 def types_of(names: Iterable[str], has_decimals: bool) -> dict[str, type]:
     """The types of these columns; those of scores are floats where they have decimals."""
-    return {name: np.float64 if name == "score" and has_decimals else CATALOGUE[name].dtype for name in names}
+    return {name: np.float64 if name == "score" and has_decimals else OUTPUT_COLUMNS[name].dtype for name in names}
 
 
 def letters_of(names: Iterable[str]) -> float:
     """Bytes that these columns take per column of an alignment, in text."""
-    return sum(CATALOGUE[name].letters for name in names)
+    return sum(OUTPUT_COLUMNS[name].letters for name in names)
 
 
 def values_of(table: AlignmentTable, name: str) -> Values:
@@ -359,10 +367,17 @@ def values_of(table: AlignmentTable, name: str) -> Values:
     UsageError
         Bits or E-values of alignments that are not local.
     """
-    column = CATALOGUE[name]
+    column = OUTPUT_COLUMNS[name]
     if DEPTHS.index(column.depth) > DEPTHS.index(table.depth):
         raise AttributeError(f"column {name} was not computed: ask for report {column.depth!r}")
     if column.form in ("query", "target"):
         batch = table.queries if column.form == "query" else table.targets
         return rows.names(batch, getattr(table, f"{column.form}_index"))
     return column.of(table)
+
+
+def default_numbers(table: AlignmentTable) -> dict[str, NDArray[Any]]:
+    """The columns of numbers that a table shows where none are chosen, by name."""
+    names = default_names(table.depth, table.strand is not None)
+    values = {name: values_of(table, name) for name in names if OUTPUT_COLUMNS[name].dtype is not str}
+    return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}  # all; for type checkers
