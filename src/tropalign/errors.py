@@ -71,7 +71,7 @@ class InputError(TropalignError):
         self, message: str, *, file: str | None = None, record: str | None = None, line: int | None = None
     ) -> None:
         self.file, self.record, self.line = file, record, line
-        place = [shown(str(file))] if file is not None else []
+        place = [shown(str(file)) or "''"] if file is not None else []
         if line is not None:
             place.append(f"line {line}")
         if record is not None:

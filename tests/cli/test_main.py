@@ -67,6 +67,11 @@ def test_bash_completes_verbs_options_and_files(tmp_path, capsys):
         ("search", "--cut_g"): "--cut_ga",
         ("search", "ab"): "abc.hmm",
         ("search", "-f", "js"): "json",
+        ("clu",): "cluster",
+        ("pairs", "--colu"): "--columns",
+        ("pairs", "--html", "ab"): "abc.hmm",
+        ("cluster", "--method", "comp"): "complete",
+        ("place", "--pipel"): "--pipeline",
     }
     for words, found in expected.items():
         typed = f"COMP_WORDS=(tropalign {' '.join(words)}); COMP_CWORD={len(words)}"

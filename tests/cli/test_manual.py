@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 
@@ -22,7 +23,7 @@ def test_a_page_has_every_option_with_its_help(verb: str) -> None:
     one = verbs_of(parser)[verb]
     lines = plain(page(one, parser)).split("\n")
     for action in one._actions:
-        if action.option_strings:
+        if action.option_strings and action.help is not argparse.SUPPRESS:
             heading = next(line for line in lines if line.startswith(", ".join(action.option_strings)))
             assert lines[lines.index(heading) + 1] == (action.help or "").replace("%%", "%")
 

@@ -43,7 +43,11 @@ def add_clustalw_options(group: Any) -> None:
     group.add_argument(
         "--series", choices=Choices(OPTIONS, "PROTEIN_SERIES"), help="matrices for proteins (default: gonnet)"
     )
-    group.add_argument("--nucleotide-matrix", choices=Choices(OPTIONS, "NUCLEOTIDE_MATRICES"), help="(default: iub)")
+    group.add_argument(
+        "--nucleotide-matrix",
+        choices=Choices(OPTIONS, "NUCLEOTIDE_MATRICES"),
+        help="matrix for nucleotides (default: iub)",
+    )
     for name, of, defaults in (
         ("gap", "profiles", ("10, nucleotides 15", "0.2, nucleotides 6.66")),
         ("pw-gap", "two sequences", ("10, nucleotides 15", "0.1, nucleotides 6.66")),

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 OPTIONS = "tropalign.clusters.options"
 EXAMPLE = """example:
-  tropalign cluster reads.fa -o clusters.tsv --representatives otus.fa
-  tropalign cluster reads.fa --min-identity 0.99 --order abundance --strand both -o clusters.uc --sizeout
+  tropalign cluster reads.fa -o clusters.tsv --representatives otus.fa --sizeout
+  tropalign cluster reads.fa --min-identity 0.99 --order abundance --strand both -o clusters.uc
   tropalign cluster proteins.fa --method average --min-identity 0.4 --identity columns -o families.tsv
 
 Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
@@ -45,14 +45,13 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     parser.add_argument("queries", metavar="FILE", help="FASTA or FASTQ, compressed or not; - is standard input")
     _add_cluster_options(parser.add_argument_group("clusters"))
-    add_alignment_options(parser.add_argument_group("alignment"))
-    parser.set_defaults(mode="global")
+    add_alignment_options(parser.add_argument_group("alignment"), "global")
     resources = parser.add_argument_group("output and resources")
     _add_outputs(resources)
     add_device_options(resources)
     add_memory_option(resources)
     resources.add_argument("--shard", help=argparse.SUPPRESS)
-    parser.set_defaults(run=run, parser=parser, targets=None)
+    parser.set_defaults(run=run, parser=parser, targets=None, takes_stdin=True)
 
 
 def _add_cluster_options(group: Any) -> None:
@@ -81,8 +80,7 @@ def _add_cluster_options(group: Any) -> None:
     group.add_argument(
         "--coverage-of",
         choices=Choices("tropalign.clusters.identity", "COVERAGES"),
-        default="longer",
-        help="of which sequence (default: longer)",
+        help="of which sequence --min-coverage speaks (default: longer)",
     )
     group.add_argument(
         "--method",
@@ -108,7 +106,10 @@ def _add_cluster_options(group: Any) -> None:
 def _add_outputs(group: Any) -> None:
     add_output_options(group)
     group.add_argument(
-        "-f", "--format", choices=format_names("clusters"), help="default: by the suffix of -o, else tsv"
+        "-f",
+        "--format",
+        choices=format_names("clusters"),
+        help="what to write (default: by the suffix of -o, else tsv)",
     )
     group.add_argument("--representatives", metavar="FILE", help="the representatives as FASTA")
     group.add_argument("--uc", metavar="FILE", help="the clusters in USEARCH's format, beside those of -o")
@@ -147,8 +148,11 @@ def _check_usage(options: argparse.Namespace) -> None:
         refuse("clusters are decided one after another and have no shards: leave --shard out")
     if options.free_ends is not None and not MODES[options.mode].frees_ends:
         refuse("--free-ends belongs to --mode semiglobal")
-    if options.matrix is not None and (options.match is not None or options.mismatch is not None):
-        refuse("--matrix and --match/--mismatch exclude each other")
+    of_letters = (options.match, options.mismatch, options.iupac)
+    if options.matrix is not None and any(given is not None for given in of_letters):
+        refuse("--matrix and --match/--mismatch/--iupac exclude each other")
+    if options.coverage_of is not None and options.min_coverage is None:
+        refuse("--coverage-of belongs to --min-coverage: say how much has to be covered")
     if options.sizeout and options.representatives is None:
         refuse("--sizeout belongs to --representatives: name a file for them")
     if options.method != "greedy" and options.assign != "best":
@@ -169,7 +173,7 @@ def _cluster_options(options: argparse.Namespace, alphabet: Alphabet) -> Cluster
         min_identity=MIN_IDENTITY if options.min_identity is None else options.min_identity,
         identity=options.identity,
         min_coverage=options.min_coverage,
-        coverage_of=options.coverage_of,
+        coverage_of=options.coverage_of or "longer",
         method=options.method,
         order=options.order,
         assign=options.assign,

@@ -64,7 +64,10 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     add_output_options(group)
     add_comments_option(group)
     group.add_argument(
-        "-f", "--format", choices=format_names("segments"), help="(default: by the suffix of -o, else tsv)"
+        "-f",
+        "--format",
+        choices=format_names("segments"),
+        help="what to write (default: by the suffix of -o, else tsv)",
     )
     group.add_argument(
         "--plot", metavar="FILE", help=f"a picture, SVG or PNG by the suffix, of the first {MOST_TRACKS} sequences"
@@ -89,9 +92,19 @@ def _add_segment_options(group: Any) -> None:
         metavar="LABEL",
         help="write segments with this label; may be repeated (default: those that the model reports)",
     )
-    group.add_argument("--min-length", type=whole(0), default=1, metavar="N", help="leave shorter segments out")
     group.add_argument(
-        "--min-support", type=fraction, default=0.0, metavar="P", help="leave segments of lower mean posterior out"
+        "--min-length",
+        type=whole(0),
+        default=1,
+        metavar="N",
+        help="leave segments of less than N positions out (default: 1)",
+    )
+    group.add_argument(
+        "--min-support",
+        type=fraction,
+        default=0.0,
+        metavar="P",
+        help="leave segments of a lower mean posterior out (default: 0)",
     )
 
 
@@ -107,13 +120,17 @@ def _add_fit_options(group: Any) -> None:
         help="end when a round gains less log-likelihood (default: .01)",
     )
     group.add_argument(
-        "--pseudocount", type=_amount, default=0.0, metavar="X", help="added to the count of whatever is possible"
+        "--pseudocount",
+        type=_amount,
+        default=0.0,
+        metavar="X",
+        help="added to the count of whatever is possible (default: 0)",
     )
     group.add_argument(
         "--fix",
         action="append",
         choices=Choices("tropalign.tropical.fitting", "PARTS"),
-        help="leave this part as it is; may be repeated",
+        help="leave this part of the model as it is; several times for several (default: none)",
     )
 
 

@@ -91,7 +91,7 @@ def _add_queries(group: Any) -> None:
         metavar="N",
         default=1,
         help="repeat the search up to N times, each time with a model of the included hits, as jackhmmer does; "
-        f"includes E-values up to {ITERATED_E:g}",
+        f"includes E-values up to {ITERATED_E:g} (default: 1)",
     )
 
 

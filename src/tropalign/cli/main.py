@@ -99,7 +99,9 @@ def _end_cleanly_on_signals() -> None:
 
 def _run(arguments: list[str]) -> int:
     if arguments[:1] == ["help"]:
-        arguments = [*arguments[1:], "--help"]
+        arguments = [*filter(lambda word: word != "help", arguments), "--help"]
+    if arguments[:1] == ["version"]:
+        arguments = ["--version"]
     wants_help = not arguments or "-h" in arguments or "--help" in arguments
     parser = make_parser(wants_help, arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS)
     options = parser.parse_args(arguments)

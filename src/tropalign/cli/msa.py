@@ -68,16 +68,21 @@ def _add_method_options(group: Any) -> None:
     group.add_argument(
         "--mode",
         choices=Choices(OPTIONS, "MODES"),
-        help="(default: default, and fast for more than 500 sequences)",
+        help="how much time goes into the alignment (default: default, and fast for more than 500 sequences)",
     )
     group.add_argument(
-        "--rules", choices=Choices(OPTIONS, "RULES"), help="whose parameters, consistency and refinement"
+        "--rules",
+        choices=Choices(OPTIONS, "RULES"),
+        help="whose parameters, consistency and refinement (default: by --mode)",
     )
-    group.add_argument("--consistency", type=whole(0), metavar="N", help="passes of consistency")
+    group.add_argument("--consistency", type=whole(0), metavar="N", help="passes of consistency (default: by --mode)")
     group.add_argument(
-        "--through", type=whole(0), metavar="N", help="third sequences of a pass that stand for all; 0: all"
+        "--through",
+        type=whole(0),
+        metavar="N",
+        help="third sequences of a pass that stand for all; 0: all (default: by --mode)",
     )
-    group.add_argument("--refine", type=whole(0), metavar="N", help="rounds of refinement")
+    group.add_argument("--refine", type=whole(0), metavar="N", help="rounds of refinement (default: by --mode)")
     group.add_argument("--cutoff", type=checked(float), metavar="P", help="posteriors below it are dropped")
     group.add_argument(
         "--keep", type=checked(float), metavar="F", help="keep this fraction of each matrix instead; 0: by the cutoff"
@@ -90,7 +95,7 @@ def _add_input_options(group: Any) -> None:
         "--alphabet",
         choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
         default="auto",
-        help="(default: judged by the letters)",
+        help="what the sequences are (default: judged by their letters)",
     )
     group.add_argument("--tree-in", metavar="FILE", help="the guide tree, in Newick format (default: of distances)")
     group.add_argument("--realign", action="store_true", help="the input is aligned: its gaps are left out unsaid")
@@ -107,7 +112,10 @@ def _add_extension_options(group: Any) -> None:
 
 def _add_result_options(group: Any) -> None:
     group.add_argument(
-        "-f", "--format", choices=format_names("aligned"), help="(default: by the suffix of -o, else fasta)"
+        "-f",
+        "--format",
+        choices=format_names("aligned"),
+        help="what to write (default: by the suffix of -o, else fasta)",
     )
     group.add_argument(
         "--order",

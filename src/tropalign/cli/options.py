@@ -35,6 +35,8 @@ class Parser(argparse.ArgumentParser):
         options, extra = self.parse_known_args(args, namespace)
         if extra:
             verb = getattr(options, "parser", self)
+            if getattr(options, "takes_stdin", False) and not any(word.startswith("-") for word in extra):
+                verb.error(_too_many([options.queries, *filter(None, [options.targets]), *extra], verb.prog))
             names = [name for action in verb._actions for name in action.option_strings]
             hints = (did_you_mean(word.partition("=")[0], names) for word in extra if word.startswith("--"))
             verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
@@ -50,6 +52,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Prints the sentence and exits with 2."""
         self.exit(2, f"tropalign: {shown(message)} (see {self.prog} --help)\n")
+
+
+def _too_many(files: Sequence[str], command: str) -> str:
+    """What to do with more files than a verb takes."""
+    return f"{len(files)} files are too many: join those of one set, as in cat {shlex.join(files)} | {command} -"
 
 
 def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -203,6 +210,8 @@ def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequenc
     from tropalign.execution.files import check_outputs
     from tropalign.execution.progress import no_progress, progress_bar
 
+    if "" in (*outputs, *inputs):
+        options.parser.error("the name of a file is empty: name one, or see which variable of a script is not set")
     if options.shard is not None and options.output == "-":
         options.parser.error("a shard goes to a file that tropalign merge reads: name it with -o")
     check_outputs(outputs, [path for path in inputs if path is not None])

@@ -17,9 +17,15 @@ OPTIONS = "tropalign.pairwise.options"
 MATCH, MISMATCH = 5, -4
 
 
-def add_alignment_options(group: Any) -> None:
-    """Mode, scoring, strands and letters."""
-    group.add_argument("--mode", choices=Choices(OPTIONS, "MODES"), default="local", help="(default: local)")
+def add_alignment_options(group: Any, mode: str = "local") -> None:
+    """Mode, with its default, scoring, strands and letters."""
+    group.add_argument(
+        "--mode",
+        choices=Choices(OPTIONS, "MODES"),
+        default=mode,
+        help="align the parts that score best (local), the whole sequences (global), or these with free ends "
+        f"(semiglobal); default: {mode}",
+    )
     group.add_argument(
         "--free-ends",
         metavar="LIST",
@@ -68,13 +74,13 @@ def add_alignment_options(group: Any) -> None:
         "--strand",
         choices=Choices(OPTIONS, "STRANDS"),
         default="plus",
-        help="both: the better of the query's two strands",
+        help="both: the better of the query's two strands (default: plus)",
     )
     group.add_argument(
         "--alphabet",
         choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
         default="auto",
-        help="(default: judged by the letters)",
+        help="what the sequences are (default: judged by their letters)",
     )
     group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
     group.add_argument("--skip-empty", action="store_true", help="leave empty sequences out")
@@ -85,7 +91,8 @@ def add_translation_options(group: Any) -> None:
     group.add_argument(
         "--translate",
         choices=("query", "target", "both"),
-        help="nucleotides as the proteins of six frames, each of which is aligned by itself as NAME/+1 to NAME/-3",
+        help="which nucleotides are aligned as the proteins of their six frames, each by itself as NAME/+1 to NAME/-3 "
+        "(default: none)",
     )
     group.add_argument("--genetic-code", type=whole(1), metavar="N", help="NCBI's number of it (default: 1, standard)")
 

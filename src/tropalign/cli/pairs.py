@@ -58,10 +58,10 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     parser.add_argument("targets", metavar="B", nargs="?", help="align A with B; without B every pair of A")
     add_alignment_options(parser.add_argument_group("alignment"))
     add_translation_options(parser.add_argument_group("translation"))
-    _add_selection_options(parser.add_argument_group("which pairs, and what of them"))
+    _add_selection_options(parser.add_argument_group("which pairs, and how much is computed of each"))
     _add_format_options(parser.add_argument_group("format"))
     add_run_options(parser)
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run, parser=parser, takes_stdin=True)
 
 
 def _add_selection_options(group: Any) -> None:
@@ -102,7 +102,9 @@ def _add_selection_options(group: Any) -> None:
 
 
 def _add_format_options(group: Any) -> None:
-    group.add_argument("-f", "--format", choices=format_names("pairs"), help="default: by the suffix of -o, else tsv")
+    group.add_argument(
+        "-f", "--format", choices=format_names("pairs"), help="what to write (default: by the suffix of -o, else tsv)"
+    )
     group.add_argument(
         "--columns",
         action=_ColumnsAction,

@@ -67,7 +67,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     choice.add_argument("--paths", action="store_true", help="the vertices of each path, too")
     choice.add_argument(
-        "-f", "--format", choices=format_names("paths"), help="(default: by the suffix of -o, else tsv)"
+        "-f", "--format", choices=format_names("paths"), help="what to write (default: by the suffix of -o, else tsv)"
     )
     resources = parser.add_argument_group("output and resources")
     add_output_options(resources)

@@ -27,7 +27,16 @@ EXAMPLE = """example:
 
 Branches are numbered from 0 in the order of PaPaRa; the table names the clade below each. Coordinates are 0-based,
 half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
-SCORES = ("match", "mismatch", "on-gap", "gap-open", "gap-extend", "insert-open", "insert-extend")
+#: What scores and costs are of; the first number is the default, the second one that of --scheme paper.
+SCORES = {
+    "match": ("score of a base on a column that may hold it", 2, 0),
+    "mismatch": ("score of a base on another column", 0, -3),
+    "on-gap": ("added where a base stands on a column that is a gap there", -3, -3),
+    "gap-open": ("cost of the first column that the read leaves out", 3, 4),
+    "gap-extend": ("cost of each further one", 1, 1),
+    "insert-open": ("cost of the first base between two columns", 3, 3),
+    "insert-extend": ("cost of each further one", 1, 3),
+}
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -69,7 +78,7 @@ def _add_reference_options(group: Any) -> None:
     group.add_argument(
         "--alphabet",
         choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
-        help="(default: by the letters)",
+        help="what the reference holds (default: judged by its letters)",
     )
     group.add_argument(
         "--gap-flags",
@@ -82,7 +91,10 @@ def _add_reference_options(group: Any) -> None:
 
 def _add_scoring_options(group: Any) -> None:
     group.add_argument(
-        "--strand", choices=("plus", "both"), default="plus", help="both: the better of a read's two strands"
+        "--strand",
+        choices=("plus", "both"),
+        default="plus",
+        help="both: the better of a read's two strands (default: plus)",
     )
     group.add_argument(
         "--scheme",
@@ -90,8 +102,9 @@ def _add_scoring_options(group: Any) -> None:
         default="program",
         help="PaPaRa 2.5's scores (default), or those of the paper",
     )
-    for name in SCORES:
-        group.add_argument(f"--{name}", type=whole(), metavar="N", help="instead of the scheme's")
+    for name, (meaning, program, paper) in SCORES.items():
+        text = f"{meaning} (default: {program}; {paper} with --scheme paper)"
+        group.add_argument(f"--{name}", type=whole(), metavar="N", help=text)
     group.add_argument("--no-pruning", action="store_true", help="score every branch; the result is the same")
 
 
@@ -197,6 +210,8 @@ def _check_usage(options: argparse.Namespace) -> None:
             "and the reads before --mates"
         )
     mates = options.mates or []
+    if twice := set(mates) & set(options.reads) - {"-"}:
+        error(f"{min(twice)} is named as reads and as their mates: name the file of the second mates")
     if [*options.reads, *mates, options.reference, options.tree, options.taxonomy].count("-") > 1:
         error("standard input can be read once: name - once")
     if options.taxonomy and not (options.table or options.taxa):

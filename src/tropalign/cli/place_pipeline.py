@@ -22,7 +22,7 @@ def add_pipeline_options(group: Any) -> None:
     group.add_argument(
         "--pipeline",
         choices=PIPELINES,
-        help="place by likelihood, too: EPA-ng gets the aligned reads, and --jplace is its result",
+        help="place by likelihood, too: EPA-ng gets the aligned reads, and --jplace is its result (default: none)",
     )
     group.add_argument(
         "--model",

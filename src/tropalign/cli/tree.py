@@ -81,7 +81,7 @@ def _add_distance_options(group: Any) -> None:
         "--alphabet",
         choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
         default="auto",
-        help="(default: judged by the letters)",
+        help="what the sequences are (default: judged by their letters)",
     )
     group.add_argument("--distances-out", metavar="FILE", help="the distances: PHYLIP, or TSV by the suffix")
 

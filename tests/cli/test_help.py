@@ -1,0 +1,132 @@
+"""What ``--help`` says: examples that work, sentences for every option, defaults."""
+
+import argparse
+import gzip
+import importlib.util
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tropalign.cli.main import VERBS, main, make_parser
+from tropalign.cli.parsers import verbs_of
+from tropalign.cli.place import SCORES
+from tropalign.phylo.scoring import SCHEMES
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES, SEARCH = ROOT / "examples", ROOT / "tests" / "data" / "search"
+ALIGNED = ">human\nMKVLAWGGHIKL\n>mouse\nMKVIAWGG-IKL\n>frog\nMRVIAW-GHIKL\n>fly\nMRVLSW-GHLKL\n"
+NEEDED = {".svg": "matplotlib", ".parquet": "pyarrow"}
+
+
+def parsers(parser):
+    """A parser, and those of its verbs."""
+    yield parser
+    for verb in verbs_of(parser).values():
+        yield from parsers(verb)
+
+
+def examples():
+    """Each line of the examples of each ``--help``, the verb first."""
+    for parser in parsers(make_parser(False)):
+        blocks = (parser.epilog or "").split("\n\n")
+        for block in blocks:
+            if block.startswith(("example:\n", "examples:\n")):
+                yield from ((parser.prog, line.strip()) for line in block.splitlines()[1:])
+
+
+def records(path, n):
+    """The first n records of a FASTA file."""
+    return ">" + ">".join(path.read_text().split(">")[1 : n + 1])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Small files with the names that the examples speak of."""
+    here = tmp_path_factory.mktemp("examples")
+    proteins = records(EXAMPLES / "family.fasta", 4)
+    reads = "".join(f">r{k};size={k + 1}\nACGTTGCAAGCTTACGGATCCA\n" for k in range(3))
+    texts = dict.fromkeys(("proteins.fa", "family.fa", "a.fa", "b.fa", "new.fa", "proteome.fa"), proteins)
+    texts["family.fa"] = ALIGNED.replace("-", "")
+    texts["b.fa"] = texts["new.fa"] = proteins.replace(">", ">b_")
+    texts |= dict.fromkeys(
+        ("family.aln", "old.sto", "reference.fa", "alignment.fa", "tropalign.fa", "mafft.fa"), ALIGNED
+    )
+    texts |= {"muscle.fa": ALIGNED, "reads.fa": reads, "genes.fa": records(EXAMPLES / "cpgislands.fa", 2)}
+    texts["ref.phy"] = "4 24\n" + "".join(
+        f"t{k} ACGTTGCAAGCTTACG{pair}ATCCAA\n" for k, pair in enumerate(("GG", "GA", "TA", "TT"))
+    )
+    texts["ref.nwk"] = "((t0:1,t1:1):1,t2:1,t3:1);\n"
+    texts["ref.bestModel"] = "GTR{1/1/1/1/1/1}+FU{0.25/0.25/0.25/0.25}+G4{0.5}, noname = 1-24\n"
+    texts["distances.phy"] = "3\na 0 1 2\nb 1 0 2\nc 2 2 0\n"
+    texts["edges.tsv"] = "Ulm\tAalen\t2\nAalen\tUlm\t2\n"
+    texts["table.tsv"] = "Ulm\tAalen\tx\ty\t2\nAalen\tUlm\tx\ty\t2\n"
+    texts["graph.mtx"] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 3\n2 1 3\n"
+    for name, text in texts.items():
+        (here / name).write_text(text)
+    packed = {"genomes.fa": reads.replace(">r", ">g"), "proteins.fa": proteins, "roads.tsv": texts["edges.tsv"]}
+    packed |= {"chr21.fa": texts["genes.fa"], "swissprot.fasta": proteins}
+    packed["reads.fq"] = "".join(f"@r{k}\nACGTTGCAAGCTTACGG\n+\nIIIIIIIIIIIIIIIII\n" for k in range(3))
+    for name, text in packed.items():
+        (here / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
+    for name in ("Pfam-A.hmm", "globins4.hmm", "globins.hmm", "kinase.hmm"):
+        shutil.copy(SEARCH / "pfam.hmm", here / name)
+    for name in ("references", "alignments"):
+        (here / name).mkdir()
+        (here / name / "family.fa").write_text(ALIGNED)
+    (here / "examples").mkdir()
+    shutil.copy(EXAMPLES / "cpgislands.fa", here / "examples")
+    command = here / "bin" / "tropalign"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tropalign.cli.main "$@"\n')
+    command.chmod(0o755)
+    return here
+
+
+@pytest.mark.skipif(not EXAMPLES.is_dir(), reason="examples are in a clone only, not in the sdist")
+@pytest.mark.parametrize(("prog", "line"), list(examples()))
+def test_the_examples_work(prog, line, folder, monkeypatch, capfd):
+    for suffix, library in NEEDED.items():
+        if line.endswith(suffix) and importlib.util.find_spec(library) is None:
+            pytest.skip(f"{library} is not installed")
+    if "--pipeline" in line and shutil.which("epa-ng") is None:
+        line += " --write-only"
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", str(folder / "bin"), prepend=":")
+    words = shlex.split(line)
+    if words[0] == "tropalign" and not {"|", ">"} & set(words):
+        assert main(words[1:]) == 0, capfd.readouterr().err
+    else:
+        ran = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_every_verb_has_an_example():
+    assert {prog.split()[-1] for prog, _ in examples()} == {"tropalign", *VERBS}
+
+
+@pytest.mark.parametrize("parser", list(parsers(make_parser(False))), ids=lambda parser: parser.prog)
+def test_every_option_says_what_it_does_and_its_default(parser):
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction) or action.help is argparse.SUPPRESS:
+            continue
+        assert action.help and not action.help.startswith(("(", "default")), action.option_strings
+        has_default = action.nargs != 0 and action.option_strings and action.default not in (None, argparse.SUPPRESS)
+        assert not has_default or "default" in action.help, action.option_strings
+
+
+def test_cluster_aligns_whole_sequences_by_default(capsys):
+    one = verbs_of(make_parser(False, ["cluster"]))["cluster"]
+    (mode,) = [action for action in one._actions if action.dest == "mode"]
+    assert mode.default == one.get_default("mode") == "global"
+    assert mode.help.endswith("default: global")
+
+
+@pytest.mark.parametrize("name", list(SCORES))
+def test_the_numbers_of_both_schemes_are_those_of_the_schemes(name):
+    _, program, paper = SCORES[name]
+    field = name.replace("-", "_")
+    assert (program, paper) == (getattr(SCHEMES["program"], field), getattr(SCHEMES["paper"], field))
