@@ -3,6 +3,7 @@
 import gzip
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -26,8 +27,8 @@ OUTPUTS = {
     "phylip": ["-o", "{}.phy", "-f", "phylip"],
     "insertions": ["-o", "{}.phy", "-f", "phylip", "--insertions", "columns"],
     "split": ["-o", "{}.fa", "--split", "--insertions", "columns"],
-    "all": ["-o", "{}.fa", "--table", "{}.tsv", "--jplace", "{}.jplace", "--strand", "both"],
-    "compressed": ["-o", "{}.fa.gz", "--table", "{}.tsv.xz", "--jplace", "{}.jplace.bz2"],
+    "all": ["-o", "{}.fa", "--table", "{}.tsv", "--jplace", "{}.jplace", "--html", "{}.html", "--strand", "both"],
+    "compressed": ["-o", "{}.fa.gz", "--table", "{}.tsv.xz", "--jplace", "{}.jplace.bz2", "--html", "{}.html.gz"],
 }
 
 
@@ -51,7 +52,8 @@ WORDS = ["place", "--reference", "ref.phy", "--tree", "ref.nwk", "-q"]
 def made(name):
     """The files whose names begin so, by the rest of the name; the command in their headers names no file."""
     paths = [path for path in Path().glob(f"{name}.*") if path.is_file()]
-    return {path.name.removeprefix(name): path.read_bytes().replace(f"{name}.".encode(), b"") for path in paths}
+    named = re.compile(rf"\b{name}\.(?=fa|tsv|jplace|html)".encode())
+    return {path.name.removeprefix(name): named.sub(b"", path.read_bytes()) for path in paths}
 
 
 def named(words, name):
@@ -67,7 +69,7 @@ def test_shards_become_the_bytes_of_one_run(folder, case):
         words[1] = f"{k}.shard"
         assert main([*WORDS, "reads.fa", "--shard", f"{k}/3", *words]) == 0
         shards.append(words[1])
-    names = {"-o", "--table", "--jplace"}
+    names = {"-o", "--table", "--jplace", "--html"}
     words = named(OUTPUTS[case], "merged")
     words = [word for k, word in enumerate(words) if word in names or words[k - 1] in names]
     assert main(["merge", *reversed(shards), *words]) == 0

@@ -171,7 +171,7 @@ def test_tables_of_tips(tmp_path, capsys, text, code, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--taxonomy", "tips.tsv"], "--taxonomy is for --table or --taxa: name a file with one of them"),
+        (["--taxonomy", "tips.tsv"], "--taxonomy is for --table, --taxa or --html: name a file with one of them"),
         (["--taxa", "x.tsv"], "--taxa needs the lineages of the tips: name their table with --taxonomy"),
     ],
 )

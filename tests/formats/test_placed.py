@@ -90,7 +90,9 @@ def test_rows(cuts, again, which, insertions):
 def test_what_has_to_wait():
     for insertions in ("drop", "columns"):
         late = {name: placed_writer(name, HEADER, context(insertions=insertions)).needs_all for name in FORMATS}
-        assert late == {name: name == "phylip" or (name, insertions) == ("fasta", "columns") for name in FORMATS}
+        assert late == {
+            name: name in ("phylip", "html") or (name, insertions) == ("fasta", "columns") for name in FORMATS
+        }
 
 
 FORMATS = format_names("placed")

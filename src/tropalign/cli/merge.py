@@ -20,7 +20,7 @@ EXAMPLE = """example:
 
 #: Files beside the main one: the option that names each, here and in the verbs that make it.
 ROLES = {
-    "report": ("--html", "pairs"),
+    "report": ("--html", "pairs, place, search or scan"),
     "plot": ("--plot", "pairs"),
     "table": ("--table", "place"),
     "jplace": ("--jplace", "place"),
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     paths[roles[0]] = options.output
     for role, (option, verb) in ROLES.items():
         if getattr(options, role) is not None and role not in roles[1:]:
-            verb = verb.partition(" ")[0]
+            verb = verb.split()[0].rstrip(",")
             options.parser.error(f"{option}: these shards hold none; tropalign {verb} {option} makes it")
     if "reference" in roles and options.output == "-":
         options.parser.error("these shards make two files (--split): name the reads' one with -o")

@@ -134,6 +134,9 @@ def _add_result_options(group: Any) -> None:
         help="lineages of the tips, a name, a tab and a;b;c per line: the table then has those of the reads",
     )
     group.add_argument("--taxa", metavar="FILE", help="with --taxonomy: reads per taxon, TSV")
+    group.add_argument(
+        "--html", metavar="FILE", help="a report for the browser: the tree with reads per branch, table, alignments"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -168,7 +171,9 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
     if not options.reads:
         return
     lineages = None if options.taxonomy is None else read_taxonomy(options.taxonomy, package)
-    memory_bytes = left_for_job(allowed, package.held_bytes())
+    # What a report holds of the reference beside it: the letters again, and compressed.
+    shown_bytes = 2 * package.letters.nbytes if options.html else 0
+    memory_bytes = left_for_job(allowed, package.held_bytes() + shown_bytes)
     task, found, devices = _task(options, package, memory_bytes)
     settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not said
     header = Header(
@@ -195,9 +200,8 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
 
 def _check_usage(options: argparse.Namespace) -> None:
     error = options.parser.error
-    asks_for_reads = (
-        options.output != "-" or options.table or options.jplace or options.taxa or not options.save_reference
-    )
+    beside = options.table or options.jplace or options.taxa or options.html
+    asks_for_reads = options.output != "-" or beside or not options.save_reference
     if options.dry_run and not options.reads:
         error("--dry-run tells of reads: name some")
     if not options.reads and asks_for_reads:
@@ -214,8 +218,8 @@ def _check_usage(options: argparse.Namespace) -> None:
         error(f"{min(twice)} is named as reads and as their mates: name the file of the second mates")
     if [*options.reads, *mates, options.reference, options.tree, options.taxonomy].count("-") > 1:
         error("standard input can be read once: name - once")
-    if options.taxonomy and not (options.table or options.taxa):
-        error("--taxonomy is for --table or --taxa: name a file with one of them")
+    if options.taxonomy and not (options.table or options.taxa or options.html):
+        error("--taxonomy is for --table, --taxa or --html: name a file with one of them")
     if options.taxa and not options.taxonomy:
         error("--taxa needs the lineages of the tips: name their table with --taxonomy")
     if options.shard is not None and "-" in [*options.reads, *mates]:
@@ -234,6 +238,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         table=options.table,
         jplace=options.jplace,
         taxa=options.taxa,
+        report=options.html,
     )
 
 

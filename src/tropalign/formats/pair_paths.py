@@ -27,13 +27,13 @@ def packed_paths(table: AlignmentTable) -> tuple[NDArray[np.uint8], NDArray[np.i
     begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
     firsts = np.flatnonzero(begins)
     numbers = np.add.reduceat(lengths, firsts) << np.uint64(2) | kinds[firsts]
-    text, sizes = _leb128(numbers)
+    text, sizes = leb128(numbers)
     ends = np.concatenate([[0], np.cumsum(sizes)])
     n_runs = np.concatenate([[0], np.cumsum(begins)])  # of the operations before each
     return text, np.diff(ends[n_runs[offsets]])
 
 
-def _leb128(numbers: NDArray[np.uint64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def leb128(numbers: NDArray[np.uint64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Numbers below 2^35 as bytes, and how many each takes."""
     sizes = np.ones(len(numbers), np.int64)
     for k in range(1, 5):

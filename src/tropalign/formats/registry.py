@@ -41,6 +41,7 @@ DEFAULTS = {
     "placed/table": "tsv",
     "placed/branches": "jplace",
     "placed/taxa": "taxa",
+    "placed/report": "html",
     "aligned": "fasta",
     "confidence": "tsv",
     "trees": "newick",

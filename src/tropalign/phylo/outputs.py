@@ -36,6 +36,8 @@ class Wanted:
         Letters between the reference's columns: left out, or in new columns.
     table, jplace, taxa
         Paths of what is wanted beside it.
+    report
+        Path of the report for a browser.
     query
         Path of the reads alone in the reference's columns, as FASTA, for a program that goes on with them.
     """
@@ -47,12 +49,14 @@ class Wanted:
     table: str | None = None
     jplace: str | None = None
     taxa: str | None = None
+    report: str | None = None
     query: str | None = None
 
     def paths(self) -> list[str]:
         """All of them that the caller named, the alignment first."""
         reference = reference_path(self.alignment) if self.is_split and self.alignment else None
-        return [path for path in (self.alignment, reference, self.table, self.jplace, self.taxa) if path is not None]
+        named = (self.alignment, reference, self.table, self.jplace, self.taxa, self.report)
+        return [path for path in named if path is not None]
 
 
 def reference_path(alignment: str) -> str:
@@ -95,7 +99,12 @@ def outputs_of(
             outputs.append(Output("reference", reference_path(wanted.alignment), writer(wanted.rows, "reference")))
     if wanted.query is not None:
         outputs.append(Output("query", wanted.query, writer("fasta", "reads", "drop")))
-    beside = (("table", "table", wanted.table), ("jplace", "branches", wanted.jplace), ("taxa", "taxa", wanted.taxa))
+    beside = (
+        ("table", "table", wanted.table),
+        ("jplace", "branches", wanted.jplace),
+        ("taxa", "taxa", wanted.taxa),
+        ("report", "report", wanted.report),
+    )
     for role, kind, path in beside:
         if path is not None:
             outputs.append(Output(role, path, writer(format_for_path(f"placed/{kind}", path))))

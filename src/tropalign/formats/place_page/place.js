@@ -1,0 +1,227 @@
+/* The report of placed reads: its columns, and what its parts tell each other. */
+const asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 6}), NEAREST = 5;
+
+class PlaceReport {
+  constructor(report) {
+    const {data, arrays} = report;
+    Object.assign(this, {report, data, arrays, nRows: data.names.length, chosen: -1});
+    this.letterBegins = begins(arrays.lengths), this.pathBegins = begins(arrays.path_sizes);
+    this.codes = letterCodes(data.u_is_t);
+    this.layout = new TreeLayout(arrays.node_parent, arrays.node_length);
+    this.nameNodes();
+    this.tell();
+    this.table = new Table(element("table"), this.columns(), this.nRows, "Reads", {
+      onChoose: (row) => this.choose(row, "table"),
+      onRows: (rows) => this.tellRows(rows),
+    });
+    this.addTree();
+    this.addHistogram();
+    this.listen();
+    if (this.nRows) this.choose(this.table.rows[0]);
+  }
+  /** Which node has which branch, its clade, and the tip of each row of the reference. */
+  nameNodes() {
+    const {layout, data, arrays} = this, plain = (name) => name.replace(/^['"]|['"]$/g, "").replaceAll("_", " ");
+    this.nodeOf = new Int32Array(arrays.branch_reads.length).fill(-1);
+    arrays.node_branch.forEach((branch, k) => branch >= 0 && (this.nodeOf[branch] = k));
+    const first = data.nodes.slice(), last = data.nodes.slice(), byName = new Map();
+    for (let k = layout.n - 1; k >= 0; k--)
+      if (layout.isTip(k)) byName.set(plain(data.nodes[k]), k);
+      else first[k] = first[layout.first[k]], last[k] = last[layout.last[k]];
+    this.clades = first.map((name, k) => layout.isTip(k) ? name : `${name}|${last[k]}`);
+    this.tipOf = data.rows.map((name) => byName.get(plain(name)) ?? -1);
+  }
+  columns() {
+    const {arrays, data} = this;
+    const number = (name, values = arrays[name], width = 84) => ({name, title: name, width, values, format: asNumber});
+    const rows = Uint32Array.from({length: this.nRows}, (_, row) => row);
+    const clades = [...Array.from(this.nodeOf, (node) => this.clades[node] ?? "*"), "*"];
+    const branch = Uint32Array.from(arrays.branch, (value) => value < 0 ? clades.length - 1 : value);
+    this.margin = Int32Array.from(arrays.score, (score, k) => score - arrays.second_score[k]);
+    const found = [
+      {name: "read", title: "read", width: 190, codes: rows, words: data.names},
+      number("branch"),
+      number("score"),
+      number("margin", this.margin),
+      number("count"),
+      number("ties"),
+    ];
+    if (arrays.taxon) found.push({name: "taxon", title: "taxon", width: 240, codes: arrays.taxon, words: data.taxa});
+    found.push({name: "clade", title: "clade", width: 210, codes: branch, words: clades});
+    const strand = Uint8Array.from(arrays.strand, (value) => Number(value < 0));
+    found.push({name: "strand", title: "strand", width: 78, codes: strand, words: ["+", "-"]});
+    for (const name of ["start", "end", "inserted", "unaligned"]) found.push(number(name, arrays[name], 92));
+    return found;
+  }
+
+  tell() {
+    const {data, arrays, nRows} = this, {command, tropalign, ...parameters} = given("made-of");
+    const n = (value) => value.toLocaleString("en");
+    element("facts").textContent = `${counted(data.n_placed, "read")} on ${
+      counted(arrays.branch_reads.length, "branch").replace(/branchs$/, "branches")}`;
+    const nUsed = arrays.branch_reads.filter((value) => value > 0).length;
+    fillTerms(element("summary"), {
+      reads: `${n(data.n_reads)}, ${n(data.n_placed)} of them placed`,
+      ...data.count !== data.n_reads && {"they stand for": n(data.count)},
+      branches: `${n(arrays.branch_reads.length)}, ${n(nUsed)} of them with reads`,
+      reference: `${counted(data.rows.length, "row")} of ${counted(data.n_columns, "column")}`,
+      ...parameters,
+      command,
+    });
+    element("left-out").hidden = nRows === data.n_reads;
+    element("left-out").textContent = `The table has the first ${n(nRows)} reads of ${
+      n(data.n_reads)}: a page holds no more. The tree has all of them, and so have the other outputs.`;
+  }
+  tellRows(rows) {
+    element("rows-shown").textContent = rows.length === this.nRows ?
+      counted(rows.length, "row") :
+      `${asNumber(rows.length)} of ${counted(this.nRows, "row")}`;
+  }
+
+  perNode(name) {
+    const values = this.arrays[`branch_${name}`];
+    return Float64Array.from(this.arrays.node_branch, (branch) => branch < 0 ? 0 : values[branch]);
+  }
+  addTree() {
+    const {layout, data, arrays} = this;
+    const told = (node) => {
+      const branch = arrays.node_branch[node], own = (name) => asNumber(arrays[`branch_${name}`][branch]);
+      const {sums} = this.tree, below = layout.isTip(node) ? "" : `\n${
+        asNumber(sums[node])} on it and below, ${counted(layout.tips[node], "tip")}`;
+      return `${shown(this.clades[node])}\nbranch ${branch} · ${own("reads")} reads, count ${own("counts")}, shared ${
+        own("shared")}${below}`;
+    };
+    this.tree = new TreeView(
+      element("tree"), element("tree-inside"), layout, data.nodes, {told, onChoose: (node) => this.chooseBranch(node)});
+    const by = element("tree-of"), colour = () => this.tree.colour(this.perNode(by.value));
+    by.addEventListener("change", colour);
+    colour();
+    const on = (id, event, act) => element(id).addEventListener(event, act);
+    on("tree-shape", "change", (event) => this.tree.setShape(event.target.value));
+    on("tree-larger", "click", () => this.tree.zoom(1.5));
+    on("tree-smaller", "click", () => this.tree.zoom(1 / 1.5));
+    on("tree-whole", "click", () => this.tree.whole());
+    on("tree-collapse", "click", () => this.tree.chosen > 0 && this.tree.toggle(this.tree.chosen));
+    this.tree.onEmpty = () => {
+      const button = element("tree-empty"), isPressed = button.getAttribute("aria-pressed") === "true";
+      this.tree.collapseEmpty(isPressed);
+      button.setAttribute("aria-pressed", !isPressed);
+    };
+    on("tree-empty", "click", () => this.tree.onEmpty());
+    this.report.drawnBy(() => this.tree.setTheme(this.report.isDark), element("tree-inside"));
+  }
+  /** The reads of a branch, and of those below it, in the table. The branches of a clade have consecutive numbers. */
+  chooseBranch(node) {
+    const {layout, arrays} = this, isAlone = element("tree-choice").value === "alone";
+    const own = arrays.node_branch.subarray(node, isAlone ? node + 1 : layout.end[node]);
+    const [least, most] = extremes(own);
+    this.table.filter("branch", least === most ? `=${least}` : `${least}..${most}`);
+    this.tree.choose(node);
+    say(`${counted(this.table.rows.length, "read")} on ${shown(this.clades[node])}`);
+    if (this.table.rows.length && !this.table.rows.includes(this.chosen)) this.choose(this.table.rows[0], "tree");
+  }
+
+  addHistogram() {
+    const {arrays} = this, of = element("histogram-of");
+    const numbers = {score: arrays.score, margin: this.margin, count: arrays.count, ties: arrays.ties};
+    for (const name of ["start", "end", "inserted", "unaligned"]) numbers[name] = arrays[name];
+    for (const name of Object.keys(numbers)) of.add(new Option(name, name));
+    this.histogram = new Histogram(element("histogram"), (from, to) => {
+      const isLast = to === this.histogram.to,
+            text = from === null ? "" : `${+ from.toPrecision(6)}..${+ to.toPrecision(6)}`;
+      this.table.filter(of.value, text && isLast ? `${+ from.toPrecision(6)}..` : text);
+    });
+    const show = () => {
+      const values = numbers[of.value];
+      this.histogram.show(values, ...extremes(values), (value) => asNumber(Math.round(value)));
+    };
+    of.addEventListener("change", show);
+    show();
+    this.report.drawnBy(() => this.histogram.draw(), element("histogram").parentElement);
+  }
+  listen() {
+    const on = (id, event, act) => element(id).addEventListener(event, act);
+    on("find", "input", (event) => this.table.find(event.target.value));
+    on("clear", "click", () => {
+      element("find").value = "";
+      this.table.clear();
+      this.histogram.range = null;
+      this.histogram.draw();
+    });
+    on("save", "click", () => saveFile("reads.tsv", this.table.tsv()));
+    on("against", "change", () => this.drawRead());
+    this.report.drawnBy(() => this.drawRead(), element("read"));
+  }
+
+  /** A read: its row, its branch, its alignment. */
+  choose(row, from) {
+    const {arrays, data} = this, branch = arrays.branch[row], name = shown(data.names[row]);
+    this.chosen = row;
+    if (from !== "table") this.table.choose(row, false);
+    const node = branch < 0 ? -1 : this.nodeOf[branch];
+    if (from !== "tree") this.tree.choose(node);
+    element("read-title").textContent = name;
+    element("read-note").hidden = true;
+    const n = arrays.lengths[row], at = (column) => asNumber(arrays[column][row]);
+    fillTerms(element("read-facts"), branch < 0 ? {read: `${counted(n, "letter")}, not placed: none of them is usable`} : {
+      branch: `${branch}: ${shown(this.clades[node] ?? "*")} · ${counted(arrays.ties[row], "best branch").replace(/branchs$/, "branches")}`,
+      ...arrays.taxon && {taxon: shown(data.taxa[arrays.taxon[row]])},
+      score: `${at("score")}, the next best ${at("second_score")}`,
+      columns: `${at("start")} to ${at("end")} of ${asNumber(data.n_columns)}${
+        arrays.strand[row] < 0 ? " · reverse strand" : ""}`,
+      letters: `${asNumber(n)} · ${at("inserted")} inserted, ${at("unaligned")} beyond its ends`,
+    });
+    this.read = null;
+    this.drawRead();
+  }
+  /** Letters and columns of a read, and the rows that it is most like. */
+  readOf(row) {
+    const {arrays, data, codes} = this, begin = this.letterBegins[row], path = this.pathBegins[row];
+    const letters = arrays.letters.subarray(begin, begin + arrays.lengths[row]), start = arrays.start[row];
+    const columns = columnsOf(runsAt(arrays.paths, path, path + arrays.path_sizes[row]), start), end = arrays.end[row];
+    const nRows = data.rows.length, {reference} = arrays;
+    const {equal, different} =
+      comparedRows(codes, reference, data.n_columns, nRows, letters, columns, start, end);
+    const distances = this.layout.distances(this.nodeOf[arrays.branch[row]]);
+    const far = (k) => this.tipOf[k] < 0 ? Infinity : distances[this.tipOf[k]];
+    const order = Array.from({length: nRows}, (_, k) => k);
+    order.sort((a, b) => equal[b] - equal[a] || different[a] - different[b] || far(a) - far(b) || a - b);
+    const nearest = order.slice(0, NEAREST), select = element("against");
+    select.replaceChildren(...nearest.map(
+      (k) => new Option(`${shown(data.rows[k])} (${equal[k]} equal, ${counted(different[k], "difference")})`, k)));
+    select.disabled = false;
+    return {letters, columns, start, end};
+  }
+  drawRead() {
+    if (this.chosen < 0) return;
+    const {arrays, data} = this, host = element("alignment"), select = element("against");
+    const note = (text) => {
+      select.replaceChildren(), select.disabled = true;
+      host.replaceChildren(made("p", "note", text));
+    };
+    if (arrays.branch[this.chosen] < 0) return note("This read has no alignment.");
+    if (!data.has_reference)
+      return note("The reference has too many letters for a page: look at the alignment that place writes.");
+    this.read ??= this.readOf(this.chosen);
+    const {letters, columns, start, end} = this.read, k = Number(select.value);
+    const row = arrays.reference.subarray(k * data.n_columns, (k + 1) * data.n_columns);
+    const {rows, before} = readRows(this.codes, letters, columns, row, start, end);
+    drawAlignment(host, rows, {topStart: 0, bottomStart: before});
+  }
+}
+
+/** Where each of some pieces begins, from their sizes. */
+function begins(sizes) {
+  const found = new Float64Array(sizes.length);
+  for (let k = 1; k < sizes.length; k++) found[k] = found[k - 1] + sizes[k - 1];
+  return found;
+}
+
+function extremes(values) {
+  let least = Infinity, most = -Infinity;
+  for (const value of values) least = Math.min(least, value), most = Math.max(most, value);
+  return values.length ? [least, most] : [0, 1];
+}
+
+let page = null;
+openReport((report) => page = new PlaceReport(report));

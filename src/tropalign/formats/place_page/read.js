@@ -1,0 +1,72 @@
+/* A read in the columns of the reference, and the rows that it is most like. */
+const DASH = 45, DOT = 46;
+
+/** Runs [kind, length] of a read's columns: numbers length << 2 | kind in bytes of 7 bits, the lowest first. */
+function runsAt(bytes, begin, end) {
+  const runs = [];
+  for (let at = begin, value = 0, factor = 1; at < end; at++) {
+    value += (bytes[at] & 127) * factor, factor *= 128;
+    if (bytes[at] < 128) runs.push([value % 4, Math.floor(value / 4)]), value = 0, factor = 1;
+  }
+  return runs;
+}
+
+/** Letters that mean the same as one code; gaps are 0. */
+function letterCodes(uIsT) {
+  const codes = Uint8Array.from({length: 256}, (_, k) => k >= 97 && k <= 122 ? k - 32 : k);
+  codes[DASH] = codes[DOT] = 0;
+  if (uIsT) codes[85] = codes[117] = 84;
+  return codes;
+}
+
+/** The column of each letter of a read, -1 for none, from the read's runs. */
+function columnsOf(runs, start) {
+  const found = [];
+  let column = start;
+  for (const [kind, length] of runs) {
+    if (kind === 2) column += length;
+    else
+      for (let k = 0; k < length; k++) found.push(kind ? -1 : column++);
+  }
+  return found;
+}
+
+/** For each row letters that are equal to the read's, and columns between its ends that differ. */
+function comparedRows(codes, reference, nColumns, nRows, letters, columns, start, end) {
+  const wanted = new Uint8Array(end - start);
+  columns.forEach((column, k) => column >= 0 && (wanted[column - start] = codes[letters[k]]));
+  const equal = new Int32Array(nRows), different = new Int32Array(nRows);
+  for (let row = 0; row < nRows; row++) {
+    let same = 0, other = 0;
+    for (let c = 0, at = row * nColumns + start; c < wanted.length; c++, at++) {
+      const letter = codes[reference[at]];
+      if (letter !== wanted[c]) other++;
+      else if (letter) same++;
+    }
+    equal[row] = same, different[row] = other;
+  }
+  return {equal, different};
+}
+
+/** The rows of a pairwise alignment: the read, marks, and a row of the reference; `before`: its residues before. */
+function readRows(codes, letters, columns, row, start, end) {
+  let top = "", middle = "", bottom = "", next = start;
+  const put = (a, b, mark) => (top += a, bottom += b, middle += mark);
+  const skip = (upTo) => {
+    for (; next < upTo; next++)
+      if (codes[row[next]]) put("-", String.fromCharCode(row[next]), " ");
+  };
+  columns.forEach((column, k) => {
+    const letter = String.fromCharCode(letters[k]);
+    if (column < 0) return put(letter, "-", " ");
+    skip(column);
+    const other = codes[row[column]];
+    next = column + 1;
+    if (!other) put(letter, "-", " ");
+    else put(letter, String.fromCharCode(row[column]), other === codes[letters[k]] ? "|" : ".");
+  });
+  skip(end);
+  let before = 0;
+  for (let column = 0; column < start; column++) before += Number(codes[row[column]] > 0);
+  return {rows: {top, middle, bottom}, before};
+}

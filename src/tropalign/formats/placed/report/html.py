@@ -1,0 +1,176 @@
+"""Placed reads as a report for a browser: the tree with reads per branch, a table, and alignments on a click."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.formats.header import Header
+from tropalign.formats.numbered_tree import NumberedTree, numbered_tree
+from tropalign.formats.placed import PlacedContext
+from tropalign.formats.placed_paths import packed_columns
+from tropalign.formats.placed_table import lineage_text
+from tropalign.formats.web_page import Report, write_report_page
+from tropalign.formats.writer import Format
+from tropalign.results import rows
+from tropalign.results.placements import Placements
+from tropalign.sequences.counts import counts_of
+
+PAGE = Path(__file__).parent.parent.parent / "place_page"
+SCRIPTS = ("layout.js", "tree.js", "read.js", "place.js")
+#: What a page holds at most: reads, the first ones; their letters; letters of the reference.
+MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
+#: Columns of a page's table that come from placements as they are.
+COLUMNS = ("branch", "score", "second_score", "ties", "strand")
+Arrays = dict[str, NDArray[Any]]
+
+
+def encode(placements: Placements, context: PlacedContext) -> bytes:
+    """Columns, letters and their places, best branches, and names, as .npz."""
+    start, end, inserted, unaligned = placements.spans()
+    arrays: Arrays = {name: getattr(placements, name) for name in COLUMNS}
+    arrays |= {"start": start, "end": end, "inserted": inserted, "unaligned": unaligned}
+    arrays["count"] = counts_of(placements.names)
+    arrays["lengths"], arrays["letters"] = np.diff(placements.offsets), placements.letters
+    arrays["paths"], arrays["path_sizes"] = packed_columns(placements)
+    arrays["tied_branches"] = placements.tied_branches
+    arrays["names"], arrays["name_offsets"] = rows.encoded(placements.names)
+    if context.lineages is not None:
+        taxa = [lineage_text(each.common) for each in context.lineages.assign(placements)]
+        arrays["taxa"], arrays["taxon_offsets"] = rows.encoded(tuple(taxa))
+    sink = io.BytesIO()
+    np.savez(sink, allow_pickle=False, **arrays)
+    return sink.getvalue()
+
+
+def _unpacked(part: bytes) -> Arrays:
+    try:
+        with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
+            return dict(arrays)
+    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile):
+        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+
+
+def _texts(arrays: Arrays, texts: str, offsets: str) -> list[str]:
+    text, cuts = arrays[texts].tobytes(), arrays[offsets].tolist()
+    return [text[a:b].decode() for a, b in pairwise(cuts)]
+
+
+class Gathered:
+    """What parts add up to: sums over all reads, and as many reads as a page holds.
+
+    Attributes
+    ----------
+    n_reads, n_placed, count
+        Of all reads: how many, how many of them have a branch, and the sum of their counts.
+    reads, counts, shared : float64, shape (n_branches,)
+        Per branch: reads, and their counts, whose first best branch it is; counts that the best branches of a read
+        share equally. Sums in the order of the reads, so that they do not depend on how the run was cut.
+    """
+
+    def __init__(self, n_branches: int) -> None:
+        self.n_reads = self.n_placed = self.count = 0
+        self.reads, self.counts, self.shared = (np.zeros(n_branches) for _ in range(3))
+        self.names: list[str] = []
+        self.taxa: list[str] = []
+        self._kept: list[Arrays] = []
+        self._n_letters = 0
+
+    def add(self, part: Arrays) -> None:
+        """Adds the reads of a part."""
+        count, ties, branch = part["count"], part["ties"], part["branch"]
+        placed = branch >= 0
+        self.n_reads += len(count)
+        self.n_placed += int(placed.sum())
+        self.count += int(count.sum())
+        np.add.at(self.reads, branch[placed], 1.0)
+        np.add.at(self.counts, branch[placed], count[placed].astype(np.float64))
+        np.add.at(self.shared, part["tied_branches"], np.repeat(count / np.maximum(ties, 1), ties))
+        self._keep(part)
+
+    def _keep(self, part: Arrays) -> None:
+        """Keeps as many reads of it as there is room for; after the first one that is left out, none."""
+        ends = self._n_letters + np.cumsum(part["lengths"])
+        n = min(int(np.searchsorted(ends, MOST_LETTERS, "right")), MOST_READS - len(self.names))
+        if len(self.names) < self.n_reads - len(ends) or n <= 0:
+            return
+        n_letters, n_bytes = int(part["lengths"][:n].sum()), int(part["path_sizes"][:n].sum())
+        kept = {name: part[name][:n] for name in KEPT}
+        self._kept.append({**kept, "letters": part["letters"][:n_letters], "paths": part["paths"][:n_bytes]})
+        self._n_letters += n_letters
+        self.names += _texts(part, "names", "name_offsets")[:n]
+        if "taxa" in part:
+            self.taxa += _texts(part, "taxa", "taxon_offsets")[:n]
+
+    def columns(self) -> Arrays:
+        """Of the reads that are kept."""
+        if not self._kept:
+            return {name: np.zeros(0, np.int64) for name in (*KEPT, "letters", "paths")}
+        return {name: np.concatenate([piece[name] for piece in self._kept]) for name in self._kept[0]}
+
+
+KEPT = (*COLUMNS, "start", "end", "inserted", "unaligned", "count", "lengths", "path_sizes")
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """The page."""
+    tree = numbered_tree(context.newick)
+    gathered = Gathered(int(tree.branch.max()) + 1)
+    try:
+        for part in parts:
+            gathered.add(_unpacked(part))
+    except (IndexError, KeyError, ValueError):
+        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+    write_report_page(out, report(gathered, tree, context), header)
+
+
+def report(gathered: Gathered, tree: NumberedTree, context: PlacedContext) -> Report:
+    """The report of these reads."""
+    arrays = gathered.columns()
+    arrays |= {"node_parent": tree.parent, "node_length": tree.length, "node_branch": tree.branch}
+    sums = {"reads": gathered.reads, "counts": gathered.counts, "shared": gathered.shared}
+    arrays |= {f"branch_{name}": values for name, values in sums.items()}
+    letters = context.letters
+    has_reference = letters.size <= MOST_REFERENCE
+    arrays["reference"] = letters.ravel() if has_reference else np.zeros(0, np.uint8)
+    taxa = sorted(set(gathered.taxa))
+    if taxa:
+        code = {taxon: k for k, taxon in enumerate(taxa)}
+        arrays["taxon"] = np.array([code[taxon] for taxon in gathered.taxa], np.int64)
+    data = {
+        "names": gathered.names,
+        "taxa": taxa,
+        "nodes": tree.names,
+        "rows": context.names,
+        "n_columns": letters.shape[1],
+        "has_reference": has_reference,
+        "u_is_t": _is_nucleotide(letters),
+        "n_reads": gathered.n_reads,
+        "n_placed": gathered.n_placed,
+        "count": gathered.count,
+    }
+    return Report(PAGE, SCRIPTS, "Placed reads", data, arrays)
+
+
+def _is_nucleotide(letters: NDArray[np.uint8]) -> bool:
+    """Whether no letter is one that nucleotides lack (IUPAC), as U is T then."""
+    used = bytes(np.unique(letters)).upper()
+    return not set(used) & set(b"EFILPQJZ")
+
+
+FORMAT = Format(
+    (".html", ".htm"),
+    encode,
+    assemble,
+    assembled_with=("names", "letters", "newick"),
+    is_binary=lambda context: True,
+    needs_all=lambda context: True,
+)
