@@ -34,8 +34,9 @@ from tropalign.devices.registry import GpuDevice, find_gpus, open_gpu
 from tropalign.errors import TropalignError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.threads import resolve_threads
+from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.options import PairOptions
-from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
+from tropalign.pairwise.task import PairsTask
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))

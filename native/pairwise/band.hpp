@@ -1,5 +1,5 @@
 // A band of diagonals, and what a path that leaves it can score at the most: the certificate that no such path is
-// optimal. docs/pairs.md has the proof.
+// optimal. docs/exactness.md has the proof.
 #pragma once
 #include <cstdint>
 

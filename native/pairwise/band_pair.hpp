@@ -9,7 +9,8 @@
 //
 // So one pair of vectors moves by a lane per step, u and x up before an even d, v and y down before an odd one, and
 // what enters at the band's edge stands for the cell beyond it: H' there is a gap opened from the band's last cell,
-// -open for all of u, x, v and y. No score is too high then, and a path that stays inside has its own (docs/pairs.md).
+// -open for all of u, x, v and y. No score is too high then, and a path that stays inside has its own
+// (docs/exactness.md).
 //
 // Row 0 and column 0 are written into their lanes as the band meets them. Lanes beyond the matrix hold anything: what a
 // cell of the matrix reads is one, a border or an edge.

@@ -233,7 +233,7 @@ class Planner {
 
     /// Whether pairs that would fill few lanes of a vector are swept sooner one at a time, their strips as lanes: cells
     /// that the vectors cover, with a start-up of one strip per lane, and the time of kAloneCells to begin a pair
-    /// (fitted to 1 to 64 pairs of 250 to 8,000 residues; docs/pairs.md has the figures).
+    /// (fitted to 1 to 64 pairs of 250 to 8,000 residues; docs/exactness.md has the figures).
     bool better_alone(const Entry *entries, int n) const {
         int64_t rows = 0, columns = 0, alone = 0;
         for (int k = 0; k < n; ++k) {

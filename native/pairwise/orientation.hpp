@@ -6,7 +6,7 @@ namespace tropalign {
 
 struct Orientation {
     bool query_in_rows;
-    bool mirrored;  // against the tie rule's reading (docs/pairs.md), which has the longer sequence in the rows
+    bool mirrored;  // against the tie rule's reading (docs/scoring.md), which has the longer sequence in the rows
 };
 
 /// The tie rule's: the longer sequence, the query when both are equally long. Pairs that run alone have it.

@@ -1,5 +1,5 @@
 // What a pair can reach at the most, from the letters of its sequences alone: far cheaper than an alignment, and never
-// too little. docs/pairs.md says why.
+// too little. docs/exactness.md says why.
 #pragma once
 #include <cstdint>
 #include <vector>

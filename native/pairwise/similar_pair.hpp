@@ -1,4 +1,5 @@
-// One pair of similar sequences: wavefronts in a band that is shown to be wide enough (docs/pairs.md has the proofs).
+// One pair of similar sequences: wavefronts in a band that is shown to be wide enough (docs/exactness.md has the
+// proofs).
 #pragma once
 #include "walk.hpp"
 #include "wavefront.hpp"

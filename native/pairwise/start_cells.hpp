@@ -1,4 +1,4 @@
-// Where alignments with a known end and score start, found in a sweep from their end (docs/pairs.md, "Starts").
+// Where alignments with a known end and score start, found in a sweep from their end (docs/exactness.md, "Starts").
 //
 // Both sequences of a lane run backwards from the end cell, so that the sweep's cell (i, j) stands for the forward cell
 // (rows - 1 - i, columns - 1 - j). Every cell whose score is the known one is a start. Which of several the walk would

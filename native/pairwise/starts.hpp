@@ -1,5 +1,5 @@
 // The starts of alignments whose scores and end cells are known: a sweep back from the end, and a walk through what is
-// left to decide. docs/pairs.md, "Starts", says why that gives the start of the walk through the whole matrix.
+// left to decide. docs/exactness.md, "Starts", says why that gives the start of the walk through the whole matrix.
 //
 //     +---------------------+      end cell: from the sweep that found the score
 //     |  . . . . . .        |      1. the part before the end is swept backwards (Pass::start_cells); each cell that

@@ -1,5 +1,5 @@
-// Tie rule: docs/pairs.md, "Which alignment, when several score the same". All of it on the CPU stands here (for GPUs:
-// at the head of sweep.k); sweep, best_cell, ends, walk and long_pair ask these functions.
+// Tie rule: docs/scoring.md, "Which alignment, when several score the same". All of it on the CPU stands here (for
+// GPUs: at the head of sweep.k); sweep, best_cell, ends, walk and long_pair ask these functions.
 //
 // The rule is stated with the longer sequence along the rows. A kernel may have it along the columns (`Mirrored`): then
 // rows and columns, E and F change places in everything below.

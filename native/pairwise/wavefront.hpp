@@ -15,9 +15,9 @@
 //                                           ...
 //                                           s = 9  . . . . |17 . . . |   .
 //
-// What a wave says holds of all cells above, too: along a diagonal penalties never fall (docs/pairs.md). So a lane may
-// be further up than it could be, or say again what an earlier wave said, and nothing has to be cut off at the matrix'
-// edges but the letters: an offset is held where the first of both sequences ends. A wave is computed where an
+// What a wave says holds of all cells above, too: along a diagonal penalties never fall (docs/exactness.md). So a lane
+// may be further up than it could be, or say again what an earlier wave said, and nothing has to be cut off at the
+// matrix' edges but the letters: an offset is held where the first of both sequences ends. A wave is computed where an
 // alignment within the limit can be: as wide as gaps from the corner have come by then, and as narrow as gaps back to
 // the last diagonal leave it. That is a rhombus in the plane of diagonals and penalties, a fourth of what it takes
 // without a limit.

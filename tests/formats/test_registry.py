@@ -46,7 +46,7 @@ def test_names_are_known_before_anything_is_imported():
 @pytest.mark.parametrize(
     ("page", "kind"),
     [
-        ("pairs.md", "pairs"),
+        ("formats.md", "pairs"),
         ("place.md", "placed"),
         ("search.md", "hits"),
         ("decode.md", "segments"),

@@ -10,9 +10,10 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.msa.gpu import PosteriorsOnGpu
 from tropalign.msa.gpu_consistency import ProductsOnGpu
 from tropalign.msa.self_test import difference
+from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
-from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
+from tropalign.pairwise.task import PairsTask
 from tropalign.phylo.gpu import ScoresOnGpu
 
 #: Small tiles and groups, so that short sequences have several of them.

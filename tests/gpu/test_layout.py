@@ -7,7 +7,7 @@ import pytest
 
 from tropalign import _native
 from tropalign.pairwise import gpu, gpu_layout
-from tropalign.pairwise.task import REPORT_COLUMNS
+from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.phylo import gpu as place_gpu
 
 SOURCE = Path(gpu.__file__).parent.parent

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pairwise.engines import assert_same
 
 import tropalign as ta
-from tropalign.pairwise import selection, task
+from tropalign.pairwise import engines, selection
 from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import concatenate
@@ -179,7 +179,7 @@ def test_few_targets_are_handed_on_alone(monkeypatch, report):
     targets = ta.SequenceBatch.from_strings(random_texts(rng, 200, 1, 60), alphabet=ta.PROTEIN)
     tables = []
     for share in (0.0, 1.0):  # all of them, and those that pairs name
-        monkeypatch.setattr(task, "FEW_USED", share)
+        monkeypatch.setattr(engines, "FEW_USED", share)
         tables.append(concatenate(list(ta.align_all(queries, targets, top=4, report=report))))
         tables.append(concatenate(list(ta.align_all(queries, targets, min_score=10**6, report=report))))  # no row
     names = [*(column.name for column in KEPT_COLUMNS), "query_index", "target_index", "cigar_ops"]

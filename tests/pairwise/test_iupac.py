@@ -8,7 +8,7 @@ from oracles.pairwise import align as by_definition
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.scoring.matrix import IUPAC
+from tropalign.scoring.letter_scores import IUPAC
 
 STANDS_FOR = {
     **{letter: letter for letter in "ACGT"},

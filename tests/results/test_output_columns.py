@@ -13,7 +13,7 @@ from tropalign.results.kept_columns import KEPT_COLUMNS
 from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, default_names, depth_of
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
-PAGE = Path(__file__).parent.parent.parent / "docs/pairs.md"
+PAGE = Path(__file__).parent.parent.parent / "docs/formats.md"
 
 
 @pytest.fixture(params=[PROTEIN, NUCLEOTIDE], ids=["protein", "strands"])

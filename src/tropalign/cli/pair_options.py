@@ -162,7 +162,7 @@ def scoring_of(options: argparse.Namespace, alphabet: Alphabet) -> tuple[Substit
     """The matrix and gap cost asked for, else those of the alphabet."""
     from tropalign.pairwise.api import default_scoring
     from tropalign.scoring import Gap, SubstitutionMatrix
-    from tropalign.scoring.matrix import IUPAC
+    from tropalign.scoring.letter_scores import IUPAC
 
     matrix: SubstitutionMatrix | None = None
     if options.matrix is not None:

@@ -6,8 +6,9 @@ import numpy as np
 
 from tropalign.devices.gpu import Gpu
 from tropalign.errors import DeviceError
+from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.options import MODES, PairOptions
-from tropalign.pairwise.task import REPORT_COLUMNS, PairsTask
+from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import PROTEIN, SequenceBatch

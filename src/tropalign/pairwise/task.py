@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.launcher import DeviceCache
-from tropalign.errors import InputError, ResourceError
+from tropalign.errors import InputError
 from tropalign.execution.cut import cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
 from tropalign.pairwise import selection
+from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
 from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
 from tropalign.pairwise.selection import (
@@ -34,15 +33,12 @@ from tropalign.pairwise.selection import (
 )
 from tropalign.pairwise.significance import Significance, least_scores
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.results.kept_columns import COUNT_COLUMNS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
-    from tropalign.pairwise.gpu import PairsOnGpu
     from tropalign.pairwise.gpu_plan import Shape
 
-DEPTHS = {"score": 0, "ends": 1, "alignment": 2}
 #: Bytes that a pair takes while its tile is computed and written, path aside, by depth: indices, columns, text.
 ROW_BYTES = {"score": 140, "ends": 240, "alignment": 340}
 #: Bytes of a path per residue of the shorter sequence, a cautious mean: its operations (twice) and its CIGAR.
@@ -57,33 +53,10 @@ SEQUENCE_BYTES = 48
 ROWS_SHARE = 0.5
 #: What native code keeps of freed memory, as a share of what it is given (kKeptShare in native/pairwise/tile.cpp).
 KEPT_SHARE = 0.25
-#: The best hits in a database: where pairs are fewer than this share of the targets, those alone are handed on.
-FEW_USED = 0.1
 #: What native code is given at the least.
 LEAST_SCRATCH_BYTES = 1 << 20
 
-#: What an engine returns at each depth.
-REPORT_COLUMNS = {
-    "score": ("score",),
-    "ends": ("score", *END_COLUMNS),
-    "alignment": ("score", *END_COLUMNS, *COUNT_COLUMNS, "cigar_ops", "cigar_offsets"),
-}
-
 Index = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Pairs that an engine aligns: indices, how deeply, and on which strand of the query (None: as it is)."""
-
-    query: Index
-    target: Index
-    report: str
-    strand: NDArray[np.int8] | None
-
-
-#: Columns by name of some rows.
-Engine = Callable[[_Rows, "Progress | None"], dict[str, Any]]
 
 
 class PairsTask:
@@ -153,7 +126,7 @@ class PairsTask:
         self._column_bytes = column_bytes
         self._most_pairs, self._scratch_bytes = self._room()
         self._tiles = self._cut(shard)
-        self._on_devices = DeviceCache()
+        self._engines = Engines(queries, self._reverse, self.targets, options, self._scratch_bytes)
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     @property
@@ -235,7 +208,7 @@ class PairsTask:
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
         """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
-        engine = partial(self._native, n_threads)
+        engine = partial(self._engines.native, n_threads)
         order = self._order
         if not self._in_groups or not isinstance(order, Grid):
             return self._align(tile, engine, progress, n_threads)
@@ -252,12 +225,12 @@ class PairsTask:
             progress and partial(_after, progress, 0, tile.n_items),
         )
         strand = None if self._reverse is None else found["strand"]
-        rows = _Rows(found["query"], found["target"], self.options.report, strand)
+        rows = Rows(found["query"], found["target"], self.options.report, strand)
         return self._kept(tile, rows, found["score"], engine, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
         """The same on a GPU."""
-        return self._align(tile, partial(self._on_device, device), progress, 1)
+        return self._align(tile, partial(self._engines.on_gpu, device, self.gpu_shape), progress, 1)
 
     def split(self, tile: Tile) -> list[Tile]:
         """Two tiles of about half the cost; none of a single pair, or of a query whose best targets are wanted."""
@@ -280,7 +253,7 @@ class PairsTask:
         if options.top is None and self._least_scores is None and self._reverse is None:
             first, last = tile.payload
             query, target = self._within_reach(first, last, n_threads)
-            return self._table(_Rows(query, target, options.report, None), engine, progress)
+            return self._table(Rows(query, target, options.report, None), engine, progress)
         # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
         return self._kept(tile, *self._scored(tile, engine, progress, n_threads), engine, progress)
 
@@ -298,14 +271,14 @@ class PairsTask:
         return (query, target) if self._bounds is None else self._bounds.within_reach(query, target, n_threads)
 
     def _kept(
-        self, tile: Tile, rows: _Rows, score: NDArray[np.int32], engine: Engine, progress: Progress | None
+        self, tile: Tile, rows: Rows, score: NDArray[np.int32], engine: Engine, progress: Progress | None
     ) -> AlignmentTable:
         """What is reported of the rows that scores leave."""
         if rows.report == "score":
             return self._of_columns(rows, {"score": score})
         return self._table(rows, engine, progress and partial(_repeated, progress, tile.n_items))
 
-    def _table(self, rows: _Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
+    def _table(self, rows: Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
         """The rows aligned; coordinates of the query count on its original strand."""
         found = engine(rows, progress)
         columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]}
@@ -322,7 +295,7 @@ class PairsTask:
                 table = table.take(coverage(table, of) >= least)
         return table
 
-    def _of_columns(self, rows: _Rows, columns: dict[str, Any]) -> AlignmentTable:
+    def _of_columns(self, rows: Rows, columns: dict[str, Any]) -> AlignmentTable:
         """The table of these rows, the scores in the units of the user."""
         columns["score"] = self.options.whole.given(columns["score"])
         batches, places = (self.queries, self.targets), (rows.query, rows.target)
@@ -332,7 +305,7 @@ class PairsTask:
 
     def _scored(
         self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int
-    ) -> tuple[_Rows, NDArray[np.int32]]:
+    ) -> tuple[Rows, NDArray[np.int32]]:
         """The pairs that scores do not leave out, with their better strand, and the scores.
 
         A query with very many targets, whose best are wanted, is scored some pairs at a time.
@@ -344,10 +317,10 @@ class PairsTask:
             report = progress and partial(_after, progress, begin - first, end - begin)
             query, target = self._within_reach(begin, end, n_threads)
             strand = np.ones(len(query), np.int8)
-            score = engine(_Rows(query, target, "score", None if self._reverse is None else strand), report)["score"]
+            score = engine(Rows(query, target, "score", None if self._reverse is None else strand), report)["score"]
             if self._reverse is not None:
                 report = report and partial(_repeated, report, len(query))
-                other = engine(_Rows(query, target, "score", -strand), report)["score"]
+                other = engine(Rows(query, target, "score", -strand), report)["score"]
                 strand = np.where(other > score, -1, 1).astype(np.int8)
                 score = np.maximum(score, other)
             kept.append((query, target, score, strand))
@@ -355,86 +328,8 @@ class PairsTask:
             best = selected(together[0], together[2], self._least_scores, self.options.top)
             kept = [tuple(column[best] for column in together)]  # type: ignore[list-item]
         query, target, score, strand = kept[0]
-        rows = _Rows(query, target, self.options.report, strand if self._reverse is not None else None)
+        rows = Rows(query, target, self.options.report, strand if self._reverse is not None else None)
         return rows, score
-
-    def _native(self, n_threads: int, rows: _Rows, progress: Progress | None) -> dict[str, Any]:
-        from tropalign import _native
-
-        options, queries = self.options, self.queries
-        codes, offsets, index = queries.codes, queries.offsets, rows.query
-        if rows.strand is not None and self._reverse is not None:
-            # Both strands lie one after another; a row takes the query of its own.
-            codes = np.concatenate([queries.codes, self._reverse.codes])
-            offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
-            index = rows.query + np.where(rows.strand < 0, len(queries), 0)
-        target, target_codes, target_offsets = _used(rows.target, self.targets)
-        whole = options.whole
-        costs = (whole.gap_open, whole.gap_extend) if whole.is_affine else (whole.gap, whole.end_gap)
-        align: Any = _native.align_pairs if whole.is_affine else _native.align_pieces
-        try:
-            columns: dict[str, Any] = align(
-                codes,
-                offsets,
-                target_codes,
-                target_offsets,
-                index,
-                target,
-                whole.scores,
-                *costs,
-                options.recurrence,
-                options.freed(),
-                DEPTHS[rows.report],
-                n_threads,
-                self._scratch_bytes,
-                progress,
-            )
-        except MemoryError:
-            if whole.is_affine:
-                raise
-            raise ResourceError(
-                "a pair takes more memory than allowed with gap costs of two pieces or of the ends: "
-                "allow more with --memory"
-            ) from None
-        return columns
-
-    def _on_device(self, device: Gpu, rows: _Rows, progress: Progress | None) -> dict[str, Any]:
-        query, target = rows.query, rows.target
-        if rows.strand is not None:
-            query = query + np.where(rows.strand < 0, len(self.queries), 0)
-        if self.targets is not self.queries:
-            target = target + len(self.queries) * (1 if self._reverse is None else 2)
-        return self._aligner(device, rows.report != "score").align(query, target, progress)
-
-    def _aligner(self, device: Gpu, traced: bool) -> PairsOnGpu:
-        """What aligns on that device, with the sequences there: made by the first tile."""
-        from tropalign.pairwise.gpu import PairsOnGpu, Sequences
-        from tropalign.pairwise.gpu_scheme import Scheme
-
-        def upload() -> Sequences:
-            batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
-            return Sequences(device, [(batch.codes, batch.offsets) for batch in batches if batch is not None])
-
-        sequences = self._on_devices.get(device, "sequences", upload)
-
-        def make() -> PairsOnGpu:
-            options, whole = self.options, self.options.whole
-            costs = whole.gap_open, whole.gap_extend
-            scheme = Scheme(whole.scores, *costs, options.is_local, options.freed(), traced)
-            return PairsOnGpu(device, sequences, scheme, self.gpu_shape)
-
-        return self._on_devices.get(device, ("aligner", traced), make)
-
-
-def _used(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
-    """The same sequences' numbers, codes and offsets, less those that few pairs leave out: native code copies them."""
-    if len(index) > FEW_USED * len(batch):
-        return index, batch.codes, batch.offsets
-    used, place = np.unique(index, return_inverse=True)
-    spans = zip(batch.offsets[used].tolist(), batch.offsets[used + 1].tolist(), strict=True)
-    codes = np.concatenate([batch.codes[begin:end] for begin, end in spans] or [batch.codes[:0]])
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(batch.lengths[used])])
-    return place.astype(np.int64), codes, offsets
 
 
 def least_bytes(batches: Sequence[SequenceBatch]) -> int:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import require
 from tropalign.phylo.best import Best, Ranking, joined
 from tropalign.phylo.mates import Mates, merged, sums
+from tropalign.phylo.read_blocks import Reads, part, regrouped
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import Scorer, Scores, Sets, encoded
 from tropalign.phylo.scoring import PlacementScoring
@@ -45,23 +45,6 @@ TILE_READS = 4096
 BASE_BYTES, READ_BYTES = 64, 2_000
 #: The share of the memory that a tile's reads take; the rest is for the way back (a byte per cell, a read per thread).
 READS_SHARE = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Reads:
-    """Some neighbouring reads.
-
-    Attributes
-    ----------
-    names : tuple of str
-    letters : uint8
-        Without gaps, as they were written.
-    offsets : int64, shape (n + 1,)
-    """
-
-    names: tuple[str, ...]
-    letters: NDArray[np.uint8]
-    offsets: Index
 
 
 class PlaceTask:
@@ -156,7 +139,7 @@ class PlaceTask:
         """Runs of neighbouring reads, made as the reads come in."""
         states, self.n_unusable = self.package.states, 0
         spans = None if self._spans is None else iter([(a, b) for a, b, _ in self._spans])
-        for index, reads in enumerate(_regrouped(self._blocks(), spans, self._most_reads())):
+        for index, reads in enumerate(regrouped(self._blocks(), spans, self._most_reads())):
             self._warn_of_unknown(reads)
             self.n_unusable += len(reads.names) - int(
                 _is_usable(states.sets[reads.letters], reads.offsets, states).sum()
@@ -180,7 +163,7 @@ class PlaceTask:
         n = len(tile.payload.names)
         if n < 2:
             return []
-        return [self._tile(tile.index, _part(tile.payload, a, b)) for a, b in ((0, n // 2), (n // 2, n))]
+        return [self._tile(tile.index, part(tile.payload, a, b)) for a, b in ((0, n // 2), (n // 2, n))]
 
     def join(self, tile: Tile, results: list[Placements]) -> Placements:
         """One after another."""
@@ -385,46 +368,3 @@ def _is_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.
 def _after(progress: Progress, before: int, items: int) -> None:
     """Reports what is done in all."""
     progress(before + items)
-
-
-def _part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
-    """Some neighbouring reads of a block."""
-    first, last = int(block.offsets[begin]), int(block.offsets[end])
-    return Reads(tuple(block.names[begin:end]), block.letters[first:last], block.offsets[begin : end + 1] - first)
-
-
-def _regrouped(
-    blocks: Iterable[SequenceBlock], spans: Iterator[tuple[int, int]] | None, most_reads: int
-) -> Iterator[Reads]:
-    """The reads of each span (begin, end); or, without spans, of each block in runs of at most `most_reads`."""
-    if spans is None:
-        for block in blocks:
-            for begin in range(0, len(block.names), most_reads):
-                yield _part(block, begin, min(begin + most_reads, len(block.names)))
-        return
-    before = 0  # reads of earlier blocks
-    pieces: list[Reads] = []
-    span = next(spans, None)
-    for block in blocks:
-        after = before + len(block.names)
-        while span is not None and span[0] < after:
-            begin, end = max(span[0], before), min(span[1], after)
-            pieces.append(_part(block, begin - before, end - before))
-            if span[1] > after:
-                break
-            yield _together(pieces)
-            pieces, span = [], next(spans, None)
-        if span is None:
-            return
-        before = after
-    raise InputError("the reads are fewer than they were when the run began: run it again")
-
-
-def _together(pieces: list[Reads]) -> Reads:
-    """Reads of neighbouring blocks as one."""
-    if len(pieces) == 1:
-        return pieces[0]
-    lengths: Any = np.concatenate([np.diff(piece.offsets) for piece in pieces])
-    names = tuple(name for piece in pieces for name in piece.names)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Reads(names, np.concatenate([piece.letters for piece in pieces]), offsets)

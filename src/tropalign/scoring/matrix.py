@@ -13,19 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, shown
-from tropalign.scoring.decimals import PARTS, least_factor, number, parts_of
+from tropalign.scoring.decimals import number
 from tropalign.scoring.given import letters_and_scores
+from tropalign.scoring.letter_scores import IUPAC, MOST, N_CODES, by_code, factor_of, kept_scores, matched, stand_in_of
 from tropalign.scoring.names import canonical, known_names, no_matrix, shipped
 from tropalign.scoring.ncbi import read_ncbi
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
 from tropalign.sequences.batch import SequenceBatch
-
-#: Codes that engines know: an alphabet's letters, and padding.
-N_CODES = 32
-#: The largest score, either way: sums of a hundred thousand residues are out of range then anyway.
-MOST = 1_000_000
-#: What ambiguous letters may score where there is no matrix.
-IUPAC = ("mismatch", "zero", "match")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +63,14 @@ class SubstitutionMatrix:
             raise ScoringError(f"the alphabet of the matrix {self.name} has to be an Alphabet, such as PROTEIN")
         if not isinstance(scores, np.ndarray) or scores.shape != (N_CODES, N_CODES) or scores.dtype.kind not in "iuf":
             raise ScoringError(f"the scores of {self.name} have to be numbers in an array of {N_CODES} x {N_CODES}")
-        kept = _kept(self.name, scores)
+        kept = kept_scores(self.name, scores)
         kept.flags.writeable = False
         object.__setattr__(self, "scores", kept)
 
     @cached_property
     def scale(self) -> int:
         """The least whole number that makes all scores whole: 1 where none has decimals."""
-        return 1 if self.scores.dtype == np.int32 else _factor(self.scores)
+        return 1 if self.scores.dtype == np.int32 else factor_of(self.scores)
 
     def scaled(self, factor: int) -> NDArray[np.int32]:
         """The scores times a factor, as engines take them.
@@ -294,13 +288,13 @@ class SubstitutionMatrix:
     ) -> SubstitutionMatrix:
         if not np.isfinite(values).all():
             raise ScoringError(f"the matrix {name} has a score that is no number: mend it")
-        values = _kept(name, values)
+        values = kept_scores(name, values)
         alphabet = None if alphabet is None else alphabet_of(alphabet)
         if alphabet is None or not alphabet.has_letters(letters):
             alphabet = alphabet_of_letters(letters)
         if not set(letters) & set(alphabet.letters):
             raise ScoringError(f"the matrix {name} has no letter of the {alphabet.name} alphabet: choose another")
-        return cls(name, alphabet, _by_code(alphabet, letters, values), letters)
+        return cls(name, alphabet, by_code(alphabet, letters, values), letters)
 
     @classmethod
     def match_mismatch(
@@ -340,18 +334,9 @@ class SubstitutionMatrix:
         if not isinstance(iupac, str) or iupac not in IUPAC:
             raise ScoringError(f"iupac {iupac!r} is none of {', '.join(IUPAC)}")
         alphabet = alphabet_of(alphabet)
-        letters = alphabet.letters
-        values = np.full((len(letters), len(letters)), float(mismatch))
-        np.fill_diagonal(values, match)
-        wild = letters.index(alphabet.wildcard)
-        if iupac == "match":
-            values[_may_be_equal(alphabet)] = match
-        else:
-            ambiguous = [letters.index(letter) for letter in alphabet.ambiguous if letter in letters]
-            zero = [wild, *ambiguous] if iupac == "zero" else [wild]
-            values[zero, :] = values[:, zero] = 0
+        letters, values = alphabet.letters, matched(alphabet, match, mismatch, iupac)
         name = f"match {match} mismatch {mismatch}" + (f" iupac {iupac}" if iupac != "mismatch" else "")
-        return cls(name, alphabet, _by_code(alphabet, letters, _kept(name, values)), letters)
+        return cls(name, alphabet, by_code(alphabet, letters, kept_scores(name, values)), letters)
 
     @classmethod
     def default(cls, alphabet: Alphabet) -> SubstitutionMatrix:
@@ -405,7 +390,7 @@ class SubstitutionMatrix:
         """
         lacked = []
         for code, letter in enumerate(self.alphabet.letters):
-            stand_in = None if letter in self.letters else _stand_in(self.alphabet, letter, self.letters)
+            stand_in = None if letter in self.letters else stand_in_of(self.alphabet, letter, self.letters)
             if letter not in self.letters and (stand_in is None or self.alphabet.synonyms.get(stand_in) != letter):
                 lacked.append(code)
         return lacked
@@ -449,7 +434,7 @@ class SubstitutionMatrix:
             if not counts[code]:
                 continue
             letter = batch.alphabet.letters[code]
-            stand_in = _stand_in(self.alphabet, letter, self.letters)
+            stand_in = stand_in_of(self.alphabet, letter, self.letters)
             if stand_in is None:
                 at = int(np.flatnonzero(batch.codes == code)[0])
                 k = int(np.searchsorted(batch.offsets, at, "right")) - 1
@@ -472,52 +457,3 @@ def _default(alphabet: Alphabet) -> SubstitutionMatrix:
     if alphabet.matrix is not None:
         return SubstitutionMatrix.from_name(alphabet.matrix, alphabet)
     raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
-
-
-def _may_be_equal(alphabet: Alphabet) -> NDArray[np.bool_]:
-    """Which letters (rows, columns) may stand for one residue: R for A or G, the wildcard for every one."""
-    letters = alphabet.letters
-    of = {letter: set(alphabet.ambiguous.get(letter, letter)) for letter in letters}
-    residues = {letter for letter in letters if letter.isalpha() and letter not in alphabet.ambiguous}
-    of[alphabet.wildcard] = residues | {alphabet.wildcard}
-    return np.array([[bool(of[one] & of[other]) for other in letters] for one in letters])
-
-
-def _stand_in(alphabet: Alphabet, letter: str, letters: str) -> str | None:
-    """The letter that a matrix of these letters scores another one like."""
-    return next((other for other in alphabet.stand_ins.get(letter, "") if other in letters), None)
-
-
-def _factor(scores: NDArray[Any]) -> int:
-    parts = parts_of(np.asarray(scores, np.float64))
-    return PARTS if parts is None else least_factor(np.unique(parts).tolist())
-
-
-def _kept(name: str, scores: NDArray[Any]) -> NDArray[Any]:
-    """A copy: int32 where all are whole, else the floats of what was written. Raises ScoringError as the class says."""
-    values = np.array(scores, np.float64, order="C")
-    most = np.abs(values).max()
-    if not most <= MOST:  # nor a number
-        raise ScoringError(f"the matrix {name} has scores beyond {MOST}")
-    parts = parts_of(values)
-    if parts is None:
-        raise ScoringError(f"the scores of {name} have more than four decimals: round them")
-    factor = _factor(values)
-    if most * factor > MOST:
-        raise ScoringError(f"the matrix {name} has scores beyond {MOST // factor}, the most with so many decimals")
-    return values.astype(np.int32) if factor == 1 else parts / PARTS
-
-
-def _by_code(alphabet: Alphabet, letters: str, values: NDArray[Any]) -> NDArray[Any]:
-    """The matrix of all codes from that of some letters."""
-    scores = np.full((N_CODES, N_CODES), values.min(), values.dtype)
-    row = {}
-    for code, letter in enumerate(alphabet.letters):
-        source = letter if letter in letters else _stand_in(alphabet, letter, letters)
-        if source is not None:
-            row[code] = letters.index(source)
-    codes = np.array(list(row), dtype=np.intp)
-    rows = np.array(list(row.values()), dtype=np.intp)
-    if len(codes):
-        scores[np.ix_(codes, codes)] = values[np.ix_(rows, rows)]
-    return scores

@@ -73,7 +73,7 @@ def canonical(name: str) -> str | None:
 def no_matrix(name: str, what: str) -> ScoringError:
     """The sentence that says there is none of this name, with the nearest one, or those that are used most."""
     near = did_you_mean(name, known_names())
-    others = "; some are BLOSUM62, BLOSUM50, PAM120, VTML200 and NUC.4.4, docs/pairs.md has all"
+    others = "; some are BLOSUM62, BLOSUM50, PAM120, VTML200 and NUC.4.4, docs/scoring.md has all"
     return ScoringError(f"there is no {what} {name!r}{near or others}")
 
 

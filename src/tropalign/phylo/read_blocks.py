@@ -1,0 +1,75 @@
+"""Reads in runs of neighbours: cut out of the blocks of files, and put together into those of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.sequences.blocks import SequenceBlock
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """Some neighbouring reads.
+
+    Attributes
+    ----------
+    names : tuple of str
+    letters : uint8
+        Without gaps, as they were written.
+    offsets : int64, shape (n + 1,)
+    """
+
+    names: tuple[str, ...]
+    letters: NDArray[np.uint8]
+    offsets: Index
+
+
+def part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
+    """Some neighbouring reads of a block."""
+    first, last = int(block.offsets[begin]), int(block.offsets[end])
+    return Reads(tuple(block.names[begin:end]), block.letters[first:last], block.offsets[begin : end + 1] - first)
+
+
+def regrouped(
+    blocks: Iterable[SequenceBlock], spans: Iterator[tuple[int, int]] | None, most_reads: int
+) -> Iterator[Reads]:
+    """The reads of each span (begin, end); or, without spans, of each block in runs of at most `most_reads`."""
+    if spans is None:
+        for block in blocks:
+            for begin in range(0, len(block.names), most_reads):
+                yield part(block, begin, min(begin + most_reads, len(block.names)))
+        return
+    before = 0  # reads of earlier blocks
+    pieces: list[Reads] = []
+    span = next(spans, None)
+    for block in blocks:
+        after = before + len(block.names)
+        while span is not None and span[0] < after:
+            begin, end = max(span[0], before), min(span[1], after)
+            pieces.append(part(block, begin - before, end - before))
+            if span[1] > after:
+                break
+            yield _together(pieces)
+            pieces, span = [], next(spans, None)
+        if span is None:
+            return
+        before = after
+    raise InputError("the reads are fewer than they were when the run began: run it again")
+
+
+def _together(pieces: list[Reads]) -> Reads:
+    """Reads of neighbouring blocks as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    lengths: Any = np.concatenate([np.diff(piece.offsets) for piece in pieces])
+    names = tuple(name for piece in pieces for name in piece.names)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Reads(names, np.concatenate([piece.letters for piece in pieces]), offsets)
