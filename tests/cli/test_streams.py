@@ -85,3 +85,40 @@ def test_of_an_instruction_set_too(few, capsys, monkeypatch):
     monkeypatch.setenv("TROPALIGN_ISA", "\x1b[31m")
     assert main(["pairs", few]) == 4
     assert capsys.readouterr().err[:-1].isprintable()
+
+
+@pytest.fixture
+def no_reader():
+    """Standard output whose reader has gone."""
+    read, write = os.pipe()
+    os.close(read)
+    yield write
+    os.close(write)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pairs {few} --html {stream} -o {file}.tsv",
+        "cluster {few} --min-identity 0.5 --uc {stream} -o {file}.tsv",
+        "msa {few} -f fasta -o {stream} --tree-out {file}.nwk",
+    ],
+)
+def test_files_beside_a_stream_are_made_although_its_reader_has_gone(line, few, command, tmp_path, no_reader):
+    def made(stream, name):
+        before = set(tmp_path.iterdir())
+        words = line.format(few=few, stream=stream, file=name).split()
+        done = command(*words, out=no_reader, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        (path,) = {path for path in set(tmp_path.iterdir()) - before if path.name.startswith(name)}
+        return [text for text in path.read_text().splitlines() if not text.startswith("#")]
+
+    assert made("-", "beside") == made(
+        "read.html" if "--html" in line else "read.uc" if "--uc" in line else "read.fasta", "alone"
+    )
+
+
+def test_a_run_ends_with_the_reader_of_its_main_output(family, command, tmp_path, no_reader):
+    done = command("pairs", family, "--html", tmp_path / "x.html", out=no_reader)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == []

@@ -99,3 +99,12 @@ def test_words_behind_help_and_version_do_no_harm(capfd):
     assert "VERB" in capfd.readouterr().out
     assert main(["version", "--verbose"]) == 0
     assert capfd.readouterr().out.startswith("tropalign 0.")
+
+
+def test_a_database_may_hold_billions_of_residues(folder, capfd):
+    """E-values grow with its size, and by no less where 32 bits end."""
+    found = []
+    for size in ("4000000", "4000000000"):
+        assert main(["pairs", str(folder / "p.fa"), "--columns", "evalue", "--no-comments", "--db-size", size]) == 0
+        found.append(float(capfd.readouterr().out.splitlines()[1]))
+    assert 900 < found[1] / found[0] < 1010

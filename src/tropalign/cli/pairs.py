@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from tropalign.pairwise import PairOptions, PairsTask
     from tropalign.sequences import Alphabet, SequenceBatch
 
+#: Of databases, which may hold more than other numbers of options may be.
+MOST_RESIDUES = 10**15
 EXAMPLE = """example:
   tropalign pairs proteins.fa -o all.tsv
   tropalign pairs reads.fa genomes.fa.gz --mode semiglobal --strand both --top 5 -f paf -o best.paf
@@ -95,7 +97,7 @@ def _add_selection_options(group: Any) -> None:
     )
     group.add_argument(
         "--db-size",
-        type=whole(1),
+        type=whole(1, MOST_RESIDUES),
         metavar="N",
         help="residues of all targets that E-values reckon with (default: those of B, without B of A)",
     )

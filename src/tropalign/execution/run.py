@@ -217,6 +217,9 @@ class _Resumable:
                     else:
                         found = [Sections(partial(_read, parts, number), indices) for number in range(len(outputs))]
                         write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary)
+            except BrokenPipeError:  # of an output beside the files, which are made
+                parts.finish()
+                raise
             except KeyboardInterrupt:
                 if parts.is_empty():
                     raise
@@ -252,16 +255,27 @@ def write_outputs(outputs: Sequence[Output], sections: Any, temporary: Path | No
         Gives the sections of an output; they can be gone through several times.
     temporary
         Where the first file is made; beside it by default.
+
+    Raises
+    ------
+    BrokenPipeError
+        The reader of a stream stopped; all files are made.
     """
+    stopped: BrokenPipeError | None = None
     with ExitStack() as files:
         for number, output in enumerate(outputs):
             path = output_path(output.path)
             parts = sections(output)
             if path is None:
-                write_stream(output.path, lambda out, o=output, p=parts: o.writer.assemble(p, out))  # type: ignore[misc]
+                try:
+                    write_stream(output.path, lambda out, o=output, p=parts: o.writer.assemble(p, out))  # type: ignore[misc]
+                except BrokenPipeError as error:
+                    stopped = error
             else:
                 out = files.enter_context(written(path, temporary if number == 0 else None))
                 output.writer.assemble(parts, out)
+    if stopped is not None:
+        raise stopped
 
 
 @contextmanager
