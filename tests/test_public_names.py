@@ -1,8 +1,10 @@
 """What shells and type checkers see of the package."""
 
 import inspect
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +31,14 @@ def test_the_public_names_are_listed():
     assert listed == sorted(tropalign.__all__)
     assert {"align", "align_all", "write_alignments", "Alignment", "read_sequences"} <= set(listed)
     assert all(hasattr(tropalign, name) for name in listed)
+
+
+def test_the_page_of_the_api_has_every_name():
+    page = Path(__file__).parent.parent / "docs" / "api.md"
+    if not page.exists():
+        pytest.skip("pages are in a clone only, not in the sdist")
+    lacking = [name for name in tropalign.__all__ if not re.search(rf":: {name}$|`{name}`", page.read_text(), re.M)]
+    assert lacking == ["__version__"]
 
 
 def test_the_names_of_an_alignment_are_listed():
