@@ -1,6 +1,7 @@
 """``--columns``, filters by coverage, bits and E-values, and what goes to standard output."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -71,6 +72,23 @@ def test_the_header_says_what_statistics_are(few, capsysbinary):
     comments = run(capsysbinary, few, "--columns", "evalue", "--db-size", "12345").decode()
     assert "# search_space: 12345 residues, 6 targets" in comments and "--db-size 12345" in comments
     assert b"#" not in run(capsysbinary, few, "--columns", "score", "--no-comments")
+
+
+@pytest.mark.parametrize("asked", [["--columns", "query,evalue"], ["--max-evalue", "5"], ["--min-bits", "8"]])
+@pytest.mark.parametrize("form", ["tsv", "jsonl"])
+def test_estimates_are_said(few, capsysbinary, asked, form, monkeypatch, tmp_path):
+    """In the header and on the terminal, also where E-values only choose rows."""
+    ta.score_statistics("BLOSUM62", ta.Gap(11, 1))  # its module is there
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(sys.modules["tropalign.pairwise.score_statistics"], "SIZES", ((200, 300),))
+    scoring = ["--gap-open", "20", "--gap-extend", "3"]
+    assert main(["pairs", few, *scoring, "-f", form, *asked]) == 0
+    found = capsysbinary.readouterr()
+    assert found.err.count(b"estimated by simulation of 200 pairs") == 1
+    assert (b"(estimated by simulation of 200 pairs" in found.out) == (form == "tsv")
+    assert main(["pairs", few, "-f", form, *asked]) == 0
+    found = capsysbinary.readouterr()
+    assert b"estimated" not in found.err and (b"published by NCBI" in found.out) == (form == "tsv")
 
 
 @pytest.mark.parametrize("top", [None, 2])

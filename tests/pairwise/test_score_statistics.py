@@ -89,9 +89,21 @@ def test_random_residues_are_as_frequent_as_in_nature():
 def test_costs_too_low_for_statistics(gap, cache):
     with pytest.raises(ta.ScoringError, match=r"^with match 5 mismatch -4 and gaps of .+ k the best alignment of two "
                        r"random sequences takes \d+% of them, however long they are, so that no score has an E-value: "
-                       r"raise the gap costs \(--gap-open, --gap-extend\)$"):  # fmt: skip
+                       r"raise the gap costs, or take --match 2 --mismatch -3 --gap-open 5 "
+                       r"--gap-extend 2$"):  # fmt: skip
         score_statistics(ta.SubstitutionMatrix.match_mismatch(5, -4), ta.Gap(*gap))
     assert not cache.exists()
+
+
+def test_what_is_named_instead_has_statistics(cache):
+    for matrix, gap in ((BLOSUM62, ta.Gap(11, 1)), (ta.SubstitutionMatrix.match_mismatch(2, -3), ta.Gap(5, 2))):
+        found = score_statistics(matrix, gap)
+        assert (
+            not found.is_estimated
+            and f"--gap-open {gap.open} --gap-extend {gap.extend}" in module.USUAL[matrix.alphabet.name]
+        )
+    with pytest.raises(ta.ScoringError, match=r"gaps of min\(3 \+ 1 k, 9 \+ 0 k\) .+ --matrix BLOSUM62 --gap-open 11"):
+        score_statistics(BLOSUM62, ta.Gap(3, 1, 9, 0))
 
 
 def test_scores_whose_mean_is_not_negative(cache):

@@ -152,6 +152,16 @@ def test_scores_too_near_to_none():
         ungapped(ta.SubstitutionMatrix.match_mismatch(3 * MOST_STEPS // 4, -MOST_STEPS // 4 - 1))
 
 
+def test_a_step_of_one_unit_of_decimal_scores():
+    """1/-1.5 is 2/-3 in halves, of which even ones count: whole units."""
+    whole = published_statistics(matrix_of("2/-3"), ta.Gap(5, 2))
+    half = published_statistics(ta.SubstitutionMatrix.match_mismatch(1, -1.5), ta.Gap(2.5, 1))
+    assert (whole.score_step, half.score_step) == (2, 1)
+    assert half.evalues([20.5, 21, 21.5], 300, 10**6, 3000) == pytest.approx(
+        whole.evalues([41, 42, 43], 300, 10**6, 3000), rel=1e-12
+    )
+
+
 def test_an_alphabet_of_unknown_frequencies():
     shapes = ta.Alphabet("shapes", "OXS", "S", match_mismatch=(1, -2))
     with pytest.raises(ta.ScoringError, match="not known of shapes sequences: use scores"):

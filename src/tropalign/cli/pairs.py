@@ -290,12 +290,13 @@ def _bytes_beside(options: argparse.Namespace, asked: _Asked, n_queries: int, n_
         return 0
     from tropalign.formats.pair_plots import PACKAGE_BYTES, check_lines
     from tropalign.formats.pairs.html import report_bytes
+    from tropalign.pairwise.options import SHARES
 
     n_pairs = n_queries * min(n_targets, options.top or n_targets)
     if options.targets is None and options.top is None and options.pairs is None:
         n_pairs //= 2  # of one set each pair once
-    selects = (options.top, options.min_score, options.min_identity, options.min_coverage, options.pairs)
-    if options.plot is not None and all(choice is None for choice in selects):
+    selects = ("top", "min_score", *SHARES, "max_evalue", "min_bits", "pairs")
+    if options.plot is not None and all(getattr(options, name) is None for name in selects):
         check_lines(n_queries, n_targets)
     return report_bytes(n_pairs, n_queries, n_targets) + (PACKAGE_BYTES if options.plot is not None else 0)
 
@@ -332,6 +333,8 @@ def _context(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Pai
 
 
 def _header(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Header:
+    import warnings
+
     from tropalign import __version__
     from tropalign.formats.header import Header
 
@@ -343,8 +346,17 @@ def _header(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> Head
     if asked.format == "matrix":
         settled |= {"matrix_values": asked.matrix_values, "matrix_layout": asked.matrix_layout}
     words = task.parameters
-    if asked.shows_significance and task.significance is not None:
-        words["statistics"] = str(task.significance.statistics)
+    is_filter = options.max_evalue is not None or options.min_bits is not None
+    if (asked.shows_significance or is_filter) and task.significance is not None:
+        statistics = task.significance.statistics
+        words["statistics"] = str(statistics)
+        if statistics.is_estimated:  # many formats have no header
+            warnings.warn(
+                f"NCBI has published no statistics of this matrix with these gap costs: E-values and bits are by "
+                f"{statistics}",
+                UserWarning,
+                stacklevel=2,
+            )
         words["search_space"] = f"{task.significance.n_residues} residues, {task.significance.n_sequences} targets"
     return Header(
         __version__, command_line(options.parser, options, **settled), words, has_comments=not options.no_comments

@@ -21,7 +21,7 @@ from tropalign.pairwise.whole_scoring import WholeScoring
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.statistics import ESTIMATED, ScoreStatistics, published_statistics
 from tropalign.scoring.ungapped import background, check_has_statistics
-from tropalign.sequences import SequenceBatch
+from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 
 #: Pairs of random sequences and the length of each: the second where chance alignments are longer than `LONG` of the
 #: first. The longer they are, the less their ends matter; the more pairs, the less chance does: lambda has a standard
@@ -33,6 +33,11 @@ TOO_LONG = 1 / 4
 #: Pairs that are made and aligned at a time.
 AT_ONCE = 2000
 SEED = 20010115
+#: Scores and costs that have statistics, by alphabet: what to take where others have none.
+USUAL = {
+    PROTEIN.name: "--matrix BLOSUM62 --gap-open 11 --gap-extend 1",
+    NUCLEOTIDE.name: "--match 2 --mismatch -3 --gap-open 5 --gap-extend 2",
+}
 #: Part of the name of a kept estimate: another number wherever an estimate turns out differently.
 METHOD = 1
 
@@ -99,9 +104,9 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
             break
         if found.mean_length() > TOO_LONG * length:
             raise ScoringError(
-                f"with {matrix.name} and gaps of {gap.open} + {gap.extend} k the best alignment of two random "
-                f"sequences takes {found.mean_length() / length:.0%} of them, however long they are, so that no score "
-                "has an E-value: raise the gap costs (--gap-open, --gap-extend)"
+                f"with {matrix.name} and gaps of {_formula(gap)} the best alignment of two random sequences takes "
+                f"{found.mean_length() / length:.0%} of them, however long they are, so that no score has an E-value: "
+                f"raise the gap costs, or take {USUAL[matrix.alphabet.name]}"
             )
     alpha, beta = found.line()
     lambda_, k = _most_likely(found, length, alpha, beta)
@@ -109,6 +114,12 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     lambda_, alpha = lambda_ * scale, alpha * scale  # of the scores as they were given
     numbers = _digits(lambda_, 4), _digits(k, 3), _digits(lambda_ / alpha, 3), _digits(alpha, 3), _digits(beta, 3)
     return ScoreStatistics(*numbers, source, 1 / scale if scale > 1 else 1)
+
+
+def _formula(gap: Gap) -> str:
+    """What a gap of k residues costs."""
+    pieces = f"{gap.open} + {gap.extend} k"
+    return f"min({pieces}, {gap.open2} + {gap.extend2} k)" if gap.has_two_pieces else pieces
 
 
 class _Found(NamedTuple):

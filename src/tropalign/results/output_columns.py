@@ -152,8 +152,8 @@ def _identity_2(table: AlignmentTable) -> Values:
 
 def _identity_3(table: AlignmentTable) -> Values:
     differences = _mismatches(table) + gapped.gap_openings(table)
-    share: NDArray[np.float64] = np.maximum(1 - differences / np.maximum(*_lengths(table)), 0)
-    return share
+    share = np.maximum(1 - differences / np.maximum(*_lengths(table)), 0)
+    return np.where(table.n_columns > 0, share, 0.0)
 
 
 def _percent(table: AlignmentTable) -> Values:
@@ -263,7 +263,8 @@ _COUNTS = (
         "identity_2", "identical / columns, gaps at the ends aside", np.float64, "alignment", _identity_2, "fraction"
     ),
     OutputColumn(
-        "identity_3", "Marine Biological Lab's: 1 - (mismatches + gap_openings) / length of the longer sequence",
+        "identity_3",
+        "Marine Biological Lab's: 1 - (mismatches + gap_openings) / length of the longer sequence; 0 for no column",
         np.float64, "alignment", _identity_3, "fraction",
     ),
     OutputColumn("identity_4", "BLAST's: identical / columns", np.float64, "alignment", _kept("identity"), "fraction"),

@@ -231,9 +231,8 @@ class ScoreStatistics:
         return low
 
     def _stepped(self, scores: ArrayLike) -> NDArray[np.float64]:
-        given = np.asarray(scores, np.float64)
-        steps = np.floor(given / self.score_step + 1e-6)  # decimals are not exact: 0.3 / 0.1 is 2.99...
-        return given if self.score_step == 1 else np.asarray(self.score_step * steps)
+        steps = np.floor(np.asarray(scores, np.float64) / self.score_step + 1e-6)  # 0.3 / 0.1 is 2.99...
+        return np.asarray(self.score_step * steps)
 
 
 class _Row(NamedTuple):
