@@ -50,13 +50,13 @@ def test_columns_in_their_order(few, capsysbinary):
 )  # fmt: skip
 def test_only_what_columns_need_is_computed(few, capsysbinary, columns, depth, monkeypatch):
     asked = []
-    from tropalign.pairwise.task import PairsTask
+    from tropalign.pairwise.engines import Engines
 
-    native = PairsTask._native
+    native = Engines.native
     monkeypatch.setattr(
-        PairsTask,
-        "_native",
-        lambda task, n, rows, progress: asked.append(rows.report) or native(task, n, rows, progress),
+        Engines,
+        "native",
+        lambda engines, n, rows, progress: asked.append(rows.report) or native(engines, n, rows, progress),
     )
     text = run(capsysbinary, few, "--columns", columns)
     assert set(asked) == {depth} and b"# report: " + depth.encode() in text
