@@ -1,5 +1,8 @@
 """Clusters against the plain oracle, bounds against every alignment, and what a call may not ask for."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -57,7 +60,7 @@ def pair_similarity(batch, options):
     seed=st.integers(0, 2**32 - 1),
     is_dna=st.booleans(),
     definition=st.sampled_from(sorted(DEFINITIONS)),
-    least=st.sampled_from([0.5, 0.7, 0.8, 0.9, 0.97, 1.0]),
+    least=st.sampled_from([0, 0.2, 0.5, 0.7, 0.8, 0.9, 0.97, 1.0]),
     mode=st.sampled_from(["global", "global", "semiglobal", "local"]),
     covered=st.sampled_from([None, 0.5, 0.9]),
     of=st.sampled_from(COVERAGES),
@@ -90,7 +93,7 @@ def test_greedy_is_the_plain_rule(seed, is_dna, definition, least, mode, covered
 @given(
     seed=st.integers(0, 2**32 - 1),
     definition=st.sampled_from(sorted(DEFINITIONS)),
-    least=st.sampled_from([0.5, 0.75, 0.9, 0.97]),
+    least=st.sampled_from([0, 0.5, 0.75, 0.9, 0.97]),
     covered=st.sampled_from([None, 0.6]),
     method=st.sampled_from(["single", "complete", "average"]),
 )
@@ -203,6 +206,21 @@ def test_words_and_floors_by_hand():
     assert floor.tolist() == [5 * 5 - 2 * (10 + 1)]  # one residue of the longer sequence beyond either end
 
 
+def test_seven_differences_in_a_hundred_letters_are_93_percent():
+    text = "".join(np.random.default_rng(3).choice(list(DNA), 100))
+    other = "".join({"A": "C"}.get(c, "A") if k % 14 == 7 else c for k, c in enumerate(text))
+    for definition in DEFINITIONS:  # 1 - 7 / 100 is less than 0.93 in binary
+        assert len(ta.cluster([text, other], 0.93, identity=definition)) == 1
+        assert len(ta.cluster([text, other], 0.931, identity=definition)) == 2
+
+
+@pytest.mark.parametrize("method", ["greedy", "single", "complete"])
+def test_what_is_not_covered_is_apart_even_without_a_least_identity(method):
+    texts = ["ACGTACGTACGTACGTACGT", "ACGTACGTAC"]
+    assert len(ta.cluster(texts, 0, min_coverage=0.5, method=method)) == 1
+    assert len(ta.cluster(texts, 0, min_coverage=0.6, method=method)) == 2
+
+
 def test_abundances_decide():
     names = {"a;size=2": "ACGTACGTAC", "b;size=9;": "ACGTACGTAA", "c": "ACGTACGTAAC"}
     found = ta.cluster(names, 0.8, order="abundance")
@@ -231,6 +249,7 @@ def test_one_sequence_is_one_cluster():
         ({"coverage_of": "query"}, UsageError, "coverage-of 'query' is none of"),
         ({"method": "single", "coverage_of": "member"}, UsageError, "belongs to method greedy"),
         ({"mode": "local", "identity": 1}, UsageError, "give min-coverage, or choose mode global"),
+        ({"progress": 5}, UsageError, "progress 5 is no function: give one that takes a number"),
         ({"order": "abundance"}, InputError, "no name has an abundance like ;size=12"),
         ({"strand": "both", "alphabet": "protein"}, InputError, "only nucleotides have another strand"),
         ({"memory_bytes": 1000}, ResourceError, "allow more"),
@@ -246,6 +265,16 @@ def test_what_is_refused(options, error, sentence):
 def test_a_size_of_nothing_is_refused():
     with pytest.raises(InputError, match="the size is 0"):
         ta.cluster({"a;size=0": "ACGTACGTAC", "b": "ACGTACGTAA"})
+
+
+def test_clusters_are_equal_by_content():
+    names = {"a": "ACGTACGTAC", "b": "ACGTACGTAA", "c": "TTTT"}
+    found = ta.cluster(names, 0.9)
+    assert found == ta.cluster(names, 0.9, n_threads=2) == pickle.loads(pickle.dumps(found)) == copy.deepcopy(found)
+    assert found != ta.cluster(names, 0.95)
+    assert found != ta.cluster({**names, "c": "TTTA"}, 0.9)
+    assert found != ta.cluster({"A": names["a"], "b": names["b"], "c": names["c"]}, 0.9)
+    assert found != 2
 
 
 def test_progress_is_told_and_may_end_the_work():
