@@ -31,6 +31,12 @@ def add_alignment_options(group: Any, mode: str = "local") -> None:
         metavar="LIST",
         help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
     )
+    _add_letter_options(group)
+    _add_gap_options(group)
+    _add_sequence_options(group)
+
+
+def _add_letter_options(group: Any) -> None:
     group.add_argument(
         "--matrix",
         metavar="NAME|FILE",
@@ -41,10 +47,13 @@ def add_alignment_options(group: Any, mode: str = "local") -> None:
     group.add_argument("--mismatch", type=decimal, metavar="N", help="score of different letters, mostly negative")
     group.add_argument(
         "--iupac",
-        choices=Choices("tropalign.scoring.matrix", "IUPAC"),
+        choices=Choices("tropalign.scoring.letter_scores", "IUPAC"),
         help="without a matrix, R against A, N against C ...: mismatch (default; N scores 0), zero as in vsearch, or "
         "match where both may be the same residue",
     )
+
+
+def _add_gap_options(group: Any) -> None:
     group.add_argument(
         "--gap-open",
         type=decimal,
@@ -70,6 +79,9 @@ def add_alignment_options(group: Any, mode: str = "local") -> None:
         "where that end is not free (default: as within)",
     )
     group.add_argument("--end-gap-extend", type=decimal, metavar="N", help="the cost of each residue of such a gap")
+
+
+def _add_sequence_options(group: Any) -> None:
     group.add_argument(
         "--strand",
         choices=Choices(OPTIONS, "STRANDS"),

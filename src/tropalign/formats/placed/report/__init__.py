@@ -1,1 +1,1 @@
-"""Formats of the reads per taxon."""
+"""Formats of reports of placed reads."""
