@@ -102,7 +102,7 @@ def test_every_tile_is_counted_and_outputs_grow_with_the_items(monkeypatch):
     run = Trial([1000, 5000, 300])
     found = forecast(run, run)
     assert (found.n_tiles, found.n_items, found.cost_cells, found.most_tile_bytes) == (3, 6300, 6300, 35000)
-    assert found.output_bytes == (18900.0,)
+    assert found.output_bytes == pytest.approx((18900.0,))
 
 
 def test_a_tile_that_is_far_too_large_is_not_tried():
@@ -142,3 +142,48 @@ def test_a_family(family, tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
     assert main(["msa", family, "--method", "clustalw", "--dry-run"]) == 2
     assert "leave it out" in capsys.readouterr().err
+
+
+def test_clusters_take_at_most_every_pair_and_each_member_once_more(tmp_path, capsys):
+    amplicons = str(EXAMPLES / "amplicons.fasta")
+    lengths = read_sequences(amplicons).lengths
+    n = len(lengths)
+    cells = (int(lengths.sum()) ** 2 - int((lengths**2).sum())) // 2 + int(lengths.sum()) * int(lengths.max())
+    for strand, times in (("plus", 1), ("both", 2)):
+        said = foretold(["cluster", amplicons, "--strand", strand, "-o", str(tmp_path / "x.tsv")], capsys)
+        assert (
+            said["cells"] == f"at most {times * cells:,} for {n * (n - 1) // 2 + n - 1:,} alignments of {n} sequences"
+        )
+        assert re.fullmatch(r"at most [0-9.]+ s on cpu, [0-9.]+ billion cells per second", said["time"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_wrong_with_clusters_is_found(few, tmp_path, capsys):
+    assert main(["cluster", few, "--order", "abundance", "--dry-run"]) == 3
+    assert "no name has an abundance" in capsys.readouterr().err
+    (tmp_path / "one.fa").write_text(">a\nMKVLAW\n")
+    assert (
+        foretold(["cluster", str(tmp_path / "one.fa")], capsys)["cells"] == "at most 0 for 0 alignments of 1 sequences"
+    )
+    many = tmp_path / "many.fa"
+    many.write_text("".join(f">s{k}\nMKVLAW\n" for k in range(9000)))
+    assert main(["cluster", str(many), "--method", "average", "--dry-run", "--memory", "300M"]) == 4
+    assert "average linkage of 9000 sequences" in capsys.readouterr().err
+
+
+def test_epa_ng_is_not_foretold_and_nothing_is_left(tmp_path, capsys):
+    folder, out = EXAMPLES / "16s", tmp_path / "x.jplace"
+    words = ["place", "--reference", str(folder / "ref.phy.gz"), "--tree", str(folder / "ref.nwk")]
+    words += [str(folder / "reads.fasta"), "--pipeline", "epa-ng", "--model", "GTR+G", "--jplace", str(out)]
+    said = foretold(words, capsys)
+    assert said["epa-ng"] == f"goes on with these reads and makes {out}: its time and memory are not foretold"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_last_line_of_clusters_and_trees(few, tmp_path):
+    out = tmp_path / "few.tsv"
+    last = on_a_terminal(["cluster", few, "-o", str(out)]).strip().splitlines()[-1]
+    n_clusters = len({line.split("\t")[0] for line in out.read_text().splitlines() if not line.startswith("#")}) - 1
+    assert re.search(rf"6 sequences, {n_clusters} clusters in [0-9.]+ s: .*few.tsv \([0-9.]+ [KM]?i?B\)$", last)
+    last = on_a_terminal(["tree", few, "--unaligned", "-o", str(tmp_path / "few.nwk")]).strip().splitlines()[-1]
+    assert re.search(r"6 taxa in [0-9.]+ s: .*few.nwk \([0-9.]+ B\)$", last)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import time
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import (
     Choices,
     add_device_options,
+    add_dry_run_option,
     add_memory_option,
     add_output_options,
     command_line,
@@ -15,12 +17,13 @@ from tropalign.cli.options import (
     started,
 )
 from tropalign.cli.pair_options import add_alignment_options, end_gap_of, scoring_of, sequences_of
+from tropalign.cli.runs import print_forecast, tell_of
 from tropalign.formats.registry import format_for_path, format_names
 
 if TYPE_CHECKING:
     from tropalign.clusters.options import ClusterOptions
     from tropalign.execution.run import Output
-    from tropalign.sequences import Alphabet
+    from tropalign.sequences import Alphabet, SequenceBatch
 
 OPTIONS = "tropalign.clusters.options"
 EXAMPLE = """example:
@@ -50,6 +53,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     _add_outputs(resources)
     add_device_options(resources)
     add_memory_option(resources)
+    add_dry_run_option(resources)
     resources.add_argument("--shard", help=argparse.SUPPRESS)
     parser.set_defaults(run=run, parser=parser, targets=None, takes_stdin=True)
 
@@ -131,13 +135,34 @@ def run(options: argparse.Namespace) -> None:
     inputs = [options.queries] + ([options.matrix] if options.matrix is not None else [])
     show = started(options, paths, inputs)
     batch, _ = sequences_of(options)
-    memory_bytes = left_for_job(options.memory or default_budget(), held_bytes(batch))
+    allowed = options.memory or default_budget()
+    memory_bytes = left_for_job(allowed, held_bytes(batch))
     chosen = _cluster_options(options, batch.alphabet)
     outputs = _outputs(options, form, chosen)
+    if options.dry_run:
+        _foretell(batch, chosen, options, memory_bytes, allowed)
+        return
+    begin = time.perf_counter()
     with show("sequences", len(batch)) as progress:
         devices = options.device or ["auto"]
         found = cluster_batch(batch, chosen, options.threads, memory_bytes, devices, progress)
     write_all(found, outputs)
+    if not options.quiet:
+        what = f"{len(batch):,} sequences, {len(found):,} clusters"
+        tell_of(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
+
+
+def _foretell(
+    batch: SequenceBatch, chosen: ClusterOptions, options: argparse.Namespace, memory_bytes: int, allowed: int
+) -> None:
+    from tropalign.clusters.forecast import most_work
+    from tropalign.devices.registry import open_devices
+
+    cells = int(batch.lengths.sum()) ** 2 // 8  # as `cluster_batch` reckons
+    devices = open_devices(options.device or ["auto"], options.threads, cells, memory_bytes)
+    n_pairs, n_cells, seconds = most_work(batch, chosen, devices, memory_bytes)
+    what = f"{n_pairs:,} alignments of {len(batch):,} sequences"
+    print_forecast(n_cells, what, seconds, devices[-1].name, None, allowed, "at most ")
 
 
 def _check_usage(options: argparse.Namespace) -> None:

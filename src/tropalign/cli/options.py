@@ -186,6 +186,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="I/N",
         help="compute the I-th of N shares only, into a file for tropalign merge",
     )
+    add_dry_run_option(group)
+
+
+def add_dry_run_option(group: Any) -> None:
+    """What a run will take, instead of the run."""
     group.add_argument(
         "--dry-run",
         action="store_true",

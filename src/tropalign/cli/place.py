@@ -194,7 +194,9 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
     cost_cells = sum(tile.cost_cells for tile in placing.outline or ()) or task.cost_cells(1 << 20)
     carry_out(placing, open_devices(devices, options.threads, cost_cells, memory_bytes), options, show, 0)
     _tell_of_unusable(task)
-    if pipeline is not None and not options.dry_run:
+    if pipeline is not None and options.dry_run:
+        print(f"epa-ng   goes on with these reads and makes {options.jplace}: its time and memory are not foretold")
+    elif pipeline is not None:
         pipeline.finish(package, header.command)
 
 

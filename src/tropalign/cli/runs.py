@@ -71,7 +71,13 @@ def _foretell(run: Run, devices: Sequence[Device], n_cells: int) -> None:
 
 
 def print_forecast(
-    n_cells: int, what: str, seconds: float | None, device: str, needed_bytes: int | None, allowed_bytes: int
+    n_cells: int,
+    what: str,
+    seconds: float | None,
+    device: str,
+    needed_bytes: int | None,
+    allowed_bytes: int,
+    bound: str = "",
 ) -> None:
     """Cells, time and memory, a line each.
 
@@ -81,13 +87,15 @@ def print_forecast(
         What they are for: "666 pairs".
     seconds, needed_bytes
         None where they are not known.
+    bound
+        "at most " where the run may take less than these cells and seconds.
     """
-    print(f"cells    {n_cells:,} for {what}")
+    print(f"cells    {bound}{n_cells:,} for {what}")
     if seconds is None:
         print("time     not known: a single one of them takes longer than the trial")
     else:
         rate = n_cells / max(seconds, 1e-9) / 1e9
-        print(f"time     {_duration(seconds)} on {device}, {rate:.1f} billion cells per second")
+        print(f"time     {bound}{_duration(seconds)} on {device}, {rate:.1f} billion cells per second")
     needed = "" if needed_bytes is None else f"{_size(needed_bytes)}; "
     print(f"memory   {needed}at most {_size(allowed_bytes)} is allowed")
 

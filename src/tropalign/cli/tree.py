@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tropalign.cli.options import (
@@ -15,6 +16,7 @@ from tropalign.cli.options import (
     started,
     whole,
 )
+from tropalign.cli.runs import tell_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,6 +129,7 @@ def run(options: argparse.Namespace) -> None:
     is_dnd = format_for_path("trees", options.output) == "dnd"
     form = None if options.distances_out is None else distance_format(options.distances_out)
     memory_bytes = left_for_job(options.memory or default_budget(), 0)
+    begin = time.perf_counter()
     with naming(file_name(options.taxa)):
         names, distances, alignment = _distances(options, memory_bytes, show)
         tree = _tree(options, names, distances, alignment, memory_bytes, show)
@@ -135,6 +138,8 @@ def run(options: argparse.Namespace) -> None:
     newick = tree.newick(DIGITS)
     text = dnd_text(newick) if is_dnd else f"{newick}\n"
     write_to(options.output, lambda out: _write(text.encode(), out))
+    if not options.quiet:
+        tell_of(f"{len(names):,} taxa", time.perf_counter() - begin, 0, outputs)
 
 
 def _write(text: bytes, out: BinaryIO) -> None:

@@ -40,11 +40,8 @@ def linkage_labels(comparison: Comparison, reach: Reach, memory_bytes: int, prog
         return np.zeros(1, np.int64)
     if method == "single":
         return _connected(n, _similar(comparison, reach, progress))
-    n_pairs = n * (n - 1) // 2
-    remedy = "allow more with --memory, or choose method single or greedy"
-    # The distances, and their copy in the order of joins.
-    require(2 * 8 * n_pairs, memory_bytes, f"{method} linkage of {n} sequences", remedy)
-    distances = np.ones(n_pairs)
+    check_memory(n, method, memory_bytes)
+    distances = np.ones(n * (n - 1) // 2)
     for first, second, similarity in _compared(comparison, reach if method == "complete" else None, progress):
         if method == "average":
             similarity = np.maximum(similarity, 0.0)  # a pair that is not covered has nothing in common
@@ -52,6 +49,15 @@ def linkage_labels(comparison: Comparison, reach: Reach, memory_bytes: int, prog
     joins, heights = _native.average_linkage(distances, n, is_complete=method == "complete")
     is_kept = heights <= 1 - comparison.options.min_identity + ROUNDING
     return _connected(n, iter([_members(joins, is_kept, n)]))
+
+
+def check_memory(n: int, method: str, memory_bytes: int) -> None:
+    """Raises ResourceError where the distances of all pairs, which some methods need, take more memory than allowed."""
+    if method not in ("complete", "average"):
+        return
+    remedy = "allow more with --memory, or choose method single or greedy"
+    # The distances, and their copy in the order of joins.
+    require(2 * 8 * (n * (n - 1) // 2), memory_bytes, f"{method} linkage of {n} sequences", remedy)
 
 
 def _compared(
