@@ -107,6 +107,23 @@ def test_filters_by_significance(few, report, top):
             assert getattr(kept, column).tolist() == getattr(expected, column).tolist(), name
 
 
+def test_filters_by_significance_of_decimal_scores(few):
+    """Engines count in halves here; a filter at a pair's own value keeps the pair."""
+    blosum = ta.SubstitutionMatrix.of("BLOSUM62")
+    halves = ta.SubstitutionMatrix("halves", blosum.alphabet, blosum.scores / 2, blosum.letters)
+    scoring = {"matrix": halves, "gap": ta.Gap(5.5, 0.5)}
+    everything = aligned(few, **scoring)
+    columns = everything.columns(["bits", "evalue"])
+    bits, evalue = float(np.median(columns["bits"])), float(np.median(columns["evalue"]))
+    for limit, keep in (
+        ({"min_bits": bits}, columns["bits"] >= bits),
+        ({"max_evalue": evalue}, columns["evalue"] <= evalue),
+    ):
+        kept, expected = aligned(few, **scoring, **limit), everything.take(keep)
+        assert 0 < len(expected) < len(everything)
+        assert kept.score.tolist() == expected.score.tolist()
+
+
 def test_filters_of_very_many_targets():
     """The best of a query are found without a list of its pairs, and each query has a least score of its own."""
     rng = np.random.default_rng(4)
