@@ -57,7 +57,7 @@ def pair_similarity(batch, options):
     seed=st.integers(0, 2**32 - 1),
     is_dna=st.booleans(),
     definition=st.sampled_from(sorted(DEFINITIONS)),
-    least=st.sampled_from([0.5, 0.7, 0.8, 0.9, 0.97, 1.0]),
+    least=st.sampled_from([0, 0.2, 0.5, 0.7, 0.8, 0.9, 0.97, 1.0]),
     mode=st.sampled_from(["global", "global", "semiglobal", "local"]),
     covered=st.sampled_from([None, 0.5, 0.9]),
     of=st.sampled_from(COVERAGES),
@@ -90,7 +90,7 @@ def test_greedy_is_the_plain_rule(seed, is_dna, definition, least, mode, covered
 @given(
     seed=st.integers(0, 2**32 - 1),
     definition=st.sampled_from(sorted(DEFINITIONS)),
-    least=st.sampled_from([0.5, 0.75, 0.9, 0.97]),
+    least=st.sampled_from([0, 0.5, 0.75, 0.9, 0.97]),
     covered=st.sampled_from([None, 0.6]),
     method=st.sampled_from(["single", "complete", "average"]),
 )
@@ -201,6 +201,21 @@ def test_words_and_floors_by_hand():
         batch.codes, batch.offsets, batch.codes, batch.offsets, *pair, enough, matrix, 10, 1, 1
     )
     assert floor.tolist() == [5 * 5 - 2 * (10 + 1)]  # one residue of the longer sequence beyond either end
+
+
+def test_seven_differences_in_a_hundred_letters_are_93_percent():
+    text = "".join(np.random.default_rng(3).choice(list(DNA), 100))
+    other = "".join({"A": "C"}.get(c, "A") if k % 14 == 7 else c for k, c in enumerate(text))
+    for definition in DEFINITIONS:  # 1 - 7 / 100 is less than 0.93 in binary
+        assert len(ta.cluster([text, other], 0.93, identity=definition)) == 1
+        assert len(ta.cluster([text, other], 0.931, identity=definition)) == 2
+
+
+@pytest.mark.parametrize("method", ["greedy", "single", "complete"])
+def test_what_is_not_covered_is_apart_even_without_a_least_identity(method):
+    texts = ["ACGTACGTACGTACGTACGT", "ACGTACGTAC"]
+    assert len(ta.cluster(texts, 0, min_coverage=0.5, method=method)) == 1
+    assert len(ta.cluster(texts, 0, min_coverage=0.6, method=method)) == 2
 
 
 def test_abundances_decide():

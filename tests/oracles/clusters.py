@@ -27,7 +27,7 @@ def identity(found, m, n, definition):
         return identical / len(columns.strip("ID"))
     n_gaps = sum(kind in "ID" for kind, _ in groupby(columns))
     n_gaps += (found.query_start > 0) + (found.query_end < m) + (found.target_start > 0) + (found.target_end < n)
-    return 1 - (mismatches + n_gaps) / max(m, n)
+    return (max(m, n) - mismatches - n_gaps) / max(m, n)
 
 
 def coverage(found, m, n, of):
@@ -37,14 +37,14 @@ def coverage(found, m, n, of):
 
 
 def similarity(member, representative, scores, gap, mode, definition, min_coverage, coverage_of, reverse=None):
-    """Identity of a member (letter codes; `reverse` its other strand) with a representative, 0 if little is covered."""
+    """Identity of a member (letter codes; `reverse` its other strand) with a representative, -1 if little is covered."""
     m, n = len(member), len(representative)
     found = align(member, representative, scores, *gap, mode)
     if reverse is not None:
         other = align(reverse, representative, scores, *gap, mode)
         found = other if other.score > found.score else found
     if min_coverage is not None and coverage(found, m, n, coverage_of) < min_coverage:
-        return 0.0
+        return -1.0
     return identity(found, m, n, definition)
 
 
@@ -64,7 +64,8 @@ def greedy(n, order, least, assign, similar):
 
 def linked(n, least, method, similar):
     """Sets of indices. Of equally close clusters i < j the smallest j are joined, of these the smallest i."""
-    distance = {(i, j): 1 - similar(i, j) for i in range(n) for j in range(i + 1, n)}
+    found = {(i, j): similar(i, j) for i in range(n) for j in range(i + 1, n)}
+    distance = {pair: 1 - (max(value, 0) if method == "average" else value) for pair, value in found.items()}
     clusters = {k: [k] for k in range(n)}
     combine = {"single": min, "complete": max, "average": lambda values: sum(values) / len(values)}[method]
     while len(clusters) > 1:

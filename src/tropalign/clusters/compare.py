@@ -17,6 +17,8 @@ from tropalign.sequences import SequenceBatch
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
+#: In place of an identity: less than any min-identity, 0 too.
+NOT_COVERED = -1.0
 
 
 class Comparison:
@@ -41,7 +43,7 @@ class Comparison:
         self._scheduler, self._memory_bytes = Scheduler(devices), memory_bytes
 
     def similarities(self, members: Index, representatives: Index) -> Reals:
-        """Identity of each pair, 0 where too little is covered; float64, shape (n,)."""
+        """Identity of each pair, -1 where too little is covered; float64, shape (n,)."""
         found = [self._similarity(table) for table in self._tables(members, representatives)]
         return np.concatenate(found) if found else np.zeros(0)
 
@@ -63,4 +65,4 @@ class Comparison:
     def _similarity(self, table: AlignmentTable) -> Reals:
         found = identities(table, self.options.identity)
         least = self.options.min_coverage
-        return found if least is None else np.where(coverages(table, self.options.coverage_of) >= least, found, 0.0)
+        return found if least is None else np.where(coverages(table, self.options.coverage_of) >= least, found, NOT_COVERED)

@@ -59,7 +59,9 @@ def identities(table: AlignmentTable, definition: str) -> Reals:
     if definition == "internal":
         return identical / np.maximum(internal, 1)
     mismatches = table.n_columns - table.n_gaps - table.n_identical
-    found = 1 - (mismatches + n_gaps + _overhangs(table)) / np.maximum(query, target)
+    longer = np.maximum(query, target)
+    # One division, so that 2 of 10 is 0.2 and no less: 1 - 8/10 is not.
+    found = (longer - mismatches - n_gaps - _overhangs(table)) / longer
     return np.where(internal > 0, found, 0.0)
 
 

@@ -46,6 +46,8 @@ def linkage_labels(comparison: Comparison, reach: Reach, memory_bytes: int, prog
     require(2 * 8 * n_pairs, memory_bytes, f"{method} linkage of {n} sequences", remedy)
     distances = np.ones(n_pairs)
     for first, second, similarity in _compared(comparison, reach if method == "complete" else None, progress):
+        if method == "average":
+            similarity = np.maximum(similarity, 0.0)  # a pair that is not covered has nothing in common
         distances[first * (2 * n - first - 1) // 2 + second - first - 1] = 1 - similarity
     joins, heights = _native.average_linkage(distances, n, is_complete=method == "complete")
     is_kept = heights <= 1 - comparison.options.min_identity + ROUNDING

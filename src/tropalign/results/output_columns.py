@@ -152,7 +152,8 @@ def _identity_2(table: AlignmentTable) -> Values:
 
 def _identity_3(table: AlignmentTable) -> Values:
     differences = _mismatches(table) + gapped.gap_openings(table)
-    share = np.maximum(1 - differences / np.maximum(*_lengths(table)), 0)
+    longer = np.maximum(*_lengths(table))
+    share = np.maximum(longer - differences, 0) / longer  # 93 of 100 is 0.93, 1 - 7 / 100 less
     return np.where(table.n_columns > 0, share, 0.0)
 
 
