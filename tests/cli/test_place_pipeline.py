@@ -57,6 +57,8 @@ if model == "GTR+EDGE":
 fields = ["edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length"]
 whole = {"tree": tree, "placements": placed, "metadata": {"invocation": "x"}, "version": 3, "fields": fields}
 text = json.dumps(whole)
+if model == "GTR+DEEP":
+    text = text.replace('"placements": [', '"placements": [' + 100000 * "[")
 pathlib.Path("epa_result.jplace").write_text(text[:-20] if model == "GTR+CUT" else text)
 pathlib.Path("epa_info.log").write_text("log")
 """
@@ -161,6 +163,7 @@ def test_without_epa_ng(files, capsys, monkeypatch):
         ("GTR+LOST", 3, "EPA-ng's result lacks 1 reads, 'r\"2' for one: look at it", True),
         ("GTR+EDGE", 3, "EPA-ng's result is not what it should be (ValueError: a branch that the tree has not)", True),
         ("GTR+CUT", 3, "EPA-ng's result is not what it should be (", True),
+        ("GTR+DEEP", 3, "EPA-ng's result is not what it should be (RecursionError", True),
     ],
 )
 def test_what_goes_wrong(files, capsys, model, code, words, stays):

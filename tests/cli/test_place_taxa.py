@@ -153,6 +153,8 @@ def test_shards_threads_and_compression(example):
         ("x1\ta\n", 3, "tips.tsv: none of the tree's tips is in it, 't1' for one: its first column has to hold"),
         ("# none\n", 3, "tips.tsv: none of the tree's tips is in it"),
         ("t1\ta\n", 0, "tips.tsv: 2 tips of the tree have no lineage, 't2' for one: left out"),
+        ("t1\ta\n't1'\tb\n", 3, "tips.tsv: 't1' and \"'t1'\" are one tip, with two lineages: leave one of them out"),
+        ("t1\ta\n't1'\ta\n", 0, "2 tips of the tree have no lineage"),
         ("t1\ta\n't2'\tb\n t3\tb", 0, "1 tips of the tree have no lineage, 't3' for one"),
     ],
 )  # fmt: skip
@@ -166,6 +168,23 @@ def test_tables_of_tips(tmp_path, capsys, text, code, words):
     assert main(command) == code
     assert words in capsys.readouterr().err
     assert (tmp_path / "o.fa").exists() == (tmp_path / "t.tsv").exists() == (code == 0)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_table_of_a_spreadsheet(example, capsys, end):
+    """A byte order mark, quotes, ends of lines, and a letter by which only Unicode ends lines."""
+    rows = [line.split("\t") for line in (example[0] / "tips.tsv").read_text().splitlines()[1:]]
+    plain = "".join(f"{name}\t{lineage}x\u2028y\n" for name, lineage in rows)
+    quoted = "".join(f'{name}\t"{lineage}x\u2028y"{end}' for name, lineage in rows)
+    found = []
+    for text in (plain, "\ufeff" + quoted):
+        (example[0] / "odd.tsv").write_bytes(text.encode())
+        outs = ["-o", "x.fa", "--table", "x.tsv", "--taxa", "taxa.tsv"]
+        outs = [example[0] / word if word[0] != "-" else word for word in outs]
+        assert run(example[0], "--taxonomy", example[0] / "odd.tsv", "--no-comments", *outs) == 0
+        found.append(((example[0] / "x.tsv").read_bytes(), (example[0] / "taxa.tsv").read_bytes()))
+    assert found[0] == found[1]
+    assert "x\u2028y" in found[0][0].decode() or "u2028" in found[0][0].decode()
 
 
 @pytest.mark.parametrize(

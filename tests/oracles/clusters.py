@@ -37,7 +37,7 @@ def coverage(found, m, n, of):
 
 
 def similarity(member, representative, scores, gap, mode, definition, min_coverage, coverage_of, reverse=None):
-    """Identity of a member (letter codes; `reverse` its other strand) with a representative, -1 if little is covered."""
+    """Identity of a member (letter codes; `reverse` its other strand) with a representative; -1: not covered."""
     m, n = len(member), len(representative)
     found = align(member, representative, scores, *gap, mode)
     if reverse is not None:

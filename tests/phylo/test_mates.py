@@ -175,3 +175,5 @@ def test_what_has_no_mates(tmp_path):
         ta.place(reference(1, kind="protein"), paths[0], mates=paths[1])
     with pytest.raises(UsageError, match="2 files of reads, but 1 of mates: name as many, in the same order"):
         ta.place(reference(1), [paths[0], paths[0]], mates=paths[1])
+    with pytest.raises(UsageError, match=r"r_1\.fa is named as reads and as their mates: name another file"):
+        list(ta.place(reference(1), paths[0], mates=str(paths[0])))

@@ -65,4 +65,8 @@ class Comparison:
     def _similarity(self, table: AlignmentTable) -> Reals:
         found = identities(table, self.options.identity)
         least = self.options.min_coverage
-        return found if least is None else np.where(coverages(table, self.options.coverage_of) >= least, found, NOT_COVERED)
+        return (
+            found
+            if least is None
+            else np.where(coverages(table, self.options.coverage_of) >= least, found, NOT_COVERED)
+        )

@@ -353,7 +353,7 @@ def finish(folder: Path, prepared: Prepared, program: Program, model: str, align
         out.write(b"\n]}\n")
     except OSError as error:
         raise disk_error(error, path, 0) from None
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         reason = f"{type(error).__name__}: {str(error)[:80]}"
         raise InputError(f"EPA-ng's result is not what it should be ({reason}): look at it", file=str(path)) from None
     if left:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 #: A table larger than this is none of tips.
 MOST_BYTES = 1 << 30
+#: Not what Unicode calls a line's end, which may stand in names.
+_LINE_END = re.compile(r"\r\n|\r|\n")
+#: A lineage as spreadsheets write it.
+_QUOTED = re.compile(r'^"(.*)"$')
 
 
 def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> BranchLineages:
@@ -62,7 +67,7 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
     file = file_name(path)
     of_names = _parsed(read_text(path, MOST_BYTES), file)
     tips = [package.tree.names[tip] for tip in package.tree.tips]
-    plain = {_plain(name): lineage for name, lineage in of_names.items()}
+    plain = _by_plain_name(of_names, set(tips), file)
     lineages = tuple(of_names.get(tip, plain.get(_plain(tip), ())) for tip in tips)
     missing = [tip for tip, lineage in zip(tips, lineages, strict=True) if not lineage]
     if len(missing) == len(tips):
@@ -76,20 +81,33 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
     return BranchLineages(lineages, *_tips_below(package.tree))
 
 
+def _by_plain_name(of_names: dict[str, Lineage], tips: set[str], file: str) -> dict[str, Lineage]:
+    """Lineages of names without quotes and blanks; what stands for one tip twice has to be the same."""
+    found: dict[str, tuple[str, Lineage]] = {}
+    for name, lineage in of_names.items():
+        before, other = found.setdefault(_plain(name), (name, lineage))
+        if lineage != other and not {name, before} <= tips:
+            raise InputError(
+                f"{before!r} and {name!r} are one tip, with two lineages: leave one of them out", file=file
+            )
+    return {name: lineage for name, (_, lineage) in found.items()}
+
+
 def _plain(name: str) -> str:
     return name.strip("'\"").replace(" ", "_")
 
 
 def _parsed(text: str, file: str) -> dict[str, Lineage]:
     found: dict[str, Lineage] = {}
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+    for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, tab, words = line.partition("\t")
         where = f"{file}, line {number}"
         if not tab:
             raise InputError("this is no table of tips: write a name, a tab and a lineage such as a;b;c", file=where)
-        lineage = tuple(word.strip() for word in words.split("\t")[0].strip().removesuffix(";").split(";"))
+        words = _QUOTED.sub(r"\1", words.split("\t")[0].strip())
+        lineage = tuple(word.strip() for word in words.removesuffix(";").split(";"))
         if "" in lineage:
             raise InputError(
                 f"rank {lineage.index('') + 1} of its lineage is empty: write a word for it, such as unclassified",

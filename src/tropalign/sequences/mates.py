@@ -8,6 +8,7 @@ those of both mates as they were written, with a byte between them that no lette
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ class MatedBlocks:
     Raises
     ------
     UsageError
-        More files of one than of the other.
+        More files of one than of the other, or one file as both.
     InputError
         While iterating: a file that cannot be read, mates of different names, or a file that ends before its other.
     """
@@ -51,6 +52,10 @@ class MatedBlocks:
                 f"{len(firsts)} files of reads, but {len(seconds)} of mates: name as many, in the same order"
             )
         self._files = list(zip(firsts, seconds, strict=True))
+        for first, second in self._files:
+            are_paths = isinstance(first, str | os.PathLike) and isinstance(second, str | os.PathLike)
+            if are_paths and file_name(first) == file_name(second):
+                raise UsageError(f"{shown(file_name(second))} is named as reads and as their mates: name another file")
         self._names = NumberedNames(taken)
 
     def __iter__(self) -> Iterator[SequenceBlock]:
