@@ -1,5 +1,8 @@
 """Clusters against the plain oracle, bounds against every alignment, and what a call may not ask for."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -246,6 +249,7 @@ def test_one_sequence_is_one_cluster():
         ({"coverage_of": "query"}, UsageError, "coverage-of 'query' is none of"),
         ({"method": "single", "coverage_of": "member"}, UsageError, "belongs to method greedy"),
         ({"mode": "local", "identity": 1}, UsageError, "give min-coverage, or choose mode global"),
+        ({"progress": 5}, UsageError, "progress 5 is no function: give one that takes a number"),
         ({"order": "abundance"}, InputError, "no name has an abundance like ;size=12"),
         ({"strand": "both", "alphabet": "protein"}, InputError, "only nucleotides have another strand"),
         ({"memory_bytes": 1000}, ResourceError, "allow more"),
@@ -261,6 +265,16 @@ def test_what_is_refused(options, error, sentence):
 def test_a_size_of_nothing_is_refused():
     with pytest.raises(InputError, match="the size is 0"):
         ta.cluster({"a;size=0": "ACGTACGTAC", "b": "ACGTACGTAA"})
+
+
+def test_clusters_are_equal_by_content():
+    names = {"a": "ACGTACGTAC", "b": "ACGTACGTAA", "c": "TTTT"}
+    found = ta.cluster(names, 0.9)
+    assert found == ta.cluster(names, 0.9, n_threads=2) == pickle.loads(pickle.dumps(found)) == copy.deepcopy(found)
+    assert found != ta.cluster(names, 0.95)
+    assert found != ta.cluster({**names, "c": "TTTA"}, 0.9)
+    assert found != ta.cluster({"A": names["a"], "b": names["b"], "c": names["c"]}, 0.9)
+    assert found != 2
 
 
 def test_progress_is_told_and_may_end_the_work():

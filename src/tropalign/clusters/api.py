@@ -16,6 +16,7 @@ from tropalign.clusters.linkage import linkage_labels
 from tropalign.clusters.options import MIN_IDENTITY, ClusterOptions
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
+from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
@@ -98,7 +99,7 @@ def cluster(
     >>> found.labels.tolist(), found.representatives.names
     ([0, 0, 1], ('a', 'c'))
     """
-    batch = batch_of(sequences, alphabet)
+    batch, progress = batch_of(sequences, alphabet), checked_progress(progress)
     scores, cost = default_scoring(batch.alphabet, matrix, gap)
     pairs = PairOptions(scores, cost, mode, "alignment", free_ends, strand, end_gap=end_gap)  # type: ignore[arg-type]
     options = ClusterOptions(pairs, min_identity, str(identity), min_coverage, coverage_of, method, order, assign)

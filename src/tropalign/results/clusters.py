@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.results.pair_matrix import are_same
 from tropalign.sequences import SequenceBatch
 
 
@@ -60,6 +61,17 @@ class Clusters:
 
     def __len__(self) -> int:
         return len(self.representative_index)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the sequences, their clusters and their alignments are the same."""
+        if not isinstance(other, Clusters):
+            return NotImplemented
+        columns = (name for name in self.__dataclass_fields__ if name != "sequences")
+        return are_same(self.sequences, other.sequences) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def representatives(self) -> SequenceBatch:

@@ -45,13 +45,17 @@ def are_equal(table: AlignmentTable, other: AlignmentTable) -> bool:
     """Whether two tables are of the same sequences and have the same columns."""
     from tropalign.results.alignments import arrays_of
 
-    if table.depth != other.depth or not _same(table.queries, other.queries) or not _same(table.targets, other.targets):
+    if (
+        table.depth != other.depth
+        or not are_same(table.queries, other.queries)
+        or not are_same(table.targets, other.targets)
+    ):
         return False
     columns, others = arrays_of(table), arrays_of(other)
     return columns.keys() == others.keys() and all(np.array_equal(columns[name], others[name]) for name in columns)
 
 
-def _same(batch: SequenceBatch, other: SequenceBatch) -> bool:
+def are_same(batch: SequenceBatch, other: SequenceBatch) -> bool:
     """Whether two batches have the same names and letters; the names and lengths, where one has no letters."""
     if batch is other:
         return True
