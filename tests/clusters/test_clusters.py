@@ -167,8 +167,9 @@ def test_bounds_leave_most_of_the_others_out():
             assert Reach(options, alphabet, 1).within(batch, batch).mean() < 0.05
 
 
+@pytest.mark.parametrize("pair_bytes", [64, 1 << 20])
 @pytest.mark.parametrize("assign", ["best", "first"])
-def test_blocks_bounds_and_threads_change_nothing(assign, monkeypatch):
+def test_blocks_bounds_and_threads_change_nothing(assign, pair_bytes, monkeypatch):
     rng = np.random.default_rng(7)
     batch = batch_of(families(rng, 300, DNA, longest=120, divergence=0.05), ta.NUCLEOTIDE)
     asked = {"min_identity": 0.95, "assign": assign, "strand": "both"}
@@ -177,6 +178,7 @@ def test_blocks_bounds_and_threads_change_nothing(assign, monkeypatch):
     monkeypatch.setattr(greedy, "MOST_BLOCK", 37)
     monkeypatch.setattr(greedy, "ROUND", 3)
     monkeypatch.setattr(bounds.Reach, "within", lambda self, q, t: np.ones((len(q), len(t)), bool))
+    monkeypatch.setattr(greedy, "PAIR_BYTES", pair_bytes)  # of 1 MiB: a sequence at a time, and 50 representatives
     found = ta.cluster(batch, **asked, n_threads=3, memory_bytes=100 << 20)
     for name in ("labels", "representative_index", "identity", "strand", "score"):
         assert (getattr(found, name) == getattr(expected, name)).all(), name

@@ -13,11 +13,14 @@ from tropalign.errors import InputError, UsageError
 from tropalign.formats.registry import format_names
 
 SET = {"a": "ACGTTGCATGCCGATTACA", "b": "ACGTTGCAGCCGTTTACA", "c": "GCATGCAGATTACA", "d": "ACGTTGACGATTACA"}
+#: The scores of blastn, which have E-values.
+WORDS = "--match 2 --mismatch -3 --gap-open 5 --gap-extend 2".split()
+SCORING = {"matrix": tropalign.SubstitutionMatrix.match_mismatch(2, -3), "gap": tropalign.Gap(5, 2)}
 
 
 @pytest.fixture
 def table():
-    (made,) = tropalign.align_all(SET)
+    (made,) = tropalign.align_all(SET, **SCORING)
     return made
 
 
@@ -25,7 +28,7 @@ def table():
 def cut(monkeypatch):
     """The same in several tables."""
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "2")
-    return lambda **options: tropalign.align_all(SET, **options)
+    return lambda **options: tropalign.align_all(SET, **SCORING, **options)
 
 
 @pytest.mark.parametrize("form", format_names("pairs"))
@@ -35,7 +38,7 @@ def test_is_what_the_command_line_writes(tmp_path, table, cut, form):
         pytest.importorskip(package)
     fasta, expected = tmp_path / "in.fa", tmp_path / f"out.{form}"
     fasta.write_text("".join(f">{name}\n{text}\n" for name, text in SET.items()))
-    assert main(["pairs", str(fasta), "-f", form, "-o", str(expected), "-q"]) == 0
+    assert main(["pairs", str(fasta), "-f", form, "-o", str(expected), "-q", *WORDS]) == 0
     whole, pieces = tmp_path / "whole", tmp_path / "pieces"
     table.write(whole, form)
     tropalign.write_alignments(cut(), pieces, form)

@@ -65,9 +65,9 @@ class Greedy:
 
     def run(self) -> tuple[Index, Index]:
         """The cluster of each sequence, shape (n,), and the representative of each cluster."""
-        n, begin = len(self._order), 0
+        n, begin, block = len(self._order), 0, self._block()
         while begin < n:
-            end = min(n, begin + self._block(self._count))
+            end = min(n, begin + block)
             places = np.arange(begin, end)
             self._offer(places, 0, self._count)
             self._settle(places)
@@ -78,12 +78,11 @@ class Greedy:
         labels[self._order] = self._best
         return labels, self._representatives[: self._count].copy()
 
-    def _block(self, n_representatives: int) -> int:
-        """How many sequences are compared with so many representatives at once."""
-        most = self._block_bytes // (PAIR_BYTES * max(n_representatives, MOST_BLOCK))
-        least = PAIR_BYTES * max(n_representatives, MOST_BLOCK)
-        require(least, self._block_bytes, f"comparing with {n_representatives} clusters", "allow more with --memory")
-        return min(MOST_BLOCK, most)
+    def _block(self) -> int:
+        """How many sequences are settled at once: so many that a round of them fits the memory."""
+        least = PAIR_BYTES * MOST_BLOCK
+        require(least, self._block_bytes, "comparing sequences", "allow more with --memory")
+        return min(MOST_BLOCK, self._block_bytes // least)
 
     def _settle(self, places: Index) -> None:
         """Makes representatives of those that have none, in order, and offers these to the sequences after them."""
@@ -124,9 +123,15 @@ class Greedy:
         return similarity >= self._least
 
     def _offer(self, places: Index, begin: int, end: int) -> None:
-        """Representatives begin to end, to sequences after them: who finds a more similar one takes it."""
+        """Representatives begin to end, to sequences after them; as many at once as fit the memory."""
+        step = max(1, self._block_bytes // (PAIR_BYTES * max(1, len(places))))
+        for first in range(begin, end, step):
+            self._offer_some(places, first, min(end, first + step))
+
+    def _offer_some(self, places: Index, begin: int, end: int) -> None:
+        """Who finds a more similar one takes it."""
         places = places[~(self._similarity[places] == np.inf)]
-        if begin == end or not len(places):
+        if not len(places):
             return
         of = self._representatives[begin:end]
         batch = self._comparison.batch
