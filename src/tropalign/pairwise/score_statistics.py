@@ -158,6 +158,8 @@ def _aligned(matrix: SubstitutionMatrix, gap: Gap, scale: int, n_pairs: int, len
             scores.append(np.rint(table.score * scale).astype(np.int64))
             ends, starts = table.query_end + table.target_end, table.query_start + table.target_start
             lengths.append((ends - starts) / 2)
+        if np.mean(np.concatenate(lengths)) > 2 * TOO_LONG * length:  # the others will not change that
+            break
     each, where = np.unique(np.concatenate(scores), return_inverse=True)
     return _Found(each, np.bincount(where), np.bincount(where, np.concatenate(lengths)).astype(np.float64))
 
