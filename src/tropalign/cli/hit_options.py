@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_run_options, command_line, number, positive, started, whole
 from tropalign.cli.runs import carry_out
-from tropalign.formats.registry import format_for_path, format_names
+from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
 if TYPE_CHECKING:
     from tropalign.profile.options import SearchOptions, Thresholds
@@ -107,6 +107,12 @@ def _add_results(group: Any, target: str) -> None:
         group.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, too")
     if target == "target":
         group.add_argument("-A", dest="alignment", metavar="FILE", help="write included domains as alignments, too")
+    group.add_argument(
+        "--html",
+        dest="report",
+        metavar="FILE",
+        help="write a report for the browser, too: domains along sequences, coverage of models, table, alignments",
+    )
     group.add_argument("--acc", action="store_true", help="text: accessions in place of names, where there are some")
     group.add_argument("--noali", action="store_true", help="text: without alignments")
     group.add_argument("--notextw", action="store_true", help="text: lines without a bound")
@@ -258,6 +264,8 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     from tropalign.profile.outputs import TABLES, Wanted
 
     name = options.format or format_for_path("hits", options.output)
+    if options.report is not None and suffix_of(options.report) not in ("", ".html", ".htm"):
+        options.parser.error(f"--html {options.report}: end the name in .html (and .gz or the like to compress)")
     return Wanted(options.output, name, {role: getattr(options, role, None) for role in TABLES})
 
 

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from tropalign.profile.task import SearchTask
 
 #: Files beside the main one by their roles, and their formats.
-TABLES = {"tblout": "tblout", "domtblout": "domtblout", "pfamtblout": "pfamtblout", "alignment": "stockholm"}
+TABLES = {
+    "tblout": "tblout",
+    "domtblout": "domtblout",
+    "pfamtblout": "pfamtblout",
+    "alignment": "stockholm",
+    "report": "html",
+}
 
 
 @dataclass(frozen=True)

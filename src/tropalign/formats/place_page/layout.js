@@ -1,4 +1,5 @@
-/* Where the nodes of a tree stand: how far from the root (0 to 1), and in which line, a tip's or a collapsed clade's. */
+/* Where the nodes of a tree stand: how far from the root (0 to 1), and in which line, a tip's or a collapsed clade's.
+ */
 class TreeLayout {
   /** Nodes in preorder: `parent` (-1 for the root, node 0), `length` of the branch above. */
   constructor(parent, length) {

@@ -86,8 +86,10 @@ class PlaceReport {
     const {layout, data, arrays} = this;
     const told = (node) => {
       const branch = arrays.node_branch[node], own = (name) => asNumber(arrays[`branch_${name}`][branch]);
-      const {sums} = this.tree, below = layout.isTip(node) ? "" : `\n${
-        asNumber(sums[node])} on it and below, ${counted(layout.tips[node], "tip")}`;
+      const {sums} = this.tree,
+            below = layout.isTip(node) ?
+        "" :
+        `\n${asNumber(sums[node])} on it and below, ${counted(layout.tips[node], "tip")}`;
       return `${shown(this.clades[node])}\nbranch ${branch} · ${own("reads")} reads, count ${own("counts")}, shared ${
         own("shared")}${below}`;
     };
@@ -163,14 +165,16 @@ class PlaceReport {
     element("read-title").textContent = name;
     element("read-note").hidden = true;
     const n = arrays.lengths[row], at = (column) => asNumber(arrays[column][row]);
-    fillTerms(element("read-facts"), branch < 0 ? {read: `${counted(n, "letter")}, not placed: none of them is usable`} : {
-      branch: `${branch}: ${shown(this.clades[node] ?? "*")} · ${counted(arrays.ties[row], "best branch").replace(/branchs$/, "branches")}`,
-      ...arrays.taxon && {taxon: shown(data.taxa[arrays.taxon[row]])},
-      score: `${at("score")}, the next best ${at("second_score")}`,
-      columns: `${at("start")} to ${at("end")} of ${asNumber(data.n_columns)}${
-        arrays.strand[row] < 0 ? " · reverse strand" : ""}`,
-      letters: `${asNumber(n)} · ${at("inserted")} inserted, ${at("unaligned")} beyond its ends`,
-    });
+    fillTerms(
+      element("read-facts"), branch < 0 ? {read: `${counted(n, "letter")}, not placed: none of them is usable`} : {
+        branch: `${branch}: ${shown(this.clades[node] ?? "*")} · ${
+          counted(arrays.ties[row], "best branch").replace(/branchs$/, "branches")}`,
+        ...arrays.taxon && {taxon: shown(data.taxa[arrays.taxon[row]])},
+        score: `${at("score")}, the next best ${at("second_score")}`,
+        columns: `${at("start")} to ${at("end")} of ${asNumber(data.n_columns)}${
+          arrays.strand[row] < 0 ? " · reverse strand" : ""}`,
+        letters: `${asNumber(n)} · ${at("inserted")} inserted, ${at("unaligned")} beyond its ends`,
+      });
     this.read = null;
     this.drawRead();
   }
@@ -180,8 +184,7 @@ class PlaceReport {
     const letters = arrays.letters.subarray(begin, begin + arrays.lengths[row]), start = arrays.start[row];
     const columns = columnsOf(runsAt(arrays.paths, path, path + arrays.path_sizes[row]), start), end = arrays.end[row];
     const nRows = data.rows.length, {reference} = arrays;
-    const {equal, different} =
-      comparedRows(codes, reference, data.n_columns, nRows, letters, columns, start, end);
+    const {equal, different} = comparedRows(codes, reference, data.n_columns, nRows, letters, columns, start, end);
     const distances = this.layout.distances(this.nodeOf[arrays.branch[row]]);
     const far = (k) => this.tipOf[k] < 0 ? Infinity : distances[this.tipOf[k]];
     const order = Array.from({length: nRows}, (_, k) => k);

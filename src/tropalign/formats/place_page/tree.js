@@ -1,4 +1,5 @@
-/* The tree on a canvas, rectangular or radial. A point is (depth, line); each shape says where that is on the canvas. */
+/* The tree on a canvas, rectangular or radial. A point is (depth, line); each shape says where that is on the canvas.
+ */
 const HEAT = {
   light: ["#f4c27a", "#ee9a3f", "#dc6a22", "#b93a1b", "#7f1420"],
   dark: ["#7a4d1c", "#b8681f", "#e88c33", "#ffb766", "#ffe9bf"]
@@ -64,8 +65,8 @@ class TreeView {
   }
   /** The node whose branch is nearest to a point of the canvas, within some pixels; -1 for none. */
   nodeAt(px, py) {
-    const {layout} = this, [depth, line] = this.point(px, py), scale = this.isRadial ? this.radius() :
-                                                                       this.width - ROOM - 2 * MARGIN;
+    const {layout} = this, [depth, line] = this.point(px, py),
+          scale = this.isRadial ? this.radius() : this.width - ROOM - 2 * MARGIN;
     const perLine = this.isRadial ? depth * this.radius() * CIRCLE / layout.nLines : this.step;
     let found = -1, least = 9;
     for (const k of layout.nodes) {
