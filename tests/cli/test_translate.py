@@ -1,15 +1,20 @@
-"""``tropalign pairs --translate``: every frame as a query of its own."""
+"""``tropalign pairs --translate``: the best frame of each pair, against Biopython, blastx and tblastn."""
 
 import csv
+import json
 import random
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 from Bio.Data.CodonTable import unambiguous_dna_by_id
 from Bio.Seq import Seq
 
+import tropalign as ta
 from tropalign.cli.main import main
+from tropalign.errors import UsageError
 
 CODONS = {residue: codon for codon, residue in unambiguous_dna_by_id[1].forward_table.items()}
 
@@ -46,63 +51,179 @@ def rows_of(path):
     return list(csv.DictReader(lines, delimiter="\t"))
 
 
-def frames(text):
-    for strand, name in ((Seq(text), "+"), (Seq(text).reverse_complement(), "-")):
-        for start in range(3):
-            piece = strand[start:]
-            yield f"{name}{start + 1}", str(piece[: len(piece) // 3 * 3].translate())
+MATRIX = substitution_matrices.load("BLOSUM62")
+ALIGNER = PairwiseAligner(mode="local", substitution_matrix=MATRIX, open_gap_score=-12, extend_gap_score=-1)
+SIX = (1, 2, 3, -1, -2, -3)
 
 
-def test_every_frame_scores_as_biopython_aligns_its_translation(files, tmp_path):
+def protein_of(text, frame):
+    """Frame by Biopython."""
+    strand = Seq(text) if frame > 0 else Seq(text).reverse_complement()
+    piece = strand[abs(frame) - 1 :]
+    return str(piece[: len(piece) // 3 * 3].translate())
+
+
+def best_of(query_frames, target_frames):
+    """The best score of all frames, and the first frames that have it."""
+    scored = [
+        (ALIGNER.score(a, b), -i, -k)
+        for i, a in enumerate(query_frames)
+        for k, b in enumerate(target_frames)
+        if a and b
+    ]
+    score, i, k = max(scored)
+    return int(score), SIX[-i], SIX[-k]
+
+
+def run(*arguments):
+    assert main(["pairs", *map(str, arguments), "-q"]) == 0
+
+
+def test_the_best_frame_is_the_one_that_biopython_scores_best(files, tmp_path):
     genes_file, proteins_file, genes, proteins = files
     out = tmp_path / "out.tsv"
-    assert main(["pairs", genes_file, proteins_file, "--translate", "query", "-o", str(out), "-q"]) == 0
-    matrix = substitution_matrices.load("BLOSUM62")
-    aligner = PairwiseAligner(mode="local", substitution_matrix=matrix, open_gap_score=-12, extend_gap_score=-1)
-    expected = {
-        (f"{name}/{frame}", other): aligner.score(text, proteins[other])
-        for name, gene in genes.items()
-        for frame, text in frames(gene)
-        for other in proteins
-    }
+    run(genes_file, proteins_file, "--translate", "query", "-o", out)
     found = rows_of(out)
-    assert {(row["query"], row["target"]): float(row["score"]) for row in found} == expected
-    best = sorted(found, key=lambda row: -int(row["score"]))[:3]
-    assert sorted((row["query"], row["target"]) for row in best) == [
-        ("gene0/+1", "protein0"), ("gene1/+3", "protein1"), ("gene2/-2", "protein2"),
-    ]  # fmt: skip
+    assert [(row["query"], row["target"]) for row in found] == [(a, b) for a in genes for b in proteins]
+    for row in found:
+        gene, protein = genes[row["query"]], proteins[row["target"]]
+        score, frame, _ = best_of([protein_of(gene, frame) for frame in SIX], [protein])
+        assert (int(row["score"]), int(row["query_frame"])) == (score, frame)
+        # The nucleotides of the row are those of the residues that its path has.
+        begin, end = int(row["query_start"]), int(row["query_end"])
+        part = protein_of(gene[begin:end], 1 if frame > 0 else -1)
+        aligned = protein[int(row["target_start"]) : int(row["target_end"])]
+        walked = sum(int(n) * (kind in "=XI") for n, kind in re.findall(r"(\d+)([=XID])", row["cigar"]))
+        assert 3 * walked == end - begin == 3 * len(part)
+        assert ALIGNER.score(part, aligned) == score
+    assert [row["query_frame"] for row in found[::4]] == ["1", "3", "-2"]  # each gene with its own protein
 
 
-def test_what_blastx_finds(tmp_path):
+def test_both_sides(files, tmp_path):
+    genes_file, _, genes, _ = files
     out = tmp_path / "out.tsv"
-    genes, proteins = (str(DATA / f"{name}.fasta") for name in ("genes", "proteins"))
-    assert main(["pairs", genes, proteins, "--translate", "query", "-o", str(out), "-q"]) == 0
-    length = {name: len(text) for name, text in read(genes)}
-    best = {}
-    for row in rows_of(out):
-        name, frame = row["query"].split("/")
-        shift, a, b = abs(int(frame)) - 1, int(row["query_start"]), int(row["query_end"])
-        begin, end = (shift + 3 * a + 1, shift + 3 * b)  # of the strand, counted from 1
-        if int(frame) < 0:
-            begin, end = length[name] + 1 - begin, length[name] + 1 - end
-        found = int(row["score"]), int(frame), begin, end, int(row["target_start"]) + 1, int(row["target_end"])
-        best[name, row["target"]] = max(best.get((name, row["target"]), (0,)), found)
-    recorded = list(csv.reader((DATA / "blastx.tsv").read_text().splitlines()[1:], delimiter="\t"))
-    assert len(recorded) == 12
-    for query, target, *numbers in recorded:
-        assert best[query, target] == tuple(map(int, numbers))
+    columns = "query,target,score,query_frame,target_frame,strand,query_length,pair"
+    run(genes_file, genes_file, "--translate", "both", "--columns", columns, "-o", out)
+    found = rows_of(out)
+    assert len(found) == 9
+    for number, row in enumerate(found, 1):
+        a, b = genes[row["query"]], genes[row["target"]]
+        score, one, other = best_of([protein_of(a, k) for k in SIX], [protein_of(b, k) for k in SIX])
+        assert (int(row["score"]), int(row["query_frame"]), int(row["target_frame"])) == (score, one, other)
+        assert row["strand"] == ("-" if (one < 0) != (other < 0) else "+")
+        assert (int(row["query_length"]), int(row["pair"])) == (len(a), number)
 
 
-def test_targets_or_both(files, tmp_path):
+@pytest.mark.parametrize(("side", "peer"), [("query", "blastx"), ("target", "tblastn")])
+def test_m8_is_what_blast_prints(side, peer, tmp_path):
+    genes, proteins = DATA / "genes.fasta", DATA / "proteins.fasta"
+    sides = (genes, proteins) if side == "query" else (proteins, genes)
+    run(*sides, "--translate", side, "--max-evalue", "1e-3", "-o", out := tmp_path / "out.m8")
+    assert out.read_bytes() == (DATA / f"{peer}.m8").read_bytes()
+
+
+def test_frames_and_scores_of_blastx(tmp_path):
+    columns = "query,target,score,query_frame,query_first,query_last,target_first,target_last"
+    out, sides = tmp_path / "out.tsv", (DATA / "genes.fasta", DATA / "proteins.fasta")
+    run(*sides, "--translate", "query", "--top", "1", "--columns", columns, "-o", out)
+    found = [line for line in out.read_text().splitlines() if not line.startswith("#")]
+    recorded = (DATA / "blastx.tsv").read_text().splitlines()
+    assert found[1:] == recorded[1:] and len(found) == 13
+
+
+def many(tmp_path, n):
+    """A file of 12 genes, and one of n proteins among which theirs are."""
+    draw = random.Random(7)
+    texts = dict(read(DATA / "proteins.fasta"))
+    for k in range(n - len(texts)):
+        texts[f"x{k}"] = "".join(draw.choices("ACDEFGHIKLMNPQRSTVWY", k=draw.randrange(1, 60)))
+    return DATA / "genes.fasta", fasta(tmp_path / "many.fa", texts)
+
+
+@pytest.mark.parametrize("n", [20, 200])  # 128 and more targets are scored in groups
+def test_top_counts_sequences(n, tmp_path):
+    sides = many(tmp_path, n)
+    run(*sides, "--translate", "query", "-o", tmp_path / "all.tsv")
+    run(*sides, "--translate", "query", "--top", "3", "--min-score", "30", "-o", tmp_path / "top.tsv")
+    every = {}
+    for row in rows_of(tmp_path / "all.tsv"):
+        every.setdefault(row["query"], []).append(row)
+    expected = [
+        row
+        for rows in every.values()
+        for row in sorted(rows, key=lambda row: -int(row["score"]))[:3]
+        if int(row["score"]) >= 30
+    ]
+    assert rows_of(tmp_path / "top.tsv") == expected and len(expected) > 12
+
+
+@pytest.mark.parametrize("side", ["query", "target", "both"])
+def test_tiles_threads_and_shards_change_nothing(side, tmp_path, monkeypatch):
+    genes, proteins = many(tmp_path, 20)
+    sides = {"query": (genes, proteins), "target": (proteins, genes), "both": (genes, genes)}[side]
+    options = (*sides, "--translate", side, "--min-score", "25", "--no-comments")
+    run(*options, "-o", whole := tmp_path / "whole.tsv", "--threads", "1")
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "7")
+    run(*options, "-o", tmp_path / "tiles.tsv", "--threads", "2")
+    shards = [str(tmp_path / f"{k}.shard") for k in (1, 2, 3)]
+    for k, shard in enumerate(shards, 1):
+        run(*options, "-f", "tsv", "--shard", f"{k}/3", "-o", shard)
+    assert main(["merge", *shards, "-o", str(tmp_path / "merged.tsv"), "-q"]) == 0
+    for name in ("tiles", "merged"):
+        assert (tmp_path / f"{name}.tsv").read_bytes() == whole.read_bytes()
+
+
+def test_short_reads_and_listed_pairs(tmp_path):
+    reads = fasta(tmp_path / "reads.fa", {"a": "ATG", "b": "ATGAAATGG", "c": "CCATTT"})
+    proteins = fasta(tmp_path / "proteins.fa", {"p": "MKWMKWMKW", "q": "WWWDEFHWKM", "r": "KMWDEFKLM"})
+    (tmp_path / "list").write_text("c q\na p\nb p\nc p\n")
+    run(reads, proteins, "--translate", "query", "--pairs", tmp_path / "list", "-o", out := tmp_path / "out.tsv")
+    found = [(row["query"], row["target"], row["query_frame"], row["query_start"]) for row in rows_of(out)]
+    assert found == [("c", "q", "-1", "0"), ("a", "p", "1", "0"), ("b", "p", "1", "0"), ("c", "p", "-1", "0")]
+
+
+def test_other_formats(files, tmp_path):
     genes, proteins, *_ = files
-    one, other, both = (tmp_path / f"{name}.tsv" for name in ("one", "other", "both"))
-    assert main(["pairs", genes, proteins, "--translate", "query", "-o", str(one), "-q"]) == 0
-    assert main(["pairs", proteins, genes, "--translate", "target", "-o", str(other), "-q"]) == 0
-    scores = [{(row[a], row[b]): row["score"] for row in rows_of(path)}
-              for path, a, b in ((one, "query", "target"), (other, "target", "query"))]  # fmt: skip
-    assert scores[0] == scores[1]
-    assert main(["pairs", genes, genes, "--translate", "both", "--report", "score", "-o", str(both), "-q"]) == 0
-    assert len(rows_of(both)) == 18 * 18
+    paths = [tmp_path / f"out.{suffix}" for suffix in ("tsv", "csv", "jsonl", "paf", "fa", "npz")]
+    for path in paths:
+        layout = ["-f", "matrix"] if path.suffix == ".npz" else []
+        run(genes, proteins, "--translate", "query", *layout, "-o", path)
+    rows = rows_of(paths[0])
+    assert list(csv.DictReader(paths[1].read_text().splitlines())) == rows
+    objects = [json.loads(line) for line in paths[2].read_text().splitlines()]
+    assert [[row["query_frame"], row["query_end"]] for row in objects] == [
+        [int(row["query_frame"]), int(row["query_end"])] for row in rows
+    ]
+    first = paths[3].read_text().splitlines()[-1].split("\t")
+    assert first[:5] == ["gene2", str(len(files[2]["gene2"])), rows[-1]["query_start"], rows[-1]["query_end"], "-"]
+    assert "qf:i:-2" in first
+    assert ">gene2/-2 0-" in paths[4].read_text()
+    with np.load(paths[5]) as arrays:
+        assert arrays["score"].ravel().astype(int).tolist() == [int(row["score"]) for row in rows]
+        assert arrays["queries"].tolist() == ["gene0", "gene1", "gene2"]
+
+
+def test_from_python(files, tmp_path):
+    genes, proteins = (ta.read_sequences(path) for path in files[:2])
+    run(*files[:2], "--translate", "query", "--no-comments", "-o", out := tmp_path / "out.tsv")
+    (table,) = ta.align_all(genes, proteins, translate="query")
+    rows = rows_of(out)
+    columns = table.columns()
+    assert list(columns) == list(rows[0])
+    for name in ("query", "query_frame", "query_start", "target_end"):
+        assert [str(value) for value in columns[name].tolist()] == [row[name] for row in rows]
+    assert table.row(0).query == "gene0/+1" and table[::4].columns()["query"].tolist() == list(genes.names)
+    assert table.to_polars()["query_frame"].to_list() == columns["query_frame"].tolist()
+    table.write(tmp_path / "written.m8")
+    run(*files[:2], "--translate", "query", "-o", tmp_path / "out.m8")
+    assert (tmp_path / "written.m8").read_text() == (tmp_path / "out.m8").read_text()
+    assert table.matrix().shape == (3, 3)
+    refused = {"none of query": {"translate": "reads"}, "leave alphabet": {"translate": "query", "strand": "both"}}
+    for words, options in (refused | {"code 7": {"translate": "query", "genetic_code": 7}}).items():
+        with pytest.raises(UsageError, match=words):
+            ta.align_all(genes, proteins, **options)
+    with pytest.raises(UsageError, match="format sam maps reads"):
+        table.write(tmp_path / "out.sam")
 
 
 def test_the_code_counts_and_the_command_is_in_the_header(files, tmp_path):
@@ -124,9 +245,19 @@ def test_the_code_counts_and_the_command_is_in_the_header(files, tmp_path):
             "--translate says what the sequences are: leave --alphabet out",
         ),
         ("G P --translate query --strand both", 2, "--translate takes both strands by itself: leave --strand out"),
-        ("G --translate both", 2, "need a second file: give B, or take --translate query"),
-        ("P G --translate query", 3, "but the sequences were judged protein: leave --translate out"),
-        ("G G --translate query", 3, "but the sequences were judged nucleotide: take --translate both"),
+        ("G --translate query", 2, "--translate needs a second file: give B"),
+        ("G P --translate query -f sam", 2, "format sam maps reads to sequences of their letters"),
+        ("G P --translate query -f bam", 2, "format bam maps reads to sequences of their letters"),
+        (
+            "P G --translate query",
+            3,
+            "but the sequences were judged protein and these are to be translated: leave it out",
+        ),
+        (
+            "G G --translate query",
+            3,
+            "but the sequences were judged nucleotide and only the other side is translated: translate both",
+        ),
     ],
 )
 def test_what_is_refused(files, tmp_path, capsys, arguments, status, words):

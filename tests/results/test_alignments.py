@@ -81,6 +81,8 @@ def test_the_list_of_columns_is_that_of_the_table(any_table):
         "cigar_ops",
         "cigar_offsets",
         "significance",
+        "query_frames",
+        "target_frames",
     }
     assert set(kept) == set(names) - others
     for column in KEPT_COLUMNS:

@@ -10,6 +10,9 @@ from tropalign.cli.options import Choices, decimal, whole
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
+    from tropalign.sequences.translation import Frames
+
+    Side = SequenceBatch | Frames
 
 #: Where the words of options stand.
 OPTIONS = "tropalign.pairwise.options"
@@ -103,8 +106,7 @@ def add_translation_options(group: Any) -> None:
     group.add_argument(
         "--translate",
         choices=("query", "target", "both"),
-        help="which nucleotides are aligned as the proteins of their six frames, each by itself as NAME/+1 to NAME/-3 "
-        "(default: none)",
+        help="which nucleotides are aligned as proteins, each pair in the best of six frames (default: none)",
     )
     group.add_argument("--genetic-code", type=whole(1), metavar="N", help="NCBI's number of it (default: 1, standard)")
 
@@ -120,42 +122,33 @@ def check_translation(options: argparse.Namespace) -> None:
         refuse("--translate says what the sequences are: leave --alphabet out")
     if options.strand != "plus":
         refuse("--translate takes both strands by itself: leave --strand out")
-    if options.targets is None and options.translate != "query":
-        refuse("--translate target and both need a second file: give B, or take --translate query")
+    if options.targets is None:
+        refuse("--translate needs a second file: give B, which may be A again with --translate both")
 
 
-def _frames_of(options: argparse.Namespace) -> tuple[SequenceBatch, SequenceBatch | None]:
-    """Queries and targets, the translated ones as their frames; the other ones are proteins."""
-    from tropalign.errors import InputError
-    from tropalign.sequences import NUCLEOTIDE, PROTEIN, read_sequences
-    from tropalign.sequences.translation import codon_table, translate
+def _translated_sides(options: argparse.Namespace) -> tuple[Side, Side | None]:
+    """Queries and targets, the translated ones with their frames; the other ones are proteins."""
+    from tropalign.pairwise.translated import check_code, side_of
+    from tropalign.sequences import read_sequences
 
     code = options.genetic_code or 1
-    codon_table(code)  # refuses one that is none before anything is read
-
-    def read(path: str, is_translated: bool) -> SequenceBatch:
+    check_code(code)  # before anything is read
+    sides = []
+    for side, path in (("query", options.queries), ("target", options.targets)):
         batch = read_sequences(path, skip_empty=options.skip_empty, strict=options.strict)
-        if batch.alphabet != (NUCLEOTIDE if is_translated else PROTEIN):
-            remedy = "leave --translate out" if is_translated else "take --translate both, or leave it out"
-            raise InputError(
-                f"--translate {options.translate} was asked for, but the sequences were judged {batch.alphabet.name}: "
-                f"{remedy}",
-                file=path,
-            )
-        return translate(batch, code) if is_translated else batch
+        sides.append(side_of(batch, side, options.translate, code, path))
+    return sides[0], sides[1]
 
-    queries = read(options.queries, options.translate in ("query", "both"))
-    if options.targets is None:
-        return queries, None
-    return queries, read(options.targets, options.translate in ("target", "both"))
+
+def pair_sides(options: argparse.Namespace, wants_qualities: bool = False) -> tuple[Side, Side | None]:
+    """The same as `sequences_of`, those that are translated with their frames."""
+    return sequences_of(options, wants_qualities) if options.translate is None else _translated_sides(options)
 
 
 def sequences_of(
     options: argparse.Namespace, wants_qualities: bool = False
 ) -> tuple[SequenceBatch, SequenceBatch | None]:
     """Queries, with their qualities where these are wanted, and targets."""
-    if getattr(options, "translate", None) is not None:  # a verb may not translate
-        return _frames_of(options)
     from tropalign.pairwise.options import check_same_alphabet
     from tropalign.sequences import read_sequences
     from tropalign.sequences.alphabet import ALPHABETS

@@ -23,8 +23,8 @@ from tropalign.cli.pair_options import (
     add_translation_options,
     check_translation,
     end_gap_of,
+    pair_sides,
     scoring_of,
-    sequences_of,
 )
 from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
@@ -152,6 +152,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.machine.memory import left_for_job
     from tropalign.pairwise import PairsTask
     from tropalign.pairwise.pair_list import read_pairs
+    from tropalign.pairwise.translated import aligned, given
     from tropalign.reports.pairs import check_beside, outputs_beside
     from tropalign.sequences.batch import held_bytes
 
@@ -163,15 +164,18 @@ def run(options: argparse.Namespace) -> None:
     show = started(options, [options.output, *_beside(options).values()], inputs)
     allowed = memory_allowed(options.memory, options.output)
     form = format_of("pairs", asked.format)
-    queries, targets = sequences_of(options, form.wants_qualities)
-    inputs_bytes = held_bytes(queries) + (0 if targets is None else held_bytes(targets))
-    bytes_beside = _bytes_beside(options, asked, len(queries), len(targets or queries))
+    sides = pair_sides(options, form.wants_qualities)
+    inputs_bytes = sum(
+        held_bytes(batch) for side in sides if side is not None for batch in {given(side), aligned(side)}
+    )
+    queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
+    bytes_beside = _bytes_beside(options, asked, len(aligned(sides[0])), len(aligned(sides[1] or sides[0])))
     memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + bytes_beside)
     if asked.format == "matrix":
         _check_matrix(len(queries) * len(targets or queries), memory_bytes)
     pairs = None if options.pairs is None else read_pairs(options.pairs, queries, targets or queries)
-    pair_options = _pair_options(options, asked.report, queries.alphabet)
-    task = PairsTask(queries, targets, pair_options, pairs, memory_bytes, options.shard, asked.column_bytes)
+    pair_options = _pair_options(options, asked.report, aligned(sides[0]).alphabet)
+    task = PairsTask(*sides, pair_options, pairs, memory_bytes, options.shard, asked.column_bytes)
     context, header = _context(options, asked, task), _header(options, asked, task)
     outputs = [Output("alignments", options.output, _writer(options, asked, header, context))]
     outputs += outputs_beside(_beside(options), header, context)
@@ -225,6 +229,10 @@ def _asked(options: argparse.Namespace) -> _Asked:
     if options.pairs == "-" and "-" in (options.queries, options.targets):
         refuse("sequences and the list of pairs cannot both be standard input")
     name = options.format or format_for_path("pairs", options.output)
+    if options.translate is not None:
+        from tropalign.pairwise.translated import check_shown
+
+        check_shown(name)
     if name == "matrix":
         return _asked_matrix(options)
     if options.matrix_values or options.matrix_layout:
@@ -316,15 +324,23 @@ def _beside(options: argparse.Namespace) -> dict[str, str]:
 
 def _context(options: argparse.Namespace, asked: _Asked, task: PairsTask) -> PairsContext:
     from tropalign.formats.pairs import PairsContext
+    from tropalign.formats.registry import format_of
 
+    columns = asked.columns
+    queries, targets = task.queries, task.targets
+    if task.frames is not None:
+        if columns is None and not format_of("pairs", asked.format).own_columns:
+            columns = task.frames.columns(asked.report)
+        if asked.format == "matrix":
+            queries, targets = task.frames.given(task.queries, task.targets)
     return PairsContext(
-        queries=task.queries,
-        targets=task.targets,
+        queries=queries,
+        targets=targets,
         report=asked.report,
         both_strands=options.strand == "both",
         decimal_scores=task.options.whole.scale > 1,
         is_triangle=task.is_triangle,
-        columns=asked.columns,
+        columns=columns,
         matrix_values=asked.matrix_values,
         matrix_layout=asked.matrix_layout,
         substitution=task.options.matrix,

@@ -14,7 +14,7 @@ import numpy as np
 
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.writer import Format
-from tropalign.results import rows
+from tropalign.results import nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.output_columns import (
     OUTPUT_COLUMNS,
@@ -91,8 +91,7 @@ def text_column(table: AlignmentTable, name: str, quote: Quote = None) -> rows.C
     """A column by its name, a text per row."""
     column = OUTPUT_COLUMNS[name]
     if column.form in ("query", "target") and quote is not None:
-        batch = table.queries if column.form == "query" else table.targets
-        return rows.quoted_names(batch, getattr(table, f"{column.form}_index"), quote)
+        return rows.quoted_names(*nucleotides.given(table, column.form), quote)
     values = values_of(table, name)
     if isinstance(values, tuple):
         return quoted(values, len(table), quote) if column.form == "text" else values

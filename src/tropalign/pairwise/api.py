@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
-from tropalign.errors import InputError
+from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
@@ -19,12 +19,14 @@ from tropalign.pairwise import single
 from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions, check_same_alphabet
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
+from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
 from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import Alphabet, SequenceBatch, read_sequences
 from tropalign.sequences.alphabet import judge_text
 from tropalign.sequences.inputs import letters_of, named_texts
+from tropalign.sequences.translation import Frames
 
 #: What `SequenceBatch.from_strings` takes, a batch, or a file.
 Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
@@ -62,6 +64,8 @@ def align_all(
     max_evalue: float | None = None,
     min_bits: float | None = None,
     db_size: int | None = None,
+    translate: str | None = None,
+    genetic_code: int = 1,
     n_threads: int = 0,
     memory_bytes: int | None = None,
     device: str | Iterable[str] = "auto",
@@ -106,6 +110,12 @@ def align_all(
         Only local alignments with at most this E-value, at least so many bits.
     db_size
         How many residues E-values take all targets to have, whose number stays; as many as they have by default.
+    translate : {"query", "target", "both"}, optional
+        Nucleotides of this side are aligned as proteins, each pair in the best of their six frames. A table's `queries`
+        (or `targets`) are then the frames and its attributes count their residues; `columns` and files name the
+        sequences and count nucleotides.
+    genetic_code
+        NCBI's number of the code that translates.
     n_threads
         0: as many as the process may use; at most 1024.
     memory_bytes
@@ -139,11 +149,21 @@ def align_all(
     ...     print(table.score.tolist())
     [32, 28, 27]
     """
+    if translate is not None and (targets is None or strand != "plus" or alphabet is not None):
+        raise UsageError(
+            "translate aligns queries with targets, says what they are and takes both strands: give both, and leave "
+            "alphabet and strand out"
+        )
     batch = batch_of(queries, alphabet)
     others = None if targets is None else batch_of(targets, alphabet)
-    if others is not None:
+    sides: tuple[SequenceBatch | Frames, SequenceBatch | Frames | None] = (batch, others)
+    if others is not None and translate is not None:
+        check_sides(translate)
+        check_code(genetic_code)
+        sides = side_of(batch, "query", translate, genetic_code), side_of(others, "target", translate, genetic_code)
+    elif others is not None:
         check_same_alphabet(batch, others)
-    matrix, gap = default_scoring(batch.alphabet, matrix, gap)
+    matrix, gap = default_scoring(aligned(sides[0]).alphabet, matrix, gap)
     options = PairOptions(
         matrix,
         gap,
@@ -163,7 +183,7 @@ def align_all(
         end_gap,
     )
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
-    task = PairsTask(batch, others, options, pairs, memory_bytes)  # type: ignore[arg-type]
+    task = PairsTask(*sides, options, pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(device)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
     return (result.value for result in Scheduler(devices, progress).run([task]))

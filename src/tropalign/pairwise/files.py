@@ -13,9 +13,12 @@ from tropalign.execution.files import check_outputs, check_terminal, output_path
 from tropalign.execution.parts import Spool
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import MATRIX_LAYOUTS, MATRIX_VALUES, PairsContext
-from tropalign.formats.registry import format_for_path, pairs_writer, suffix_of
+from tropalign.formats.registry import format_for_path, format_of, pairs_writer, suffix_of
 from tropalign.formats.writer import Writer
+from tropalign.pairwise.translated import check_shown
+from tropalign.results import nucleotides
 from tropalign.results.alignments import AlignmentTable
+from tropalign.results.output_columns import own_names
 from tropalign.scoring import Gap, SubstitutionMatrix
 
 
@@ -74,9 +77,16 @@ def write_alignments(
     is_set = first.queries is first.targets
     if name == "matrix" and layout == "phylip" and (values != "distance" or not is_set):
         raise UsageError("PHYLIP holds the distances of one set: give matrix_values='distance' and a set's pairs")
+    queries, targets, columns = first.queries, first.targets, None
+    if first.query_frames is not None or first.target_frames is not None:
+        check_shown(name)
+        if name == "matrix":
+            queries, targets = (nucleotides.given(first, side)[0] for side in ("query", "target"))
+        columns = None if format_of("pairs", name).own_columns else own_names(first)
     context = PairsContext(
-        queries=first.queries,
-        targets=first.targets,
+        queries=queries,
+        targets=targets,
+        columns=columns,
         report=first.depth,
         both_strands=first.strand is not None,
         decimal_scores=first.score.dtype.kind == "f",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.scoring.statistics import ScoreStatistics
     from tropalign.sequences import SequenceBatch
+    from tropalign.sequences.translation import Frames
 
 #: No score is higher.
 MOST = 2**31 - 1
@@ -37,12 +38,16 @@ class Significance:
     n_sequences: int
 
     @classmethod
-    def of_run(cls, options: PairOptions, targets: SequenceBatch) -> Significance | None:
-        """That of a run; None where alignments are not local, whose scores have no such statistics."""
+    def of_run(cls, options: PairOptions, targets: SequenceBatch, frames: Frames | None = None) -> Significance | None:
+        """That of a run; None where alignments are not local, whose scores have no such statistics.
+
+        Translated targets (`frames`) count as one frame each, a third of their nucleotides, as BLAST counts them.
+        """
         if not options.is_local:
             return None
-        n_residues = int(targets.offsets[-1]) if options.db_size is None else options.db_size
-        return cls((options.matrix, options.gap), n_residues, len(targets))
+        n_residues = int(targets.offsets[-1]) if frames is None else int(frames.source.offsets[-1]) // 3
+        n_sequences = len(targets if frames is None else frames.source)
+        return cls((options.matrix, options.gap), options.db_size or n_residues, n_sequences)
 
     @cached_property
     def statistics(self) -> ScoreStatistics:

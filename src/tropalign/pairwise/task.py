@@ -32,8 +32,10 @@ from tropalign.pairwise.selection import (
     suits_groups,
 )
 from tropalign.pairwise.significance import Significance, least_scores
+from tropalign.pairwise.translated import PairFrames, aligned
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.translation import FRAMES, Frames
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
@@ -66,7 +68,8 @@ class PairsTask:
     ----------
     queries, targets
         `targets` None: every pair of `queries` with the first index below the second (with ``options.top``: every
-        ordered pair, so that each query sees all others).
+        ordered pair, so that each query sees all others). Of Frames the best one of each pair is kept: what is aligned
+        are the proteins, and pairs are those of the nucleotides.
     options
         What to compute and keep.
     pairs : int64, shape (n, 2), optional
@@ -91,18 +94,21 @@ class PairsTask:
 
     def __init__(
         self,
-        queries: SequenceBatch,
-        targets: SequenceBatch | None,
+        queries: SequenceBatch | Frames,
+        targets: SequenceBatch | Frames | None,
         options: PairOptions,
         pairs: Index | None = None,
         memory_bytes: int | None = None,
         shard: Shard | None = None,
         column_bytes: float = 0.0,
     ) -> None:
-        self.queries, self.options = queries, options
-        self.pairs = (
-            None if pairs is None else checked_pairs(pairs, len(queries), len(queries if targets is None else targets))
-        )
+        self.options = options
+        self.frames = PairFrames.of(queries, targets)
+        queries, targets = aligned(queries), None if targets is None else aligned(targets)
+        self.queries = queries
+        sides = (queries, queries if targets is None else targets)
+        lengths = tuple(batch.lengths for batch in sides) if self.frames is None else self.frames.residues
+        self.pairs = None if pairs is None else checked_pairs(pairs, *map(len, lengths))
         self.is_triangle = targets is None and pairs is None and options.top is None
         self.skips_self = targets is None and pairs is None
         self.targets = queries if targets is None else targets
@@ -116,13 +122,15 @@ class PairsTask:
             name = f"{queries.alphabet.name}s"
             raise InputError(f"both strands were asked for, but {name} have one: leave --strand both out")
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
-        self.significance = Significance.of_run(options, self.targets)
+        self.significance = Significance.of_run(
+            options, self.targets, None if self.frames is None else self.frames.target
+        )
         self._least_scores = least_scores(options, queries, self.significance)
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         # The best targets of a query are found without a list of its pairs, where there are enough of them.
         self._in_groups = options.top is not None and pairs is None and suits_groups(self.targets)
-        self._in_groups &= options.whole.is_affine
-        self._order = self._ordered()
+        self._in_groups &= options.whole.is_affine and (self.frames is None or self.frames.target is None)
+        self._order = self._ordered(*lengths)
         self._column_bytes = column_bytes
         self._most_pairs, self._scratch_bytes = self._room()
         self._tiles = self._cut(shard)
@@ -132,7 +140,7 @@ class PairsTask:
     @property
     def parameters(self) -> dict[str, str]:
         """For headers and manifests."""
-        return self.options.parameters()
+        return self.options.parameters() | ({} if self.frames is None else {"translate": self.frames.words})
 
     def fingerprint(self) -> str:
         """SHA-256 of sequences, pairs and parameters, in hexadecimal: equal only when the results are."""
@@ -153,12 +161,12 @@ class PairsTask:
         """Cells of all pairs."""
         return sum(tile.cost_cells for tile in self._tiles) - self.n_pairs * self._order.pair_cells
 
-    def _ordered(self) -> PairOrder:
+    def _ordered(self, query_lengths: Index, target_lengths: Index) -> PairOrder:
         if self.pairs is not None:
-            return Listed(self.pairs, self.queries.lengths, self.targets.lengths)
+            return Listed(self.pairs, query_lengths, target_lengths)
         form = "triangle" if self.is_triangle else "no diagonal" if self.skips_self else "all"
         pair_cells = selection.PAIR_CELLS if self._in_groups else PAIR_CELLS
-        return Grid(self.queries.lengths, self.targets.lengths, form, pair_cells)
+        return Grid(query_lengths, target_lengths, form, pair_cells)
 
     def _room(self) -> tuple[int, int]:
         """How many pairs a tile may hold, and what native code may take, within the memory allowed.
@@ -191,8 +199,8 @@ class PairsTask:
         begin, end = share(order, shard, snap)
         most, cells = self._most_pairs, TILE_CELLS
         if self._in_groups:
-            # What a tile keeps takes memory, not what it looks at.
-            kept = min(self.options.top or 1, len(self.targets))
+            # What a tile keeps takes memory, not what it looks at; of a query's frames each keeps its own best.
+            kept = min(self.options.top or 1, len(self.targets)) * (1 if self.frames is None else len(FRAMES))
             most, cells = max(most // kept, 1) * len(self.targets), selection.TILE_CELLS
         bounds = cuts(order, begin, end, most, cells, snap)
         return [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
@@ -212,18 +220,21 @@ class PairsTask:
         order = self._order
         if not self._in_groups or not isinstance(order, Grid):
             return self._align(tile, engine, progress, n_threads)
+        span = order.queries(*tile.payload)
         found = best_targets(
             self.queries,
             self._reverse,
             self.targets,
-            order.queries(*tile.payload),
+            span if self.frames is None else self.frames.query_span(*span),
             self.skips_self,
             self.options,
             self._least_scores,
             n_threads,
             self._scratch_bytes,
-            progress and partial(_after, progress, 0, tile.n_items),
+            progress and partial(_after, progress, 0, tile.n_items, per_pair=1 if self.frames is None else len(FRAMES)),
         )
+        if self.frames is not None:
+            found = self.frames.best_found(found, self.options.top)
         strand = None if self._reverse is None else found["strand"]
         rows = Rows(found["query"], found["target"], self.options.report, strand)
         return self._kept(tile, rows, found["score"], engine, progress)
@@ -250,7 +261,7 @@ class PairsTask:
 
     def _align(self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int) -> AlignmentTable:
         options = self.options
-        if options.top is None and self._least_scores is None and self._reverse is None:
+        if options.top is None and self._least_scores is None and self._reverse is None and self.frames is None:
             first, last = tile.payload
             query, target = self._within_reach(first, last, n_threads)
             return self._table(Rows(query, target, options.report, None), engine, progress)
@@ -261,7 +272,7 @@ class PairsTask:
     def _bounds(self) -> Bounds | None:
         options = self.options
         asked = (self._least_scores, *(getattr(options, name) for name in SHARES))
-        if all(least is None for least in asked) or not self._order.n:
+        if all(least is None for least in asked) or not self._order.n or self.frames is not None:
             return None
         return Bounds(self.queries, self.targets, options, self._least_scores, some_pairs(self._order))
 
@@ -299,9 +310,10 @@ class PairsTask:
         """The table of these rows, the scores in the units of the user."""
         columns["score"] = self.options.whole.given(columns["score"])
         batches, places = (self.queries, self.targets), (rows.query, rows.target)
-        return AlignmentTable(
-            *batches, rows.report, *places, strand=rows.strand, significance=self.significance, **columns
-        )
+        of_run: dict[str, Any] = {"strand": rows.strand, "significance": self.significance}
+        if self.frames is not None:
+            of_run |= {"query_frames": self.frames.query, "target_frames": self.frames.target}
+        return AlignmentTable(*batches, rows.report, *places, **(of_run | columns))
 
     def _scored(
         self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int
@@ -310,6 +322,8 @@ class PairsTask:
 
         A query with very many targets, whose best are wanted, is scored some pairs at a time.
         """
+        if self.frames is not None:
+            return self._best_frames(self.frames, tile, engine, progress)
         kept: list[tuple[Index, Index, NDArray[np.int32], NDArray[np.int8]]] = []
         first, last = tile.payload
         for begin in range(first, last, self._most_pairs):
@@ -331,6 +345,26 @@ class PairsTask:
         rows = Rows(query, target, self.options.report, strand if self._reverse is not None else None)
         return rows, score
 
+    def _best_frames(
+        self, frames: PairFrames, tile: Tile, engine: Engine, progress: Progress | None
+    ) -> tuple[Rows, NDArray[np.int32]]:
+        """The same of translated sequences: of each pair the frames with the best score."""
+        kept: list[tuple[Index, Index, NDArray[np.int32]]] = []
+        first, last = tile.payload
+        step = max(self._most_pairs // frames.most, 1)
+        for begin in range(first, last, step):
+            end = min(begin + step, last)
+            report = progress and partial(_after, progress, begin - first, end - begin, per_pair=frames.most)
+            query, target, begins = frames.expanded(*self._order.pairs(begin, end))
+            score = engine(Rows(query, target, "score", None), report)["score"]
+            best = frames.best(query, score, begins, self._least_scores)
+            kept.append((query[best], target[best], score[best]))
+            query, target, score = (np.concatenate(columns) for columns in zip(*kept, strict=True))
+            best = selected(frames.source(query), score, None, self.options.top)
+            kept = [(query[best], target[best], score[best])]
+        query, target, score = kept[0]
+        return Rows(query, target, self.options.report, None), score
+
 
 def least_bytes(batches: Sequence[SequenceBatch]) -> int:
     """What the alignment of pairs of these sequences takes at the least, whatever their number.
@@ -342,9 +376,9 @@ def least_bytes(batches: Sequence[SequenceBatch]) -> int:
     return copies + 2 * LEAST_SCRATCH_BYTES
 
 
-def _after(progress: Progress, before: int, most: int, items: int) -> None:
-    """Reports the items of a part of a tile."""
-    progress(before + min(items, most))
+def _after(progress: Progress, before: int, most: int, items: int, per_pair: int = 1) -> None:
+    """Reports the items of a part of a tile; an engine's `per_pair` items are one."""
+    progress(before + min(items // per_pair, most))
 
 
 def _repeated(progress: Progress, n_items: int, items: int) -> None:

@@ -17,6 +17,7 @@ from tropalign.results.cigar import cigar_text
 from tropalign.results.kept_columns import DEPTH_COLUMNS, DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS
 from tropalign.results.output_columns import Significance, default_numbers
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.translation import Frames
 
 Int32 = NDArray[np.int32]
 Scores = NDArray[np.int32] | NDArray[np.float64]
@@ -54,6 +55,9 @@ class AlignmentTable:
         Row k's operations are ``cigar_ops[cigar_offsets[k]:cigar_offsets[k + 1]]``, along the target's forward strand.
     significance
         What makes bits and E-values of the scores; None outside local mode.
+    query_frames, target_frames
+        Where a side was translated: the nucleotides of each frame. `queries` or `targets` are then the frames, whose
+        residues the attributes count; `columns` and all outputs but the letters count nucleotides.
 
     Raises
     ------
@@ -85,6 +89,8 @@ class AlignmentTable:
     cigar_ops: NDArray[np.uint32] = _ABSENT
     cigar_offsets: Int64 = _ABSENT
     significance: Significance | None = None
+    query_frames: Frames | None = None
+    target_frames: Frames | None = None
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
@@ -283,7 +289,15 @@ class AlignmentTable:
 
     def _of_rows(self, columns: dict[str, Any]) -> AlignmentTable:
         """A table of the same run with these columns."""
-        return AlignmentTable(self.queries, self.targets, self.depth, **columns, significance=self.significance)
+        return AlignmentTable(
+            self.queries,
+            self.targets,
+            self.depth,
+            **columns,
+            significance=self.significance,
+            query_frames=self.query_frames,
+            target_frames=self.target_frames,
+        )
 
     def _row_columns(self) -> dict[str, NDArray[Any]]:
         """The columns that are there and have an item per row."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import rows
-from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, default_names, types_of, values_of
+from tropalign.results import nucleotides, rows
+from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, own_names, types_of, values_of
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -23,16 +23,16 @@ ARROW_ROWS = 1 << 20
 
 def column_arrays(table: AlignmentTable, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
     """Columns by the names that they have in output, texts as Python's; those of the table when not chosen."""
-    chosen = default_names(table.depth, table.strand is not None) if names is None else chosen_names(names)
+    chosen = own_names(table) if names is None else chosen_names(names)
     return {name: _objects(table, name) for name in chosen}
 
 
 def _objects(table: AlignmentTable, name: str) -> NDArray[Any]:
     form = OUTPUT_COLUMNS[name].form
     if form in ("query", "target"):
-        batch = table.queries if form == "query" else table.targets
+        batch, index = nucleotides.given(table, form)
         names: NDArray[Any] = np.array(batch.names, dtype=object)
-        return np.asarray(names[getattr(table, f"{form}_index")])
+        return np.asarray(names[index])
     values = values_of(table, name)
     if isinstance(values, np.ndarray):
         return values
@@ -67,7 +67,7 @@ def arrow_stream(table: AlignmentTable, requested_schema: object = None) -> obje
     """The Arrow C stream of a table, in batches of ARROW_ROWS rows."""
     from nanoarrow.c_array_stream import CArrayStream
 
-    names = default_names(table.depth, table.strand is not None)
+    names = own_names(table)
     batches = [
         arrow_batch(flat_columns(table.slice(begin, min(begin + ARROW_ROWS, len(table))), names))
         for begin in range(0, len(table), ARROW_ROWS)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import UsageError, shown
-from tropalign.results import gapped, rows
+from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.kept_columns import DEPTHS
 
 if TYPE_CHECKING:
@@ -65,11 +65,29 @@ def _kept(name: str) -> Callable[[AlignmentTable], Values]:
     return lambda table: getattr(table, name)
 
 
-def _strands(table: AlignmentTable) -> Values:
-    return np.ones(len(table), np.int8) if table.strand is None else table.strand
+def _index(side: str) -> Callable[[AlignmentTable], Values]:
+    """The sequences' numbers among those given."""
+    return lambda table: nucleotides.given(table, side)[1]
+
+
+def _length(side: str) -> Callable[[AlignmentTable], Values]:
+    return lambda table: nucleotides.lengths(table, side)
+
+
+def _frame(side: str) -> Callable[[AlignmentTable], Values]:
+    return lambda table: nucleotides.frame(table, side)
+
+
+def _begin(side: str) -> Callable[[AlignmentTable], Values]:
+    return lambda table: nucleotides.span(table, side)[0]
+
+
+def _end(side: str) -> Callable[[AlignmentTable], Values]:
+    return lambda table: nucleotides.span(table, side)[1]
 
 
 def _lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lengths of what was aligned: of translated sequences the residues of the frame."""
     return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
 
 
@@ -98,28 +116,44 @@ def _evalues(table: AlignmentTable) -> Values:
 
 
 def _pair(table: AlignmentTable) -> Values:
-    return table.query_index * len(table.targets) + table.target_index + 1
+    (_, query), (targets, target) = (nucleotides.given(table, side) for side in ("query", "target"))
+    return query * len(targets) + target + 1
 
 
-def _first(table: AlignmentTable, begin: NDArray[np.int32], end: NDArray[np.int32], is_mirrored: bool) -> Values:
-    """Where a span begins, from 1, or 0 if it is empty; `is_mirrored`: on the minus strand its other end."""
-    first = np.where(begin < end, begin + 1, 0).astype(np.int32)
-    if not is_mirrored or table.strand is None:
-        return first
-    return np.where(table.strand < 0, end, first).astype(np.int32)
+def _descends(table: AlignmentTable, side: str) -> NDArray[np.bool_]:
+    """Whether a row's positions are listed from the last to the first, as BLAST has it.
+
+    Of translated sequences on frames of the other strand; else the target's, where the query's other strand is aligned.
+    """
+    if table.strand is not None and side == "target":
+        return table.strand < 0
+    return nucleotides.frame(table, side) < 0
 
 
-def _last(table: AlignmentTable, begin: NDArray[np.int32], end: NDArray[np.int32], is_mirrored: bool) -> Values:
-    last = np.where(begin < end, end, 0).astype(np.int32)
-    if not is_mirrored or table.strand is None:
-        return last
-    return np.where((table.strand < 0) & (begin < end), begin + 1, last).astype(np.int32)
+def _first(side: str) -> Callable[[AlignmentTable], Values]:
+    """Where a span begins, from 1, or 0 if it is empty; where it descends, its other end."""
+
+    def of(table: AlignmentTable) -> Values:
+        begin, end = nucleotides.span(table, side)
+        first = np.where(_descends(table, side), end, begin + 1)
+        return np.where(begin < end, first, 0).astype(np.int32)
+
+    return of
+
+
+def _last(side: str) -> Callable[[AlignmentTable], Values]:
+    def of(table: AlignmentTable) -> Values:
+        begin, end = nucleotides.span(table, side)
+        last = np.where(_descends(table, side), begin + 1, end)
+        return np.where(begin < end, last, 0).astype(np.int32)
+
+    return of
 
 
 def _span(side: str) -> Callable[[AlignmentTable], Values]:
     def of(table: AlignmentTable) -> Values:
-        length = _lengths(table)[side == "target"]
-        share: NDArray[np.float64] = (getattr(table, f"{side}_end") - getattr(table, f"{side}_start")) / length
+        begin, end = nucleotides.span(table, side)
+        share: NDArray[np.float64] = (end - begin) / nucleotides.lengths(table, side)
         return share
 
     return of
@@ -164,20 +198,25 @@ def _percent(table: AlignmentTable) -> Values:
 _SEQUENCES = (
     OutputColumn("query", "name of the query", str, "score", _kept("query_index"), "query", ("qseqid",)),
     OutputColumn("target", "name of the target", str, "score", _kept("target_index"), "target", ("sseqid",)),
-    OutputColumn("query_index", "number of the query, from 0", np.int64, "score", _kept("query_index")),
-    OutputColumn("target_index", "number of the target, from 0", np.int64, "score", _kept("target_index")),
+    OutputColumn("query_index", "number of the query, from 0", np.int64, "score", _index("query")),
+    OutputColumn("target_index", "number of the target, from 0", np.int64, "score", _index("target")),
     OutputColumn(
         "pair", "number of the pair, from 1, in the order of each query with all targets", np.int64, "score", _pair
     ),
     OutputColumn(
-        "query_length", "residues of the query", np.int64, "score", lambda table: _lengths(table)[0],
-        aliases=("qlen", "ql"),
+        "query_length", "residues of the query", np.int64, "score", _length("query"), aliases=("qlen", "ql"),
     ),
     OutputColumn(
-        "target_length", "residues of the target", np.int64, "score", lambda table: _lengths(table)[1],
-        aliases=("tlen", "slen", "tl"),
+        "target_length", "residues of the target", np.int64, "score", _length("target"), aliases=("tlen", "slen", "tl"),
     ),
-    OutputColumn("strand", "the query's strand that was aligned, + or -", np.int8, "score", _strands, "strand"),
+    OutputColumn(
+        "strand", "the query's strand that was aligned, + or -", np.int8, "score", nucleotides.strand, "strand",
+    ),
+    OutputColumn(
+        "query_frame", "the query's frame, 1 to 3 or -1 to -3; 0 where it was not translated", np.int8, "score",
+        _frame("query"), aliases=("qframe",),
+    ),
+    OutputColumn("target_frame", "the target's frame", np.int8, "score", _frame("target"), aliases=("sframe",)),
 )  # fmt: skip
 
 _SCORES = (
@@ -187,26 +226,25 @@ _SCORES = (
 )
 
 _PLACES = (
-    OutputColumn("query_start", "begin of the query's aligned part, from 0", np.int32, "ends", _kept("query_start")),
-    OutputColumn("query_end", "one past its end", np.int32, "ends", _kept("query_end")),
-    OutputColumn("target_start", "begin of the target's aligned part, from 0", np.int32, "ends", _kept("target_start")),
-    OutputColumn("target_end", "one past its end", np.int32, "ends", _kept("target_end")),
+    OutputColumn("query_start", "begin of the query's aligned part, from 0", np.int32, "ends", _begin("query")),
+    OutputColumn("query_end", "one past its end", np.int32, "ends", _end("query")),
+    OutputColumn("target_start", "begin of the target's aligned part, from 0", np.int32, "ends", _begin("target")),
+    OutputColumn("target_end", "one past its end", np.int32, "ends", _end("target")),
     OutputColumn(
         "query_first", "first aligned residue of the query, from 1; 0 where none is", np.int32, "ends",
-        lambda table: _first(table, table.query_start, table.query_end, False), aliases=("qstart",),
+        _first("query"), aliases=("qstart",),
     ),
     OutputColumn(
         "query_last", "its last one", np.int32, "ends",
-        lambda table: _last(table, table.query_start, table.query_end, False), aliases=("qend",),
+        _last("query"), aliases=("qend",),
     ),
     OutputColumn(
         "target_first", "the target's residue beside query_first, from 1: above target_last on the minus strand",
-        np.int32, "ends", lambda table: _first(table, table.target_start, table.target_end, True),
-        aliases=("sstart", "tstart"),
+        np.int32, "ends", _first("target"), aliases=("sstart", "tstart"),
     ),
     OutputColumn(
         "target_last", "the one beside query_last", np.int32, "ends",
-        lambda table: _last(table, table.target_start, table.target_end, True), aliases=("send", "tend"),
+        _last("target"), aliases=("send", "tend"),
     ),
     OutputColumn(
         "query_span", "(query_end - query_start) / query_length", np.float64, "ends", _span("query"), "fraction",
@@ -304,21 +342,33 @@ _PATHS = (
 OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
 #: Those that only local alignments have.
 SIGNIFICANCE = frozenset({"bits", "evalue"})
-#: What tables show where no columns are chosen, as far as the depth has it; ``strand`` with both strands only.
+#: What tables show where no columns are chosen, as far as the depth has it; ``strand`` with both strands only,
+#: frames of what was translated.
 _DEFAULTS = (
-    "query", "target", "strand", "score", "query_start", "query_end", "target_start", "target_end", "identity",
+    "query", "target", "query_frame", "target_frame", "strand", "score", "query_start", "query_end", "target_start",
+    "target_end", "identity",
     "similarity", "gaps", "columns", "cigar",
 )  # fmt: skip
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
 
 
-def default_names(depth: str, has_strand: bool) -> tuple[str, ...]:
-    """The columns of a table of that depth where none are chosen."""
+def default_names(depth: str, has_strand: bool, translated: Iterable[str] = ()) -> tuple[str, ...]:
+    """The columns of a table of that depth where none are chosen; `translated` sides have that of their frames."""
+    absent = {"query_frame", "target_frame"}.difference(f"{side}_frame" for side in translated)
+    if not has_strand:
+        absent.add("strand")
     return tuple(
         name
         for name in _DEFAULTS
-        if DEPTHS.index(OUTPUT_COLUMNS[name].depth) <= DEPTHS.index(depth) and (has_strand or name != "strand")
+        if DEPTHS.index(OUTPUT_COLUMNS[name].depth) <= DEPTHS.index(depth) and name not in absent
     )
+
+
+def own_names(table: AlignmentTable) -> tuple[str, ...]:
+    """The columns of a table where none are chosen."""
+    sides = {"query": table.query_frames, "target": table.target_frames}
+    translated = (side for side, frames in sides.items() if frames is not None)
+    return default_names(table.depth, table.strand is not None, translated)
 
 
 def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
@@ -373,13 +423,11 @@ def values_of(table: AlignmentTable, name: str) -> Values:
     if DEPTHS.index(column.depth) > DEPTHS.index(table.depth):
         raise AttributeError(f"column {name} was not computed: ask for report {column.depth!r}")
     if column.form in ("query", "target"):
-        batch = table.queries if column.form == "query" else table.targets
-        return rows.names(batch, getattr(table, f"{column.form}_index"))
+        return rows.names(*nucleotides.given(table, column.form))
     return column.of(table)
 
 
 def default_numbers(table: AlignmentTable) -> dict[str, NDArray[Any]]:
     """The columns of numbers that a table shows where none are chosen, by name."""
-    names = default_names(table.depth, table.strand is not None)
-    values = {name: values_of(table, name) for name in names if OUTPUT_COLUMNS[name].dtype is not str}
+    values = {name: values_of(table, name) for name in own_names(table) if OUTPUT_COLUMNS[name].dtype is not str}
     return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}  # all; for type checkers

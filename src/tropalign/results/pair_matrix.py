@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.results import nucleotides
 from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ def matrix(table: AlignmentTable, values: str) -> NDArray[np.float64]:
     if values not in VALUES:
         raise UsageError(f"values {values!r} is none of {', '.join(VALUES)}")
     of_rows: Any = table.score if values == "score" else table.identity
-    made = np.full((len(table.queries), len(table.targets)), np.nan)
-    made[table.query_index, table.target_index] = of_rows
-    is_set = table.queries is table.targets
+    (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
+    made = np.full((len(queries), len(targets)), np.nan)
+    made[rows, columns] = of_rows
+    is_set = queries is targets and table.query_frames is None
     if is_set:
         made = np.where(np.isnan(made), made.T, made)
         if values != "score":
@@ -33,7 +35,7 @@ def matrix(table: AlignmentTable, values: str) -> NDArray[np.float64]:
         np.fill_diagonal(missing, False)
     if missing.any():
         query, target = (int(k) for k in np.argwhere(missing)[0])
-        names = f"{shown(table.queries.names[query])} with {shown(table.targets.names[target])}"
+        names = f"{shown(queries.names[query])} with {shown(targets.names[target])}"
         raise InputError(
             f"a matrix needs every pair, and {int(missing.sum())} of its cells have none (the first is {names}): leave "
             "out what selects pairs, and join all tables"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as PySequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -15,6 +16,54 @@ from tropalign.sequences.batch import SequenceBatch
 
 #: Frames in the order of `translate`: from the first, second and third nucleotide of each strand.
 FRAMES = (1, 2, 3, -1, -2, -3)
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Nucleotide sequences and the proteins of their frames.
+
+    Attributes
+    ----------
+    source
+        The nucleotides.
+    proteins
+        Every frame that has a codon, those of a sequence one after another.
+    index : int64, shape (n_frames,)
+        The sequence of each frame.
+    frame : int8, shape (n_frames,)
+        Its number: 1, 2, 3, -1, -2 or -3.
+    first : int64, shape (n_sequences + 1,)
+        Frames of sequence k are ``first[k]`` to before ``first[k + 1]``.
+    code
+        NCBI's number of the genetic code.
+    """
+
+    source: SequenceBatch
+    proteins: SequenceBatch
+    index: NDArray[np.int64]
+    frame: NDArray[np.int8]
+    first: NDArray[np.int64]
+    code: int
+
+    @classmethod
+    def of(cls, source: SequenceBatch, code: int = 1) -> Frames:
+        """All frames of these sequences. Raises what `translate` does."""
+        proteins = translate(source, code)
+        is_there = _codons(source.lengths, FRAMES) > 0
+        index, column = np.nonzero(is_there)
+        first = np.concatenate([[0], np.cumsum(is_there.sum(1))]).astype(np.int64)
+        return cls(source, proteins, index.astype(np.int64), np.array(FRAMES, np.int8)[column], first, code)
+
+    @property
+    def residues(self) -> NDArray[np.int64]:
+        """Residues of all frames of each sequence; int64, shape (n_sequences,)."""
+        return np.diff(self.proteins.offsets[self.first])
+
+
+def _codons(lengths: NDArray[np.int64], frames: PySequence[int]) -> NDArray[np.int64]:
+    """Codons of sequences so long in each frame; int64, shape (n_sequences, n_frames)."""
+    found: NDArray[np.int64] = np.maximum(lengths[:, None] - (np.abs(frames) - 1), 0) // 3
+    return found
 
 
 def translate(batch: SequenceBatch, code: int = 1, frames: PySequence[int] = FRAMES) -> SequenceBatch:
@@ -65,8 +114,7 @@ def translate(batch: SequenceBatch, code: int = 1, frames: PySequence[int] = FRA
     if not asked or len(set(asked)) < len(asked) or not set(asked) <= set(FRAMES):
         raise UsageError(f"frames {asked}: give some of 1, 2, 3, -1, -2, -3, each once")
     table = codon_table(code)
-    starts = np.abs(asked) - 1
-    n_codons = np.maximum(batch.lengths[:, None] - starts, 0) // 3  # of each sequence in each frame
+    n_codons = _codons(batch.lengths, asked)
     if (is_short := ~n_codons.any(1)).any():
         record = batch.names[int(is_short.argmax())]
         raise InputError(

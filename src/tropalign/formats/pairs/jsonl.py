@@ -10,7 +10,7 @@ from tropalign.formats.pair_tables import is_plain, names_of, quoted
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
-from tropalign.results import rows
+from tropalign.results import nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.output_columns import OUTPUT_COLUMNS, values_of
 
@@ -28,8 +28,7 @@ def _members(table: AlignmentTable, name: str, prefix: str) -> list[rows.Column]
     """A key and its values."""
     form = OUTPUT_COLUMNS[name].form
     if form in ("query", "target"):
-        batch = table.queries if form == "query" else table.targets
-        return [rows.quoted_names(batch, getattr(table, f"{form}_index"), json_word, prefix)]
+        return [rows.quoted_names(*nucleotides.given(table, form), json_word, prefix)]
     values = values_of(table, name)
     if isinstance(values, tuple):
         if is_plain(values):

@@ -13,7 +13,7 @@ from tropalign.errors import InputError, shown
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.writer import Format
-from tropalign.results import rows
+from tropalign.results import nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 
 Matrix = NDArray[np.float64]
@@ -25,7 +25,8 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """The indices and the values wanted, as .npz."""
     values = table.score if context.matrix_values == "score" else table.identity
     sink = io.BytesIO()
-    np.savez(sink, query=table.query_index, target=table.target_index, value=values)
+    (_, query), (_, target) = (nucleotides.given(table, side) for side in ("query", "target"))
+    np.savez(sink, query=query, target=target, value=values)
     return sink.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 ``NM:i:`` counts the columns that are not identical, as SAM's. ``de:f:`` is the divergence in which a gap counts once,
 however long: 1 - identical / (columns of two residues + gaps), as minimap2 defines it. ``cs:Z:`` is its short form.
+Of translated sequences lengths and places count nucleotides, all else residues; ``qf:i:`` and ``tf:i:`` are the frames.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
-from tropalign.results import gapped, rows
+from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 
 MAPPING_QUALITY_UNKNOWN = "255"
@@ -31,15 +32,9 @@ def _lines(table: AlignmentTable) -> bytes:
     n_events = table.n_columns - table.n_gaps + gapped.gap_openings(table)
     return rows.join(
         [
-            rows.names(table.queries, table.query_index),
-            rows.numbers(table.queries.lengths[table.query_index]),
-            rows.numbers(table.query_start),
-            rows.numbers(table.query_end),
-            rows.strands(table),
-            rows.names(table.targets, table.target_index),
-            rows.numbers(table.targets.lengths[table.target_index]),
-            rows.numbers(table.target_start),
-            rows.numbers(table.target_end),
+            *_place(table, "query"),
+            rows.choices((nucleotides.strand(table) < 0).astype(np.int64), ["+", "-"]),
+            *_place(table, "target"),
             rows.numbers(table.n_identical),
             rows.numbers(table.n_columns),
             rows.constant(MAPPING_QUALITY_UNKNOWN),
@@ -48,9 +43,17 @@ def _lines(table: AlignmentTable) -> bytes:
             rows.numbers(table.n_columns - table.n_identical, "NM:i:"),
             rows.fractions(1 - table.n_identical / np.maximum(n_events, 1), "de:f:"),
             gapped.differences(table, "cs:Z:"),
+            *([] if table.query_frames is None else [rows.numbers(nucleotides.frame(table, "query"), "qf:i:")]),
+            *([] if table.target_frames is None else [rows.numbers(nucleotides.frame(table, "target"), "tf:i:")]),
         ],
         len(table),
     )
+
+
+def _place(table: AlignmentTable, side: str) -> list[rows.Column]:
+    """Name, length, begin and end of a side."""
+    numbers = (nucleotides.lengths(table, side), *nucleotides.span(table, side))
+    return [rows.names(*nucleotides.given(table, side)), *(rows.numbers(values) for values in numbers)]
 
 
 FORMAT = Format(
