@@ -346,8 +346,7 @@ SIGNIFICANCE = frozenset({"bits", "evalue"})
 #: frames of what was translated.
 _DEFAULTS = (
     "query", "target", "query_frame", "target_frame", "strand", "score", "query_start", "query_end", "target_start",
-    "target_end", "identity",
-    "similarity", "gaps", "columns", "cigar",
+    "target_end", "identity", "similarity", "gaps", "columns", "cigar",
 )  # fmt: skip
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
 
