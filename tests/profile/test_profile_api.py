@@ -282,3 +282,19 @@ def test_streams_that_are_read_again_have_to_fit(files, monkeypatch):
 def test_pyhmmer_objects_may_be_given(hmms, proteins):
     assert isinstance(hmms[0], pyhmmer.plan7.HMM)
     require_equal(tropalign.search(hmms[0], proteins), tropalign.search([hmms[0]], proteins))
+
+
+def test_nucleotides_are_told_once_and_searched_all_the_same(hmms, tmp_path):
+    """hmmsearch searches them without a word; the hits stay."""
+    words = "the sequences look like nucleotides, .* translate them before"
+    genes = [(f"gene{k}", "ACGTTGCAACGNTTAGGCAT" * 5) for k in range(3)]
+    (path := tmp_path / "genes.fa").write_text("".join(f">{name}\n{text}\n" for name, text in genes))
+    for search in (tropalign.search, tropalign.scan):
+        for given in (genes, path):
+            sides = (hmms, given) if search is tropalign.search else (given, hmms)
+            with pytest.warns(TropalignWarning, match=words) as told:
+                search(*sides)
+            assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TropalignWarning)
+        tropalign.search(hmms, [("peptide", "GAGAGAGATC"), ("protein", "MKVLAWHEAGRRPLNDEEFYSTQMCIKV" * 3)])

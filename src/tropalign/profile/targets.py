@@ -14,6 +14,7 @@ from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.profile.residues import EASEL_CODES, LETTERS, UNKNOWN
 from tropalign.sequences import texts
+from tropalign.sequences.alphabet import NUCLEOTIDE, judge_alphabet
 from tropalign.sequences.blocks import SequenceBlock
 
 #: Longer sequences are refused, as HMMER refuses them.
@@ -26,6 +27,8 @@ _GAP = UNKNOWN - 1
 MOST_CODE_BITS = 31
 _CODES = EASEL_CODES.copy()
 _CODES[ord("-")] = _GAP
+#: How many letters say whether sequences are proteins, and how many do so at the least.
+JUDGED, LEAST_JUDGED = 1 << 16, 40
 #: Bytes that a sequence takes beside its letters: name and description, offsets, the length order.
 RECORD_BYTES = 200
 
@@ -128,7 +131,7 @@ class Collected:
 
 
 class Encoder:
-    """Blocks of letters as Proteins, numbered one after another; tells of letters that no protein has, once.
+    """Blocks of letters as Proteins, numbered one after another; tells once of letters that no protein has.
 
     Raises
     ------
@@ -138,7 +141,7 @@ class Encoder:
     Warns
     -----
     TropalignWarning
-        The first letter that no protein has.
+        The first letter that no protein has; sequences that look like nucleotides.
     """
 
     def __init__(self) -> None:
@@ -152,6 +155,8 @@ class Encoder:
             self._codes = np.empty(2 * len(block.letters), np.uint8)
         codes = self._codes[: len(block.letters)]
         bits = _native.recode(block.letters, _CODES, codes)
+        if not self.n:
+            _tell_of_nucleotides(block)
         lengths = np.diff(block.offsets)
         if len(lengths) and int(lengths.max()) > LONGEST:
             k = int(lengths.argmax())
@@ -183,6 +188,18 @@ class Encoder:
             where = f"{shown(block.file)}, record {shown(_holder(block, at))!r}"
             what = f"{chr(block.letters[at])!r} is no letter of a protein; such letters are read as {WILDCARD}"
             warnings.warn(f"{where}: {what}", TropalignWarning, stacklevel=2)
+
+
+def _tell_of_nucleotides(block: SequenceBlock) -> None:
+    """Warns where the letters of the first sequences are those of DNA or RNA."""
+    begin = block.letters[:JUDGED]
+    if len(begin) >= LEAST_JUDGED and judge_alphabet(begin) == NUCLEOTIDE:
+        warnings.warn(
+            f"{shown(block.file)}: the sequences look like nucleotides, and are read as proteins: translate them "
+            "before (from Python, tropalign.translate)",
+            TropalignWarning,
+            stacklevel=2,
+        )
 
 
 def _holder(block: SequenceBlock, position: int) -> str:
