@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.results import gapped
+
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
@@ -24,9 +26,6 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
 )
 #: Of which sequence coverage is a share.
 COVERAGES = ("longer", "shorter", "member", "representative")
-#: The lowest bits of an entry of cigar_ops: its operation.
-OPERATION_BITS = 4
-FIRST_PAIR = 7  # = and X, against I and D
 
 Reals = NDArray[np.float64]
 
@@ -55,13 +54,14 @@ def identities(table: AlignmentTable, definition: str) -> Reals:
     query, target = lengths(table)
     if definition == "shorter":
         return identical / np.minimum(query, target)
-    internal, n_gaps = _between_pairs(table)
+    # From the first pair of residues to the last one.
+    internal: NDArray[np.int64] = table.n_columns - gapped.terminal_gaps(table)
     if definition == "internal":
         return identical / np.maximum(internal, 1)
     mismatches = table.n_columns - table.n_gaps - table.n_identical
     longer = np.maximum(query, target)
     # One division, so that 2 of 10 is 0.2 and no less: 1 - 8/10 is not.
-    found = (longer - mismatches - n_gaps - _overhangs(table)) / longer
+    found = (longer - mismatches - gapped.gap_openings(table) - _overhangs(table)) / longer
     return np.where(internal > 0, found, 0.0)
 
 
@@ -92,20 +92,6 @@ def covered_length(member: NDArray[np.int64], representative: NDArray[np.int64],
 def lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Residues of the queries and targets of all rows."""
     return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
-
-
-def _between_pairs(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Columns from the first pair of residues to the last one, and gaps in the whole alignment, per row."""
-    operations, offsets = table.cigar_ops, table.cigar_offsets
-    is_pair = (operations & ((1 << OPERATION_BITS) - 1)) >= FIRST_PAIR
-    ends = np.concatenate([[0], np.cumsum((operations >> OPERATION_BITS).astype(np.int64))])
-    n_gaps_before = np.concatenate([[0], np.cumsum(~is_pair)])
-    pairs = np.concatenate([np.flatnonzero(is_pair), [-1]])  # the last one stands for none
-    first = pairs[np.searchsorted(pairs[:-1], offsets[:-1])]
-    last = pairs[np.searchsorted(pairs[:-1], offsets[1:]) - 1]
-    has_pair = (first >= offsets[:-1]) & (first < offsets[1:])
-    internal = np.where(has_pair, ends[last + 1] - ends[first], 0)
-    return internal, n_gaps_before[offsets[1:]] - n_gaps_before[offsets[:-1]]
 
 
 def _overhangs(table: AlignmentTable) -> NDArray[np.int64]:
