@@ -158,13 +158,16 @@ def _with_alignments(
         "score": np.zeros(n, np.int32),
         "cigars": [None] * n,
     }
-    if len(members):
-        table, columns["identity"][members] = comparison.alignments(members, representatives[labels[members]])
-        columns["score"] = np.zeros(n, table.score.dtype)
-        columns["score"][members] = table.score
+    begin = 0
+    for table, identity in comparison.alignments(members, representatives[labels[members]]):
+        some = members[begin : begin + len(table)]
+        begin += len(table)
+        columns["identity"][some] = identity
+        columns["score"] = columns["score"].astype(table.score.dtype, copy=False)
+        columns["score"][some] = table.score
         if table.strand is not None:
-            columns["strand"][members] = table.strand
-        for k, cigar in zip(members.tolist(), table.cigars(), strict=True):
+            columns["strand"][some] = table.strand
+        for k, cigar in zip(some.tolist(), table.cigars(), strict=True):
             columns["cigars"][k] = cigar
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)

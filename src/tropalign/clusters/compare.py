@@ -12,13 +12,15 @@ from tropalign.clusters.options import ClusterOptions
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
-from tropalign.results.alignments import AlignmentTable, concatenate
+from tropalign.results.alignments import AlignmentTable
 from tropalign.sequences import SequenceBatch
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
 #: In place of an identity: less than any min-identity, 0 too.
 NOT_COVERED = -1.0
+#: What a sequence takes beside its letters, the share of the memory for sequences, and the least pairs of a job.
+SEQUENCE_BYTES, COPIED_SHARE, LEAST_PAIRS = 256, 0.3, 256
 
 
 class Comparison:
@@ -41,20 +43,26 @@ class Comparison:
     ) -> None:
         self.batch, self.options = batch, options
         self._scheduler, self._memory_bytes = Scheduler(devices), memory_bytes
+        # Of each pair two sequences may be copied, and their other strand.
+        copied = 3 * (float(batch.lengths.mean()) + SEQUENCE_BYTES)
+        self._most_pairs = max(LEAST_PAIRS, int(COPIED_SHARE * memory_bytes / copied))
 
     def similarities(self, members: Index, representatives: Index) -> Reals:
         """Identity of each pair, -1 where too little is covered; float64, shape (n,)."""
         found = [self._similarity(table) for table in self._tables(members, representatives)]
         return np.concatenate(found) if found else np.zeros(0)
 
-    def alignments(self, members: Index, representatives: Index) -> tuple[AlignmentTable, Reals]:
-        """Alignment and identity of each of one or more pairs, in their order; the members are the queries."""
-        table = concatenate(list(self._tables(members, representatives)))
-        return table, identities(table, self.options.identity)
+    def alignments(self, members: Index, representatives: Index) -> Iterator[tuple[AlignmentTable, Reals]]:
+        """Alignments and identities of pairs, in their order, a part at a time; the members are the queries."""
+        for table in self._tables(members, representatives):
+            yield table, identities(table, self.options.identity)
 
     def _tables(self, members: Index, representatives: Index) -> Iterator[AlignmentTable]:
-        if not len(members):
-            return
+        for begin in range(0, len(members), self._most_pairs):
+            part = slice(begin, begin + self._most_pairs)
+            yield from self._tables_of(members[part], representatives[part])
+
+    def _tables_of(self, members: Index, representatives: Index) -> Iterator[AlignmentTable]:
         queries, query = np.unique(members, return_inverse=True)
         targets, target = np.unique(representatives, return_inverse=True)
         pairs = np.stack([query, target], 1).astype(np.int64)
