@@ -104,7 +104,11 @@ def test_shards_hold_what_they_were_asked_for(folder, capsys):
 def test_a_run_goes_on_where_it_was_interrupted(folder, monkeypatch, capsys):
     monkeypatch.setattr(search_task, "MOST_MODELS", 1)
     monkeypatch.setenv("TROPALIGN_LEAST_KEPT_CELLS", "1")
-    words = ["search", "all.hmm", PROTEINS, "--tblout", "a.tbl", "-o", "a.txt"]
+    words = ["search", "all.hmm", PROTEINS, "--tblout", "a.tbl", "--html", "a.html", "-o", "a.txt"]
+    run(*words)
+    report = Path("a.html").read_bytes()
+    for name in ("a.txt", "a.tbl", "a.html"):
+        Path(name).unlink()
     compute, done = search_task.SearchTask.on_cpu, []
 
     def on_cpu(self, tile, *others):
@@ -123,8 +127,8 @@ def test_a_run_goes_on_where_it_was_interrupted(folder, monkeypatch, capsys):
     done.clear()
     run(*words)
     assert len(done) == 1
-    assert sorted(os.listdir()) == ["a.tbl", "a.txt", "all.hmm"]
-    assert plain("a.txt") == plain(DATA / "search.txt")
+    assert sorted(os.listdir()) == ["a.html", "a.tbl", "a.txt", "all.hmm"]
+    assert Path("a.html").read_bytes() == report and plain("a.txt") == plain(DATA / "search.txt")
     assert plain("a.tbl") == plain(DATA / "search.tbl")
 
 
