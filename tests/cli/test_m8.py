@@ -96,3 +96,23 @@ def test_identities_as_vsearch_counts_them():
         for theirs, side in zip(("qcov", "tcov"), sides, strict=True):
             assert 100 * covers[f"{side}_coverage"][k] == pytest.approx(float(row[theirs]), abs=0.0501)
     assert same >= 36
+
+
+def test_no_line_without_an_aligned_column_whatever_is_computed(tmp_path):
+    (tmp_path / "in.fa").write_text(">a\nWWWW\n>b\nAAAA\n>c\nWWW\n")
+    pairs = []
+    for columns in ("query,target,score", "query,target,score,cigar"):
+        words = [
+            "pairs",
+            str(tmp_path / "in.fa"),
+            "-f",
+            "m8",
+            "--columns",
+            columns,
+            "-o",
+            str(tmp_path / "out.m8"),
+            "-q",
+        ]
+        assert main(words) == 0
+        pairs.append([line.split("\t")[:3] for line in (tmp_path / "out.m8").read_text().splitlines()])
+    assert pairs == [[["a", "c", "33"]]] * 2

@@ -240,3 +240,11 @@ def test_a_batch_systems_end_leaves_no_half_files(files):
     assert process.wait(timeout=30) == 143
     process.stdin.close()
     assert sorted(path.name for path in files.iterdir()) == ["reads.fa", "ref.nwk", "ref.phy"]
+
+
+def test_proteins_are_no_reads_of_a_nucleotide_reference(files, capsys):
+    (files / "proteins.fa").write_text(">p\nMKVLAWEQFILPEQKVLAWEQFMKVLAWEQFILPEQKVLAWEQF\n")
+    assert place(files, "-o", files / "out.fasta", reads="proteins.fa") == 3
+    said = capsys.readouterr().err
+    assert "of the reads' letters are no nucleotide letters, which the reference holds" in said
+    assert not (files / "out.fasta").exists()

@@ -25,6 +25,8 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Positions from 1; on the minus strand the target's descend, and the query stays as it is."""
     if table.n_columns is not None and not table.n_columns.all():
         table = table.take(table.n_columns > 0)
+    elif table.n_columns is None and table.significance is not None:  # a local score of 0 is that of no column
+        table = table.take(table.score > 0)
     names = COLUMNS if context.columns is None else context.columns
     columns = [
         rows.constant(ABSENT[name]) if name in ABSENT and table.significance is None else text_column(table, name)
