@@ -45,8 +45,8 @@ TILE_READS = 4096
 BASE_BYTES, READ_BYTES = 64, 2_000
 #: The share of the memory that a tile's reads take; the rest is for the way back (a byte per cell, a read per thread).
 READS_SHARE = 0.5
-#: Reads with a larger share of letters that the reference's alphabet does not have are of another kind; fewer letters than
-#: these are not judged. Of proteins some 35 % are no letters of nucleotides.
+#: Reads with a larger share of letters that the reference's alphabet lacks are of another kind; fewer letters than these
+#: are not judged. Of proteins some 35 % are no letters of nucleotides.
 MOST_UNKNOWN, LEAST_JUDGED = 0.2, 40
 
 
@@ -186,8 +186,8 @@ class PlaceTask:
         self._is_warned = True
         if len(unknown) >= LEAST_JUDGED and unknown.mean() > MOST_UNKNOWN:
             raise InputError(
-                f"{unknown.mean():.0%} of the reads' letters are no {states.alphabet.name} letters, which the reference "
-                "holds: give reads of the same kind, or the other alignment with --reference"
+                f"{unknown.mean():.0%} of the reads' letters are no {states.alphabet.name} letters, which the "
+                "reference holds: give reads of the same kind, or the other alignment with --reference"
             )
         at = int(np.flatnonzero(unknown)[0])
         k = int(np.searchsorted(block.offsets, at, "right")) - 1
