@@ -267,7 +267,7 @@ def test_what_is_refused(options, error, sentence):
 
 
 def test_a_size_of_nothing_is_refused():
-    with pytest.raises(InputError, match="the size is 0"):
+    with pytest.raises(InputError, match="its count is 0: write ;size="):
         ta.cluster({"a;size=0": "ACGTACGTAC", "b": "ACGTACGTAA"})
 
 

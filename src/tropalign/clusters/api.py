@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.abundance import abundances, processing_order
 from tropalign.clusters.bounds import Reach
 from tropalign.clusters.compare import Comparison
 from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
 from tropalign.clusters.options import MIN_IDENTITY, ClusterOptions
+from tropalign.clusters.processing_order import processing_order
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.execution.task import checked_progress
@@ -25,6 +25,7 @@ from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.results.clusters import Clusters
 from tropalign.scoring import Gap
 from tropalign.sequences import Alphabet, SequenceBatch
+from tropalign.sequences.counts import counts_of
 
 
 def cluster(
@@ -120,7 +121,7 @@ def cluster_batch(
     """The same with options that are checked."""
     options.pairs.matrix.check(batch)
     options.pairs.check_range(int(batch.lengths.max()))
-    sizes = abundances(batch.names)
+    sizes = counts_of(batch.names)
     order = processing_order(batch, sizes, options.order)
     opened = open_devices(list(devices), n_threads, int(batch.lengths.sum()) ** 2 // 8, memory_bytes)
     comparison = Comparison(batch, options, opened, memory_bytes // 2)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tropalign.clusters.abundance import abundances, processing_order
 from tropalign.clusters.linkage import check_memory
 from tropalign.clusters.options import ClusterOptions
+from tropalign.clusters.processing_order import processing_order
 from tropalign.execution.forecast import forecast
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.counts import counts_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def most_work(
     """
     options.pairs.matrix.check(batch)
     options.pairs.check_range(int(batch.lengths.max()))
-    processing_order(batch, abundances(batch.names), options.order)
+    processing_order(batch, counts_of(batch.names), options.order)
     if len(batch) == 1:
         return 0, 0, 0.0
     check_memory(len(batch), options.method, memory_bytes // 2)

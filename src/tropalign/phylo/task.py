@@ -45,8 +45,8 @@ TILE_READS = 4096
 BASE_BYTES, READ_BYTES = 64, 2_000
 #: The share of the memory that a tile's reads take; the rest is for the way back (a byte per cell, a read per thread).
 READS_SHARE = 0.5
-#: Reads with a larger share of letters that the reference's alphabet lacks are of another kind; fewer letters than these
-#: are not judged. Of proteins some 35 % are no letters of nucleotides.
+#: Reads with more letters that the reference's alphabet lacks, as a share of all, are of another kind (of proteins some
+#: 35 % are no letters of nucleotides); fewer letters than these are not judged.
 MOST_UNKNOWN, LEAST_JUDGED = 0.2, 40
 
 

@@ -37,3 +37,8 @@ def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
                 )
             counts[k] = int(digits)
     return counts
+
+
+def has_count(name: str) -> bool:
+    """Whether the name says a number."""
+    return "size=" in name and _SIZE.search(name) is not None
