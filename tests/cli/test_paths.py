@@ -154,7 +154,7 @@ def test_paths_in_several_parts(tmp_path, monkeypatch, capsys):
         ("a b 1\n", ["--memory", "1M"], 4, "are allowed: allow more with --memory"),
         ("a b 1\n", ["-t", "-1"], 2, "-1 is below 0"),
         ("a;b\tc,d\t1\n", ["--paths"], 3, "record 'c,d': the name holds a comma, which stands between the vertices"),
-        ("a b 1\n", ["--from", "@"], 3, ""),
+        ("a b 1\n", ["--from", "@"], 2, "the name of a file is empty"),
         ("", [], 3, "holds no edge"),
     ],
 )
