@@ -167,10 +167,11 @@ nb::tuple gapped_text_python(nb::dict arrays, bool wants_middle) {
                           bytes_as_numpy(std::move(text.target)), to_numpy(std::move(text.offsets)));
 }
 
-nb::bytes srspair_records_python(nb::dict arrays, std::string scoring) {
+nb::bytes srspair_records_python(nb::dict arrays, std::string scoring, std::string minus_scoring) {
     AlignedRows rows = rows_from(arrays);
     SrspairHeader header{};
     header.scoring = scoring;
+    header.minus_scoring = minus_scoring;
     auto int32s = [&](const char *name) { return column_of<int32_t>(arrays[name], rows.n_rows, name).data(); };
     header.score = column_of<int64_t>(arrays["score"], rows.n_rows, "score").data();
     header.identical = int32s("n_identical"), header.similar = int32s("n_similar"), header.gaps = int32s("n_gaps");
@@ -209,7 +210,7 @@ void bind_formats(nb::module_ &m) {
           "One column as (bytes, offsets); see tropalign.formats.rows.");
     m.def("gapped_text", &tropalign::gapped_text_python, "arrays"_a, "wants_middle"_a = true,
           "The three lines of each alignment and their offsets; see tropalign.results.gapped.");
-    m.def("srspair_records", &tropalign::srspair_records_python, "arrays"_a, "scoring"_a,
+    m.def("srspair_records", &tropalign::srspair_records_python, "arrays"_a, "scoring"_a, "minus_scoring"_a,
           "Alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
     m.def("differences", &tropalign::differences_python, "arrays"_a, tropalign::array("letters"),
           "The cs tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");

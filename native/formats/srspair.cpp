@@ -83,8 +83,7 @@ void append_record(std::string &out, const GappedText &text, int64_t k, const Sr
     if (begin == end) return;
     const auto query = query_of(header, row), target = target_of(header, row);
     out.append(kRule).append("#\n# Aligned_sequences: 2\n# 1: ").append(query).append("\n# 2: ").append(target);
-    out.append("\n").append(header.scoring);
-    if (header.strand) out.append(header.strand[row] < 0 ? "# Strand: -\n" : "# Strand: +\n");
+    out.append("\n").append(header.strand && header.strand[row] < 0 ? header.minus_scoring : header.scoring);
     out.append("#\n# Length: ").append(std::to_string(end - begin)).append("\n");
     append_share(out, "Identity", 8, header.identical[row], end - begin);
     append_share(out, "Similarity", 6, header.similar[row], end - begin);
@@ -110,7 +109,8 @@ size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header) {
     for (int64_t row = 0; row < rows.n_rows; ++row) {
         const auto columns = static_cast<size_t>(columns_of(rows, row));
         const size_t names = query_of(header, row).size() + target_of(header, row).size();
-        total += kHeader + header.scoring.size() + names + 3 * columns + (columns / kBlock + 1) * 3 * kLine;
+        total += kHeader + std::max(header.scoring.size(), header.minus_scoring.size()) + names + 3 * columns +
+                 (columns / kBlock + 1) * 3 * kLine;
     }
     return total;
 }

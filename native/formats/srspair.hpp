@@ -11,8 +11,9 @@ constexpr uint64_t kScoreParts = 10'000;
 
 /// What EMBOSS's srspair format says of each alignment beside its letters.
 struct SrspairHeader {
-    std::string scoring;   // the lines of matrix and gap costs
-    const int64_t *score;  // in parts of a unit, kScoreParts each
+    std::string scoring;        // the lines of matrix and gap costs
+    std::string minus_scoring;  // the same where the query's minus strand is aligned
+    const int64_t *score;       // in parts of a unit, kScoreParts each
     const int32_t *identical, *similar, *gaps, *query_start, *target_start;
     const int8_t *strand;  // null: all on the forward strand
     const char *query_names, *target_names;

@@ -30,20 +30,31 @@ def test_biopython_reads_it(write, any_table):
         }
 
 
-def test_biopythons_newer_parser_reads_it(write, proteins):
-    """Of one strand: the line that tells the strand is none that it knows."""
-    mapped = [row for row in proteins if row.n_columns]
-    read = list(Align.parse(io.StringIO(write("srspair", proteins).decode()), "emboss"))
+def read_again(text, table):
+    """What Biopython's newer parser finds, beside the rows; for each whether the minus strand is shown."""
+    mapped = [row for row in table if row.n_columns]
+    read = list(Align.parse(io.StringIO(text.decode()), "emboss"))
     assert [(a.annotations["Score"], a.annotations["Identity"]) for a in read] == [
         (row.score, row.n_identical) for row in mapped
     ]
+    is_minus = [a.annotations["Matrix"].endswith("; minus strand of 1") for a in read]
+    assert is_minus == [row.strand < 0 for row in mapped]
+    return is_minus
+
+
+def test_biopythons_newer_parser_reads_it(write, proteins):
+    assert not any(read_again(write("srspair", proteins), proteins))
+
+
+def test_biopythons_newer_parser_reads_both_strands(write, strands):
+    assert any(read_again(write("srspair", strands), strands))
 
 
 def test_frame(write, strands):
     text = write("srspair", strands).decode()
     assert text.startswith("#" * 40 + "\n# Program: tropalign\n# Version: 1.2.3\n# command: tropalign pairs a.fa\n")
     assert text.endswith("\n\n\n#---------------------------------------\n#---------------------------------------\n")
-    assert "# Gap_penalty: 10.0\n# Extend_penalty: 2.0\n" in text and "# Strand: -\n" in text
+    assert "# Gap_penalty: 10.0\n# Extend_penalty: 2.0\n" in text and "; minus strand of 1\n# Gap_penalty" in text
 
 
 def test_positions_of_blocks(write):

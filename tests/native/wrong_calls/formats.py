@@ -105,7 +105,7 @@ def alignments():
         return _native.gapped_text({**arrays, **changes})
 
     def srspair(**changes):
-        return _native.srspair_records({**arrays, **changes}, "# Gap_penalty: 1\n")
+        return _native.srspair_records({**arrays, **changes}, "# Gap_penalty: 1\n", "")
 
     yield "valid gapped", gapped, {}, None, ""
     yield "valid srspair", srspair, {}, None, ""

@@ -1,8 +1,9 @@
 """EMBOSS's ``srspair`` text, as needle and water write it.
 
 Where it differs: the program's header holds tropalign's version, command and parameters; letters that the alphabet
-takes for the same (U and T) are identical; free end gaps are not shown, nor counted. With both strands a ``Strand``
-line says which one of the query is shown, and its positions count on that strand.
+takes for the same (U and T) are identical; free end gaps are not shown, nor counted. Where the query's minus strand is
+shown, the line of the matrix says so, since readers refuse lines that they do not know; its positions count on that
+strand.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ def header_text(header: Header, context: PairsContext) -> bytes:
     return "\n".join(lines).encode()
 
 
-def _scoring(context: PairsContext) -> str:
+def _scoring(context: PairsContext, strand: str = "") -> str:
     """Lines of matrix and gap costs; as in EMBOSS, the penalty is that of a gap's first residue."""
-    lines = "" if context.substitution is None else f"# Matrix: {context.substitution.name}\n"
+    name = "unknown" if context.substitution is None else context.substitution.name
+    lines = f"# Matrix: {name}{strand}\n" if strand or context.substitution is not None else ""
     if context.gap is not None:
         lines += f"# Gap_penalty: {round(float(context.gap.open + context.gap.extend), 4)}\n"
         lines += f"# Extend_penalty: {float(context.gap.extend)}\n"
@@ -61,7 +63,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
         "query_index": table.query_index,
         "target_index": table.target_index,
     }
-    text: bytes = _native.srspair_records(columns, _scoring(context))
+    text: bytes = _native.srspair_records(columns, _scoring(context), _scoring(context, "; minus strand of 1"))
     return text
 
 
