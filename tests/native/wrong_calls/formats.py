@@ -34,6 +34,18 @@ def rows_of_text():
         (("real", np.zeros(2), 10, ""), ValueError, "decimals"),
         (("real", np.zeros(2), -1, ""), ValueError, "decimals"),
         (("real", np.zeros(2), "x", ""), TypeError, "decimals"),
+        *(
+            case
+            for kind in ("shortest", "evalue", "bits")
+            for case in (
+                ((kind, np.zeros(2), ""), None, ""),
+                ((kind, np.array([np.nan, np.inf]), ""), None, ""),
+                ((kind, np.zeros(1), ""), ValueError, "fewer items"),
+                ((kind, np.zeros(2, np.float32), ""), TypeError, "another type"),
+                ((kind, np.zeros(4)[::2], ""), TypeError, "not contiguous"),
+                ((kind, ""), ValueError, "lacks a part"),
+            )
+        ),
         (("text", text, far, None, ""), ValueError, "beyond"),
         (("text", text, np.array([-1, 2, 6], I64), None, ""), ValueError, "beyond"),
         (("text", text, np.array([2, 0, 6], I64), None, ""), ValueError, "descend"),
