@@ -3,7 +3,8 @@
 Whatever comes from files stands in JSON or in arrays, where nothing is markup, and a content security policy lets no
 script run but the page's own. The folder ``report`` has the frame that reports share: header, help, colours in light
 and dark, and the parts that more than one report shows (tables, alignments, histograms); a report adds a folder with
-``body.html``, ``help.html``, ``page.css`` and scripts.
+``body.html``, ``help.html``, ``page.css`` and scripts. ``@table@`` and ``@histogram@`` in ``body.html`` stand for the
+HTML of these parts, which ``wiring.js`` fills.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,9 @@ from tropalign.formats.header import Header
 
 FRAME = Path(__file__).parent / "report"
 #: What reports share, in the order in which a browser reads it.
-SCRIPTS = ("frame.js", "table.js", "histogram.js", "alignment.js")
+SCRIPTS = ("frame.js", "table.js", "histogram.js", "wiring.js", "alignment.js")
+#: Parts that a report's ``body.html`` may name.
+PARTS = ("table", "histogram")
 
 
 def json_text(value: Any) -> bytes:
@@ -42,8 +45,14 @@ def policy(style: bytes, script: bytes) -> bytes:
 
 def write_filled(out: IO[bytes], frame: bytes, filled: Mapping[bytes, bytes]) -> None:
     """Writes the frame, each ``@word@`` of which stands for a text."""
+    for text in _filled(frame, filled):
+        out.write(text)
+
+
+def _filled(frame: bytes, filled: Mapping[bytes, bytes]) -> Iterator[bytes]:
+    """The pieces of the frame, with the texts in place of their words."""
     for k, text in enumerate(re.split(rb"@(\w+)@", frame)):
-        out.write(filled[text] if k % 2 else text)
+        yield filled[text] if k % 2 else text
 
 
 @dataclass(frozen=True)
@@ -53,9 +62,9 @@ class Report:
     Attributes
     ----------
     folder
-        ``body.html`` (what stands below the header), ``help.html``, ``page.css`` and the scripts.
+        ``body.html`` (the cards below the summary), ``help.html``, ``page.css`` and the scripts.
     scripts
-        Those of the folder in their order; the last one calls ``openReport(title, make)`` of ``report/frame.js``.
+        Those of the folder in their order; the last one calls ``openReport(make)`` of ``report/frame.js``.
     title
         The page's heading.
     data
@@ -79,7 +88,9 @@ def _frame(folder: Path, scripts: tuple[str, ...]) -> tuple[bytes, dict[bytes, b
     script = b'"use strict";\n' + b"".join(path.read_bytes() for path in paths)
     style = (FRAME / "frame.css").read_bytes() + (folder / "page.css").read_bytes()
     filled = {b"policy": policy(style, script), b"style": style, b"script": script}
-    filled |= {name.encode(): (folder / f"{name}.html").read_bytes() for name in ("body", "help")}
+    parts = {name.encode(): (FRAME / f"{name}.html").read_bytes() for name in PARTS}
+    filled[b"body"] = b"".join(_filled((folder / "body.html").read_bytes(), parts))
+    filled[b"help"] = (folder / "help.html").read_bytes()
     return (FRAME / "frame.html").read_bytes(), filled
 
 

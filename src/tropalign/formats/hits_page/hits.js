@@ -13,7 +13,10 @@ class HitsReport {
     this.measure();
     this.tell();
     this.addViews();
-    this.table = new Table(element("table"), this.columns(), this.nRows, "Hits", {
+    this.table = addTable(this.columns(), this.nRows, {
+      title: "Hits",
+      find: "Find a model or sequence by name",
+      file: "hits.tsv",
       onChoose: (row) => this.choose(row, "table"),
       onRows: (rows) => this.showRows(rows),
     });
@@ -134,9 +137,6 @@ class HitsReport {
     for (const own of lines.values()) own.sort((a, b) => arrays.domain_bits[a] - arrays.domain_bits[b]);
     this.architecture.show([...lines]);
     this.showCoverage();
-    element("rows-shown").textContent = rows.length === this.nRows ?
-      counted(rows.length, "row") :
-      `${rows.length.toLocaleString("en")} of ${counted(this.nRows, "row")}`;
   }
   showCoverage() {
     const {data, arrays} = this, model = Number(element("coverage-of").value), own = [];
@@ -147,13 +147,6 @@ class HitsReport {
       shown(data.models.names[model]), coverageOf(data.models.lengths[model], own, arrays, this.lineBegins));
   }
   listen() {
-    const on = (id, event, act) => element(id).addEventListener(event, act);
-    on("find", "input", (event) => this.table.find(event.target.value));
-    on("clear", "click", () => {
-      element("find").value = "";
-      this.table.clear();
-    });
-    on("save", "click", () => saveFile("hits.tsv", this.table.tsv()));
     this.report.drawnBy(() => this.drawDomains(), element("hit"));
   }
 
@@ -207,13 +200,6 @@ class HitsReport {
     });
     host.replaceChildren(...pieces.length ? pieces : [made("p", "note", "No domain of this hit is reported.")]);
   }
-}
-
-/** Where each of some pieces begins, from their sizes. */
-function begins(sizes) {
-  const found = new Float64Array(sizes.length);
-  for (let k = 1; k < sizes.length; k++) found[k] = found[k - 1] + sizes[k - 1];
-  return found;
 }
 
 let page = null;

@@ -11,12 +11,16 @@ class PairsReport {
     this.pathBegins = begins(arrays.path_sizes);
     this.measure();
     this.tell();
-    this.table = new Table(element("table"), this.columns(), this.nRows, "Pairs", {
+    this.table = addTable(this.columns(), this.nRows, {
+      title: "Pairs",
+      find: "Find a query or target by name",
+      file: "pairs.tsv",
       onChoose: (row) => this.choose(row, "table"),
-      onRows: (rows) => this.tellRows(rows),
     });
     this.addMap();
-    this.addHistogram();
+    const axis =
+      (values, name) => ["identity", "shared", "similarity"].includes(name) ? shareAxis() : wholeAxis(values);
+    this.histogram = addHistogram(report, this.table, this.numbers, "identity", axis);
     this.listen();
     if (this.nRows) this.table.sort("score"), this.choose(this.table.rows[0]);
   }
@@ -88,11 +92,6 @@ class PairsReport {
     leftOut.textContent = `The ${nRows.toLocaleString("en")} pairs with the best scores, of ${
       data.n_pairs.toLocaleString("en")}: a page holds no more. The other formats hold all.`;
   }
-  tellRows(rows) {
-    element("rows-shown").textContent = rows.length === this.nRows ?
-      counted(rows.length, "row") :
-      `${asNumber(rows.length)} of ${counted(this.nRows, "row")}`;
-  }
 
   addMap() {
     const {arrays, numbers} = this;
@@ -127,36 +126,8 @@ class PairsReport {
     element("map-whole").addEventListener("click", () => this.map.whole());
     this.report.drawnBy(() => this.map.setTheme(this.report.isDark), element("map-inside"));
   }
-  addHistogram() {
-    const of = element("histogram-of");
-    for (const name of Object.keys(this.numbers)) of.add(new Option(name, name));
-    of.value = "identity";
-    this.histogram = new Histogram(element("histogram"), (from, to) => {
-      const isLast = to === this.histogram.to,
-            text = from === null ? "" : `${+ from.toPrecision(6)}..${+ to.toPrecision(6)}`;
-      this.table.filter(of.value, text && isLast ? `${+ from.toPrecision(6)}..` : text);
-    });
-    const show = () => {
-      const values = this.numbers[of.value], isShare = ["identity", "shared", "similarity"].includes(of.value);
-      const [least, most] = isShare ? [0, 1] : extremes(values);
-      this.histogram.show(
-        values, least, most, isShare ? (value) => value.toFixed(2) : (value) => asNumber(Math.round(value)));
-    };
-    of.addEventListener("change", show);
-    show();
-    this.report.drawnBy(() => this.histogram.draw(), element("histogram").parentElement);
-  }
 
   listen() {
-    const on = (id, event, act) => element(id).addEventListener(event, act);
-    on("find", "input", (event) => this.table.find(event.target.value));
-    on("clear", "click", () => {
-      element("find").value = "";
-      this.table.clear();
-      this.histogram.range = null;
-      this.histogram.draw();
-    });
-    on("save", "click", () => saveFile("pairs.tsv", this.table.tsv()));
     on("show-alignment", "click", () => this.show("alignment"));
     on("show-dots", "click", () => this.show("dots-view"));
     on("dots-word", "change", () => this.drawDots());
@@ -241,29 +212,6 @@ class PairsReport {
     element("dots").setAttribute(
       "aria-label", `Dot plot of ${a} and ${b}: ${counted(nDots, "equal word")} of ${counted(length, "letter")}`);
   }
-}
-
-/** Where each of some pieces begins, from their sizes. */
-function begins(sizes) {
-  const found = new Float64Array(sizes.length);
-  for (let k = 1; k < sizes.length; k++) found[k] = found[k - 1] + sizes[k - 1];
-  return found;
-}
-
-function extremes(values) {
-  let least = Infinity, most = -Infinity;
-  for (const value of values) least = Math.min(least, value), most = Math.max(most, value);
-  return values.length ? [least, most] : [0, 1];
-}
-
-/** Runs [kind, length] of a path: numbers length << 2 | kind in bytes of 7 bits, the lowest first. */
-function runsAt(bytes, begin, end) {
-  const runs = [];
-  for (let at = begin, value = 0, factor = 1; at < end; at++) {
-    value += (bytes[at] & 127) * factor, factor *= 128;
-    if (bytes[at] < 128) runs.push([value % 4, Math.floor(value / 4)]), value = 0, factor = 1;
-  }
-  return runs;
 }
 
 function otherStrand(text, complements) {

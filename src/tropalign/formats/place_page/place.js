@@ -10,9 +10,11 @@ class PlaceReport {
     this.layout = new TreeLayout(arrays.node_parent, arrays.node_length);
     this.nameNodes();
     this.tell();
-    this.table = new Table(element("table"), this.columns(), this.nRows, "Reads", {
+    this.table = addTable(this.columns(), this.nRows, {
+      title: "Reads",
+      find: "Find a read by name",
+      file: "reads.tsv",
       onChoose: (row) => this.choose(row, "table"),
-      onRows: (rows) => this.tellRows(rows),
     });
     this.addTree();
     this.addHistogram();
@@ -72,11 +74,6 @@ class PlaceReport {
     element("left-out").textContent = `The table has the first ${n(nRows)} reads of ${
       n(data.n_reads)}: a page holds no more. The tree has all of them, and so have the other outputs.`;
   }
-  tellRows(rows) {
-    element("rows-shown").textContent = rows.length === this.nRows ?
-      counted(rows.length, "row") :
-      `${asNumber(rows.length)} of ${counted(this.nRows, "row")}`;
-  }
 
   perNode(name) {
     const values = this.arrays[`branch_${name}`];
@@ -98,7 +95,6 @@ class PlaceReport {
     const by = element("tree-of"), colour = () => this.tree.colour(this.perNode(by.value));
     by.addEventListener("change", colour);
     colour();
-    const on = (id, event, act) => element(id).addEventListener(event, act);
     on("tree-shape", "change", (event) => this.tree.setShape(event.target.value));
     on("tree-larger", "click", () => this.tree.zoom(1.5));
     on("tree-smaller", "click", () => this.tree.zoom(1 / 1.5));
@@ -124,33 +120,12 @@ class PlaceReport {
   }
 
   addHistogram() {
-    const {arrays} = this, of = element("histogram-of");
+    const {arrays} = this;
     const numbers = {score: arrays.score, margin: this.margin, count: arrays.count, ties: arrays.ties};
     for (const name of ["start", "end", "inserted", "unaligned"]) numbers[name] = arrays[name];
-    for (const name of Object.keys(numbers)) of.add(new Option(name, name));
-    this.histogram = new Histogram(element("histogram"), (from, to) => {
-      const isLast = to === this.histogram.to,
-            text = from === null ? "" : `${+ from.toPrecision(6)}..${+ to.toPrecision(6)}`;
-      this.table.filter(of.value, text && isLast ? `${+ from.toPrecision(6)}..` : text);
-    });
-    const show = () => {
-      const values = numbers[of.value];
-      this.histogram.show(values, ...extremes(values), (value) => asNumber(Math.round(value)));
-    };
-    of.addEventListener("change", show);
-    show();
-    this.report.drawnBy(() => this.histogram.draw(), element("histogram").parentElement);
+    this.histogram = addHistogram(this.report, this.table, numbers, "score", wholeAxis);
   }
   listen() {
-    const on = (id, event, act) => element(id).addEventListener(event, act);
-    on("find", "input", (event) => this.table.find(event.target.value));
-    on("clear", "click", () => {
-      element("find").value = "";
-      this.table.clear();
-      this.histogram.range = null;
-      this.histogram.draw();
-    });
-    on("save", "click", () => saveFile("reads.tsv", this.table.tsv()));
     on("against", "change", () => this.drawRead());
     this.report.drawnBy(() => this.drawRead(), element("read"));
   }
@@ -211,19 +186,6 @@ class PlaceReport {
     const {rows, before} = readRows(this.codes, letters, columns, row, start, end);
     drawAlignment(host, rows, {topStart: 0, bottomStart: before});
   }
-}
-
-/** Where each of some pieces begins, from their sizes. */
-function begins(sizes) {
-  const found = new Float64Array(sizes.length);
-  for (let k = 1; k < sizes.length; k++) found[k] = found[k - 1] + sizes[k - 1];
-  return found;
-}
-
-function extremes(values) {
-  let least = Infinity, most = -Infinity;
-  for (const value of values) least = Math.min(least, value), most = Math.max(most, value);
-  return values.length ? [least, most] : [0, 1];
 }
 
 let page = null;

@@ -1,16 +1,6 @@
 /* A read in the columns of the reference, and the rows that it is most like. */
 const DASH = 45, DOT = 46;
 
-/** Runs [kind, length] of a read's columns: numbers length << 2 | kind in bytes of 7 bits, the lowest first. */
-function runsAt(bytes, begin, end) {
-  const runs = [];
-  for (let at = begin, value = 0, factor = 1; at < end; at++) {
-    value += (bytes[at] & 127) * factor, factor *= 128;
-    if (bytes[at] < 128) runs.push([value % 4, Math.floor(value / 4)]), value = 0, factor = 1;
-  }
-  return runs;
-}
-
 /** Letters that mean the same as one code; gaps are 0. */
 function letterCodes(uIsT) {
   const codes = Uint8Array.from({length: 256}, (_, k) => k >= 97 && k <= 122 ? k - 32 : k);

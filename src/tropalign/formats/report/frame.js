@@ -1,6 +1,7 @@
 /* What every report has: its data, light and dark, help, and small tools. Names from files become text, never markup.
  */
 const element = (id) => document.getElementById(id);
+const on = (id, event, act) => element(id).addEventListener(event, act);
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 const counted = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const given = (id) => JSON.parse(element(id).textContent);
@@ -97,6 +98,30 @@ function fillTerms(list, terms) {
     const value = made("dd", "name", meaning);
     return [made("dt", "", term), value];
   }));
+}
+
+/** Where each of some pieces begins, from their sizes. */
+function begins(sizes) {
+  const found = new Float64Array(sizes.length);
+  for (let k = 1; k < sizes.length; k++) found[k] = found[k - 1] + sizes[k - 1];
+  return found;
+}
+
+/** The least and the greatest number; of none, 0 and 1. */
+function extremes(values) {
+  let least = Infinity, most = -Infinity;
+  for (const value of values) least = Math.min(least, value), most = Math.max(most, value);
+  return values.length ? [least, most] : [0, 1];
+}
+
+/** Runs [kind, length] of a path: numbers length << 2 | kind in bytes of 7 bits, the lowest first. */
+function runsAt(bytes, begin, end) {
+  const runs = [];
+  for (let at = begin, value = 0, factor = 1; at < end; at++) {
+    value += (bytes[at] & 127) * factor, factor *= 128;
+    if (bytes[at] < 128) runs.push([value % 4, Math.floor(value / 4)]), value = 0, factor = 1;
+  }
+  return runs;
 }
 
 class Report {

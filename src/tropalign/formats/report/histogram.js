@@ -49,6 +49,10 @@ class Histogram {
     this.range = [first, last];
     this.draw();
   }
+  clear() {
+    this.range = null;
+    this.draw();
+  }
   draw() {
     if (!this.counts) return;
     const width = this.canvas.parentElement.clientWidth - 24, height = 140, floor = height - 20, ink = inks();

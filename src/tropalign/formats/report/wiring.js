@@ -1,0 +1,51 @@
+/* How the parts of a report are wired alike: the cards of table.html and histogram.html. */
+
+/**
+ * The table and its card: heading, rows that pass, find, clear, save.
+ * `find`: what is found by name, in words; `file`: the name of what is saved; `onChoose`, `onRows`: the table's.
+ */
+function addTable(columns, nRows, {title, find, file, onChoose, onRows}) {
+  element("table-title").textContent = title;
+  element("find").setAttribute("aria-label", find);
+  const table = new Table(element("table"), columns, nRows, title, {
+    onChoose,
+    onRows: (rows) => {
+      const all = counted(nRows, "row");
+      element("rows-shown").textContent = rows.length === nRows ? all : `${rows.length.toLocaleString("en")} of ${all}`;
+      onRows?.(rows);
+    },
+  });
+  on("find", "input", (event) => table.find(event.target.value));
+  on("clear", "click", () => {
+    element("find").value = "";
+    table.clear();
+  });
+  on("save", "click", () => saveFile(file, table.tsv()));
+  return table;
+}
+
+/**
+ * The histogram and its card. Its bars filter the table's column of the name that is chosen among those of `numbers`,
+ * `first` to begin with. `axis(values, name)`: where the axis begins and ends, and the format of its labels.
+ */
+function addHistogram(report, table, numbers, first, axis) {
+  const of = element("histogram-of");
+  for (const name of Object.keys(numbers)) of.add(new Option(name, name));
+  of.value = first;
+  const histogram = new Histogram(element("histogram"), (from, to) => {
+    const isLast = to === histogram.to, least = from === null ? "" : +from.toPrecision(6);
+    table.filter(of.value, from === null ? "" : isLast ? `${least}..` : `${least}..${+ to.toPrecision(6)}`);
+  });
+  const show = () => histogram.show(numbers[of.value], ...axis(numbers[of.value], of.value));
+  of.addEventListener("change", show);
+  on("clear", "click", () => histogram.clear());
+  show();
+  report.drawnBy(() => histogram.draw(), element("histogram").parentElement);
+  return histogram;
+}
+
+/** The axis of shares: from 0 to 1. */
+const shareAxis = () => [0, 1, (value) => value.toFixed(2)];
+
+/** The axis from the least number to the greatest, with labels that are whole. */
+const wholeAxis = (values) => [...extremes(values), (value) => Math.round(value).toLocaleString("en")];
