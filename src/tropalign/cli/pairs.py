@@ -253,6 +253,8 @@ def _asked_table(options: argparse.Namespace, name: str) -> _Asked:
     if options.columns is not None and not form.takes_columns:
         refuse(f"--columns belongs to tables, and format {name} is none: choose tsv, csv, m8, jsonl or another table")
     shown = shown_columns(options.columns, form)
+    if options.db_size is not None and options.max_evalue is None and not shown.have_significance:
+        refuse("--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns")
     if not shown.names:
         return _Asked(name, options.report or "alignment", column_bytes=form.column_bytes)
     is_local = MODES[options.mode].is_local
