@@ -29,6 +29,7 @@ LINES = [
     ("pairs p.fa --end-gap-open 1 -o x.tsv", 2, "belong to --mode global or semiglobal"),
     ("pairs p.fa n.fa -o x.tsv", 3, "translate the nucleotides with --translate"),
     ("pairs n.fa --translate both -o x.tsv", 2, "needs a second file"),
+    ("pairs p.fa --db-size 5 -o x.tsv", 2, "--db-size counts for E-values"),
     ("pairs n.fa p.fa --translate query --genetic-code 99 -o x.tsv", 2, "NCBI's numbers are 1, 2, 3"),
     ("pairs p.fa --html p.fa -o x.tsv", 2, "end the name in .html"),
     ("pairs p.fa --html - -o -", 2, "give each its own name"),
