@@ -1,10 +1,10 @@
 """Pages for a browser that need nothing but themselves: no network, no other file.
 
 Whatever comes from files stands in JSON or in arrays, where nothing is markup, and a content security policy lets no
-script run but the page's own. The folder ``report`` has the frame that reports share: header, help, colours in light
-and dark, and the parts that more than one report shows (tables, alignments, histograms); a report adds a folder with
-``body.html``, ``help.html``, ``page.css`` and scripts. ``@table@`` and ``@histogram@`` in ``body.html`` stand for the
-HTML of these parts, which ``wiring.js`` fills.
+script run but the page's own. ``web_page.css`` is the style that every page begins with. The folder ``report`` has the
+frame that reports share: header, help, colours in light and dark, and the parts that more than one report shows
+(tables, alignments, histograms); a report adds a folder with ``body.html``, ``help.html``, ``page.css`` and scripts.
+``@table@`` and ``@histogram@`` in ``body.html`` stand for the HTML of these parts, which ``wiring.js`` fills.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 from tropalign.formats.header import Header
 
 FRAME = Path(__file__).parent / "report"
+#: The style that every page begins with.
+STYLE = Path(__file__).parent / "web_page.css"
 #: What reports share, in the order in which a browser reads it.
 SCRIPTS = ("frame.js", "table.js", "histogram.js", "wiring.js", "alignment.js")
 #: Parts that a report's ``body.html`` may name.
@@ -86,7 +88,7 @@ def _frame(folder: Path, scripts: tuple[str, ...]) -> tuple[bytes, dict[bytes, b
     """The frame of a report and what is set into it, whatever the data."""
     paths = [*(FRAME / name for name in SCRIPTS), *(folder / name for name in scripts)]
     script = b'"use strict";\n' + b"".join(path.read_bytes() for path in paths)
-    style = (FRAME / "frame.css").read_bytes() + (folder / "page.css").read_bytes()
+    style = b"".join(path.read_bytes() for path in (STYLE, FRAME / "frame.css", folder / "page.css"))
     filled = {b"policy": policy(style, script), b"style": style, b"script": script}
     parts = {name.encode(): (FRAME / f"{name}.html").read_bytes() for name in PARTS}
     filled[b"body"] = b"".join(_filled((folder / "body.html").read_bytes(), parts))

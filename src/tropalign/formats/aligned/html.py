@@ -1,7 +1,8 @@
 """The alignment as one page for a browser, which needs nothing but itself: no network, no other file.
 
-The folder ``page`` has its parts: ``page.html``, into which the others are set, ``page.css`` and the scripts. Whatever
-comes from files stands in JSON, where nothing is markup, and a content security policy lets no other script run.
+The folder ``page`` has its parts: ``page.html``, into which the others are set, ``page.css`` (after the style of every
+page) and the scripts. Whatever comes from files stands in JSON, where nothing is markup, and a content security policy
+lets no other script run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.header import Header
-from tropalign.formats.web_page import json_text, policy, write_filled
+from tropalign.formats.web_page import STYLE, json_text, policy, write_filled
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.multiple_colours import rules
@@ -31,7 +32,7 @@ SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "t
 def _parts() -> tuple[bytes, bytes, bytes]:
     """The frame of the page, its style and its script."""
     script = b'"use strict";\n' + b"".join((PAGE / name).read_bytes() for name in SCRIPTS)
-    return (PAGE / "page.html").read_bytes(), (PAGE / "page.css").read_bytes(), script
+    return (PAGE / "page.html").read_bytes(), STYLE.read_bytes() + (PAGE / "page.css").read_bytes(), script
 
 
 def _bytes(values: NDArray[np.float32] | None) -> str | None:
