@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, ResourceError
 from tropalign.formats.header import Header
 from tropalign.formats.numbered_tree import NumberedTree, numbered_tree
 from tropalign.formats.placed import PlacedContext
@@ -20,7 +20,6 @@ from tropalign.formats.placed_paths import packed_columns
 from tropalign.formats.placed_table import lineage_text
 from tropalign.formats.web_page import Report, write_report_page
 from tropalign.formats.writer import Format
-from tropalign.machine.memory import require
 from tropalign.results import rows
 from tropalign.results.placements import Placements
 from tropalign.sequences.counts import counts_of
@@ -117,8 +116,14 @@ class Gathered:
     def check(self, n_reference: int, allowed_bytes: int) -> None:
         """Raises ResourceError where the page of the reads so far takes more memory than allowed."""
         needed = report_bytes(len(self.names), self._n_letters, n_reference)
-        remedy = "allow more with --memory, write the reads to a file first, or leave --html out"
-        require(needed, allowed_bytes, f"the report of {len(self.names):,} reads from a stream", remedy)
+        if needed > allowed_bytes:
+            raise ResourceError(
+                f"the report of {len(self.names):,} reads or more from a stream needs {needed / 2**20:.1f} MiB of memory "
+                f"and {allowed_bytes / 2**20:.1f} MiB are allowed: allow more with --memory, write the reads to a file "
+                "first, or leave --html out",
+                needed_bytes=needed,
+                allowed_bytes=allowed_bytes,
+            )
 
     def columns(self) -> Arrays:
         """Of the reads that are kept."""
