@@ -12,7 +12,7 @@ from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tropalign.execution.progress import Show
     from tropalign.phylo import PlacementScoring, ReferencePackage
@@ -171,15 +171,17 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
     if not options.reads:
         return
     lineages = None if options.taxonomy is None else read_taxonomy(options.taxonomy, package)
-    # What a report holds of the reference beside it: the letters again, and compressed.
-    shown_bytes = 2 * package.letters.nbytes if options.html else 0
-    memory_bytes = left_for_job(allowed, package.held_bytes() + shown_bytes)
-    task, found, devices = _task(options, package, memory_bytes)
+    blocks, found = _reads(options, package)
+    memory_bytes = left_for_job(allowed, package.held_bytes())
+    page_bytes = _page_bytes(options, package, found, memory_bytes)
+    memory_bytes -= page_bytes
+    task, devices = _task(options, package, blocks, found, memory_bytes)
     settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not said
     header = Header(
         __version__, command_line(options.parser, options, format=settled), {}, has_comments=not options.no_comments
     )
-    outputs = outputs_of(package, header, wanted, options.shard is not None, lineages)
+    bound = page_bytes if found is None else None  # of reads that can be counted before, the page was checked
+    outputs = outputs_of(package, header, wanted, options.shard is not None, lineages, bound)
     parameters = {} if found is None else run_parameters(task, found, outputs, wanted.insertions, __version__, lineages)
     placing = Run(
         task=task,
@@ -285,20 +287,15 @@ def _package(options: argparse.Namespace) -> ReferencePackage:
     return ReferencePackage.read(options.reference, options.tree, alphabet=alphabet, **chosen)
 
 
-def _task(
-    options: argparse.Namespace, package: ReferencePackage, memory_bytes: int
-) -> tuple[PlaceTask, Survey | None, list[str]]:
-    """What to compute; what a first pass found of the reads, where they can be read twice; and the devices."""
-    from tropalign.machine.threads import resolve_threads
-    from tropalign.phylo.api import check_mates, check_place
-    from tropalign.phylo.best import N_BEST
-    from tropalign.phylo.task import PlaceTask
+def _reads(
+    options: argparse.Namespace, package: ReferencePackage
+) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
+    """What reads them anew for the names that are taken; what a first pass found, where they can be read twice."""
+    from tropalign.phylo.api import check_mates
     from tropalign.sequences.blocks import blocks_of, survey_of
     from tropalign.sequences.files import can_be_read_twice
     from tropalign.sequences.mates import MatedBlocks
 
-    scoring = _scoring(options)
-    devices = check_place(package, scoring, options.strand, options.device or ["auto"])
     mates = options.mates
     if mates is not None:
         check_mates(package)
@@ -307,21 +304,58 @@ def _task(
         return iter(blocks_of(options.reads, taken) if mates is None else MatedBlocks(options.reads, mates, taken))
 
     files = [*options.reads, *(mates or [])]
-    found = survey_of(blocks(())) if all(map(can_be_read_twice, files)) else None
+    return blocks, survey_of(blocks(())) if all(map(can_be_read_twice, files)) else None
 
+
+def _page_bytes(options: argparse.Namespace, package: ReferencePackage, found: Survey | None, memory_bytes: int) -> int:
+    """What the report takes while it is made, at the most; half of the memory where the reads are a stream.
+
+    Raises
+    ------
+    ResourceError
+        The page takes all memory that is left.
+    """
+    from tropalign.formats.placed.report.html import report_bytes
+    from tropalign.machine.memory import require
+
+    if options.html is None or options.shard is not None:  # of shards, merge makes it
+        return 0
+    if found is None:
+        return memory_bytes // 2
+    needed = report_bytes(found.n_reads, int(found.lengths.sum()), package.letters.size)
+    remedy = "allow more with --memory, or leave --html out"
+    require(needed + (1 << 20), memory_bytes, f"the report of {found.n_reads:,} reads", remedy)
+    return needed
+
+
+def _task(
+    options: argparse.Namespace,
+    package: ReferencePackage,
+    blocks: Callable[..., Iterator[Any]],
+    found: Survey | None,
+    memory_bytes: int,
+) -> tuple[PlaceTask, list[str]]:
+    """What to compute, and the devices."""
+    from tropalign.machine.threads import resolve_threads
+    from tropalign.phylo.api import check_place
+    from tropalign.phylo.best import N_BEST
+    from tropalign.phylo.task import PlaceTask
+
+    scoring = _scoring(options)
+    devices = check_place(package, scoring, options.strand, options.device or ["auto"])
     task = PlaceTask(
         package,
         blocks,
         scoring,
-        n_best=0 if options.no_pruning or mates else N_BEST,
-        paired=mates is not None,
+        n_best=0 if options.no_pruning or options.mates else N_BEST,
+        paired=options.mates is not None,
         both_strands=options.strand == "both",
         n_threads=resolve_threads(options.threads),
         memory_bytes=memory_bytes,
         lengths=None if found is None else found.lengths,
         shard=options.shard,
     )
-    return task, found, devices
+    return task, devices
 
 
 def _tell_of_unusable(task: PlaceTask) -> None:

@@ -65,7 +65,12 @@ def reference_path(alignment: str) -> str:
 
 
 def outputs_of(
-    package: ReferencePackage, header: Header, wanted: Wanted, is_shard: bool, lineages: BranchLineages | None = None
+    package: ReferencePackage,
+    header: Header,
+    wanted: Wanted,
+    is_shard: bool,
+    lineages: BranchLineages | None = None,
+    page_bytes: int | None = None,
 ) -> list[Output]:
     """Files and their writers, the alignment first.
 
@@ -73,6 +78,8 @@ def outputs_of(
     ----------
     lineages
         Of the tips below each branch, for the table and the reads per taxon.
+    page_bytes
+        What the report may take in memory while it is made; None for no bound.
 
     Raises
     ------
@@ -87,7 +94,7 @@ def outputs_of(
     more = "" if lineages is None else "lineages"
 
     def writer(name: str, which: str = "all", insertions: str = wanted.insertions) -> Writer:
-        about = (package.names, package.letters, newick, clades, lengths, insertions, which, more, lineages)
+        about = (package.names, package.letters, newick, clades, lengths, insertions, which, more, lineages, page_bytes)
         context = PlacedContext(*about)
         return placed_writer(name, header, context)
 

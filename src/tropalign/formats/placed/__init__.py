@@ -45,6 +45,8 @@ class PlacedContext:
         Whether the table has columns of lineages.
     lineages : BranchLineages, optional
         Of the tips below each branch.
+    page_bytes
+        What a report may take in memory while it is made; None for no bound.
     """
 
     names: tuple[str, ...] = ()
@@ -56,6 +58,7 @@ class PlacedContext:
     which: str = "all"
     more: str = ""
     lineages: BranchLineages | None = None
+    page_bytes: int | None = None
 
     def __post_init__(self) -> None:
         if self.insertions not in INSERTIONS or self.which not in WHICH:

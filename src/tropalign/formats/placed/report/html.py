@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, ResourceError
 from tropalign.formats.header import Header
 from tropalign.formats.numbered_tree import NumberedTree, numbered_tree
 from tropalign.formats.placed import PlacedContext
@@ -28,6 +28,9 @@ PAGE = Path(__file__).parent.parent.parent / "place_page"
 SCRIPTS = ("layout.js", "tree.js", "read.js", "place.js")
 #: What a page holds at most: reads, the first ones; their letters; letters of the reference.
 MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
+#: What a page takes while it is made, per read and per letter of reads and of the reference: pieces, the columns of
+#: them, those in narrow types, their bytes, and compressed.
+READ_BYTES, LETTER_BYTES, REFERENCE_BYTES = 800, 5, 2
 #: Columns of a page's table that come from placements as they are.
 COLUMNS = ("branch", "score", "second_score", "ties", "strand")
 Arrays = dict[str, NDArray[Any]]
@@ -110,6 +113,18 @@ class Gathered:
         if "taxa" in part:
             self.taxa += _texts(part, "taxa", "taxon_offsets")[:n]
 
+    def check(self, n_reference: int, allowed_bytes: int) -> None:
+        """Raises ResourceError where the page of the reads so far takes more memory than allowed."""
+        needed = report_bytes(len(self.names), self._n_letters, n_reference)
+        if needed > allowed_bytes:
+            raise ResourceError(
+                f"the report of {len(self.names):,} reads or more from a stream needs {needed / 2**20:.1f} MiB of memory "
+                f"and {allowed_bytes / 2**20:.1f} MiB are allowed: allow more with --memory, write the reads to a file "
+                "first, or leave --html out",
+                needed_bytes=needed,
+                allowed_bytes=allowed_bytes,
+            )
+
     def columns(self) -> Arrays:
         """Of the reads that are kept."""
         if not self._kept:
@@ -127,9 +142,17 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pl
     try:
         for part in parts:
             gathered.add(_unpacked(part))
+            if context.page_bytes is not None:
+                gathered.check(context.letters.size, context.page_bytes)
     except (IndexError, KeyError, ValueError):
         raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
     write_report_page(out, report(gathered, tree, context), header)
+
+
+def report_bytes(n_reads: int, n_letters: int, n_reference: int) -> int:
+    """Memory that the page of these takes while it is made, at the most; `n_reference`: letters of the reference."""
+    of_reads = min(n_reads, MOST_READS) * READ_BYTES + min(n_letters, MOST_LETTERS) * LETTER_BYTES
+    return of_reads + min(n_reference, MOST_REFERENCE) * REFERENCE_BYTES
 
 
 def report(gathered: Gathered, tree: NumberedTree, context: PlacedContext) -> Report:
