@@ -289,3 +289,25 @@ def test_progress_is_told_and_may_end_the_work():
         assert told.pop() == len(batch)
     with pytest.raises(KeyboardInterrupt):
         ta.cluster(batch, progress=lambda done: (_ for _ in ()).throw(KeyboardInterrupt))
+
+
+def test_blocks_stay_small_however_much_memory_there_is(monkeypatch):
+    """The bound holds for every comparison, and decides nothing."""
+    batch = batch_of(families(np.random.default_rng(5), 200, DNA, longest=60, divergence=0.05), ta.NUCLEOTIDE)
+    whole = ta.cluster(batch, memory_bytes=4 << 30).labels
+    most, offered = greedy.PAIR_BYTES * greedy.MOST_BLOCK, []
+    offer = greedy.Greedy._offer_some
+
+    def recorded(self, places, begin, end):
+        offered.append(greedy.PAIR_BYTES * len(places) * (end - begin))
+        offer(self, places, begin, end)
+
+    monkeypatch.setattr(greedy.Greedy, "_offer_some", recorded)
+    monkeypatch.setattr(greedy, "MOST_BLOCK_BYTES", most)
+    monkeypatch.setattr(greedy, "MOST_BLOCK", 64)
+    assert ta.cluster(batch, memory_bytes=4 << 30).labels.tolist() == whole.tolist()
+    assert 0 < max(offered) <= most
+    monkeypatch.setattr(greedy, "MOST_BLOCK_BYTES", most // 16)
+    offered.clear()
+    assert ta.cluster(batch, memory_bytes=4 << 30).labels.tolist() == whole.tolist()
+    assert most // 32 < max(offered) <= most // 16

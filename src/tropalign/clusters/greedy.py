@@ -27,6 +27,8 @@ MOST_BLOCK, ROUND = 1024, 8
 PAIR_BYTES = 64
 #: The share of the memory that a block takes; alignments take the rest.
 BLOCK_SHARE = 0.5
+#: Bytes of a block and its representatives at most: more makes nothing faster.
+MOST_BLOCK_BYTES = 96 << 20
 
 
 class Greedy:
@@ -55,7 +57,7 @@ class Greedy:
         self._comparison, self._reach, self._order, self._progress = comparison, reach, order, progress
         self._least = comparison.options.min_identity
         self._is_first = comparison.options.assign == "first"
-        self._block_bytes = int(memory_bytes * BLOCK_SHARE)
+        self._block_bytes = min(int(memory_bytes * BLOCK_SHARE), MOST_BLOCK_BYTES)
         n = len(order)
         self._representatives = np.zeros(n, np.int64)  # in the order in which they became such
         self._places = np.zeros(n, np.int64)  # of these in the order
