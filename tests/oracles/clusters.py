@@ -63,7 +63,11 @@ def greedy(n, order, least, assign, similar):
 
 
 def linked(n, least, method, similar):
-    """Sets of indices. Of equally close clusters i < j the smallest j are joined, of these the smallest i."""
+    """Sets of indices. Of equally close clusters i < j the smallest j are joined, of these the smallest i.
+
+    None where means of several distances are equal but for the rounding of their sums, so that no rule says which of
+    them is the smaller one.
+    """
     found = {(i, j): similar(i, j) for i in range(n) for j in range(i + 1, n)}
     distance = {pair: 1 - (max(value, 0) if method == "average" else value) for pair, value in found.items()}
     clusters = {k: [k] for k in range(n)}
@@ -78,5 +82,8 @@ def linked(n, least, method, similar):
         (i, j), height = min(apart.items(), key=lambda item: (round(item[1], 11), item[0][1], item[0][0]))
         if height > 1 - least + 1e-11:
             break
+        near = [pair for pair, other in apart.items() if abs(other - height) <= 1e-11]
+        if method == "average" and height and len(near) > 1 and any(len(clusters[k]) > 1 for k in set().union(*near)):
+            return None
         clusters[i] += clusters.pop(j)
     return sorted(sorted(cluster) for cluster in clusters.values())
