@@ -80,7 +80,9 @@ def test_imports_follow_the_arrows(path):
     folder = folder_of(path)
     allowed = ALLOWED[folder] | {folder} | ({"_native"} if folder in NATIVE else set())
     allowed |= (
-        {VERSION} if folder in ("cli", "clusters", "msa", "pairwise", "profile", "reports", "sequences") else set()
+        {VERSION}
+        if folder in ("cli", "clusters", "execution", "msa", "pairwise", "profile", "reports", "sequences")
+        else set()
     )
     for other in imported_folders(path):
         assert other in allowed, f"{path} imports {other}"

@@ -24,7 +24,8 @@ def test_a_page_has_every_option_with_its_help(verb: str) -> None:
     lines = plain(page(one, parser)).split("\n")
     for action in one._actions:
         if action.option_strings and action.help is not argparse.SUPPRESS:
-            heading = next(line for line in lines if line.startswith(", ".join(action.option_strings)))
+            names = ", ".join(action.option_strings)
+            heading = next(line for line in lines if f"{line} ".startswith(f"{names} "))
             assert lines[lines.index(heading) + 1] == (action.help or "").replace("%%", "%")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import Choices, checked, whole
+from tropalign.cli.options import Choices, checked, devices_of, whole
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
@@ -123,7 +123,7 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
     batch = read_family(options.family, ALPHABETS.get(options.alphabet), **reading)
     tree = None if options.tree_in is None else read_clustalw_tree(options.tree_in, batch.names, method)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
-    devices = open_devices(options.device or ["auto"], options.threads, pair_cells(batch, method, tree), memory_bytes)
+    devices = open_devices(devices_of(options), options.threads, pair_cells(batch, method, tree), memory_bytes)
     with stage_bar(options.quiet) as progress:
         alignment = align_batch(
             batch,

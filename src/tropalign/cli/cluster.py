@@ -13,6 +13,7 @@ from tropalign.cli.options import (
     add_memory_option,
     add_output_options,
     command_line,
+    devices_of,
     fraction,
     started,
 )
@@ -144,7 +145,7 @@ def run(options: argparse.Namespace) -> None:
         return
     begin = time.perf_counter()
     with show("sequences", len(batch)) as progress:
-        devices = options.device or ["auto"]
+        devices = devices_of(options)
         found = cluster_batch(batch, chosen, options.threads, memory_bytes, devices, progress)
     write_all(found, outputs)
     if not options.quiet:
@@ -159,7 +160,7 @@ def _foretell(
     from tropalign.devices.registry import open_devices
 
     cells = int(batch.lengths.sum()) ** 2 // 8  # as `cluster_batch` reckons
-    devices = open_devices(options.device or ["auto"], options.threads, cells, memory_bytes)
+    devices = open_devices(devices_of(options), options.threads, cells, memory_bytes)
     n_pairs, n_cells, seconds = most_work(batch, chosen, devices, memory_bytes)
     what = f"{n_pairs:,} alignments of {len(batch):,} sequences"
     print_forecast(n_cells, what, seconds, devices[-1].name, None, allowed, "at most ")

@@ -6,7 +6,7 @@ import argparse
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_run_options, command_line, number, positive, started, whole
+from tropalign.cli.options import add_run_options, command_line, devices_of, number, positive, started, whole
 from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 
@@ -256,7 +256,7 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
         shard=options.shard,
         unit="comparisons",
     )
-    devices = open_devices(options.device or ["auto"], options.threads, cost_cells, memory_bytes)
+    devices = open_devices(devices_of(options), options.threads, cost_cells, memory_bytes)
     carry_out(searching, devices, options, show, cost_cells)
 
 

@@ -13,7 +13,7 @@ from tropalign.cli.clustalw_options import (
     names_given,
     run_clustalw,
 )
-from tropalign.cli.options import Choices, add_run_options, checked, command_line, started, whole
+from tropalign.cli.options import Choices, add_run_options, checked, command_line, devices_of, started, whole
 from tropalign.cli.runs import print_forecast, tell_of
 from tropalign.formats.registry import format_names
 
@@ -165,7 +165,7 @@ def run(options: argparse.Namespace) -> None:
     tree = None if options.tree_in is None else read_guide_tree(options.tree_in, batch.names)
     job = pipeline.Job(batch, method, tree, options.order, wants_confidence)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
-    devices = open_devices(options.device or ["auto"], options.threads, pipeline.score_cells(job), memory_bytes)
+    devices = open_devices(devices_of(options), options.threads, pipeline.score_cells(job), memory_bytes)
     n_threads, cells = resolve_threads(options.threads), pipeline.pair_cells(job)
     if options.dry_run:
         seconds = seconds_of(job, devices, n_threads, memory_bytes)
@@ -198,7 +198,7 @@ def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
     if is_judged:
         check_kinds(alignment.sequences, file_name(options.family[0]))
     means = {"rules": options.rules, "cutoff": options.cutoff, "n_threads": options.threads}
-    devices = options.device or ["auto"]
+    devices = devices_of(options)
     with stage_bar(options.quiet) as progress:
         if options.add is not None:
             reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}

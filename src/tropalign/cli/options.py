@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.devices.names import check_device_name
 from tropalign.errors import did_you_mean, shown
+from tropalign.execution.dask_cluster import check_address
 from tropalign.execution.shard import parse_shard
 from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
 
 #: Options that change how and where a run works, and no result that it writes.
-RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "shard", "quiet", "dry_run")
+RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
 
 #: What numbers of options may be at most: kernels compute with 32 bits.
 MOST = 2**31 - 1
@@ -163,6 +164,24 @@ def add_device_options(group: Any) -> None:
     )
 
 
+def add_cluster_option(group: Any) -> None:
+    """Workers on other machines."""
+    group.add_argument(
+        "--cluster",
+        type=checked(check_address),
+        metavar="ADDRESS",
+        help="compute on the workers of this scheduler of Dask: tcp://HOST:8786 or its file.json; local:4 starts four "
+        "processes here",
+    )
+
+
+def devices_of(options: argparse.Namespace) -> list[str]:
+    """Names of what computes, as `open_devices` takes them; a forecast is made here, without the cluster."""
+    cluster = getattr(options, "cluster", None)
+    names = list(options.device or ["auto"])
+    return names if cluster is None or getattr(options, "dry_run", False) else [*names, cluster]
+
+
 def add_memory_option(group: Any) -> None:
     """What the process may take."""
     group.add_argument(
@@ -179,6 +198,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add_output_options(group)
     add_comments_option(group)
     add_device_options(group)
+    add_cluster_option(group)
     add_memory_option(group)
     group.add_argument(
         "--shard",

@@ -9,6 +9,7 @@ from tropalign.cli.options import (
     Choices,
     add_run_options,
     decimal,
+    devices_of,
     fraction,
     number,
     positive,
@@ -194,7 +195,7 @@ def run(options: argparse.Namespace) -> None:
         unit="pairs",
     )
     cost_cells = sum(tile.cost_cells for tile in task.tiles())
-    able = pair_options.able_devices(options.device or ["auto"])
+    able = pair_options.able_devices(devices_of(options))
     devices = open_devices(able, options.threads, cost_cells, memory_bytes)
     carry_out(aligning, devices, options, show, task.n_cells)
 

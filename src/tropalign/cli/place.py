@@ -6,7 +6,7 @@ import argparse
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import Choices, add_run_options, command_line, started, whole
+from tropalign.cli.options import Choices, add_run_options, command_line, devices_of, started, whole
 from tropalign.cli.place_pipeline import Pipeline, add_pipeline_options, check_pipeline, opened_pipeline
 from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_names
@@ -342,7 +342,7 @@ def _task(
     from tropalign.phylo.task import PlaceTask
 
     scoring = _scoring(options)
-    devices = check_place(package, scoring, options.strand, options.device or ["auto"])
+    devices = check_place(package, scoring, options.strand, devices_of(options))
     task = PlaceTask(
         package,
         blocks,

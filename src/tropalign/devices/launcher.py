@@ -145,6 +145,9 @@ class DeviceCache:
         self._locks: dict[Gpu, threading.Lock] = {}
         self._made: dict[tuple[Gpu, Hashable], Any] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DeviceCache, ()  # what lies on a device stays there
+
     def get(self, device: Gpu, what: Hashable, make: Callable[[], Made]) -> Made:
         """What `make` returned when this was first asked for; what it raises is not kept.
 

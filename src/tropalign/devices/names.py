@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from tropalign.errors import UsageError
+from tropalign.execution.dask_cluster import is_cluster
 
 _NUMBER = "(0|[1-9][0-9]*)"
 
@@ -48,12 +50,19 @@ def check_device_name(name: str) -> str:
     return name
 
 
-def device_names(device: str | Iterable[str]) -> list[str]:
-    """One name or several as a list. Raises UsageError on none, and on what cannot be one."""
-    names = [device] if isinstance(device, str) or not isinstance(device, Iterable) else list(device)
+def device_names(device: Any) -> list[Any]:
+    """One name or several as a list, with addresses and clients of clusters among them.
+
+    Raises
+    ------
+    UsageError
+        None is named, or something that cannot be one.
+    """
+    is_one = isinstance(device, str) or is_cluster(device) or not isinstance(device, Iterable)
+    names = [device] if is_one else list(device)
     if not names:
         raise UsageError('device: none is named; "auto" takes what there is')
     try:
-        return [check_device_name(name) for name in names]
+        return [name if is_cluster(name) else check_device_name(name) for name in names]
     except ValueError as error:
         raise UsageError(str(error)) from None

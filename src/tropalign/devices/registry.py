@@ -7,12 +7,15 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from tropalign.devices.gpu import Gpu, GpuInfo
 from tropalign.devices.names import KINDS
 from tropalign.errors import DeviceError, TropalignWarning
+from tropalign.execution.dask_cluster import Cluster, is_cluster
+from tropalign.execution.remote import RemoteDevice
 from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads
@@ -144,7 +147,8 @@ def open_devices(
     Parameters
     ----------
     names
-        As ``--device`` takes them. "auto": the processor, and the GPUs if the job is worth starting a driver.
+        As ``--device`` takes them. "auto": the processor, and the GPUs if the job is worth starting a driver. With a
+        cluster among them (its address, or a distributed.Client) the others say what its workers compute on.
     cost_cells
         The cost of the whole job.
     memory_bytes
@@ -155,6 +159,12 @@ def open_devices(
     DeviceError
         A device that was named is not there or does not open.
     """
+    clusters = [name for name in names if is_cluster(name)]
+    if clusters:
+        others = [name for name in names if not is_cluster(name)] or ["auto"]
+        opener = partial(_opened_there, others, cost_cells, memory_bytes)
+        needs_gpu = not {"auto", "cpu"} & set(others)
+        return [RemoteDevice(Cluster(clusters[0]), opener, n_threads, needs_gpu)]
     devices: list[Device] = []
     for name in dict.fromkeys(names):
         if name == "cpu":
@@ -166,6 +176,11 @@ def open_devices(
         else:
             devices.append(GpuDevice(open_gpu(name)))
     return list({device.name: device for device in devices}.values())
+
+
+def _opened_there(names: Sequence[str], cost_cells: int, memory_bytes: int | None, n_threads: int) -> list[Device]:
+    """The devices of a worker."""
+    return open_devices(names, n_threads, cost_cells, memory_bytes)
 
 
 def _auto_gpus(cost_cells: int) -> list[Device]:

@@ -20,7 +20,7 @@ from tropalign.execution.files import made, output_path, write_stream, written
 from tropalign.execution.manifest import Manifest
 from tropalign.execution.parts import Parts, Sections, Spool, parts_directory, recorded_manifest
 from tropalign.execution.progress import Show, no_progress
-from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Device, Task, Tile
 from tropalign.machine.memory import default_budget
@@ -74,6 +74,16 @@ class Output:
     role: str
     path: str
     writer: PartWriter
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Makes a section per output of a result, wherever it was computed."""
+
+    writers: tuple[PartWriter, ...]
+
+    def __call__(self, result: Any) -> list[bytes]:
+        return [writer.encode(result) for writer in self.writers]
 
 
 @dataclass(frozen=True)
@@ -144,19 +154,24 @@ class Run:
                 raise UsageError("a shard goes to a file that tropalign merge reads: name it with -o")
             total = None if self.outline is None else _n_items(self.outline)
             with show(self.unit, total) as progress:
-                return _Stream(self, Scheduler(devices, progress)).write(path)
+                return _Stream(self, scheduler_of(devices, progress)).write(path)
         with show(self.unit, _n_items(self.outline)) as progress:
-            return _Resumable(self, self.outline, Scheduler(devices, progress)).write(path)
+            return _Resumable(self, self.outline, scheduler_of(devices, progress)).write(path)
 
     def encoded(self, result: Any) -> list[bytes]:
         """A section for each output."""
-        return [output.writer.encode(result) for output in self.outputs]
+        return self.encoder(result)
+
+    @property
+    def encoder(self) -> Encoder:
+        """What makes sections of results."""
+        return Encoder(tuple(output.writer for output in self.outputs))
 
 
 class _Stream:
     """A run whose result goes to a stream, or whose input is one."""
 
-    def __init__(self, run: Run, scheduler: Scheduler) -> None:
+    def __init__(self, run: Run, scheduler: Any) -> None:
         self.run, self.scheduler = run, scheduler
         self._n_items = 0
 
@@ -176,9 +191,9 @@ class _Stream:
         return Done(self._n_items)
 
     def _results(self) -> Iterator[list[bytes]]:
-        for result in self.scheduler.run([self.run.task]):
+        for result in self.scheduler.run([self.run.task], finish=self.run.encoder):
             self._n_items += result.tile.n_items
-            yield self.run.encoded(result.value)
+            yield result.value
 
     def _write_first(self, results: Iterator[list[bytes]], spool: Spool | None) -> None:
         def firsts() -> Iterator[bytes]:
@@ -194,7 +209,7 @@ class _Stream:
 class _Resumable:
     """A run whose parts survive a kill."""
 
-    def __init__(self, run: Run, tiles: Sequence[Tile], scheduler: Scheduler) -> None:
+    def __init__(self, run: Run, tiles: Sequence[Tile], scheduler: Any) -> None:
         self.run, self.tiles, self.scheduler = run, tiles, scheduler
         cut = hashlib.sha256(repr([(tile.index, tile.n_items, tile.cost_cells) for tile in tiles]).encode()).hexdigest()
         self.manifest = Manifest(run.fingerprint, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
@@ -232,10 +247,12 @@ class _Resumable:
         return Done(_n_items(self.tiles), 1 - done_before / whole if whole else 1.0)
 
     def _compute(self, parts: Parts, finished: set[int]) -> None:
-        for result in self.scheduler.run([self.run.task], skip=lambda tile: tile.index in finished):
-            sections = self.run.encoded(result.value)
+        results = self.scheduler.run(
+            [self.run.task], skip=lambda tile: tile.index in finished, finish=self.run.encoder, in_order=False
+        )
+        for result in results:
             with _resumable():
-                parts.write(result.tile.index, sections)
+                parts.write(result.tile.index, result.value)
 
 
 def _n_items(tiles: Sequence[Tile]) -> int:

@@ -97,7 +97,13 @@ class Scheduler:
         self._is_alone = len(self._workers) == 1
         self._begin(iter(()))
 
-    def run(self, tasks: Iterable[Task], skip: Callable[[Tile], bool] | None = None) -> Iterator[Result]:
+    def run(
+        self,
+        tasks: Iterable[Task],
+        skip: Callable[[Tile], bool] | None = None,
+        finish: Callable[[Any], Any] | None = None,
+        in_order: bool = True,
+    ) -> Iterator[Result]:
         """Computes the tiles of tasks and yields each with its result, tasks in order and tiles in order.
 
         Tasks are asked for as soon as workers may need their tiles, so that one task's beginning overlaps the end of
@@ -109,6 +115,10 @@ class Scheduler:
             Tiles for which this is true are not computed; their items count as done. It is called before the task is
             asked for the tile after it, so that what a later tile waits for (`Task.tiles` gives None) can be handed to
             the task there: an earlier run's result.
+        finish
+            What is made of each result before it is handed over.
+        in_order
+            Whether the caller needs the results in order. Here they always come so.
 
         Raises
         ------
@@ -121,7 +131,8 @@ class Scheduler:
         threads = self._start_threads()
         try:
             while (job := self._next_job()) is not None:
-                yield Result(job.task, job.tile, self._await(job))  # which is not held while the next one is computed
+                # What is handed over is not held while the next one is computed.
+                yield Result(job.task, job.tile, _finished(self._await(job), finish))
         finally:
             self._end(threads)
 
@@ -408,6 +419,18 @@ class Scheduler:
             self._changed.notify_all()
 
 
+def _finished(value: Any, finish: Callable[[Any], Any] | None) -> Any:
+    return value if finish is None else finish(value)
+
+
+def scheduler_of(devices: Sequence[Device], progress: Progress | None = None) -> Any:
+    """What gives these devices their tiles: a `Scheduler`, or a `RemoteScheduler` where one is a cluster."""
+    from tropalign.execution.remote import RemoteDevice, RemoteScheduler
+
+    remote = next((device for device in devices if isinstance(device, RemoteDevice)), None)
+    return Scheduler(devices, progress) if remote is None else RemoteScheduler(remote, progress)
+
+
 def folded(results: Iterable[Result]) -> Iterator[tuple[Task, Any]]:
     """One value per task, in order: what its ``fold`` makes of the results of its tiles.
 
@@ -425,4 +448,4 @@ def folded(results: Iterable[Result]) -> Iterator[tuple[Task, Any]]:
         yield task, kept
 
 
-__all__ = ["Result", "Scheduler", "folded"]
+__all__ = ["Result", "Scheduler", "folded", "scheduler_of"]

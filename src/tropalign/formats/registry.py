@@ -152,49 +152,49 @@ def pairs_writer(name: str, header: Header, context: PairsContext) -> Writer:
         The format cannot show what is asked for, or lacks a package.
     """
     check_format("pairs", name, context.report)
-    return _bound("pairs", name, header, context)
+    return bound("pairs", name, header, context)
 
 
 def plots_writer(name: str, header: Header, context: PairsContext) -> Writer:
     """A writer of pictures of alignment tables. Raises what `pairs_writer` does."""
     check_format("plots", name)
-    return _bound("plots", name, header, context)
+    return bound("plots", name, header, context)
 
 
 def placed_writer(name: str, header: Header, context: PlacedContext) -> Writer:
     """A writer of placements: the alignment, the table or the best branches. Raises what `pairs_writer` does."""
     check_format("placed", name)
-    return _bound("placed", name, header, context)
+    return bound("placed", name, header, context)
 
 
 def aligned_writer(kind: str, name: str, header: Header, context: AlignedContext) -> Writer:
     """A writer of multiple alignments (kind "aligned"), of their "confidence" or "trees"; raises as `pairs_writer`."""
     check_format(kind, name)
-    return _bound(kind, name, header, context)
+    return bound(kind, name, header, context)
 
 
 def hits_writer(name: str, header: Header, context: HitsContext) -> Writer:
     """A writer of hits: tables, text, alignments. Raises what `pairs_writer` does."""
     check_format("hits", name)
-    return _bound("hits", name, header, context)
+    return bound("hits", name, header, context)
 
 
 def paths_writer(name: str, header: Header, context: PathsContext) -> Writer:
     """A writer of distances and paths. Raises what `pairs_writer` does."""
     check_format("paths", name)
-    return _bound("paths", name, header, context)
+    return bound("paths", name, header, context)
 
 
 def segments_writer(kind: str, name: str, header: Header, context: SegmentsContext) -> Writer:
     """A writer of segments (kind "segments"), or of pictures of them ("tracks"). Raises what `pairs_writer` does."""
     check_format(kind, name)
-    return _bound(kind, name, header, context)
+    return bound(kind, name, header, context)
 
 
 def clusters_writer(kind: str, name: str, header: Header, context: ClustersContext) -> Writer:
     """A writer of clusters (kind "clusters") or "representatives". Raises what `pairs_writer` does."""
     check_format(kind, name)
-    return _bound(kind, name, header, context)
+    return bound(kind, name, header, context)
 
 
 def shows_confidence(kind: str, name: str) -> bool:
@@ -202,7 +202,8 @@ def shows_confidence(kind: str, name: str) -> bool:
     return format_of(kind, name).shows_confidence
 
 
-def _bound(kind: str, name: str, header: Header, context: Context) -> Writer:
+def bound(kind: str, name: str, header: Header, context: Context) -> Writer:
+    """The format bound to header and context. Raises InputError where it cannot show what the context asks for."""
     chosen = format_of(kind, name)
     chosen.check(context)
     return BoundWriter(kind, name, chosen, header, context)
@@ -239,4 +240,4 @@ def restore(description: Any) -> Writer:
             "another version of tropalign wrote this, or it is damaged: merge with that version, or write it again"
         ) from None
     format_of(kind, name).require()
-    return _bound(kind, name, header, context)
+    return bound(kind, name, header, context)

@@ -148,6 +148,11 @@ class BoundWriter(Generic[C]):
     header: Header
     context: C
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        from tropalign.formats.registry import bound  # formats are functions, which travel by their names
+
+        return bound, (self.kind, self.name, self.header, self.context)
+
     @property
     def is_binary(self) -> bool:
         """Whether the file is no text for a terminal."""

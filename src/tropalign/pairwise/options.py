@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError
+from tropalign.execution.dask_cluster import is_cluster
 from tropalign.machine.numbers import decimal_number, whole_number
 
 if TYPE_CHECKING:
@@ -203,12 +204,13 @@ class PairOptions:
         listed = list(names)
         if self.matrix.is_symmetric and self.whole.is_affine:
             return listed
-        named = next((name for name in listed if name not in ("auto", "cpu")), None)
+        clusters = [name for name in listed if is_cluster(name)]
+        named = next((name for name in listed if name not in ("auto", "cpu", *clusters)), None)
         if named is not None:
             is_gap = not self.whole.is_affine
             what = "gap costs of two pieces or of the ends" if is_gap else "scores of a matrix that is not symmetric"
             raise DeviceError(f"{named}: {what} are computed on the CPU only: choose the device cpu")
-        return ["cpu"]
+        return ["cpu", *clusters]
 
     def check_range(self, longest: int) -> None:
         """Raises ScoringError when a score of sequences this long may not fit 32 bits."""

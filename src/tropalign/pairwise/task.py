@@ -137,6 +137,9 @@ class PairsTask:
         self._engines = Engines(queries, self._reverse, self.targets, options, self._scratch_bytes)
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
+
     @property
     def parameters(self) -> dict[str, str]:
         """For headers and manifests."""

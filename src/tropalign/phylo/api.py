@@ -9,7 +9,8 @@ from typing import Any
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
-from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.scheduler import scheduler_of
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
@@ -114,7 +115,7 @@ def place(
     # How much there is to do beyond the first block is not known: a job of one block that takes a processor seconds
     # is worth a driver's start.
     devices = open_devices(names, n_threads, task.cost_cells(len(first.letters)))
-    return (result.value for result in Scheduler(devices, progress).run([task]))
+    return (result.value for result in scheduler_of(devices, progress).run([task]))
 
 
 def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:
@@ -144,7 +145,8 @@ def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: st
         raise InputError(f"both strands were asked for, but {alphabet.name}s have one: leave --strand both out")
     if package.states.n_states <= 4 and not scoring.whole_read:
         return devices
-    if any(name not in ("auto", "cpu") for name in devices):  # there are no kernels for these
+    clusters = [name for name in devices if is_cluster(name)]
+    if any(name not in ("auto", "cpu", *clusters) for name in devices):  # there are no kernels for these
         what = "whole reads" if scoring.whole_read else f"{alphabet.name}s"
         raise UsageError(f"{what} are placed by the processor only: leave --device out")
-    return ["cpu"]
+    return ["cpu", *clusters]

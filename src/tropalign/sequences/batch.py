@@ -79,6 +79,9 @@ class SequenceBatch:
     [6, 5]
     """
 
+    #: To workers elsewhere (`tropalign.execution.references`).
+    is_sent_once = True
+
     codes: NDArray[np.uint8]
     offsets: NDArray[np.int64]
     names: tuple[str, ...]

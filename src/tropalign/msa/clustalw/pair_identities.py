@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.task import Device, Progress
 from tropalign.msa.clustalw.pair_scoring import PairScoring
 from tropalign.pairwise.options import PairOptions
@@ -80,7 +80,7 @@ def aligned_identities(
             options = PairOptions(matrix, Gap(cost, scoring.gap_extend), "local", "alignment")
             yield PairsTask(batch, None, options, pairs, memory_bytes)
 
-    for _, _, table in Scheduler(devices, progress).run(tasks()):
+    for _, _, table in scheduler_of(devices, progress).run(tasks()):
         found[begins[table.query_index] + table.target_index] = table.n_identical
     return found
 

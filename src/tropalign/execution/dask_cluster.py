@@ -1,0 +1,242 @@
+"""Workers on other machines, reached through a scheduler of Dask: the one module that knows it.
+
+    this process --submits--> Dask's scheduler --> worker, worker, worker ...      a process per machine or GPU
+         ^------- answers ---------------------------'
+
+Nothing that Dask knows is needed again when it is lost: tiles are submitted anew, and what they refer to is sent anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import queue
+import re
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from tropalign.errors import DeviceError, UsageError, shown
+from tropalign.execution.remote_worker import Answer, Work, compute
+
+#: Seconds that a scheduler has to answer at first, and between looks at which workers there are.
+CONNECT_SECONDS = 30.0
+LOOK_SECONDS = 2.0
+_LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+_ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx|ucxx)://.+|.+\.json", re.DOTALL)
+
+
+def check_address(text: str) -> str:
+    """An address as it is. Raises ValueError on what cannot be one."""
+    if not isinstance(text, str) or not (_LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text)):
+        raise ValueError(
+            f"{shown(repr(text))} is no cluster: write tcp://HOST:8786, the scheduler's file.json, or local:4 for four "
+            "processes here"
+        )
+    return text
+
+
+def is_cluster(value: Any) -> bool:
+    """Whether this names a cluster, or is a client of one."""
+    if isinstance(value, str):
+        return bool(_LOCAL.fullmatch(value) or _ADDRESS.fullmatch(value))
+    return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "scatter")
+
+
+class Cluster:
+    """Workers of a scheduler.
+
+    Parameters
+    ----------
+    where
+        Its address, its file, "local:4", or a distributed.Client, which stays open.
+
+    Raises
+    ------
+    DeviceError
+        dask.distributed is not installed, or nobody answers there.
+    """
+
+    def __init__(self, where: Any) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise DeviceError(
+                "dask.distributed is not installed: pip install 'tropalign[cluster]', or leave --cluster out"
+            ) from None
+        self._distributed = distributed
+        self.name = where if isinstance(where, str) else str(where.scheduler.address)
+        self._own: list[Any] = []  # what `close` closes
+        self._client = self._connected(where)
+        self._where = where if isinstance(where, str) else self.name
+        self._numbers, self._run = itertools.count(), uuid.uuid4().hex[:12]
+        self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._looked, self._n_threads = -LOOK_SECONDS, dict[str, int]()
+        self.shunned: set[str] = set()  # workers that get nothing more
+
+    def _connected(self, where: Any) -> Any:
+        if not isinstance(where, str):
+            return where
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by those who call this
+        local = _LOCAL.fullmatch(where)
+        try:
+            if local:
+                from tropalign.machine.threads import available_threads
+
+                made = self._distributed.LocalCluster(
+                    n_workers=int(local[1] or available_threads()),
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+                self._own.append(made)
+                client = self._distributed.Client(made, set_as_default=False)
+            else:
+                how = {"scheduler_file": where} if where.endswith(".json") else {"address": where}
+                client = self._distributed.Client(timeout=CONNECT_SECONDS, set_as_default=False, **how)
+        except (OSError, TimeoutError, ValueError) as error:
+            self.close()
+            raise DeviceError(
+                f"no scheduler of Dask answers at {shown(where)} ({shown(str(error)[:200])}): start one with "
+                "dask scheduler, and workers with dask worker"
+            ) from None
+        self._own.insert(0, client)
+        return client
+
+    def close(self) -> None:
+        """Leaves the cluster; one that was made here ends."""
+        for made in self._own:
+            with suppress(Exception):
+                made.close()
+        self._own = []
+
+    # Who is there.
+
+    def look(self) -> None:
+        """Learns which workers there are, unless it did so a moment ago."""
+        if time.monotonic() - self._looked >= LOOK_SECONDS:
+            try:
+                self._n_threads = {str(worker): int(n) for worker, n in self._client.nthreads().items()}
+            except Exception:  # the scheduler is gone for the moment
+                self._n_threads = {}
+                self._reconnect()
+            self._looked = time.monotonic()
+
+    def _reconnect(self) -> None:
+        """A new client in place of one that has given up."""
+        if self._client.status in ("closed", "closing") and self._own and not _LOCAL.fullmatch(self._where):
+            with suppress(DeviceError):
+                self._own = []
+                self._client = self._connected(self._where)
+
+    @property
+    def workers(self) -> list[str]:
+        """Addresses of those that get tiles."""
+        return [worker for worker in self._n_threads if worker not in self.shunned]
+
+    @property
+    def n_slots(self) -> int:
+        """Tiles that they compute at a time."""
+        return sum(self._n_threads[worker] for worker in self.workers)
+
+    @property
+    def tiles_per_machine(self) -> int:
+        """Tiles that one machine computes at a time, at the most."""
+        by_host = Counter[str]()
+        for worker, n_threads in self._n_threads.items():
+            by_host[worker.rpartition(":")[0]] += n_threads
+        return max(by_host.values(), default=1)
+
+    # What goes there, and comes back.
+
+    def send(self, value: Any, to_all: bool) -> Any:
+        """A future of an object that lies on the workers (on one of them, which others have it from)."""
+        (future,) = self._client.scatter([value], broadcast=to_all, hash=False)
+        return future
+
+    def submit(
+        self, work: Any, tiles: bytes, objects: dict[str, Any], avoid: Iterable[str] = (), needs_gpu: bool = False
+    ) -> Any:
+        """A future of the `Answer` to these tiles; its key comes out of `finished` when it is there.
+
+        Parameters
+        ----------
+        work
+            Future of a `Work`.
+        objects
+            By name futures of what the tiles and the work refer to.
+        avoid
+            Workers that are not to compute them, as long as there are others.
+        needs_gpu
+            Only workers that were started with ``--resources GPU=1``.
+        """
+        places: dict[str, Any] = {"resources": {"GPU": 1}} if needs_gpu else {}
+        without = {*avoid, *self.shunned}
+        others = [worker for worker in self._n_threads if worker not in without]
+        if without and others:
+            places["workers"] = others
+        key = f"tropalign-{self._run}-{next(self._numbers)}"
+        future = self._client.submit(compute, work, tiles, objects, key=key, pure=False, **places)
+        future.add_done_callback(lambda done: self._done.put(done.key))
+        return future
+
+    def finished(self, seconds: float) -> list[str]:
+        """Keys of futures that have come to an end; waits so long for the first."""
+        keys = []
+        with suppress(queue.Empty):
+            keys.append(self._done.get(timeout=seconds))
+            while True:
+                keys.append(self._done.get_nowait())
+        return keys
+
+    def answers(self, futures: Sequence[Any]) -> list[Answer | Exception | None]:
+        """What became of each of them: an answer, what it failed with, or None where it was lost."""
+        done = [future for future in futures if future.status == "finished"]
+        found: dict[str, Any] = {}
+        try:
+            found = dict(zip([future.key for future in done], self._client.gather(done), strict=True))
+        except Exception:
+            for future in done:
+                found[future.key] = self._fetched(future)
+        return [found[future.key] if future.key in found else self._failed(future) for future in futures]
+
+    def _fetched(self, future: Any) -> Answer | None:
+        try:
+            answer: Answer = future.result(timeout=CONNECT_SECONDS)
+        except Exception:  # its worker has died since
+            return None
+        return answer
+
+    def _failed(self, future: Any) -> Exception | None:
+        if future.status != "error":
+            return None
+        try:
+            error = future.exception(timeout=CONNECT_SECONDS)
+        except Exception:
+            return None
+        return error if isinstance(error, Exception) and not self._is_loss(error) else None
+
+    def _is_loss(self, error: Exception) -> bool:
+        """Whether it says no more than that what was sent is gone."""
+        return "Cancelled" in type(error).__name__ or "lost" in str(error).lower()
+
+    def forget(self, futures: Sequence[Any]) -> None:
+        """Nobody waits for these any more."""
+        if futures:
+            with suppress(Exception):
+                self._client.cancel(list(futures), force=True)
+
+
+def checked_cluster(value: Any) -> Any:
+    """An address or a client. Raises UsageError on anything else."""
+    try:
+        return value if is_cluster(value) else check_address(value)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+__all__ = ["Cluster", "Work", "check_address", "checked_cluster", "is_cluster"]

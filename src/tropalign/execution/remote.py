@@ -1,0 +1,343 @@
+"""Tiles over the workers of a cluster, for the length of a run; what `Scheduler` is on one machine.
+
+    tasks -> upcoming tiles -> batches of neighbouring tiles -> workers -> ready results -> the caller
+             AHEAD_SECONDS      of TARGET_SECONDS each          |
+                      ^                                         v
+                      +----- a batch whose worker is gone, or had no room: again, elsewhere, in halves
+
+A batch takes some seconds, so that what the cluster's scheduler does per batch (a millisecond) is nothing beside it.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tropalign.errors import DeviceError, ResourceError, TropalignError, TropalignWarning
+from tropalign.execution.dask_cluster import Cluster
+from tropalign.execution.jobs import naming
+from tropalign.execution.references import unpacked
+from tropalign.execution.remote_worker import Answer, Opener
+from tropalign.execution.scheduler import Result
+from tropalign.execution.sent import Sent
+from tropalign.execution.task import Progress, Task, Tile, checked_progress
+
+#: Seconds of work in a batch, or a hundredth per tile that the cluster computes at a time if that is more: a scheduler
+#: of Dask, and this process, then see a hundred batches per second at the most (docs/scale.md).
+TARGET_SECONDS = 2.0
+BATCHES_PER_SECOND = 100
+#: The same of tiles that are known ahead per place of a worker: while more come, none need be smaller at the end.
+AHEAD = 2
+#: Weight of the latest batch in the rate.
+NEWEST = 0.3
+#: Failures of a batch on workers that are not to blame, after which the run ends; and of a worker in a row, after which
+#: it gets nothing more.
+MOST_TRIES = 4
+MOST_FAILURES = 3
+#: A batch that takes so many times as long as it should, and so many seconds more, is computed twice when workers idle.
+LATE_TIMES, LATE_SECONDS = 3.0, 10.0
+#: Seconds without any worker after which the run ends.
+PATIENCE = 600.0
+#: Seconds between looks at workers and progress.
+TICK = 0.25
+#: What another worker may do better: it had no memory, disk or device, or is ill.
+OF_THE_MACHINE = (OSError, MemoryError, ResourceError, DeviceError)
+
+
+@dataclass
+class _Upcoming:
+    position: int
+    task: Task
+    tile: Tile
+
+
+@dataclass
+class _Batch:
+    """Neighbouring tiles of a task, on their way."""
+
+    entries: list[_Upcoming]
+    futures: list[Any] = field(default_factory=list)  # one, or two where the first is late
+    began: float = 0.0
+    n_failures: int = 0
+    failed_on: set[str] = field(default_factory=set)
+
+    @property
+    def task(self) -> Task:
+        return self.entries[0].task
+
+    @property
+    def cost(self) -> int:
+        return sum(max(entry.tile.cost_cells, 1) for entry in self.entries)
+
+    def halves(self) -> list[_Batch]:
+        middle = len(self.entries) // 2
+        pieces = [self.entries[:middle], self.entries[middle:]]
+        return [_Batch(piece, [], 0.0, self.n_failures, set(self.failed_on)) for piece in pieces if piece]
+
+
+class RemoteDevice:
+    """The workers of a cluster, in the place of devices.
+
+    Parameters
+    ----------
+    cluster
+    opener
+        What opens the devices of a worker, there.
+    n_threads
+        Of a tile; 0: the processors of a worker's machine, shared by the tiles that it computes at a time.
+    needs_gpu
+        Only workers that were started with ``--resources GPU=1``.
+    """
+
+    def __init__(self, cluster: Cluster, opener: Opener, n_threads: int = 0, needs_gpu: bool = False) -> None:
+        self.cluster, self.opener, self.n_threads, self.needs_gpu = cluster, opener, n_threads, needs_gpu
+        self.name = cluster.name
+
+    @property
+    def n_workers(self) -> int:
+        """Tiles that they compute at a time."""
+        self.cluster.look()
+        return max(self.cluster.n_slots, 1)
+
+    def compute(self, task: Any, tile: Tile, progress: Progress | None = None) -> Any:
+        """Not here: `RemoteScheduler` gives the workers their tiles."""
+        raise DeviceError(f"{self.name} computes batches of tiles alone")
+
+
+class RemoteScheduler:
+    """Computes tasks on the workers of a cluster, one after another.
+
+    Parameters
+    ----------
+    device
+    progress
+        Called with the number of items done so far.
+    """
+
+    def __init__(self, device: RemoteDevice, progress: Progress | None = None) -> None:
+        self._device, self._cluster = device, device.cluster
+        self._progress = checked_progress(progress)
+        self._done = 0
+        self._rate: float | None = None  # cells per second of a place
+        self._failures = Counter[str]()  # of workers, in a row
+        self._sent = Sent(device.cluster, device.opener, device.n_threads)
+        self._begin(iter(()), None, True)
+
+    def run(
+        self,
+        tasks: Iterable[Task],
+        skip: Callable[[Tile], bool] | None = None,
+        finish: Callable[[Any], Any] | None = None,
+        in_order: bool = True,
+    ) -> Iterator[Result]:
+        """As `Scheduler.run`; with `in_order` False results come as soon as they are there."""
+        self._begin(self._tiles_of(tasks, skip), finish, in_order)
+        try:
+            while True:
+                self._submit_more()
+                yield from self._handed_over()
+                if self._in_flight:
+                    self._collect()
+                elif not self._ready and not self._upcoming:
+                    if self._is_exhausted:
+                        return
+                    if self._waits_at == self._n_given:
+                        raise RuntimeError("a task waits for a result, but all results have been handed over")
+        finally:
+            self._cluster.forget([future for batch in self._in_flight.values() for future in batch.futures])
+            self._in_flight.clear()
+
+    def _begin(self, source: Iterator[_Upcoming | None], finish: Callable[[Any], Any] | None, in_order: bool) -> None:
+        self._source, self._finish, self._in_order = source, finish, in_order
+        self._upcoming: deque[_Upcoming] = deque()
+        self._again: deque[_Batch] = deque()  # what has to be submitted anew
+        self._in_flight: dict[str, _Batch] = {}  # by the key of each future
+        self._ready: dict[int, tuple[_Upcoming, Any]] = {}  # by position
+        self._n_given, self._waits_at, self._is_exhausted = 0, -1, False
+        self._alone_since: float | None = None
+
+    def _tiles_of(self, tasks: Iterable[Task], skip: Callable[[Tile], bool] | None) -> Iterator[_Upcoming | None]:
+        position = 0
+        for task in tasks:
+            for tile in task.tiles():
+                if tile is None:
+                    yield None
+                elif skip is not None and skip(tile):
+                    self._done += tile.n_items
+                else:
+                    yield _Upcoming(position, task, tile)
+                    position += 1
+
+    # What goes there.
+
+    def _submit_more(self) -> None:
+        self._cluster.look()
+        n_slots = self._cluster.n_slots
+        if not self._is_someone_there(n_slots):
+            return
+        room = n_slots + max(2, n_slots // 4) - len({id(batch) for batch in self._in_flight.values()})
+        while room > 0 and (batch := self._next_batch(n_slots)) is not None:
+            self._submit(batch)
+            room -= 1
+        if room > 0 and self._in_flight:
+            self._repeat_late(room)
+
+    def _is_someone_there(self, n_slots: int) -> bool:
+        """Whether there is a worker. Raises DeviceError when there has been none for too long."""
+        now = time.monotonic()
+        if n_slots:
+            self._alone_since = None
+            return True
+        if self._alone_since is None:
+            self._alone_since = now
+        if now - self._alone_since > PATIENCE:
+            raise DeviceError(
+                f"{self._cluster.name} has had no worker for {PATIENCE:.0f} seconds: start some and repeat the command"
+            )
+        time.sleep(TICK)
+        return False
+
+    def _look_ahead(self, wanted_cost: float, wanted: int) -> None:
+        known = sum(max(entry.tile.cost_cells, 1) for entry in self._upcoming)
+        while not self._is_exhausted and (len(self._upcoming) < wanted or known < wanted_cost):
+            if self._waits_at == self._n_given:
+                return  # the same result is still to be handed over
+            try:
+                entry = next(self._source)
+            except StopIteration:
+                self._is_exhausted = True
+                return
+            if entry is None:
+                self._waits_at = self._n_given
+                return
+            self._upcoming.append(entry)
+            known += max(entry.tile.cost_cells, 1)
+
+    def _next_batch(self, n_slots: int) -> _Batch | None:
+        if self._again:
+            return self._again.popleft()
+        seconds = max(TARGET_SECONDS, n_slots / BATCHES_PER_SECOND)
+        target = 0.0 if self._rate is None else self._rate * seconds
+        self._look_ahead(AHEAD * n_slots * target, AHEAD * n_slots)
+        if not self._upcoming or (self._in_order and len(self._ready) > self._most_ready()):
+            return None
+        known = sum(max(entry.tile.cost_cells, 1) for entry in self._upcoming)
+        least = min(target, known / (AHEAD * n_slots))  # at the end batches become smaller
+        batch = _Batch([self._upcoming.popleft()])
+        cost = batch.cost
+        while self._upcoming and self._upcoming[0].task is batch.task:
+            next_cost = max(self._upcoming[0].tile.cost_cells, 1)
+            if cost + next_cost > least:
+                break
+            batch.entries.append(self._upcoming.popleft())
+            cost += next_cost
+        return batch
+
+    def _most_ready(self) -> int:
+        """Results that may lie ready while the next one in order is missing."""
+        return 2 * max(sum(len(batch.entries) for batch in self._in_flight.values()), 8)
+
+    def _submit(self, batch: _Batch) -> None:
+        try:
+            work, tiles, objects = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
+            future = self._cluster.submit(work, tiles, objects, batch.failed_on, self._device.needs_gpu)
+        except TropalignError:
+            raise
+        except (OSError, TimeoutError, RuntimeError):  # nobody is there to take it, any more
+            self._sent.forget()
+            self._again.append(batch)
+            time.sleep(TICK)
+            return
+        batch.began = time.monotonic()
+        batch.futures.append(future)
+        self._in_flight[future.key] = batch
+
+    def _repeat_late(self, room: int) -> None:
+        """At the end, or where the next result in order is missing: what takes far too long is computed twice."""
+        if self._rate is None:
+            return
+        now = time.monotonic()
+        for batch in list(self._in_flight.values())[:room]:
+            expected = batch.cost / self._rate
+            if len(batch.futures) == 1 and now - batch.began > LATE_TIMES * expected + LATE_SECONDS:
+                self._submit(batch)
+
+    # What comes back.
+
+    def _collect(self) -> None:
+        keys = [key for key in self._cluster.finished(TICK) if key in self._in_flight]
+        of_keys = {future.key: future for batch in self._in_flight.values() for future in batch.futures}
+        answers = self._cluster.answers([of_keys[key] for key in keys])
+        for key, answer in zip(keys, answers, strict=True):
+            batch = self._in_flight.pop(key, None)
+            if batch is None:
+                continue  # its other copy was first
+            if isinstance(answer, Answer) and answer.data is not None:
+                self._take(batch, key, answer, answer.data)
+                continue
+            batch.futures = [future for future in batch.futures if future.key != key]
+            if not batch.futures:
+                self._retry(batch, answer)
+        if self._progress is not None:
+            self._progress(self._done)
+
+    def _take(self, batch: _Batch, key: str, answer: Answer, data: bytes) -> None:
+        others = [future for future in batch.futures if future.key != key]
+        for future in others:
+            self._in_flight.pop(future.key, None)
+        self._cluster.forget(others)
+        self._failures[answer.worker] = 0
+        rate = batch.cost / max(answer.seconds, 1e-4)
+        self._rate = rate if self._rate is None else NEWEST * rate + (1 - NEWEST) * self._rate
+        for entry, value in zip(batch.entries, unpacked(data, self._sent.objects), strict=True):
+            self._ready[entry.position] = entry, value
+            self._done += entry.tile.n_items
+        batch.futures = []
+
+    def _retry(self, batch: _Batch, answer: Answer | Exception | None) -> None:
+        """What becomes of a batch that failed: an error of the work ends the run, one of a machine does not."""
+        if answer is None:  # what was sent is gone with its workers, or the scheduler is
+            self._sent.forget()
+            self._again.append(batch)
+            return
+        error = answer.error if isinstance(answer, Answer) else answer
+        assert error is not None
+        first = batch.entries[min(answer.n_done if isinstance(answer, Answer) else 0, len(batch.entries) - 1)]
+        if isinstance(answer, Answer):
+            batch.failed_on.add(answer.worker)
+            self._blame(answer.worker, error)
+        batch.n_failures += 1
+        is_of_machine = isinstance(error, OF_THE_MACHINE) or not isinstance(answer, Answer)
+        if not is_of_machine or batch.n_failures >= MOST_TRIES:
+            with naming(first.tile):
+                if not isinstance(answer, Answer):
+                    raise DeviceError(f"workers of {self._cluster.name} ended when they computed it ({error})")
+                raise error
+        self._again.extend(batch.halves())
+
+    def _blame(self, worker: str, error: BaseException) -> None:
+        """Counts a worker's failures in a row; one that fails at everything gets nothing more."""
+        self._failures[worker] += 1
+        if self._failures[worker] < MOST_FAILURES or len(self._cluster.workers) < 2:
+            return
+        if worker not in self._cluster.shunned and isinstance(error, OF_THE_MACHINE):
+            self._cluster.shunned.add(worker)
+            text = f"{worker} gets no more tiles: it failed {MOST_FAILURES} times ({error})"
+            warnings.warn(text, TropalignWarning, stacklevel=2)
+
+    def _handed_over(self) -> Iterator[Result]:
+        while self._ready:
+            if not self._in_order:
+                position = next(iter(self._ready))
+            elif self._n_given in self._ready:
+                position = self._n_given
+            else:
+                return
+            entry, value = self._ready.pop(position)
+            self._n_given += 1
+            yield Result(entry.task, entry.tile, value)
+            del value

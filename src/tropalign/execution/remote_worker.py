@@ -1,0 +1,161 @@
+"""What runs on a worker elsewhere: tiles that came as bytes are computed on the devices that it has.
+
+Everything here is called by Dask in a worker process; several of its threads may compute at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tropalign import __version__
+from tropalign.errors import UsageError
+from tropalign.execution.references import packed, unpacked
+from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import Device, Task, Tile
+from tropalign.machine.threads import available_threads
+
+#: Opens the devices of a worker, given how many threads a tile may take.
+Opener = Callable[[int], Sequence[Device]]
+
+
+@dataclass
+class Loaded:
+    """A task on a worker, with what computes it and what is made of its results."""
+
+    task: Task
+    finish: Callable[[Any], Any] | None
+    devices: Sequence[Device]
+
+
+class Work:
+    """A task on its way. The first tile that a worker computes unpacks it; it is kept as long as the worker has it.
+
+    Parameters
+    ----------
+    data
+        The task, what finishes its results, and what opens the devices, as `packed` makes it.
+    n_threads
+        Of a tile; 0: the processors of the machine, shared by `tiles_per_machine`.
+    tiles_per_machine
+        Tiles that a machine computes at a time.
+    """
+
+    def __init__(self, data: bytes, n_threads: int, tiles_per_machine: int) -> None:
+        self.data, self.n_threads, self.tiles_per_machine = data, n_threads, tiles_per_machine
+        self.version = __version__
+        self._loaded: Loaded | None = None
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_loaded", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _loaded=None, _lock=threading.Lock())
+
+    def loaded(self, objects: Mapping[str, Any]) -> Loaded:
+        """The task, ready to compute. Raises UsageError where the worker runs another version."""
+        if self.version != __version__:
+            raise UsageError(
+                f"the worker has tropalign {__version__} and this is {self.version}: install one version everywhere"
+            )
+        with self._lock:
+            if self._loaded is None:
+                task, finish, opener = unpacked(self.data, objects)
+                share = max(1, available_threads() // max(self.tiles_per_machine, 1))
+                self._loaded = Loaded(task, finish, opener(self.n_threads or share))
+            return self._loaded
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker made of some tiles.
+
+    Attributes
+    ----------
+    data
+        One result per tile, packed; None where one failed.
+    seconds
+        That they took.
+    worker
+        Where they were computed.
+    n_done
+        Tiles before the one that failed.
+    error
+        What it failed with.
+    """
+
+    data: bytes | None
+    seconds: float
+    worker: str
+    n_done: int = 0
+    error: BaseException | None = None
+
+
+class _OneTile:
+    """A task with a single one of its tiles."""
+
+    def __init__(self, task: Task, tile: Tile) -> None:
+        self._task, self._tile = task, tile
+
+    def tiles(self) -> Iterator[Tile]:
+        yield self._tile
+
+    def __getattr__(self, name: str) -> Any:  # how it is computed, split and joined
+        return getattr(self._task, name)
+
+
+def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
+    """Computes some tiles, one after another.
+
+    Parameters
+    ----------
+    tiles
+        A list of them, packed.
+    objects
+        By name what they and the work refer to.
+
+    Returns
+    -------
+    Answer
+        What fails is no exception, so that the caller learns where it happened.
+    """
+    worker, began, values = _address(), time.perf_counter(), []
+    names = {id(value): name for name, value in objects.items()}
+    try:
+        loaded = work.loaded(objects)
+        for tile in unpacked(tiles, objects):
+            values.append(_value(loaded, tile))  # noqa: PERF401 - how many there are is told where one fails
+        data = packed(values, lambda value: names.get(id(value)))
+    except Exception as error:
+        error.__traceback__ = None
+        return Answer(None, time.perf_counter() - began, worker, len(values), _portable(error))
+    return Answer(data, time.perf_counter() - began, worker)
+
+
+def _value(loaded: Loaded, tile: Tile) -> Any:
+    (found,) = Scheduler(loaded.devices).run([_OneTile(loaded.task, tile)])  # splits what memory does not hold at once
+    return found.value if loaded.finish is None else loaded.finish(found.value)
+
+
+def _portable(error: Exception) -> Exception:
+    """The error, or a plain one that says the same where it cannot travel."""
+    import pickle
+
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:  # not on a worker
+        return "this process"

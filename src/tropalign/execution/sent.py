@@ -1,0 +1,98 @@
+"""What lies on the workers of a cluster, and what stands for it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tropalign.execution.dask_cluster import Cluster
+from tropalign.execution.references import packed
+from tropalign.execution.remote_worker import Opener, Work
+from tropalign.execution.task import Task, Tile
+
+#: What is sent once is forgotten when no batch has needed it for so many batches.
+KEPT_BATCHES = 64
+
+
+class Sent:
+    """Works, and the objects that they and tiles refer to, on the workers of a cluster.
+
+    Parameters
+    ----------
+    cluster
+    opener, n_threads
+        What opens a worker's devices, and the threads of a tile.
+
+    Attributes
+    ----------
+    objects
+        By name; what answers refer to, too.
+    """
+
+    def __init__(self, cluster: Cluster, opener: Opener, n_threads: int) -> None:
+        self._cluster, self._opener, self._n_threads = cluster, opener, n_threads
+        self._names: dict[int, tuple[Any, str]] = {}  # by identity, of objects that are held here
+        self._futures: dict[str, Any] = {}  # by name
+        self._works: dict[int, tuple[Task, Any, list[str]]] = {}
+        self._last_used: dict[str, int] = {}  # number of the batch
+        self._n_batches = 0
+        self.objects: dict[str, Any] = {}
+
+    def of(
+        self, task: Task, batch: list[Tile], finish: Callable[[Any], Any] | None
+    ) -> tuple[Any, bytes, dict[str, Any]]:
+        """Future of the work, tiles as bytes, and futures of what they refer to."""
+        self._n_batches += 1
+        work, names = self._work(task, finish)
+        of_tiles: list[str] = []
+        tiles = packed(batch, lambda value: self._name(value, of_tiles, False))
+        used = dict.fromkeys([*names, *of_tiles])
+        for name in used:
+            self._last_used[name] = self._n_batches
+        self._drop_old(set(names))
+        return work, tiles, {name: self._future(name, name in names) for name in used}
+
+    def _work(self, task: Task, finish: Callable[[Any], Any] | None) -> tuple[Any, list[str]]:
+        found = self._works.get(id(task))
+        if found is None:
+            names: list[str] = []
+            data = packed((task, finish, self._opener), lambda value: self._name(value, names, True))
+            work = Work(data, self._n_threads, self._cluster.tiles_per_machine)
+            if len(self._works) >= 2:  # of earlier tasks
+                del self._works[next(iter(self._works))]
+            found = self._works[id(task)] = task, self._cluster.send(work, to_all=True), names
+        return found[1], found[2]
+
+    def _name(self, value: Any, used: list[str], to_all: bool) -> str:
+        """The name of an object that is sent once."""
+        known = self._names.get(id(value))
+        if known is None:
+            name = f"{type(value).__name__}-{len(self._names)}-{id(value):x}"
+            known = self._names[id(value)] = value, name
+            self.objects[name] = value
+        used.append(known[1])
+        return known[1]
+
+    def _future(self, name: str, to_all: bool) -> Any:
+        if name not in self._futures:
+            self._futures[name] = self._cluster.send(self.objects[name], to_all)
+        return self._futures[name]
+
+    def _drop_old(self, kept: set[str]) -> None:
+        """Lets go what no batch needs any more."""
+        of_works = {name for _, _, names in self._works.values() for name in names} | kept
+        old = [
+            name
+            for name, last in self._last_used.items()
+            if last < self._n_batches - max(KEPT_BATCHES, 2 * self._cluster.n_slots) and name not in of_works
+        ]
+        for name in old:
+            del self._last_used[name]
+            value = self.objects.pop(name)
+            self._names.pop(id(value), None)
+            self._futures.pop(name, None)
+
+    def forget(self) -> None:
+        """Everything is sent anew when it is needed: the workers that had it are gone."""
+        self._futures.clear()
+        self._works.clear()
