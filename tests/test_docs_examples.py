@@ -1,60 +1,174 @@
-"""The commands and examples of the pages on trees, paths, decoding, algebra and CLUSTALW run as they are written."""
+"""Every command and every Python example of the pages runs as it is written, and prints what the page shows."""
 
+import contextlib
 import doctest
 import importlib.util
+import io
 import re
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
+from docs_files import write_files
+from docs_pages import Step, is_printed, pages, read_steps
 
 ROOT = Path(__file__).parent.parent
 if not (ROOT / "docs").is_dir() or not (ROOT / "examples").is_dir():
     pytest.skip("pages and examples are in a clone only, not in the sdist", allow_module_level=True)
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-#: Pages, and the heading from which on they are tried.
-PAGES = {"tree.md": "# ", "paths.md": "# ", "decode.md": "# ", "msa.md": "## CLUSTALW"}
 
 
-def blocks(page: str, *kinds: str) -> list[str]:
-    """The blocks of these kinds, from the page's heading to the next one of its level."""
-    text = (ROOT / "docs" / page).read_text()
-    begin = PAGES[page]
-    end = r"(?=^## |\Z)" if begin.startswith("## ") else r"\Z"
-    section = re.search(rf"^{begin}.*?{end}", text, re.MULTILINE | re.DOTALL)
-    assert section, page
-    return [body for kind, body in BLOCK.findall(section[0]) if kind in kinds]
+def steps_of(page: str) -> list[Step]:
+    return read_steps((ROOT / page).read_text())
+
+
+PAGES = [page for page in pages() if steps_of(page)]
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A scratch folder with the examples, and a command `tropalign` of this interpreter."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    command = tmp_path / "bin" / "tropalign"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tropalign.cli.main "$@"\n')
-    command.chmod(0o755)
-    monkeypatch.setenv("PATH", str(command.parent), prepend=":")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    folder = tmp_path / "reader"
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    python = f'"{sys.executable}"'
+    commands = {"tropalign": f"{python} -m tropalign.cli.main", "python": python, "python3": python, "less": "cat"}
+    (tmp_path / "bin").mkdir()
+    for name, command in commands.items():
+        path = tmp_path / "bin" / name
+        path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def lacks(step: Step) -> str:
+    """Why the step does not run here, empty where it does."""
+    missing = [name for name in step.needs if not shutil.which(name) and not importlib.util.find_spec(name)]
+    return step.reason or (f"needs {', '.join(missing)}" if missing else "")
+
+
+def run_script(code: str) -> str:
+    """What a script of bash prints; its first command that fails ends it."""
+    ran = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0, f"{code}\n{ran.stderr}"
+    return ran.stdout
+
+
+def run_python(code: str, scope: dict[str, object]) -> str:
+    """What Python code prints; of an interpreter's session, whatever differs from what stands there."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of other packages
+        if code.lstrip().startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(code, scope, "page", None, None)
+            assert not doctest.DocTestRunner(verbose=False).run(test, clear_globs=False).failed, printed.getvalue()
+            scope.update(test.globs)
+        else:
+            exec(compile(code, "page", "exec"), scope)
+    return printed.getvalue()
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_commands_and_then_python(folder, page):
-    found = blocks(page, "console")
-    assert found
-    for block in found:
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                ran = subprocess.run(["bash", "-o", "pipefail", "-c", line[2:]], capture_output=True, text=True)
-                assert ran.returncode == 0, f"{line}\n{ran.stderr}"
-    examples = [
-        text for text in blocks(page, "python") if "hmmlearn" not in text or importlib.util.find_spec("hmmlearn")
+def test_all_of_a_page_runs_in_order(folder, tmp_path, page):
+    write_files(folder, page, (ROOT / page).read_text(), tmp_path)
+    scope: dict[str, object] = {"__name__": "page"}
+    for step in steps_of(page):
+        if lacks(step):
+            continue
+        printed = run_script(step.code) if step.kind == "sh" else run_python(step.code, scope)
+        if step.shown is not None:
+            assert is_printed(step.shown, printed), f"{page}:\n{step.code}\nprints\n{printed}"
+
+
+def test_what_does_not_run():
+    """Not run is what says why; the reason of the skip lists it."""
+    idle = [(page, step, lacks(step)) for page in pages() for step in steps_of(page) if lacks(step)]
+    assert all(len(reason) > 5 for _, _, reason in idle)
+    here = sum(step.commands() for page in pages() for step in steps_of(page) if not lacks(step))
+    pytest.skip(
+        f"{sum(step.commands() for _, step, _ in idle)} commands do not run here, {here} do: "
+        + "; ".join(f"{page}: {step.code.strip().splitlines()[0]} ({reason})" for page, step, reason in idle)
+    )
+
+
+EVERYTHING = """
+# A page
+
+```sh
+tropalign one \\
+  --two
+pip install three
+four
+```
+```text
+five
+```
+
+    tropalign six   # README's way
+    make seven
+
+<!-- not run: eight is not to be had here -->
+```console
+$ eight
+```
+<!-- needs: nine, ten -->
+```console
+$ nine \\
+    --more
+printed
+...
+$ ten
+```
+<!-- python
+eleven = 11
+-->
+```python
+print(eleven)
+```
+
+Words between.
+
+```text
+of another thing
+```
+"""
+
+
+def test_the_reader_of_pages():
+    found = [(s.kind, s.code, s.shown, s.needs, s.reason) for s in read_steps(EVERYTHING)]
+    assert found == [
+        ("sh", "pip install three", None, [], "installs software"),
+        ("sh", "tropalign one --two\nfour\n", "five\n", [], ""),
+        ("sh", "make seven", None, [], "sets up a clone, or reaches out to the network"),
+        ("sh", "tropalign six   # README's way\n", None, [], ""),
+        ("sh", "eight\n", None, [], "eight is not to be had here"),
+        ("sh", "nine --more\n", "printed\n...\n", ["nine", "ten"], ""),
+        ("sh", "ten\n", None, ["nine", "ten"], ""),
+        ("python", "eleven = 11", None, [], ""),
+        ("python", "print(eleven)\n", None, [], ""),
     ]
-    ran = subprocess.run([sys.executable, "-c", "\n".join(examples)], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_right"),
+    [
+        ("a  b\nc.d\ne\n", True),
+        ("a b\n...\n", True),
+        ("...\ne\n", True),
+        ("# ...\na b\nc...\ne", True),
+        ("a b\nc.d\n", False),
+        ("a b\n...\nf\n", False),
+        ("a b\ncxd\ne\n", False),
+        ("a b\nc?d\ne\n", False),
+    ],
+)
+def test_the_comparison_with_what_is_printed(shown, is_right):
+    assert is_printed(shown, "a\tb\n\nc.d\ne\n") == is_right
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
@@ -65,12 +179,11 @@ def test_no_page_has_a_heading_twice(page):
     assert len(set(headings)) == len(headings)
 
 
-def test_what_decode_prints(folder):
-    """Columns stand apart in the page as they do in no file."""
-    command, *shown = blocks("decode.md", "console")[0].split("\n...\n")[0].splitlines()
-    printed = subprocess.run(command[2:].split(), capture_output=True, text=True, check=True).stdout.splitlines()
-    found = [line.split() for line in printed if not line.startswith("#")]
-    assert [line.split() for line in shown[1:]] == found[: len(shown) - 1]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    return [body for each, body in BLOCK.findall((ROOT / "docs" / page).read_text()) if each == kind]
 
 
 def test_the_values_that_paths_shows(folder):
@@ -82,10 +195,6 @@ def test_the_values_that_paths_shows(folder):
     for call, value in values:
         found = eval(call, scope)
         assert str(found.astype(int).tolist() if getattr(found, "ndim", 0) else found) == value, call
-
-
-def test_the_doctests_of_tropical():
-    assert doctest.testfile(str(ROOT / "docs" / "tropical.md"), module_relative=False).failed == 0
 
 
 def test_the_model_that_decode_shows(tmp_path):
