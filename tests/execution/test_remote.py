@@ -1,0 +1,288 @@
+"""Tiles over the workers of a cluster that does as it is told: no Dask, the same code on both sides."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import warnings
+from collections import deque
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning
+from tropalign.execution import remote
+from tropalign.execution.remote import RemoteDevice, RemoteScheduler
+from tropalign.execution.remote_worker import compute
+from tropalign.execution.scheduler import Scheduler, scheduler_of
+from tropalign.execution.task import Tile
+
+
+class Large:
+    """Something that travels once."""
+
+    is_sent_once = True
+
+    def __init__(self, words):
+        self.words = words
+
+
+class Squares:
+    """Squares of the tile's numbers, and the large object that they were told of."""
+
+    def __init__(self, costs, large=None, fails=None):
+        self.costs, self.large, self.fails = costs, large, fails or {}
+
+    def __getstate__(self):
+        return {**vars(self), "costs": None}  # workers get tiles one by one
+
+    def tiles(self):
+        return [Tile(k, cost, 1, 2, (k, self.large)) for k, cost in enumerate(self.costs)]
+
+    def on_cpu(self, tile, n_threads, progress=None):
+        if tile.index in self.fails:
+            raise self.fails[tile.index]
+        return tile.payload[0] ** 2, tile.payload[1], n_threads
+
+
+class OneThread:
+    name, n_workers = "cpu", 1
+
+    def __init__(self, n_threads):
+        self.n_threads = n_threads
+
+    def compute(self, task, tile, progress=None):
+        return task.on_cpu(tile, self.n_threads, progress)
+
+
+def opener(n_threads):
+    return [OneThread(n_threads)]
+
+
+class Future:
+    def __init__(self, key):
+        self.key = key
+
+
+class FakeCluster:
+    """Workers that compute in this process, in an order that `rng` chooses; `script` says what befalls a batch.
+
+    A script is called with the number of the submission and the worker, and gives None (all is well), "lost",
+    "silent" (the answer never comes), or what the worker fails with.
+    """
+
+    name = "tcp://fake:8786"
+
+    def __init__(self, n_workers=3, seed=0, script=lambda number, worker: None):
+        self.n_threads = {f"tcp://host{k}:1": 1 for k in range(n_workers)}
+        self.shunned = set()
+        self.rng, self.script = random.Random(seed), script
+        self.numbers, self.waiting, self.done = itertools.count(), deque(), {}
+        self.n_sent, self.n_most, self.avoided, self.n_forgotten = 0, 0, [], 0
+
+    def look(self):
+        pass
+
+    @property
+    def workers(self):
+        return [worker for worker in self.n_threads if worker not in self.shunned]
+
+    @property
+    def n_slots(self):
+        return sum(self.n_threads[worker] for worker in self.workers)
+
+    tiles_per_machine = 1
+
+    def send(self, value, to_all):
+        self.n_sent += 1
+        return value
+
+    def submit(self, work, tiles, objects, avoid=(), needs_gpu=False):
+        future = Future(next(self.numbers))
+        self.avoided.append(set(avoid))
+        places = [worker for worker in self.workers if worker not in avoid] or self.workers
+        self.waiting.append((future.key, self.rng.choice(places), work, tiles, objects))
+        self.n_most = max(self.n_most, len(self.waiting) + len(self.done))
+        return future
+
+    def finished(self, seconds):
+        for _ in range(self.rng.randint(1, 3)):
+            if not self.waiting:
+                break
+            self.waiting.rotate(self.rng.randrange(len(self.waiting)))
+            key, worker, work, tiles, objects = self.waiting.popleft()
+            fate = self.script(key, worker)
+            if fate == "silent":
+                continue
+            if fate is None:
+                answer = compute(work, tiles, objects)
+                self.done[key] = type(answer)(answer.data, answer.seconds, worker, answer.n_done, answer.error)
+            elif fate == "lost":
+                self.done[key] = None
+            elif isinstance(fate, tuple):  # an exception of the cluster's own
+                self.done[key] = fate[0]
+            else:
+                self.done[key] = remote.Answer(None, 0.1, worker, 0, fate)
+        return list(self.done)
+
+    def answers(self, futures):
+        return [self.done.pop(future.key) for future in futures]
+
+    def forget(self, futures):
+        self.n_forgotten += len(futures)
+        keys = {future.key for future in futures}
+        self.waiting = deque(entry for entry in self.waiting if entry[0] not in keys)
+
+
+def schedule(cluster, progress=None):
+    return RemoteScheduler(RemoteDevice(cluster, opener), progress)
+
+
+def squares(found):
+    return [result.value[0] for result in found]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 10**9), max_size=60),
+    st.integers(1, 6),
+    st.integers(0, 10**6),
+    st.booleans(),
+    st.floats(0, 0.5),
+)
+def test_every_tile_comes_once_whatever_is_lost(costs, n_workers, seed, in_order, share):
+    fates = random.Random(seed + 1)
+    cluster = FakeCluster(n_workers, seed, lambda *_: "lost" if fates.random() < share else None)
+    found = [
+        (result.tile.index, result.value[0]) for result in schedule(cluster).run([Squares(costs)], in_order=in_order)
+    ]
+    if in_order:
+        assert found == [(k, k * k) for k in range(len(costs))]
+    assert sorted(found) == [(k, k * k) for k in range(len(costs))]
+
+
+def test_results_are_those_of_one_machine_and_skipped_tiles_are_not_computed():
+    costs, shown = list(range(1, 40)), []
+    tasks = lambda: [Squares(costs), Squares([5, 5])]  # noqa: E731
+    skip = lambda tile: tile.index % 3 == 0  # noqa: E731
+    ours = schedule(FakeCluster(), shown.append).run(tasks(), skip)
+    theirs = Scheduler(opener(1)).run(tasks(), skip)
+    assert [(r.tile.index, r.value[0]) for r in ours] == [(r.tile.index, r.value[0]) for r in theirs]
+    assert shown == sorted(shown) and shown[-1] == 2 * (39 + 2)
+
+
+def test_a_large_object_travels_once_and_comes_back_as_itself():
+    large = Large("many words")
+    cluster = FakeCluster()
+    found = list(schedule(cluster).run([Squares([1] * 30, large)]))
+    assert all(result.value[1] is large for result in found)
+    assert cluster.n_sent == 2  # the work and the object
+
+
+def test_what_is_lost_is_sent_anew():
+    cluster = FakeCluster(script=lambda number, _: "lost" if number == 4 else None)
+    assert squares(schedule(cluster).run([Squares([1] * 30, Large(""))])) == [k * k for k in range(30)]
+    assert cluster.n_sent == 4
+
+
+def test_an_error_of_the_work_ends_the_run_and_names_the_tile():
+    task = Squares([1] * 9, fails={5: InputError("a name without letters")})
+    with pytest.raises(InputError, match=r"tile 5 \(2 items.*a name without letters"):
+        list(schedule(FakeCluster()).run([task]))
+    with pytest.raises(TropalignError, match=r"tile 5 .*KeyError"):
+        list(schedule(FakeCluster()).run([Squares([1] * 9, fails={5: KeyError("x")})]))
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), MemoryError(), ResourceError("no room")])
+def test_a_sick_worker_gets_no_more(error):
+    sick = "tcp://host1:1"
+    cluster = FakeCluster(script=lambda _, worker: error if worker == sick else None)
+    with pytest.warns(TropalignWarning, match="host1:1 gets no more tiles"):
+        assert squares(schedule(cluster).run([Squares([1] * 60)])) == [k * k for k in range(60)]
+    assert cluster.shunned == {sick}
+    assert any(sick in avoided for avoided in cluster.avoided)
+
+
+def test_what_fails_on_every_worker_fails():
+    task = Squares([1] * 9, fails={3: ResourceError("no room")})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TropalignWarning)
+        with pytest.raises(ResourceError, match=r"tile 3 .*no room"):
+            list(schedule(FakeCluster()).run([task]))
+    killed = FakeCluster(script=lambda number, _: (RuntimeError("KilledWorker"),) if number == 2 else None)
+    assert squares(schedule(killed).run([Squares([1] * 9)])) == [k * k for k in range(9)]
+    always = FakeCluster(script=lambda *_: (RuntimeError("killed 4 workers"),))
+    with pytest.raises(DeviceError, match=r"tile \d .*ended when they computed it .killed 4 workers"):
+        list(schedule(always).run([Squares([1] * 9)]))
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_late_batch_is_computed_twice(in_order, monkeypatch):
+    monkeypatch.setattr(remote, "LATE_SECONDS", 0.0)
+    monkeypatch.setattr(remote, "LATE_TIMES", 0.0)
+    cluster = FakeCluster(script=lambda number, _: "silent" if number == 1 else None)
+    found = squares(schedule(cluster).run([Squares([1] * 20)], in_order=in_order))
+    assert sorted(found) == [k * k for k in range(20)]
+    assert cluster.n_forgotten
+
+
+def test_without_workers_the_run_waits_and_then_ends(monkeypatch):
+    monkeypatch.setattr(remote, "PATIENCE", 0.05)
+    monkeypatch.setattr(remote, "TICK", 0.01)
+    with pytest.raises(DeviceError, match="has had no worker"):
+        list(schedule(FakeCluster(0)).run([Squares([1])]))
+
+
+def test_batches_are_of_some_seconds_and_few_are_on_their_way():
+    cluster = FakeCluster(2)
+    assert len(list(schedule(cluster).run([Squares([1] * 5000)]))) == 5000
+    assert next(cluster.numbers) < 500  # each computes in microseconds
+    assert cluster.n_most <= 4
+
+
+class Waits:
+    """A tile that is made of the result before it."""
+
+    def __init__(self):
+        self.last = None
+
+    def tiles(self):
+        yield Tile(0, 1, 1, 1, 3)
+        for k in range(1, 4):
+            while self.last is None:
+                yield None
+            last, self.last = self.last, None
+            yield Tile(k, 1, 1, 1, last + 1)
+
+    def on_cpu(self, tile, n_threads, progress=None):
+        return tile.payload * 2
+
+
+def test_a_tile_may_wait_for_a_result():
+    task, found = Waits(), []
+    for result in schedule(FakeCluster()).run([task]):
+        task.last = result.value
+        found.append(result.value)
+    assert found == [6, 14, 30, 62]
+    with pytest.raises(RuntimeError, match="waits for a result"):
+        list(schedule(FakeCluster()).run([Waits()]))
+
+
+def test_devices_choose_the_scheduler():
+    assert isinstance(scheduler_of([RemoteDevice(FakeCluster(), opener)]), RemoteScheduler)
+    assert isinstance(scheduler_of(opener(1)), Scheduler)
+
+
+def test_another_version_is_refused(monkeypatch):
+    work_of_another = FakeCluster()
+    send = work_of_another.send
+
+    def sent(value, to_all):
+        if hasattr(value, "version"):
+            value.version = "0.0.1"
+        return send(value, to_all)
+
+    monkeypatch.setattr(work_of_another, "send", sent)
+    with pytest.raises(TropalignError, match=r"the worker has tropalign .* and this is 0\.0\.1"):
+        list(schedule(work_of_another).run([Squares([1])]))
