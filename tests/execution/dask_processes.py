@@ -42,19 +42,27 @@ class Processes:
     def _start(self, module: str, *words: str, **more: str) -> subprocess.Popen[bytes]:
         log = open(self.folder / "dask.log", "ab")
         command = [sys.executable, "-m", f"distributed.cli.{module}", *words]
-        environment = {**self.environment, **more}
-        return subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, env=environment, start_new_session=True)
+        means = {"stdout": log, "stderr": log, "cwd": self.folder, "env": {**self.environment, **more}}
+        return subprocess.Popen(command, start_new_session=True, **means)
 
     def _start_scheduler(self) -> subprocess.Popen[bytes]:
         return self._start(
-            "dask_scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--dashboard-address", "127.0.0.1:0", "--no-show"
+            "dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--dashboard-address",
+            "127.0.0.1:0",
+            "--no-show",
         )
 
     def start_worker(self, *words: str, **environment: str) -> subprocess.Popen[bytes]:
         """One more worker, without a nanny that would restart it."""
         return self._start(
-            "dask_worker", self.address, "--no-nanny", "--dashboard-address", "127.0.0.1:0", "--nthreads", str(self.n_threads),
-            "--local-directory", str(self.folder), "--memory-limit", "0", *words, **environment,
+            "dask_worker", self.address, "--no-nanny", "--dashboard-address", "127.0.0.1:0",
+            "--nthreads", str(self.n_threads), "--local-directory", str(self.folder), "--memory-limit", "0",
+            *words, **environment,
         )  # fmt: skip
 
     def kill_worker(self, number: int) -> None:

@@ -92,7 +92,7 @@ class FakeCluster:
     def n_slots(self):
         return sum(self.n_threads[worker] for worker in self.workers)
 
-    tiles_per_machine = 1
+    tiles_per_machine, n_connections = 1, 1
 
     def send(self, value, to_all):
         self.n_sent += 1

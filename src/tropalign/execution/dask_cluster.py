@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 import logging
+import pickle
 import queue
 import re
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from tropalign.errors import DeviceError, UsageError, shown
@@ -46,6 +47,10 @@ def is_cluster(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "scatter")
 
 
+class Unreachable(Exception):
+    """The scheduler, or every worker, is gone for the moment."""
+
+
 class Cluster:
     """Workers of a scheduler.
 
@@ -53,6 +58,13 @@ class Cluster:
     ----------
     where
         Its address, its file, "local:4", or a distributed.Client, which stays open.
+
+    Attributes
+    ----------
+    n_connections
+        How often it has been connected; what was submitted to an earlier one is lost.
+    shunned
+        Workers that get nothing more.
 
     Raises
     ------
@@ -75,12 +87,13 @@ class Cluster:
         self._numbers, self._run = itertools.count(), uuid.uuid4().hex[:12]
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._looked, self._n_threads = -LOOK_SECONDS, dict[str, int]()
-        self.shunned: set[str] = set()  # workers that get nothing more
+        self.shunned: set[str] = set()
+        self.n_connections = 1
 
     def _connected(self, where: Any) -> Any:
         if not isinstance(where, str):
             return where
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by those who call this
+        _silence()
         local = _LOCAL.fullmatch(where)
         try:
             if local:
@@ -127,11 +140,21 @@ class Cluster:
             self._looked = time.monotonic()
 
     def _reconnect(self) -> None:
-        """A new client in place of one that has given up."""
-        if self._client.status in ("closed", "closing") and self._own and not _LOCAL.fullmatch(self._where):
-            with suppress(DeviceError):
-                self._own = []
-                self._client = self._connected(self._where)
+        """A new client in place of one that has given up.
+
+        Raises
+        ------
+        DeviceError
+            Somebody else made that client, and has closed it, or the workers were of this machine.
+        """
+        if self._client.status not in ("closed", "closing"):
+            return
+        if not self._own or _LOCAL.fullmatch(self._where):
+            raise DeviceError(f"the connection to {self.name} is closed: repeat the command")
+        with suppress(DeviceError):
+            self._client = self._connected(self._where)
+            self._own = self._own[:1]
+            self.n_connections += 1
 
     @property
     def workers(self) -> list[str]:
@@ -154,9 +177,25 @@ class Cluster:
     # What goes there, and comes back.
 
     def send(self, value: Any, to_all: bool) -> Any:
-        """A future of an object that lies on the workers (on one of them, which others have it from)."""
-        (future,) = self._client.scatter([value], broadcast=to_all, hash=False)
+        """A future of an object that lies on the workers (on one of them, which others have it from).
+
+        Raises
+        ------
+        Unreachable
+            Nobody is there to take it.
+        """
+        with self._reaching():
+            (future,) = self._client.scatter([value], broadcast=to_all, hash=False)
         return future
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
+        except (pickle.PicklingError, TypeError):  # it cannot travel: a defect
+            raise
+        except Exception as error:  # of tornado, asyncio and Dask, by the moment in which the connection broke
+            raise Unreachable(str(error)) from error
 
     def submit(
         self, work: Any, tiles: bytes, objects: dict[str, Any], avoid: Iterable[str] = (), needs_gpu: bool = False
@@ -173,6 +212,11 @@ class Cluster:
             Workers that are not to compute them, as long as there are others.
         needs_gpu
             Only workers that were started with ``--resources GPU=1``.
+
+        Raises
+        ------
+        Unreachable
+            Nobody is there to take them.
         """
         places: dict[str, Any] = {"resources": {"GPU": 1}} if needs_gpu else {}
         without = {*avoid, *self.shunned}
@@ -180,7 +224,8 @@ class Cluster:
         if without and others:
             places["workers"] = others
         key = f"tropalign-{self._run}-{next(self._numbers)}"
-        future = self._client.submit(compute, work, tiles, objects, key=key, pure=False, **places)
+        with self._reaching():
+            future = self._client.submit(compute, work, tiles, objects, key=key, pure=False, **places)
         future.add_done_callback(lambda done: self._done.put(done.key))
         return future
 
@@ -231,6 +276,13 @@ class Cluster:
                 self._client.cancel(list(futures), force=True)
 
 
+def _silence() -> None:
+    """Dask's own words go nowhere: what matters is said by those who call this."""
+    for name in ["distributed", *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 def checked_cluster(value: Any) -> Any:
     """An address or a client. Raises UsageError on anything else."""
     try:
@@ -239,4 +291,4 @@ def checked_cluster(value: Any) -> Any:
         raise UsageError(str(error)) from None
 
 
-__all__ = ["Cluster", "Work", "check_address", "checked_cluster", "is_cluster"]
+__all__ = ["Cluster", "Unreachable", "Work", "check_address", "checked_cluster", "is_cluster"]

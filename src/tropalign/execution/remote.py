@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tropalign.errors import DeviceError, ResourceError, TropalignError, TropalignWarning
-from tropalign.execution.dask_cluster import Cluster
+from tropalign.errors import DeviceError, ResourceError, TropalignWarning
+from tropalign.execution.dask_cluster import Cluster, Unreachable
 from tropalign.execution.jobs import naming
 from tropalign.execution.references import unpacked
 from tropalign.execution.remote_worker import Answer, Opener
@@ -159,6 +159,7 @@ class RemoteScheduler:
         self._ready: dict[int, tuple[_Upcoming, Any]] = {}  # by position
         self._n_given, self._waits_at, self._is_exhausted = 0, -1, False
         self._alone_since: float | None = None
+        self._n_connections = self._cluster.n_connections
 
     def _tiles_of(self, tasks: Iterable[Task], skip: Callable[[Tile], bool] | None) -> Iterator[_Upcoming | None]:
         position = 0
@@ -176,6 +177,13 @@ class RemoteScheduler:
 
     def _submit_more(self) -> None:
         self._cluster.look()
+        if self._cluster.n_connections != self._n_connections:
+            self._n_connections = self._cluster.n_connections
+            self._sent.forget()
+            for lost in {id(batch): batch for batch in self._in_flight.values()}.values():
+                lost.futures = []
+                self._again.append(lost)
+            self._in_flight.clear()
         n_slots = self._cluster.n_slots
         if not self._is_someone_there(n_slots):
             return
@@ -245,9 +253,7 @@ class RemoteScheduler:
         try:
             work, tiles, objects = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
             future = self._cluster.submit(work, tiles, objects, batch.failed_on, self._device.needs_gpu)
-        except TropalignError:
-            raise
-        except (OSError, TimeoutError, RuntimeError):  # nobody is there to take it, any more
+        except Unreachable:
             self._sent.forget()
             self._again.append(batch)
             time.sleep(TICK)
