@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import (
@@ -12,6 +14,7 @@ from tropalign.cli.options import (
     add_comments_option,
     add_memory_option,
     add_output_options,
+    add_shard_option,
     command_line,
     fraction,
     started,
@@ -23,8 +26,9 @@ from tropalign.machine.numbers import MOST_THREADS
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
     from tropalign.execution.task import Progress
-    from tropalign.formats.track_picture import Track
+    from tropalign.formats.writer import Writer
     from tropalign.sequences.blocks import SequenceBlock
+    from tropalign.tropical.decode_task import Contents
     from tropalign.tropical.decoding import Decoder
     from tropalign.tropical.hmm import HMM
 
@@ -34,14 +38,12 @@ EXAMPLE = """example:
   tropalign decode --model cpg genes.fa --fit --model-out mine.toml -o islands.tsv
 
 Models are small files that people can read (docs/decode.md); cpg, the CpG islands of Durbin et al. 1998, comes with
-tropalign. Coordinates are 0-based, half-open. A run that was stopped begins anew. Exit codes: 0 done, 2 usage, 3 bad
-input, 4 memory or disk, 130 interrupted."""
+tropalign. Coordinates are 0-based, half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130
+interrupted."""
 #: Options that belong to --fit, with their defaults.
 FITTING = {"rounds": 100, "tolerance": 0.01, "pseudocount": 0.0, "fix": None, "model_out": None}
 #: Segments that are made into text at a time.
 ROWS_AT_ONCE = 1 << 16
-#: Records that a picture shows at most.
-MOST_TRACKS = 20
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -69,14 +71,13 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         choices=format_names("segments"),
         help="what to write (default: by the suffix of -o, else tsv)",
     )
-    group.add_argument(
-        "--plot", metavar="FILE", help=f"a picture, SVG or PNG by the suffix, of the first {MOST_TRACKS} sequences"
-    )
+    group.add_argument("--plot", metavar="FILE", help="a picture, SVG or PNG by the suffix, of the first 20 sequences")
     group.add_argument(
         "-t", "--threads", type=whole(0, MOST_THREADS), default=0, metavar="N", help="0 (default) for all there are"
     )
     add_memory_option(group)
-    parser.set_defaults(run=run, parser=parser, shard=None, device=None)
+    add_shard_option(group)
+    parser.set_defaults(run=run, parser=parser, device=None)
 
 
 def _add_segment_options(group: Any) -> None:
@@ -147,53 +148,116 @@ def _amount(text: str) -> float:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, decodes and writes."""
-    from tropalign.execution.run import memory_allowed, write_outputs
+    from tropalign.devices.registry import CpuDevice
+    from tropalign.execution.run import Run, memory_allowed
     from tropalign.sequences.blocks import BlockReader, Policy
+    from tropalign.sequences.files import can_be_read_twice
+    from tropalign.tropical.decode_task import Contents, DecodeTask
     from tropalign.tropical.decoding import DecodeOptions, Decoder
     from tropalign.tropical.model_files import load_model, save_model
 
     _check_usage(options)
-    paths = [path for path in (options.output, options.plot, options.model_out) if path is not None]
+    plot = options.plot if options.shard is None else None  # of a shard, merge makes it
+    paths = [path for path in (options.output, plot, options.model_out) if path is not None]
     show = started(options, paths, [*options.sequences, options.model])
     model = load_model(options.model)
     choice = DecodeOptions(options.by, tuple(options.label or ()), options.min_length, options.min_support)
     allowed = memory_allowed(options.memory, options.output)
     means = {"n_threads": options.threads, "allowed_bytes": allowed}
     decoder = Decoder(model, choice, **means)  # which finds what does not fit before anything is read
-    outputs = _outputs(options, model)
-    reader = BlockReader(options.sequences, Policy(empty="skip" if options.skip_empty else "refuse"))
-    blocks: Iterable[SequenceBlock] = _fitting(reader, allowed, options.fit)
+    outputs = _outputs(options, model, decoder)
+
+    def blocks() -> Iterable[SequenceBlock]:
+        reader = BlockReader(options.sequences, Policy(empty="skip" if options.skip_empty else "refuse"))
+        return _fitting(reader, allowed, options.fit)
+
+    opened, contents = blocks, None
     if options.fit:
-        blocks = list(blocks)
+        kept = list(blocks())
+        opened = kept.__iter__
         with show("rounds of training", options.rounds) as progress:
-            model = _trained(options, model, blocks, progress)
+            model = _trained(options, model, kept, progress)
         if options.model_out is not None:
             save_model(model, options.model_out)
         decoder = Decoder(model, choice, **means)
-    tracks: list[Track] | None = [] if options.plot is not None else None
-    with show("sequences", None) as progress:
-        parts = _parts(decoder, blocks, outputs[0], tracks, progress)
-        first = next(parts)  # so that nothing is written where the first sequences cannot be decoded
-        write_outputs(outputs[:1], lambda output: chain([first], parts))
-    if tracks is not None:
-        _write_plot(options, decoder, outputs[1], tracks)
+    elif options.output != "-" and all(map(can_be_read_twice, options.sequences)):
+        contents = Contents.of(blocks())
+    task = DecodeTask(decoder, opened, contents, options.shard, draws=options.plot is not None)
+    parameters = _parameters(options, model, outputs, contents)
+    decoding = Run(
+        task=task,
+        outputs=outputs,
+        outline=task.outline(),
+        fingerprint=hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest(),
+        parameters=parameters,
+        memory_bytes=allowed,
+        shard=options.shard,
+        unit="sequences",
+    )
+    decoding.compute([CpuDevice(options.threads)], show)
+
+
+def _parameters(
+    options: argparse.Namespace, model: HMM, outputs: list[Output], contents: Contents | None
+) -> dict[str, str]:
+    """All that decides the parts, by name."""
+    from tropalign import __version__
+    from tropalign.tropical.decode_task import fingerprint_of
+
+    words = {
+        "version": __version__,
+        "formats": ", ".join(output.writer.name for output in outputs),
+        "model": f"{model.name or 'unnamed'}, hash {fingerprint_of(model)[:16]}",
+        "by": options.by,
+        "labels": ", ".join(options.label or ()),
+        "min_length": str(options.min_length),
+        "min_support": str(options.min_support),
+    }
+    if contents is not None:
+        words["sequences"] = f"{len(contents.lengths)} of {int(contents.lengths.sum())} letters, hash {contents.sha256}"
+    return words
 
 
 def _check_usage(options: argparse.Namespace) -> None:
     refuse = options.parser.error
     if [*options.sequences, options.model].count("-") > 1:
         refuse("standard input can be read once: name - once")
+    if options.fit and options.shard is not None:
+        refuse(
+            "--fit trains on all sequences, which has no shards: train once with --fit --model-out mine.toml, then "
+            "give the shards --model mine.toml"
+        )
+    if options.shard is not None and "-" in options.sequences:
+        refuse("sequences from standard input cannot be shared out: write them to a file first")
     if not options.fit:
         for name, default in FITTING.items():
             if getattr(options, name) != default:
                 refuse(f"--{name.replace('_', '-')} belongs to --fit: add that, or leave it out")
 
 
-def _outputs(options: argparse.Namespace, model: HMM) -> list[Output]:
+@dataclass(frozen=True)
+class _Of:
+    """A writer that takes its share of what is found of a tile."""
+
+    writer: Writer
+    share: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.writer, name)
+
+    def encode(self, result: Any) -> bytes:
+        """What one tile leaves behind, made some rows at a time."""
+        found = getattr(result, self.share)
+        pieces = found.pieces(ROWS_AT_ONCE) if self.share == "segments" else [found]
+        return b"".join(map(self.writer.encode, pieces))
+
+
+def _outputs(options: argparse.Namespace, model: HMM, decoder: Decoder) -> list[Output]:
     """The files with their writers."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.execution.run import Output
+    from tropalign.formats.aligned import title_of
     from tropalign.formats.header import Header
     from tropalign.formats.registry import format_for_path, segments_writer
     from tropalign.formats.segments import SegmentsContext
@@ -204,12 +268,14 @@ def _outputs(options: argparse.Namespace, model: HMM) -> list[Output]:
     wanted = [("segments", "segments", options.output, name)]
     if options.plot is not None:
         wanted.append(("plot", "tracks", options.plot, format_for_path("tracks", options.plot)))
+    title = title_of(options.sequences[0]) if options.sequences[0] != "-" else "standard input"
+    context = SegmentsContext(model.name or "segments", title, decoder.labels[decoder.shown_label])
     outputs = []
     for role, kind, path, chosen in wanted:
-        writer = segments_writer(kind, chosen, header, SegmentsContext(model.name or "segments"))
-        if writer.is_binary:
+        writer = segments_writer(kind, chosen, header, context)
+        if writer.is_binary and options.shard is None:
             check_terminal(chosen, path)
-        outputs.append(Output(role, path, writer))
+        outputs.append(Output(role, path, _Of(writer, "segments" if kind == "segments" else "tracks")))
     return outputs
 
 
@@ -249,37 +315,3 @@ def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock
         records = ((block.file, name) for block in blocks for name in block.names)
         file, name = next(islice(records, error.number, None))
         raise ImpossibleSequenceError(error.number, file=file, record=name) from None
-
-
-def _parts(
-    decoder: Decoder,
-    blocks: Iterable[SequenceBlock],
-    output: Output,
-    tracks: list[Track] | None,
-    progress: Progress | None,
-) -> Iterator[bytes]:
-    """What the writer makes of the segments of each block."""
-    from tropalign.tropical.tracks import tracks_of
-
-    done = 0
-    for block in blocks:
-        names = tuple(block.names)
-        found = decoder.decode(names, block.letters, block.offsets, file=block.file)
-        if tracks is not None:
-            tracks += tracks_of(decoder, block, found, MOST_TRACKS - len(tracks))
-        done += len(names)
-        if progress:
-            progress(done)
-        for piece in found.pieces(ROWS_AT_ONCE):
-            yield output.writer.encode(piece)
-
-
-def _write_plot(options: argparse.Namespace, decoder: Decoder, output: Output, tracks: list[Track]) -> None:
-    from tropalign.execution.run import write_outputs
-    from tropalign.formats.aligned import title_of
-    from tropalign.formats.track_picture import Tracks
-
-    label = decoder.labels[decoder.shown_label]
-    title = title_of(options.sequences[0]) if options.sequences[0] != "-" else "standard input"
-    drawn = [output.writer.encode(Tracks(label, tuple(tracks), title))]
-    write_outputs([output], lambda output: drawn)

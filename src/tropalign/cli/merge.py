@@ -21,7 +21,7 @@ EXAMPLE = """example:
 #: Files beside the main one: the option that names each, here and in the verbs that make it.
 ROLES = {
     "report": ("--html", "pairs, place, search or scan"),
-    "plot": ("--plot", "pairs"),
+    "plot": ("--plot", "pairs or decode"),
     "table": ("--table", "place"),
     "jplace": ("--jplace", "place"),
     "taxa": ("--taxa", "place"),

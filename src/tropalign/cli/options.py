@@ -200,13 +200,24 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add_device_options(group)
     add_cluster_option(group)
     add_memory_option(group)
+    add_shard_option(group)
+    add_dry_run_option(group)
+
+
+def add_shard_option(group: Any, of_what: str = "") -> None:
+    """A share of a run.
+
+    Parameters
+    ----------
+    of_what
+        What is shared out, where that is a part of the run: "with --bootstrap or --unaligned: ".
+    """
     group.add_argument(
         "--shard",
         type=checked(parse_shard),
         metavar="I/N",
-        help="compute the I-th of N shares only, into a file for tropalign merge",
+        help=f"{of_what}compute the I-th of N shares only, into a file for tropalign merge",
     )
-    add_dry_run_option(group)
 
 
 def add_dry_run_option(group: Any) -> None:

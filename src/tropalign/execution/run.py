@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -196,8 +197,10 @@ class _Stream:
             yield result.value
 
     def _write_first(self, results: Iterator[list[bytes]], spool: Spool | None) -> None:
+        begun = list(islice(results, 1))  # nothing is written where that cannot be computed
+
         def firsts() -> Iterator[bytes]:
-            for sections in results:
+            for sections in chain(_taken(begun), results):
                 if spool is not None:
                     spool.write([b"", *sections[1:]])
                 yield sections[0]
@@ -253,6 +256,12 @@ class _Resumable:
         for result in results:
             with _resumable():
                 parts.write(result.tile.index, result.value)
+
+
+def _taken(items: list[Any]) -> Iterator[Any]:
+    """The items, each let go when it is given."""
+    while items:
+        yield items.pop(0)
 
 
 def _n_items(tiles: Sequence[Tile]) -> int:

@@ -225,9 +225,11 @@ def restore(description: Any) -> Writer:
     from tropalign.formats.hits import HitsContext
     from tropalign.formats.pairs import PairsContext
     from tropalign.formats.placed import PlacedContext
+    from tropalign.formats.segments import SegmentsContext
 
-    contexts: dict[str, type[HitsContext] | type[PairsContext] | type[PlacedContext]] = {
+    contexts: dict[str, type[HitsContext] | type[PairsContext] | type[PlacedContext] | type[SegmentsContext]] = {
         "hits": HitsContext, "pairs": PairsContext, "placed": PlacedContext, "plots": PairsContext,
+        "segments": SegmentsContext, "tracks": SegmentsContext,
     }  # fmt: skip
     try:
         layout, kind, name = (description[key] for key in ("layout", "kind", "format"))

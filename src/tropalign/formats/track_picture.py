@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import shown
 from tropalign.formats.aligned_picture import BAR, FAINT, INK, LETTER, MARGIN, QUIET, TEXT, Box, Picture, Text
+from tropalign.formats.segments import SegmentsContext
 
 #: In pixels: the width of a track, the heights of the bar and of the curve, and what is left free below.
 WIDTH, BAR_HEIGHT, CURVE_HEIGHT, SPACE = 800, 10, 48, 34
@@ -44,6 +47,24 @@ class Tracks:
     label: str
     tracks: tuple[Track, ...]
     title: str
+
+
+def encoded_tracks(tracks: Iterable[Track], context: SegmentsContext) -> bytes:
+    """The part of a picture that some of its tracks leave: a line of JSON for each."""
+    rows = ([track.name, track.length, track.spans.tolist(), track.curve.tolist()] for track in tracks)
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def tracks_of_parts(parts: Iterable[bytes], context: SegmentsContext) -> Tracks:
+    """All tracks of a picture. Raises ValueError or TypeError where a part is none that `encoded_tracks` made."""
+    tracks = []
+    for line in (line for part in parts for line in part.splitlines()):
+        name, length, spans, curve = json.loads(line)
+        of_spans, of_curve = np.array(spans, np.int64).reshape(-1, 2), np.array(curve, np.float64)
+        if not isinstance(name, str) or not isinstance(length, int) or of_curve.ndim != 1:
+            raise ValueError("no track")
+        tracks.append(Track(name, length, of_spans, of_curve))
+    return Tracks(context.label, tuple(tracks), context.title)
 
 
 def bounds_of(length: int) -> NDArray[np.int64]:

@@ -14,10 +14,21 @@ class SegmentsContext:
     ----------
     name
         What the table is called where a format has a place for that.
+    title, label
+        Of a picture: what it shows, and the label of its segments.
     """
 
     name: str = "segments"
+    title: str = ""
+    label: str = ""
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON."""
         return {name: value for name, value in asdict(self).items() if name in fields}
+
+    @classmethod
+    def restore(cls, entries: Any) -> SegmentsContext:
+        """From JSON, other fields as by default. Raises TypeError or AttributeError when it is no context."""
+        if not all(isinstance(value, str) for value in entries.values()):
+            raise TypeError("a context of segments holds text")
+        return cls(**entries)

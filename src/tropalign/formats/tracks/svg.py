@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import IO
+
 from tropalign.formats.aligned.svg import drawn
+from tropalign.formats.header import Header
 from tropalign.formats.segments import SegmentsContext
-from tropalign.formats.text import concatenated
-from tropalign.formats.track_picture import Tracks, track_picture
+from tropalign.formats.track_picture import encoded_tracks, track_picture, tracks_of_parts
 from tropalign.formats.writer import Format
 
 
-def encode(tracks: Tracks, context: SegmentsContext) -> bytes:
-    """The picture."""
-    return drawn(track_picture(tracks), tracks.title)
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
+    """The picture of all tracks."""
+    tracks = tracks_of_parts(parts, context)
+    out.write(drawn(track_picture(tracks), tracks.title))
 
 
-FORMAT = Format((".svg",), encode, concatenated())
+FORMAT = Format((".svg",), encoded_tracks, assemble, assembled_with=("title", "label"), needs_all=lambda context: True)

@@ -1,0 +1,168 @@
+"""tropalign decode: shards, and runs that were stopped."""
+
+import random
+import signal
+import time
+
+import pytest
+
+from tropalign.cli.main import main
+
+OUTPUTS = {
+    "tsv": ["-o", "{}.tsv"],
+    "bed": ["-o", "{}.bed.gz", "-f", "bed", "--by", "posterior", "--min-length", "5"],
+    "all labels": ["-o", "{}.tsv", "--label", "island", "--label", "background", "--no-comments"],
+    "a picture": ["-o", "{}.tsv.xz", "--plot", "{}.svg"],
+    "nothing": ["-o", "{}.bed", "--min-length", "100000"],
+}
+WORDS = ["decode", "--model", "cpg", "--skip-empty", "-q", "a.fa", "b.fa", "a.fa"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Thirty sequences in three files, of which one is named twice; three sequences per tile."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TROPALIGN_TILE_READS", "3")
+    rng = random.Random(1)
+
+    def record(k):
+        texts = (
+            "".join(rng.choices("ACGTN", weights, k=rng.randint(1, 300)))
+            for weights in ([8, 2, 2, 8, 1], [1, 9, 9, 1, 0])
+        )
+        return f">s{k}\n{'' if k in (0, 17) else ''.join(texts)}\n"
+
+    (tmp_path / "a.fa").write_text("".join(map(record, range(7))))
+    (tmp_path / "b.fa").write_text("".join(map(record, range(7, 30))))
+    return tmp_path
+
+
+def named(words, name):
+    return [word.format(name) for word in words]
+
+
+def shards_of(count, words):
+    paths = []
+    for k in range(1, count + 1):
+        path = f"{k}of{count}.shard"
+        more = [path if word == "out.x" else word for word in ["-o", "out.x", *named(words[2:], "one")]]
+        more += [] if "-f" in words or words[1].startswith("{}.tsv") else ["-f", "bed"]
+        assert main([*WORDS, "--shard", f"{k}/{count}", *more]) == 0
+        paths.append(path)
+    return paths
+
+
+@pytest.mark.parametrize("case", OUTPUTS)
+@pytest.mark.parametrize("count", [1, 3, 7])
+def test_shards_become_the_bytes_of_one_run(folder, case, count):
+    words = OUTPUTS[case]
+    whole = named(words, "one")
+    if case == "nothing":
+        whole += ["-f", "bed"]
+    assert main([*WORDS, *whole]) == 0
+    shards = shards_of(count, words)
+    random.Random(count).shuffle(shards)
+    names = named(words, "merged")
+    files = [word for k, word in enumerate(names) if word in ("-o", "--plot") or names[k - 1] in ("-o", "--plot")]
+    assert main(["merge", *shards, *files]) == 0
+    made = {path.name.removeprefix("one"): path.read_bytes() for path in folder.glob("one*")}
+    assert len(made) == 1 + ("--plot" in words)
+    assert {path.name.removeprefix("merged"): path.read_bytes() for path in folder.glob("merged*")} == made
+
+
+def test_tiles_threads_and_streams_change_nothing(folder, monkeypatch, capsysbinary):
+    words = ["--label", "island", "--label", "background"]
+    assert main([*WORDS, *words, "-o", "one.tsv"]) == 0
+    for n_sequences, more in (("1", ["-t", "1"]), ("99", ["-t", "2", "--memory", "400M"])):
+        monkeypatch.setenv("TROPALIGN_TILE_READS", n_sequences)
+        assert main([*WORDS, *words, *more, "-o", "two.tsv"]) == 0
+        assert (folder / "two.tsv").read_bytes() == (folder / "one.tsv").read_bytes()
+    assert main([*WORDS, *words]) == 0
+    assert capsysbinary.readouterr().out == (folder / "one.tsv").read_bytes()
+
+
+def test_the_shares_are_even(folder, monkeypatch):
+    """By letters, whatever the size of tiles."""
+    import zipfile
+
+    monkeypatch.delenv("TROPALIGN_TILE_READS")
+    assert main([*WORDS, "-o", "all.tsv", "--label", "background", "--label", "island"]) == 0
+    text = [line.split("\t") for line in (folder / "all.tsv").read_text().splitlines() if not line.startswith("#")][1:]
+    n_letters = sum(int(row[4]) for row in text)
+    for k in (1, 2, 3):
+        assert main([*WORDS, "-o", "s", "--shard", f"{k}/3", "--label", "background", "--label", "island"]) == 0
+        with zipfile.ZipFile("s") as archive:
+            rows = b"".join(archive.read(name)[24:] for name in archive.namelist()[1:]).decode().splitlines()
+        share = sum(int(row.split("\t")[4]) for row in rows if row.count("\t") == 6)
+        assert abs(share - n_letters / 3) < n_letters / 8
+
+
+@pytest.mark.parametrize("more", [[], ["--shard", "2/2"]])
+def test_a_killed_run_goes_on(folder, start, more):
+    """What is done is not computed again."""
+    text = "".join(f">s{k}\n{'ACGCGTTTA' * 20_000}\n" for k in range(30))
+    (folder / "long.fa").write_text(text)
+    words = ["decode", "--model", "cpg", "long.fa", "--label", "island", "--label", "background", *more]
+    directory = folder / "out.tsv.parts"
+    process = start(*words, "-o", "out.tsv", environment={"TROPALIGN_TILE_READS": "1"}, cwd=folder)
+
+    def parts():
+        return {path.name: path.stat().st_mtime_ns for path in directory.glob("part??????")}
+
+    while len(parts()) < 2:
+        assert process.poll() is None, "the run ended before it could be stopped"
+        time.sleep(0.0005)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=30)
+    before = parts()
+    (directory / min(before)).write_bytes(b"")  # a damaged part is found
+    again = start(*words, "-o", "out.tsv", environment={"TROPALIGN_TILE_READS": "1"}, cwd=folder)
+    while len(parts()) <= len(before):
+        assert again.poll() is None
+        time.sleep(0.0005)
+    now = parts()
+    assert [now[name] for name in sorted(before)[1:]] == [before[name] for name in sorted(before)[1:]]
+    assert again.wait() == 0 and not directory.exists()
+    assert main([*words, "-o", "whole.tsv"]) == 0
+    assert (folder / "out.tsv").read_bytes() == (folder / "whole.tsv").read_bytes() or more
+
+
+REFUSED = [
+    (["-", "--shard", "1/2", "-o", "x"], 2, "sequences from standard input cannot be shared out"),
+    (
+        ["a.fa", "--shard", "1/2", "-o", "x", "--fit"],
+        2,
+        "--fit trains on all sequences, which has no shards",
+    ),
+    (
+        ["a.fa", "--shard", "1/2", "--skip-empty"],
+        2,
+        "a shard goes to a file that tropalign merge reads",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "text"), REFUSED)
+def test_what_is_refused(folder, words, code, text, capsys):
+    assert main(["decode", "--model", "cpg", *words]) == code
+    assert text in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == ["a.fa", "b.fa"]
+
+
+def test_what_is_wrong_with_shards(folder, capsys):
+    words = OUTPUTS["a picture"]
+    one, two = shards_of(2, words)
+    other = shards_of(3, [*words, "--min-length", "2"])[1]
+    for paths, text in (
+        ([one], "of 2 shards number 2 is missing"),
+        ([one, one, two], "shard 1/2 is given twice"),
+        ([one, other], "this is a shard of another run"),
+    ):
+        assert main(["merge", *paths, "-o", "x.tsv"]) == 3
+        assert text in capsys.readouterr().err
+    for n_bytes in (10, 300):
+        data = (folder / two).read_bytes()
+        (folder / "cut").write_bytes(data[:-n_bytes])
+        assert main(["merge", one, "cut", "-o", "x.tsv"]) == 3
+        assert "cut: " in capsys.readouterr().err
+    assert not (folder / "x.tsv").exists()
