@@ -20,7 +20,7 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)
 
 # The packages stand in pyproject.toml alone; installing ".[test,dev]" would build the package once more.
 LIST_EXTRAS = import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
-  print(*extras["test"], *extras["dev"], sep="\n")
+  print(*extras["test"], *extras["workflows"], *extras["dev"], sep="\n")
 $(VENV)/tested: $(VENV)/installed
 	$(BIN)/python -c '$(LIST_EXTRAS)' > $(VENV)/extras.txt
 	$(PIP) -r $(VENV)/extras.txt

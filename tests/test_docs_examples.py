@@ -39,7 +39,9 @@ def folder(tmp_path, monkeypatch):
         path = tmp_path / "bin" / name
         path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")  # programs installed beside it
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(folder)

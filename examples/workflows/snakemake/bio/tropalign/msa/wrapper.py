@@ -1,0 +1,29 @@
+__author__ = "The tropalign developers"
+__copyright__ = "Copyright 2026, The tropalign developers"
+__license__ = "BSD-3-Clause"
+
+from shlex import quote
+
+from snakemake.shell import shell
+
+options = {"tree": "--tree-in", "add": "--add", "merge": "--merge"}
+given = " ".join(
+    f"{option} {quote(snakemake.input[name])}" for name, option in options.items() if snakemake.input.get(name)
+)
+
+# The first output is the main one; others are known by their names.
+files = {"tree": "--tree-out", "confidence": "--confidence"}
+beside = " ".join(
+    f"{option} {quote(snakemake.output[name])}" for name, option in files.items() if snakemake.output.get(name)
+)
+
+# What the rule or the profile states as mem_mb, in the unit of tropalign.
+memory = snakemake.resources.get("mem_mib")
+memory = f"--memory {memory}M" if memory else ""
+extra = snakemake.params.get("extra", "")
+log = snakemake.log_fmt_shell(stdout=False, stderr=True)
+
+shell(
+    "tropalign msa {snakemake.input.sequences:q} {given} --output {snakemake.output[0]:q} {beside} {extra}"
+    " --threads {snakemake.threads} {memory} {log}"
+)

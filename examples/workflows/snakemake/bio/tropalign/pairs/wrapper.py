@@ -1,0 +1,28 @@
+__author__ = "The tropalign developers"
+__copyright__ = "Copyright 2026, The tropalign developers"
+__license__ = "BSD-3-Clause"
+
+from shlex import quote
+
+from snakemake.shell import shell
+
+# The first output is the main one; others are known by their names.
+files = {"html": "--html", "plot": "--plot"}
+beside = " ".join(
+    f"{option} {quote(snakemake.output[name])}" for name, option in files.items() if snakemake.output.get(name)
+)
+
+# A share of the job, such as 3/20, for a rule that merges all of them.
+shard = snakemake.params.get("shard", "")
+shard = f"--shard {shard}" if shard else ""
+
+# What the rule or the profile states as mem_mb, in the unit of tropalign.
+memory = snakemake.resources.get("mem_mib")
+memory = f"--memory {memory}M" if memory else ""
+extra = snakemake.params.get("extra", "")
+log = snakemake.log_fmt_shell(stdout=False, stderr=True)
+
+shell(
+    "tropalign pairs {snakemake.input:q} --output {snakemake.output[0]:q} {beside} {shard} {extra}"
+    " --threads {snakemake.threads} {memory} {log}"
+)
