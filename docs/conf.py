@@ -1,7 +1,9 @@
 """Sphinx: make docs."""
 
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
@@ -27,9 +29,11 @@ myst_heading_anchors = 4
 numpydoc_show_class_members = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_type_aliases = {"ArrayLike": "ArrayLike", "NDArray": "NDArray", "MatrixLike": "MatrixLike"}
+python_maximum_signature_line_length = 100  # longer ones have a line per parameter
+python_use_unqualified_type_names = True
 autosummary_generate = False  # tables of links; the pages in docs/api/ say what stands where
 default_role = "py:obj"  # `align_all` in a docstring is a link
-suppress_warnings = ["toc.empty_glob"]  # tutorials and how-to pages, where there are some
 smartquotes_action = "q"  # two hyphens are an option's
 # Formulae and everything else of the site come with it: it can be read without a network.
 html_math_renderer = "mathml"
@@ -50,3 +54,15 @@ html_theme = "furo"
 html_title = "tropalign"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+
+
+def setup(app: Any) -> None:
+    """Sphinx 9 shows the alias of a union (`MatrixLike | None`) by its own wrapper; the name is what readers know."""
+
+    def unwrap(
+        app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
+    ) -> Any:
+        names = [text and re.sub(r"TypeAliasForwardRef\('([\w.]+)'\)", r"\1", text) for text in (signature, returned)]
+        return tuple(names)
+
+    app.connect("autodoc-process-signature", unwrap)
