@@ -95,9 +95,11 @@ test-sanitize: $(VENV)/tested
 man: $(VENV)/installed
 	$(BIN)/python -m tropalign.cli.manual build/man/man1
 
+# A page per verb comes from the parsers, into docs/cli; broken links and whatever else Sphinx complains of are errors.
 docs: $(VENV)/installed
-	$(PIP) sphinx furo numpydoc myst-parser
-	$(BIN)/python -m sphinx -W -b html docs docs/_build
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' > $(VENV)/docs.txt
+	$(PIP) -r $(VENV)/docs.txt
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 
 clean:
-	rm -rf $(VENV) build dist demo-results
+	rm -rf $(VENV) build dist demo-results docs/_build docs/cli

@@ -56,8 +56,8 @@ class Step:
 
 def pages() -> list[str]:
     """All pages, by their paths from the root of the clone."""
-    built = ROOT / "docs" / "_build"
-    found = [path for path in (ROOT / "docs").rglob("*.md") if built not in path.parents]
+    built = {ROOT / "docs" / "_build", ROOT / "docs" / "cli"}
+    found = [path for path in (ROOT / "docs").rglob("*.md") if built.isdisjoint(path.parents)]
     return sorted(str(path.relative_to(ROOT)) for path in [*found, ROOT / "README.md"])
 
 

@@ -48,7 +48,7 @@ def test_names_are_known_before_anything_is_imported():
     [
         ("formats.md", "pairs"),
         ("place.md", "placed"),
-        ("search.md", "hits"),
+        ("profile-search.md", "hits"),
         ("decode.md", "segments"),
         ("decode.md", "tracks"),
     ],

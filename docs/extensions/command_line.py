@@ -1,0 +1,173 @@
+"""Sphinx: a page per verb, made from the parsers when the site is built, so that none can be stale.
+
+``docs/cli/`` is written by the build and ignored by git. Options are objects of Sphinx's domain ``std``: other pages
+link to one by ``{option}`tropalign pairs --top```.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from tropalign.cli.main import make_parser
+from tropalign.cli.parsers import verbs_of
+
+#: An option's name in a sentence; not the hyphen within a word or before a number.
+OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+#: What Markdown would take for markup.
+MARKUP = re.compile(r"([\\`*_<>\[\]|$#])")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.connect("builder-inited", _write_all)
+    return {"parallel_read_safe": True}
+
+
+def _write_all(app: Sphinx) -> None:
+    write_pages(Path(app.srcdir) / "cli")
+
+
+def write_pages(folder: Path) -> None:
+    """Writes ``VERB.md`` per verb and ``verbs.txt``, the table of all; what has not changed keeps its date."""
+    parser = make_parser(False)
+    verbs = verbs_of(parser)
+    pages = {f"{name}.md": page(verb) for name, verb in verbs.items()}
+    pages["verbs.txt"] = table_of_verbs(parser)
+    folder.mkdir(exist_ok=True)
+    for old in folder.iterdir():
+        if old.name not in pages:
+            old.unlink()
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def table_of_verbs(parser: argparse.ArgumentParser) -> str:
+    """Each verb with its line of ``tropalign --help``."""
+    lines = ["| verb | what it does |", "|---|---|"]
+    lines += [f"| [`{name}`](cli/{name}.md) | {prose(words)} |" for name, words in summaries(parser).items()]
+    return "\n".join(lines) + "\n"
+
+
+def page(parser: argparse.ArgumentParser) -> str:
+    """The page of a verb, in Markdown for MyST; the verbs of a verb (``db build``) are sections of it."""
+    lines = [f"# {parser.prog}", "", *opening(parser, parser.description or ""), *options(parser, "## ")]
+    for name, verb in verbs_of(parser).items():
+        lines += [f"## {verb.prog}", "", *opening(verb, summaries(parser)[name]), *options(verb, "")]
+    return "\n".join(lines + notes(parser.epilog or "")) + "\n"
+
+
+def summaries(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """The line that each verb has in the help of its parent."""
+    found = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return {choice.dest: choice.help or "" for action in found for choice in action._choices_actions}
+
+
+def opening(parser: argparse.ArgumentParser, words: str) -> list[str]:
+    """What a verb does, and how it is called; options that follow belong to it."""
+    words = words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
+    return [prose(words), "", "```text", synopsis(parser), "```", "", f"```{{program}} {parser.prog}", "```", ""]
+
+
+def options(parser: argparse.ArgumentParser, heading: str) -> list[str]:
+    """Every argument and option, in the groups of ``--help``."""
+    lines = []
+    for group in parser._action_groups:
+        found = [action for action in group._group_actions if is_shown(action)]
+        if found and heading:
+            lines += [heading + title(group), ""]
+        for action in found:
+            lines += [f"````{{option}} {signature(action)}", prose(help_of(action)), "````", ""]
+    return lines
+
+
+def title(group: Any) -> str:
+    """A group's heading: its title, with the words of argparse's own groups made ours."""
+    words = str(group.title or "options")
+    return {"positional arguments": "Arguments", "options": "General"}.get(words.lower(), words[:1].upper() + words[1:])
+
+
+def is_shown(action: argparse.Action) -> bool:
+    """Not ``--help`` itself, what is kept from it, or the list of a verb's own verbs, which are sections."""
+    return action.help is not argparse.SUPPRESS and not isinstance(
+        action, argparse._SubParsersAction | argparse._HelpAction
+    )
+
+
+def synopsis(parser: argparse.ArgumentParser) -> str:
+    """The synopsis in short: options are told below one by one."""
+    words = [parser.prog]
+    actions = [action for action in parser._actions if is_shown(action)]
+    needed = [action for action in actions if action.option_strings and action.required]
+    words += [f"{action.option_strings[-1]} {values(action)}" for action in needed]
+    words.append("[options]")
+    words += [arguments(action) for action in actions if not action.option_strings]
+    if verbs_of(parser):
+        words = [parser.prog, "{" + ",".join(verbs_of(parser)) + "}", "..."]
+    return " ".join(words)
+
+
+def arguments(action: argparse.Action) -> str:
+    """A positional argument as a synopsis shows it."""
+    name = values(action)
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]"}.get(str(action.nargs), name)
+
+
+def values(action: argparse.Action) -> str:
+    """The word or the choices that stand for an option's value."""
+    if action.metavar is None and action.choices:
+        return "{" + ",".join(map(str, action.choices)) + "}"
+    return action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+
+
+def signature(action: argparse.Action) -> str:
+    """All names of an option with its value, as Sphinx's directive ``option`` reads them."""
+    if not action.option_strings:
+        return values(action) + (" ..." if action.nargs in ("*", "+") else "")
+    value = "" if action.nargs == 0 else " " + values(action)
+    value += f" [{value.strip()} ...]" if action.nargs in ("+", "*") else ""
+    return ", ".join(name + value for name in action.option_strings)
+
+
+def help_of(action: argparse.Action) -> str:
+    """The words of ``--help``, with the default where they leave it out, and that an option is needed."""
+    words = (action.help or "").replace("%%", "%")
+    if action.required and action.option_strings:
+        words += " (required)"
+    elif action.default not in (None, False, argparse.SUPPRESS) and action.default != [] and "default" not in words:
+        words += f" (default: {action.default})"
+    return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
+
+
+def notes(epilog: str) -> list[str]:
+    """Examples as commands, other words as paragraphs."""
+    lines: list[str] = []
+    for block in filter(None, epilog.split("\n\n")):
+        if block.startswith(("example:", "examples:")):
+            commands = [line.strip() for line in block.split("\n")[1:]]
+            lines += ["## Examples", "", "```sh", *commands, "```", ""]
+        else:
+            lines += [prose(" ".join(block.split())), ""]
+    return lines
+
+
+def prose(words: str) -> str:
+    """Words as Markdown, with the names of options as code."""
+    return "".join(pieces(words))
+
+
+def pieces(words: str) -> Iterator[str]:
+    """What stands between names of options, escaped, and these as code."""
+    at = 0
+    for found in OPTION.finditer(words):
+        yield MARKUP.sub(r"\\\1", words[at : found.start()])
+        yield f"`{found[0]}`"
+        at = found.end()
+    yield MARKUP.sub(r"\\\1", words[at:])

@@ -1,0 +1,96 @@
+"""The site has every verb, option, extra and variable; test_docs_examples.py runs what its pages show."""
+
+import argparse
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tropalign.cli.main import VERBS, make_parser
+from tropalign.cli.parsers import all_actions, verbs_of
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+if not DOCS.is_dir() or not (ROOT / "examples").is_dir():
+    pytest.skip("pages and examples are in a clone only, not in the sdist", allow_module_level=True)
+
+
+@pytest.fixture
+def command_line():
+    """docs/extensions/command_line.py, which makes the pages of the verbs."""
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location("command_line", DOCS / "extensions" / "command_line.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_verb_has_a_page_with_every_option(command_line, tmp_path):
+    command_line.write_pages(tmp_path / "cli")
+    pages = {path.stem: path.read_text() for path in (tmp_path / "cli").glob("*.md")}
+    assert set(pages) == set(VERBS)
+    for verb, parser in verbs_of(make_parser(False)).items():
+        told = re.findall(r"^````\{option\} (.+)\n(.+)$", pages[verb], re.M)
+        names = [name.split(" ")[0] for signature, _ in told for name in signature.split(", ")]
+        asked = [
+            name
+            for action in all_actions(parser)
+            if command_line.is_shown(action)
+            for name in action.option_strings or [command_line.values(action)]
+        ]
+        assert sorted(names) == sorted(asked) and len(asked) > 0, verb
+        assert all(len(words) > 5 and "%%" not in words for _, words in told), verb
+        assert "## Examples\n\n```sh\ntropalign " in pages[verb], verb
+
+
+def test_options_say_their_defaults(command_line):
+    """A default that the help leaves out is added; switches and options that are off have none."""
+    parser = argparse.ArgumentParser()
+    several = parser.add_argument("--several", type=int, default=3, help="how *many*, with --much")
+    told = parser.add_argument("--told", default="a", help="which (default: the first)")
+    off = parser.add_argument("--off", action="store_true", help="100%% less")
+    assert command_line.help_of(several) == "How *many*, with --much (default: 3)."
+    assert command_line.prose(command_line.help_of(several)) == r"How \*many\*, with `--much` (default: 3)."
+    assert command_line.help_of(told) == "Which (default: the first)."
+    assert command_line.help_of(off) == "100% less."
+
+
+def test_pages_that_are_gone_leave_the_folder(command_line, tmp_path):
+    folder = tmp_path / "cli"
+    folder.mkdir()
+    (folder / "forgotten.md").write_text("# A verb that was\n")
+    command_line.write_pages(folder)
+    kept = folder / "pairs.md"
+    date = kept.stat().st_mtime_ns
+    command_line.write_pages(folder)
+    assert not (folder / "forgotten.md").exists()
+    assert kept.stat().st_mtime_ns == date
+
+
+def test_the_table_of_verbs_and_the_list_of_pages_are_whole(command_line):
+    rows = re.findall(r"^\| \[`(\w+)`\]\(cli/\1\.md\) \| .+ \|$", command_line.table_of_verbs(make_parser(False)), re.M)
+    assert rows == list(VERBS)
+    assert re.findall(r"^cli/(\w+)$", (DOCS / "command-line.md").read_text(), re.M) == list(VERBS)
+
+
+def test_every_extra_is_told():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    told = re.search(r"^## Extras$.*?^## ", (DOCS / "install.md").read_text(), re.M | re.S)
+    names = [name for row in re.findall(r"^\| (`.+?) \|", told[0], re.M) for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(names) == sorted(extras)
+
+
+def test_every_variable_is_told():
+    sources = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    sources += "".join(path.read_text() for path in (ROOT / "native").rglob("*.cpp"))
+    named = set(re.findall(r'(?:getenv\(|environ(?:\.get\(|\[))"(TROPALIGN_\w+)"', sources))
+    told = set(re.findall(r"^\| `(TROPALIGN_\w+)` \|", (DOCS / "command-line.md").read_text(), re.M))
+    for_tests = {"TROPALIGN_LEAST_KEPT_CELLS", "TROPALIGN_TILE_PAIRS", "TROPALIGN_TILE_READS"}
+    assert named - for_tests == told
+
+
+def test_no_page_lies_where_sphinx_writes_its_own():
+    taken = {"search", "genindex", "py-modindex"}
+    assert not [path for path in DOCS.glob("*.md") if path.stem in taken]
