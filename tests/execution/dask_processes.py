@@ -40,10 +40,11 @@ class Processes:
             self._kill(process)
 
     def _start(self, module: str, *words: str, **more: str) -> subprocess.Popen[bytes]:
-        log = open(self.folder / "dask.log", "ab")
         command = [sys.executable, "-m", f"distributed.cli.{module}", *words]
-        means = {"stdout": log, "stderr": log, "cwd": self.folder, "env": {**self.environment, **more}}
-        return subprocess.Popen(command, start_new_session=True, **means)
+        environment = {**self.environment, **more}
+        with open(self.folder / "dask.log", "ab") as log:
+            means = {"stdout": log, "stderr": log, "cwd": self.folder, "env": environment}
+            return subprocess.Popen(command, start_new_session=True, **means)
 
     def _start_scheduler(self) -> subprocess.Popen[bytes]:
         return self._start(

@@ -6,6 +6,7 @@ import itertools
 import random
 import warnings
 from collections import deque
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -117,13 +118,13 @@ class FakeCluster:
                 continue
             if fate is None:
                 answer = compute(work, tiles, objects)
-                self.done[key] = type(answer)(answer.data, answer.seconds, worker, answer.n_done, answer.error)
+                self.done[key] = replace(answer, worker=worker)
             elif fate == "lost":
                 self.done[key] = None
             elif isinstance(fate, tuple):  # an exception of the cluster's own
                 self.done[key] = fate[0]
             else:
-                self.done[key] = remote.Answer(None, 0.1, worker, 0, fate)
+                self.done[key] = remote.Answer(None, 0.1, worker, fate, True)
         return list(self.done)
 
     def answers(self, futures):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tropalign.errors import DeviceError, ResourceError, TropalignWarning
+from tropalign.errors import DeviceError, TropalignWarning
 from tropalign.execution.dask_cluster import Cluster, Unreachable
 from tropalign.execution.jobs import naming
 from tropalign.execution.references import unpacked
@@ -44,8 +44,6 @@ LATE_TIMES, LATE_SECONDS = 3.0, 10.0
 PATIENCE = 600.0
 #: Seconds between looks at workers and progress.
 TICK = 0.25
-#: What another worker may do better: it had no memory, disk or device, or is ill.
-OF_THE_MACHINE = (OSError, MemoryError, ResourceError, DeviceError)
 
 
 @dataclass
@@ -310,27 +308,23 @@ class RemoteScheduler:
             self._sent.forget()
             self._again.append(batch)
             return
-        error = answer.error if isinstance(answer, Answer) else answer
-        assert error is not None
-        first = batch.entries[min(answer.n_done if isinstance(answer, Answer) else 0, len(batch.entries) - 1)]
-        if isinstance(answer, Answer):
-            batch.failed_on.add(answer.worker)
-            self._blame(answer.worker, error)
         batch.n_failures += 1
-        is_of_machine = isinstance(error, OF_THE_MACHINE) or not isinstance(answer, Answer)
-        if not is_of_machine or batch.n_failures >= MOST_TRIES:
-            with naming(first.tile):
-                if not isinstance(answer, Answer):
-                    raise DeviceError(f"workers of {self._cluster.name} ended when they computed it ({error})")
-                raise error
+        if isinstance(answer, Answer):
+            assert answer.error is not None
+            batch.failed_on.add(answer.worker)
+            if not answer.is_of_machine or batch.n_failures >= MOST_TRIES:
+                raise answer.error
+            self._blame(answer.worker, answer.error)
+        elif batch.n_failures >= MOST_TRIES:
+            with naming(batch.entries[0].tile):
+                raise DeviceError(f"workers of {self._cluster.name} ended when they computed it ({answer})")
         self._again.extend(batch.halves())
 
     def _blame(self, worker: str, error: BaseException) -> None:
         """Counts a worker's failures in a row; one that fails at everything gets nothing more."""
         self._failures[worker] += 1
-        if self._failures[worker] < MOST_FAILURES or len(self._cluster.workers) < 2:
-            return
-        if worker not in self._cluster.shunned and isinstance(error, OF_THE_MACHINE):
+        is_last = len(self._cluster.workers) < 2
+        if self._failures[worker] >= MOST_FAILURES and worker not in self._cluster.shunned and not is_last:
             self._cluster.shunned.add(worker)
             text = f"{worker} gets no more tiles: it failed {MOST_FAILURES} times ({error})"
             warnings.warn(text, TropalignWarning, stacklevel=2)

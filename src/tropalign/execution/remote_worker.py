@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tropalign import __version__
-from tropalign.errors import UsageError
+from tropalign.errors import DeviceError, ResourceError, UsageError
+from tropalign.execution.jobs import naming
 from tropalign.execution.references import packed, unpacked
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Task, Tile
 from tropalign.machine.threads import available_threads
 
+#: What another worker may do better: it had no memory, disk or device, or is ill.
+OF_THE_MACHINE = (OSError, MemoryError, ResourceError, DeviceError)
 #: Opens the devices of a worker, given how many threads a tile may take.
 Opener = Callable[[int], Sequence[Device]]
 
@@ -82,17 +85,17 @@ class Answer:
         That they took.
     worker
         Where they were computed.
-    n_done
-        Tiles before the one that failed.
     error
-        What it failed with.
+        What it failed with; it names the tile.
+    is_of_machine
+        Another worker may do better: there was no memory, room on the disk, or device.
     """
 
     data: bytes | None
     seconds: float
     worker: str
-    n_done: int = 0
     error: BaseException | None = None
+    is_of_machine: bool = False
 
 
 class _OneTile:
@@ -123,22 +126,28 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
     Answer
         What fails is no exception, so that the caller learns where it happened.
     """
-    worker, began, values = _address(), time.perf_counter(), []
+    worker, began = _address(), time.perf_counter()
     names = {id(value): name for name, value in objects.items()}
     try:
         loaded = work.loaded(objects)
-        for tile in unpacked(tiles, objects):
-            values.append(_value(loaded, tile))  # noqa: PERF401 - how many there are is told where one fails
+        values = [_value(loaded, tile) for tile in unpacked(tiles, objects)]
         data = packed(values, lambda value: names.get(id(value)))
     except Exception as error:
-        error.__traceback__ = None
-        return Answer(None, time.perf_counter() - began, worker, len(values), _portable(error))
+        seconds = time.perf_counter() - began
+        return Answer(None, seconds, worker, _portable(error), _is_of_machine(error))
     return Answer(data, time.perf_counter() - began, worker)
 
 
 def _value(loaded: Loaded, tile: Tile) -> Any:
     (found,) = Scheduler(loaded.devices).run([_OneTile(loaded.task, tile)])  # splits what memory does not hold at once
-    return found.value if loaded.finish is None else loaded.finish(found.value)
+    if loaded.finish is None:
+        return found.value
+    with naming(tile):
+        return loaded.finish(found.value)
+
+
+def _is_of_machine(error: BaseException) -> bool:
+    return any(isinstance(cause, OF_THE_MACHINE) for cause in (error, error.__cause__))
 
 
 def _portable(error: Exception) -> Exception:

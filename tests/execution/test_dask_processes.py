@@ -1,0 +1,159 @@
+"""Real workers of Dask, which are killed, slow or ill while a run goes on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tropalign.errors import DeviceError, InputError, TropalignWarning
+from tropalign.execution import remote
+
+pytest.importorskip("distributed")
+
+from execution.dask_processes import Processes, free_port
+from execution.dask_toys import Sleeps, opener
+
+from tropalign.execution.dask_cluster import Cluster
+from tropalign.execution.remote import RemoteDevice, RemoteScheduler
+
+pytestmark = [pytest.mark.xdist_group("dask")]
+ROOT = Path(__file__).parent.parent
+#: Workers import the toys, and tropalign from where this process has it.
+PATHS = {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    with Processes(2, tmp_path_factory.mktemp("dask"), environment=PATHS) as started:
+        yield started
+
+
+@pytest.fixture
+def cluster(processes):
+    found = Cluster(processes.address)
+    deadline = time.monotonic() + 60
+    while len(found.workers) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+        found.look()
+    yield found
+    found.close()
+
+
+def squares(cluster, task, **more):
+    results = RemoteScheduler(RemoteDevice(cluster, opener)).run([task], **more)
+    return [result.value for result in results]
+
+
+def test_results_come_in_order_or_as_they_are_ready(cluster):
+    assert squares(cluster, Sleeps(40, 0.01)) == [k * k for k in range(40)]
+    assert sorted(squares(cluster, Sleeps(40, 0.01), in_order=False)) == [k * k for k in range(40)]
+
+
+def test_an_error_of_the_work_ends_the_run(cluster):
+    with pytest.raises(InputError, match=r"tile 7 .*a letter that is none"):
+        squares(cluster, Sleeps(20, 0.01, wrong=7))
+    assert squares(cluster, Sleeps(3, 0.01)) == [0, 1, 4]
+
+
+def test_workers_that_are_killed_cost_time_alone(cluster, processes):
+    rng, is_over = random.Random(3), threading.Event()
+    before = processes.n_killed
+
+    def kill():
+        while not is_over.wait(rng.uniform(0.3, 1.0)) and processes.n_killed < before + 6:
+            processes.kill_worker(rng.randrange(2))
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = squares(cluster, Sleeps(120, 0.1), in_order=False)
+    is_over.set()
+    killer.join()
+    assert sorted(found) == [k * k for k in range(120)]
+    assert processes.n_killed > before
+
+
+def test_a_worker_with_a_full_disk_gets_no_more(cluster, processes, monkeypatch):
+    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.1)
+    sick = processes.start_worker(TOY_ERROR=str(errno.ENOSPC))
+    try:
+        deadline = time.monotonic() + 60
+        while len(cluster.workers) < 3 and time.monotonic() < deadline:
+            time.sleep(0.1)
+            cluster.look()
+        with pytest.warns(TropalignWarning, match="gets no more tiles: it failed 3 times"):
+            assert squares(cluster, Sleeps(60, 0.1)) == [k * k for k in range(60)]
+    finally:
+        sick.kill()
+        sick.wait()
+
+
+def test_a_worker_that_hangs_is_not_waited_for(cluster, processes, monkeypatch):
+    monkeypatch.setattr(remote, "LATE_SECONDS", 0.5)
+    slow = processes.start_worker(TOY_SECONDS="1000")
+    try:
+        deadline = time.monotonic() + 60
+        while len(cluster.workers) < 3 and time.monotonic() < deadline:
+            time.sleep(0.1)
+            cluster.look()
+        began = time.monotonic()
+        assert squares(cluster, Sleeps(60, 0.05)) == [k * k for k in range(60)]
+        assert time.monotonic() - began < 500
+    finally:
+        slow.kill()
+        slow.wait()
+
+
+def test_a_scheduler_that_comes_back_is_joined_again(processes):
+    cluster = Cluster(processes.address)
+    results = RemoteScheduler(RemoteDevice(cluster, opener)).run([Sleeps(60, 0.1)])
+    found = [next(results).value]
+    processes.restart_scheduler()
+    found += [result.value for result in results]
+    cluster.close()
+    assert found == [k * k for k in range(60)]
+
+
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
+    from tropalign.execution import dask_cluster
+
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
+    with pytest.raises(DeviceError, match="no scheduler of Dask answers at tcp://127"):
+        Cluster(f"tcp://127.0.0.1:{free_port()}")
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_client_that_is_killed_goes_on(processes, tmp_path, how):
+    letters = random.Random(1)
+    fasta = tmp_path / "p.fa"
+    fasta.write_text("".join(f">s{k}\n{''.join(letters.choices('ACDEFGHIKLMNPQRSTVWY', k=120))}\n" for k in range(300)))
+    command = [sys.executable, "-m", "tropalign.cli.main", "pairs", str(fasta), "-q", "-o"]
+    environment = {**os.environ, **PATHS, "TROPALIGN_TILE_PAIRS": "500"}
+    subprocess.run([*command, str(tmp_path / "one.tsv")], check=True, env=environment)
+    command += [str(tmp_path / "many.tsv"), "--cluster", processes.address]
+    run = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=_takes_ctrl_c)
+    parts = tmp_path / "many.tsv.parts"
+    deadline = time.monotonic() + 120
+    while len(list(parts.glob("part*"))) < 3 and time.monotonic() < deadline and run.poll() is None:
+        time.sleep(0.01)
+    run.send_signal(how)
+    said = run.communicate(timeout=60)[1]
+    if how == signal.SIGINT and run.returncode != 0:  # it may have been done
+        assert run.returncode == 130
+        assert "goes on where this one stopped" in said
+    again = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert (tmp_path / "many.tsv").read_bytes() == (tmp_path / "one.tsv").read_bytes()
+    assert not parts.exists()
+
+
+def _takes_ctrl_c():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a parent may have had it ignore
