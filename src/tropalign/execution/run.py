@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Protocol
 from tropalign.errors import ResourceError, UsageError
 from tropalign.execution.files import made, output_path, write_stream, written
 from tropalign.execution.manifest import Manifest
-from tropalign.execution.parts import Parts, Sections, Spool, parts_directory, recorded_manifest
+from tropalign.execution.parts import Parts, PartWriting, Sections, Spool, parts_directory, recorded_manifest
 from tropalign.execution.progress import Show, no_progress
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.shard import Shard
@@ -253,9 +253,14 @@ class _Resumable:
         results = self.scheduler.run(
             [self.run.task], skip=lambda tile: tile.index in finished, finish=self.run.encoder, in_order=False
         )
-        for result in results:
+
+        def write(index: int, sections: Sequence[bytes]) -> None:
             with _resumable():
-                parts.write(result.tile.index, result.value)
+                parts.write(index, sections)
+
+        with PartWriting(write) as writing:
+            for result in results:
+                writing.put(result.tile.index, result.value)
 
 
 def _taken(items: list[Any]) -> Iterator[Any]:
