@@ -1,4 +1,4 @@
-"""Installs the packages of an extra one by one, and says which cannot be had on this machine: python install_extras.py test."""
+"""Installs the packages of an extra one by one and says which cannot be had: `python install_extras.py test`."""
 
 from __future__ import annotations
 
