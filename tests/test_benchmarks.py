@@ -18,7 +18,7 @@ BENCH = ROOT / "bench"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "benchmarks").glob("*.md"))]
 PAIRS_MODULES = "pairs extras users users_report loops commands bare peers report tables sets shares".split()
 if not BENCH.is_dir():
-    pytest.skip("the benchmarks are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 
 
 @pytest.fixture(autouse=True)

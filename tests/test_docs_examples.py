@@ -17,7 +17,7 @@ from docs_pages import Step, is_printed, pages, read_steps
 
 ROOT = Path(__file__).parent.parent
 if not (ROOT / "docs").is_dir() or not (ROOT / "examples").is_dir():
-    pytest.skip("pages and examples are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("pages and examples are not beside the tests", allow_module_level=True)
 
 
 def steps_of(page: str) -> list[Step]:

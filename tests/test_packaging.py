@@ -1,6 +1,7 @@
-"""The version stands in one place, the sdist holds what builds and nothing else, the wheel what runs."""
+"""The version stands in one place, the sdist holds what builds and is tested, the wheel what runs."""
 
 import importlib.metadata
+import subprocess
 import tarfile
 import zipfile
 from email.parser import Parser
@@ -63,11 +64,26 @@ def test_the_changelog_has_the_version_and_what_follows_it():
     assert text.index("## [Unreleased]") < text.index(f"## [{tropalign.__version__}]")
 
 
-def test_the_sdist_holds_what_builds(sdist):
+def test_the_sdist_is_what_git_tracks(sdist):
+    if not (ROOT / ".git").exists():
+        pytest.skip("these are the files of an sdist, not a clone")
+    told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    tracked = {name for name in told.split("\0") if name and (ROOT / name).is_file()}
+    assert tracked <= set(sdist)
+    new = {name for name in set(sdist) - tracked if not name.startswith("build/man/man1/")}
+    assert not [name for name in new if name.startswith((".venv", "build", "dist")) or name.endswith(".so")]
+
+
+def test_the_sdist_builds_and_tests_itself(sdist):
+    """The folders that the build and the tests read, also where git is not there to ask."""
     folders = {name.split("/")[0] for name in sdist if "/" in name}
-    assert folders == {"native", "src"}
-    assert {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml"} <= set(sdist)
-    assert not [name for name in sdist if name.endswith((".so", ".fasta", ".gz"))]
-    there = [path.relative_to(ROOT) for path in (ROOT / "src" / "tropalign").rglob("*") if path.is_file()]
-    needed = {str(path) for path in there if "__pycache__" not in path.parts and path.suffix != ".so"}
-    assert needed <= set(sdist)
+    assert {"native", "src", "tests", "bench", "docs", "examples"} <= folders
+    files = {"CMakeLists.txt", "LICENSE", "LICENSE.third-party", "README.md", "pyproject.toml", "CITATION.cff"}
+    assert files <= set(sdist)
+
+
+def test_the_metadata_names_the_licence_and_its_files(sdist):
+    told = Parser().parsestr(sdist["PKG-INFO"].decode())
+    assert told["License-Expression"] == "BSD-3-Clause"
+    assert told.get_all("License-File") == ["LICENSE", "LICENSE.third-party"]
+    assert any(name.startswith("Programming Language :: Python :: 3.1") for name in told.get_all("Classifier"))

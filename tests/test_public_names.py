@@ -36,7 +36,7 @@ def test_the_public_names_are_listed():
 def test_the_pages_of_the_api_have_every_name_once():
     folder = Path(__file__).parent.parent / "docs" / "api"
     if not folder.exists():
-        pytest.skip("pages are in a clone only, not in the sdist")
+        pytest.skip("pages are not beside the tests")
     documented, words, home = [], "", ""
     for path in sorted(folder.glob("*.md")):
         words += path.read_text()

@@ -54,7 +54,7 @@ struct PermutedLetters {
         V table[4];
         [[gnu::always_inline]] V hmm(Index y) const { return pick(table[0], table[1], y); }
         [[gnu::always_inline]] V part(Index y) const { return pick(table[2], table[3], y); }
-        [[gnu::always_inline]] static V pick(V low, V high, Index y) {
+        [[gnu::always_inline]] static V pick(V low, [[maybe_unused]] V high, [[maybe_unused]] Index y) {
 #if defined(__AVX512F__)
             return (V)_mm512_permutex2var_ps((__m512)low, (__m512i)y, (__m512)high);
 #else

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "model.hpp"
+#include "read_double.hpp"
 
 namespace tropalign {
 namespace {
@@ -72,8 +73,7 @@ bool number_of(std::string_view word, double &value) {
         return true;
     }
     if (!word.empty() && word[0] == '+') word.remove_prefix(1);
-    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    return error == std::errc() && stop == word.data() + word.size() && std::isfinite(value);
+    return read_double(word, value);
 }
 
 class Reader {

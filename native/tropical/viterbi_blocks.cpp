@@ -207,7 +207,8 @@ class LongPath {
                 done_ += block_;
             });
             if (!are_exact || stopped_) return false;
-            for (int64_t k = 0; k < n; ++k) are_exact = are_exact & apply(products.data() + k * l * stride, first + k);
+            for (int64_t k = 0; k < n; ++k)
+                if (!apply(products.data() + k * l * stride, first + k)) are_exact = false;
             if (!are_exact) return false;
         }
         return true;

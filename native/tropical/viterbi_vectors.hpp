@@ -34,7 +34,7 @@ constexpr int kMostVectors = 8;
 /// rounded_log of viterbi_model.hpp.
 [[gnu::always_inline]] inline V rounded(V x) {
     const V near = (x + kRounder) - kRounder;
-    return (x < kMostRounded) & (x > -kMostRounded) ? near : x;
+    return ((x < kMostRounded) & (x > -kMostRounded)) ? near : x;
 }
 
 /// What the states say of step k, padded to whole vectors.
@@ -82,7 +82,7 @@ inline void shift(double *values, int32_t stride, ForwardStream &stream) {
     for (int32_t s = 0; s < stride; s += kLanes) {
         const V value = at(values + s) - highest;
         put(values + s, value);
-        wide = (value < kLowestExact) & (value > kNever) ? all(1) : wide;
+        wide = ((value < kLowestExact) & (value > kNever)) ? all(1) : wide;
     }
     stream.is_exact &= highest_of_lanes(wide) == 0;
     stream.shifted += highest;

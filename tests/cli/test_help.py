@@ -86,7 +86,7 @@ def folder(tmp_path_factory):
     return here
 
 
-@pytest.mark.skipif(not EXAMPLES.is_dir(), reason="examples are in a clone only, not in the sdist")
+@pytest.mark.skipif(not EXAMPLES.is_dir(), reason="examples are not beside the tests")
 @pytest.mark.parametrize(("prog", "line"), list(examples()))
 def test_the_examples_work(prog, line, folder, monkeypatch, capfd):
     for suffix, library in NEEDED.items():

@@ -37,7 +37,20 @@ def test_free_without_groups(system):
     assert free_bytes(system(**MEMINFO)) == 32 * GIB
 
 
-def test_free_where_nothing_is_known(tmp_path):
+def test_free_where_only_the_whole_is_known(tmp_path, monkeypatch):
+    sizes = {"SC_PHYS_PAGES": 1 << 20, "SC_PAGE_SIZE": 1 << 14}
+    monkeypatch.setattr("os.sysconf", sizes.__getitem__)
+    assert free_bytes(tmp_path) == 8 * GIB
+
+
+@pytest.mark.parametrize("answer", [ValueError("unrecognized configuration name"), -1])
+def test_free_where_nothing_is_known(tmp_path, monkeypatch, answer):
+    def sysconf(name):
+        if isinstance(answer, Exception):
+            raise answer
+        return {"SC_PHYS_PAGES": answer, "SC_PAGE_SIZE": 4096}[name]
+
+    monkeypatch.setattr("os.sysconf", sysconf)
     assert free_bytes(tmp_path) == 4 * GIB
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -18,7 +19,7 @@ MOST_BYTES = 1 << 60
 DEFAULT_SHARE = 0.6
 #: What the process takes before any input is read: interpreter, NumPy, the compiled module, freed memory that is kept.
 PROCESS_BYTES = 72 << 20
-#: What is taken to be free where the system does not say.
+#: What is taken to be free where the system says neither that nor how much memory there is.
 UNKNOWN_FREE = 4 << 30
 #: Limit, use, and the cached part of that use which the kernel gives back on demand: group versions 2 and 1.
 GROUP_FILES = (
@@ -62,7 +63,7 @@ def free_bytes(root: Path = ROOT) -> int:
         match = re.search(r"MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text())
     except OSError:
         match = None
-    free = int(match[1]) * 1024 if match else UNKNOWN_FREE
+    free = int(match[1]) * 1024 if match else _half_of_all()
     for group in own_groups("memory", root):
         for limit, used, cached in GROUP_FILES:
             try:
@@ -71,6 +72,15 @@ def free_bytes(root: Path = ROOT) -> int:
                 continue
             free = min(free, left + _statistic(group / "memory.stat", cached))
     return max(free, 0)
+
+
+def _half_of_all() -> int:
+    """Half of the memory that is built in: macOS tells no more without a command of its own."""
+    try:
+        n_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows has no sysconf
+        return UNKNOWN_FREE
+    return n_bytes // 2 if n_bytes > 0 else UNKNOWN_FREE
 
 
 def _statistic(path: Path, name: str) -> int:
