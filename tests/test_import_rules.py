@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src" / "tropalign"
+import tropalign
+
+#: Where the package is imported from: the sources of an editable install, or the installed package.
+SOURCE = Path(tropalign.__file__).parent
 #: Exactly these: an arrow that nothing needs any more goes, too.
 ALLOWED = {
     "errors": set(),

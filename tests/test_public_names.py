@@ -4,9 +4,9 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from clone import ROOT, skip_without
 
 import tropalign
 
@@ -34,9 +34,8 @@ def test_the_public_names_are_listed():
 
 
 def test_the_pages_of_the_api_have_every_name_once():
-    folder = Path(__file__).parent.parent / "docs" / "api"
-    if not folder.exists():
-        pytest.skip("pages are not beside the tests")
+    skip_without("docs")
+    folder = ROOT / "docs" / "api"
     documented, words, home = [], "", ""
     for path in sorted(folder.glob("*.md")):
         words += path.read_text()

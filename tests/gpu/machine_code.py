@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 TABLE = Path(__file__).parent / "machine_code.json"
@@ -68,64 +69,79 @@ def nvdisasm():
     raise FileNotFoundError("nvdisasm: pip install nvidia-cuda-nvdisasm")
 
 
+def compiled(source, constants, architecture):
+    """Machine code; kernels of one source and the same constants are compiled once."""
+    return _compiled(source, tuple(constants.items()), architecture)
+
+
+@cache
+def _compiled(source, constants, architecture):
+    from tropalign.devices.nvrtc import compile_for
+
+    return compile_for(source, dict(constants), architecture)
+
+
+@cache
+def disassembled(cubin):
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        return subprocess.run([nvdisasm(), "-c", file.name], capture_output=True, text=True, check=True).stdout
+
+
 def compile_placement(capability):
     from tropalign.devices.cuda import DPX_CAPABILITY
-    from tropalign.devices.nvrtc import compile_for
     from tropalign.phylo.gpu import COLUMNS, Scoring, Shape, constants, source
 
     shape, scoring = Shape(), Scoring.of((2, 0, -3, 3, 1, 3, 1, 0))
     chosen = constants(scoring, shape.group, shape.rows[0], 16 if capability >= DPX_CAPABILITY else 32)
-    return compile_for(source(), chosen, f"sm_{capability}"), chosen["PLACE_ROWS"] * COLUMNS
+    return compiled(source(), chosen, f"sm_{capability}"), chosen["PLACE_ROWS"] * COLUMNS
 
 
 def compile_msa(name, capability):
-    from tropalign.devices.nvrtc import compile_for
     from tropalign.msa import gpu_consistency
     from tropalign.msa.gpu import Shape, constants, source
     from tropalign.msa.models import PROTEIN_2
 
     if name == "consistency":
-        return compile_for(gpu_consistency.source(), gpu_consistency.constants(), f"sm_{capability}"), 1
+        return compiled(gpu_consistency.source(), gpu_consistency.constants(), f"sm_{capability}"), 1
     shape = Shape()
     chosen = constants(shape.group, max(shape.rows), len(PROTEIN_2.insert))
-    return compile_for(source(), chosen, f"sm_{capability}"), max(shape.rows)
+    return compiled(source(), chosen, f"sm_{capability}"), max(shape.rows)
 
 
 def compile_search(name, capability):
     """For models of 512 nodes (bytes) and 256 (words)."""
     from tropalign.devices.cuda import DPX_CAPABILITY
-    from tropalign.devices.nvrtc import compile_for
     from tropalign.profile.gpu import byte_constants, source, word_constants
 
     if name == "P7Viterbi":
         chosen = word_constants(32, 8)
-        return compile_for(source("word_filter.k"), chosen, f"sm_{capability}"), chosen["FILTER_NODES"]
+        return compiled(source("word_filter.k"), chosen, f"sm_{capability}"), chosen["FILTER_NODES"]
     word_bits = 16 if capability >= DPX_CAPABILITY else 32
     chosen = byte_constants(32, 8, word_bits)
-    return compile_for(source("byte_filters.k"), chosen, f"sm_{capability}"), chosen["FILTER_WORDS"]
+    return compiled(source("byte_filters.k"), chosen, f"sm_{capability}"), chosen["FILTER_WORDS"]
 
 
 def compile_tropical(name, capability):
     from tropalign.devices.cuda import DPX_CAPABILITY
-    from tropalign.devices.nvrtc import compile_for
     from tropalign.tropical import gpu, gpu_hmm
 
     if TROPICAL[name][0] == "hmm_sweep":
         is_forward = name.startswith("forward")
         chosen = gpu_hmm.Shape().constants(64, sums=is_forward, frames=False)
-        return compile_for(gpu_hmm.source(), chosen, f"sm_{capability}"), 80 if is_forward else 1
+        return compiled(gpu_hmm.source(), chosen, f"sm_{capability}"), 80 if is_forward else 1
     kinds = {"product of floats": gpu.Kind.FLOATS, "product of floats, 0 or more": gpu.Kind.POSITIVE}
     chosen = gpu.constants(kinds.get(name, gpu.Kind.WORDS), 16 if capability >= DPX_CAPABILITY else 32)
     cells = 1 if TROPICAL[name][0] == "closure_block" else gpu.SIDE * gpu.DEPTH
-    return compile_for(gpu.source(), chosen, f"sm_{capability}"), cells
+    return compiled(gpu.source(), chosen, f"sm_{capability}"), cells
 
 
 def compile_profiles(name, capability):
-    from tropalign.devices.nvrtc import compile_for
     from tropalign.msa import gpu_profiles
 
     chosen = gpu_profiles.constants(25, is_table=name != "profiles")
-    return compile_for(gpu_profiles.source(), chosen, f"sm_{capability}"), 1
+    return compiled(gpu_profiles.source(), chosen, f"sm_{capability}"), 1
 
 
 def compile_variant(name, capability):
@@ -144,7 +160,6 @@ def compile_variant(name, capability):
     from gpu.cases import blosum62
 
     from tropalign.devices.cuda import DPX_CAPABILITY
-    from tropalign.devices.nvrtc import compile_for
     from tropalign.pairwise.gpu import source
     from tropalign.pairwise.gpu_plan import Shape
     from tropalign.pairwise.gpu_scheme import Scheme, constants
@@ -153,17 +168,13 @@ def compile_variant(name, capability):
     word_bits = 16 if capability >= DPX_CAPABILITY and not strips else 32
     scheme = Scheme(blosum62().scores, 11, 1, local, (False,) * 4, traced)
     chosen = constants(scheme, Shape(), scores, strips, word_bits)
-    return compile_for(source(), chosen, f"sm_{capability}"), chosen["PAIRS_ROWS"] * 8
+    return compiled(source(), chosen, f"sm_{capability}"), chosen["PAIRS_ROWS"] * 8
 
 
 def instructions(cubin, kernel):
     """(name, operands) of a kernel, and ("label", name) where jumps land."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        text = subprocess.run([nvdisasm(), "-c", file.name], capture_output=True, text=True, check=True).stdout
     found, inside = [], False
-    for line in text.splitlines():
+    for line in disassembled(cubin).splitlines():
         if match := re.match(r"\s*\.section\s+\.text\.(\w+)", line):
             inside = match[1] == kernel
         elif inside and (match := re.match(r"(\.L_x_\d+):", line)):

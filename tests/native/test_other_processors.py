@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from clone import ROOT, skip_without
 
 import tropalign as ta
 
+skip_without("native")
 HERE = Path(__file__).parent
-NATIVE = HERE.parent.parent / "native"
+NATIVE = ROOT / "native"
 COMPUTE = sorted(NATIVE.glob("compute/*.cpp"))
 PAIRWISE, PHYLO = sorted(NATIVE.glob("pairwise/*.cpp")), sorted(NATIVE.glob("phylo/*.cpp"))
 TROPICAL = [path for job in ("product", "triangular") for path in sorted(NATIVE.glob(f"tropical/*{job}*.cpp"))]

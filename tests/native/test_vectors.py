@@ -6,11 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from clone import ROOT, skip_without
 
 from tropalign import _native
 
+skip_without("native", "CMakeLists.txt")
 HERE = Path(__file__).parent
-CMAKE = HERE.parent.parent / "CMakeLists.txt"
+CMAKE = ROOT / "CMakeLists.txt"
 OPTIMISATIONS = ["-O0", "-O3"]
 
 

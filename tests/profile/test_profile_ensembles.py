@@ -2,10 +2,10 @@
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
+from clone import ROOT, skip_without
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import trace_ensemble as oracle
@@ -13,8 +13,6 @@ from oracles import trace_ensemble as oracle
 from tropalign import _native
 from tropalign.profile.denormals import denormals_as_zero
 from tropalign.profile.residues import BACKGROUND
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 def random_model(M, seed):
@@ -76,6 +74,7 @@ def test_traces_end_where_posteriors_say(isa):
 
 def test_draws_without_division_are_hmmers(tmp_path):
     """Paths whose random numbers lie beside the borders between them, and rows' ends."""
+    skip_without("native")
     if shutil.which("g++") is None:
         pytest.skip("g++ is not installed")
     program = tmp_path / "trace_draws"
