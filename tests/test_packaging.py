@@ -1,6 +1,7 @@
 """The version stands in one place, the sdist holds what builds and is tested, the wheel what runs."""
 
 import importlib.metadata
+import importlib.util
 import subprocess
 import tarfile
 import zipfile
@@ -90,3 +91,54 @@ def test_the_metadata_names_the_licence_and_its_files(sdist):
     assert told["License-Expression"] == "BSD-3-Clause"
     assert told.get_all("License-File") == ["LICENSE", "LICENSE.third-party"]
     assert any(name.startswith("Programming Language :: Python :: 3.1") for name in told.get_all("Classifier"))
+
+
+@pytest.fixture(scope="module")
+def checks():
+    """packaging/check_dist.py, which `make check-dist` runs on a wheel that was built."""
+    path = ROOT / "packaging" / "check_dist.py"
+    if not path.is_file():
+        pytest.skip("packaging is not beside the tests")
+    spec = importlib.util.spec_from_file_location("check_dist", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+FINE = (
+    "tropalign.whl is consistent with the following platform tag: {} . The wheel references external versioned symbols"
+)
+NONE = "The wheel requires no external shared libraries! :)"
+
+
+@pytest.mark.parametrize(
+    ("tag", "rest", "fault"),
+    [
+        ('"manylinux_2_35_x86_64"', NONE, None),
+        ('"manylinux_2_28_aarch64"', "", None),
+        ('"manylinux_2_39_x86_64"', NONE, "newer than the builder's glibc 2.36"),
+        ('"linux_x86_64"', NONE, "runs on no other Linux"),
+        ('"manylinux_2_35_x86_64"', "The following external shared libraries are required", "a library from outside"),
+    ],
+)
+def test_the_check_of_a_wheel_s_platform(checks, tag, rest, fault):
+    told = f"{FINE.format(tag)} {rest}"
+    if fault is None:
+        assert checks.check_platform(told, ("glibc", "2.36")) == tag.strip('"')
+    else:
+        with pytest.raises(SystemExit, match=fault):
+            checks.check_platform(told, ("glibc", "2.36"))
+
+
+def test_the_check_of_a_wheel_s_files(checks):
+    info, man = "tropalign-1.dist-info", "tropalign-1.data/data/share/man/man1"
+    names = ["tropalign/__init__.py", "tropalign/_native.abi3.so", f"{info}/METADATA"]
+    names += [f"{info}/licenses/LICENSE", f"{info}/licenses/LICENSE.third-party"]
+    names += [f"{man}/tropalign.1", f"{man}/tropalign-pairs.1"]
+    checks.check_contents(names, ["pairs"])
+    for name in names[1:2] + names[3:]:
+        with pytest.raises(SystemExit, match="the wheel lacks"):
+            checks.check_contents([other for other in names if other != name], ["pairs"])
+    for strange in ("tests/test_x.py", "tropalign/core.cpp", "libstdc++.so.6"):
+        with pytest.raises(SystemExit, match="the wheel holds"):
+            checks.check_contents([*names, strange], ["pairs"])
