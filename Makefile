@@ -88,24 +88,29 @@ bench-pairs: $(VENV)/installed
 	$(PIP) --no-build-isolation -e ".[bench]"
 	-$(PIP) pywfa  # has no wheel everywhere
 	$(BIN)/python bench/pairs.py
+	$(BIN)/python bench/summary.py
 
 # PAPARA=PATH names the PaPaRa to compare with; without one the page stays as it is.
 bench-place: $(VENV)/installed
 	$(BIN)/python bench/place.py $(if $(PAPARA),--papara $(PAPARA))
+	$(BIN)/python bench/summary.py
 
 # FAMILIES=DIR names a folder of families with references (BAliBASE); without one they are simulated.
 bench-msa: $(VENV)/installed
 	$(BIN)/python bench/msa.py $(if $(FAMILIES),--families $(FAMILIES))
+	$(BIN)/python bench/summary.py
 
 # DATA=DIR names a folder of models and proteins (bench/search_sets.py says which), HMMER=DIR one in which HMMER 3.4 was
 # built from source.
 bench-search: $(VENV)/installed
 	$(BIN)/python bench/search.py $(if $(DATA),--data $(DATA)) $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
+	$(BIN)/python bench/summary.py
 
 # DATA=DIR names a folder with hiv_env_48.fasta; RAPIDNJ=DIR one with the program rapidnj.
 bench-tropical: $(VENV)/installed
 	$(PIP) --no-build-isolation -e ".[bench]"
 	PATH="$$PATH$(if $(RAPIDNJ),:$(RAPIDNJ))" $(BIN)/python bench/tropical.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python bench/summary.py
 
 # On a machine with a card; without a network there, run bench/gpu/carry.py before, elsewhere.
 bench-gpu:

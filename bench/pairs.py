@@ -2,7 +2,7 @@
 """The table of pairwise alignment: tropalign beside its peers, in one run, one thread, processor time.
 
     python bench/pairs.py                        everything, about ten minutes; writes docs/benchmarks/pairs.md
-                                                 and the table of README.md
+                                                 and the tables of docs/benchmarks/index.md
     python bench/pairs.py --quick                a tenth of it, to see that it works
     python bench/pairs.py --cases local-score --lengths 257 --isas "" --no-extras
     python bench/pairs.py --peer-python PATH     the interpreter that has the peers (pip install 'tropalign[bench]')
@@ -39,11 +39,11 @@ import users  # noqa: E402
 from bare import bare  # noqa: E402
 from commands import answer_of  # noqa: E402
 from peers import PEERS, cells_of, median_seconds, processor_seconds  # noqa: E402
-from report import compared_scores, readme_table, write_report  # noqa: E402
+from report import compared_scores, overview_table, write_report  # noqa: E402
 from sets import DATA, NUCLEOTIDE_SETS, SETS, load, missing  # noqa: E402
 from shares import shares  # noqa: E402
 from tables import fill  # noqa: E402
-from users_report import readme_users  # noqa: E402
+from users_report import overview_users  # noqa: E402
 
 FIRST, FOLLOWING = 10, 2
 MODES = ("local", "global", "semiglobal")
@@ -55,7 +55,7 @@ EXTRAS = {"bare": bare} | users.USERS | extras.EXTRAS
 EXTRA_SETS = {"bare": []} | users.USER_SETS | extras.EXTRA_SETS
 PART = "only a part was measured"
 PAGE = HERE.parent / "docs" / "benchmarks" / "pairs.md"
-README = HERE.parent / "README.md"
+OVERVIEW = HERE.parent / "docs" / "benchmarks" / "index.md"
 #: What is too slow, or too different, to be measured on every set.
 PEER_SETS = {
     "biopython": {"257", "dna"},
@@ -330,7 +330,7 @@ def main() -> int:
         print(f"the data are missing: {', '.join(map(str, dict.fromkeys(absent)))}", file=sys.stderr)
         return 3
     if is_whole(options) and (lacking := absent_peers(options)):
-        print(f"{PAGE.name} and {README.name} stay as they are: {not_there(lacking)}")
+        print(f"{PAGE.name} and {OVERVIEW.name} stay as they are: {not_there(lacking)}")
         return 1
     begin = time.time()
     results = {"machine": machine(options), "extras": measure_extras(options), "sets": measure_sets(options)}
@@ -344,11 +344,11 @@ def main() -> int:
         print(f"written to {options.output}")
     reason = why_no_page(options, results)
     if reason:
-        print(f"{PAGE.name} and {README.name} stay as they are: {reason}")
+        print(f"{PAGE.name} and {OVERVIEW.name} stay as they are: {reason}")
         return 0 if reason == PART else 1
     PAGE.write_text(text)
-    README.write_text(fill(README.read_text(), readme_table(results) + readme_users(results)))
-    print(f"written to {PAGE} and {README}")
+    OVERVIEW.write_text(fill(OVERVIEW.read_text(), overview_table(results) + overview_users(results)))
+    print(f"written to {PAGE} and {OVERVIEW}")
     return 0
 
 

@@ -53,8 +53,8 @@ def write_report(results: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def readme_table(results: dict) -> list[str]:
-    """The README's table: one length, the cases that most people run; nothing when that length was not measured."""
+def overview_table(results: dict) -> list[str]:
+    """The overview's table: one length, the cases that most people run; nothing when that length was not measured."""
     entry = results["sets"].get("257")
     if entry is None:
         return []

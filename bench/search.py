@@ -8,7 +8,7 @@
 search_sets.py says what DIR has (the variable TROPALIGN_SEARCH_DATA names one, too). HMMER 3.4 has to be built from its
 source (Debian's is older); --hmmer-source is the folder where it was built, whose library bench/hmmer_stages.c needs.
 pyhmmer is a dependency of tropalign, mmseqs comes from Debian (mmseqs2). docs/benchmarks/search.md and the table of
-README.md are written by a run with data and all peers, or the page alone to --output.
+docs/benchmarks/index.md are written by a run with data and all peers, or the page alone to --output.
 
 Exit status: 0; 1 where tropalign's hits are not hmmsearch's; 3 where data or hmmsearch are missing.
 """
@@ -33,7 +33,7 @@ from typing import NamedTuple
 import search_sets
 import search_stages
 from search_identity import FIELDS, fields_of, passed
-from search_report import Found, readme_rows, write_report
+from search_report import Found, overview_rows, write_report
 from tables import fill
 
 import tropalign
@@ -41,7 +41,7 @@ from tropalign import _native
 from tropalign.sequences import SequenceStore
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, README = ROOT / "docs" / "benchmarks" / "search.md", ROOT / "README.md"
+PAGE, OVERVIEW = (ROOT / "docs" / "benchmarks" / name for name in ("search.md", "index.md"))
 #: Times each tool runs; one that takes longer than SLOW seconds runs once.
 N_ROUNDS, SLOW = 3, 2.0
 #: The load average below which wall times of two threads say something.
@@ -316,7 +316,7 @@ def families(
 
 
 def write_pages(text: str, found: list[Found], absent: list[str], output: Path | None) -> None:
-    """The page and README.md's table, where nothing was left out; else what was."""
+    """The page and the table of the overview, where nothing was left out; else what was."""
     if output is not None:
         output.write_text(text)
         print(f"written to {output}")
@@ -324,8 +324,8 @@ def write_pages(text: str, found: list[Found], absent: list[str], output: Path |
         print(f"{PAGE.name} stays as it is: without {', '.join(absent)}")
     else:
         PAGE.write_text(text)
-        README.write_text(fill(README.read_text(), readme_rows(found), "search"))
-        print(f"written to {PAGE} and {README}")
+        OVERVIEW.write_text(fill(OVERVIEW.read_text(), overview_rows(found), "search"))
+        print(f"written to {PAGE} and {OVERVIEW}")
 
 
 if __name__ == "__main__":

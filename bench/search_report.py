@@ -120,8 +120,8 @@ def figure(row: Row, side: str) -> str:
     return f"{row.n_nodes * row.n_residues / seconds / 1e9:.2f}"
 
 
-def readme_rows(found: list[Found]) -> list[str]:
-    """README.md's table: searches, and how long programs take."""
+def overview_rows(found: list[Found]) -> list[str]:
+    """The overview's table: searches, and how long programs take."""
     rows = [
         [
             one.title,

@@ -1,4 +1,4 @@
-"""The table of what users have, from the sets and the rows of users.py, in docs/benchmarks/pairs.md and README.md."""
+"""The table of what users have, from the sets and the rows of users.py, in docs/benchmarks/pairs.md and index.md."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SET_ROWS = (
 )
 REPORTS = {"score": "score", "alignment": "CIGAR", "ends": "`--report ends`"}
 UNITS = {"GCUPS": 1, "us": -1, "s": -1}
-#: Cases that the README leaves out, by a part of their names.
-NOT_IN_README = ("length 257", "substitutions only", "400 residues")
+#: Cases that the overview leaves out, by a part of their names.
+NOT_IN_OVERVIEW = ("length 257", "substitutions only", "400 residues")
 #: Measurements of users.py in the table's order.
 ORDER = ("similar", "database", "repertoire", "16s", "proteome", "loops")
 
@@ -144,14 +144,14 @@ def percent(part: float) -> str:
     return f"{100 * part:.0f} %" if part >= 0.02 else f"{100 * part:.1f} %"
 
 
-def readme_users(results: dict) -> list[str]:
-    """The README's table: most of the cases in which a peer was measured."""
+def overview_users(results: dict) -> list[str]:
+    """The overview's table: most of the cases in which a peer was measured."""
     rows = [
         [row["case"], f"**{quantity(row['value'], row['unit'])}**", rivals_text(row)]
         for row in rows_of(results)
         if "value" in row
         and set(row.get("peers", {})) - OTHER_COST - OWN
-        and not any(part in row["case"] for part in NOT_IN_README)
+        and not any(part in row["case"] for part in NOT_IN_OVERVIEW)
     ]
     if not rows:
         return []

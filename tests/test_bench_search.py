@@ -39,10 +39,10 @@ def bench(monkeypatch, tmp_path):
 
     monkeypatch.setattr(search, "N_ROUNDS", 1)
     monkeypatch.setattr(search, "PAGE", tmp_path / "search.md")
-    monkeypatch.setattr(search, "README", tmp_path / "README.md")
+    monkeypatch.setattr(search, "OVERVIEW", tmp_path / "index.md")
     monkeypatch.setattr(search_sets, "N_LARGE", 50)
     search.PAGE.write_text("as before\n")
-    search.README.write_text("# x\n<!-- search: -->\nas before\n<!-- /search -->\n")
+    search.OVERVIEW.write_text("# x\n<!-- search: -->\nas before\n<!-- /search -->\n")
     data = tmp_path / "data"
     data.mkdir()
     for name, source in (("models.hmm", MODEL), ("library.hmm", MODEL), ("proteins.fa", PROTEINS)):
@@ -66,7 +66,7 @@ def bench(monkeypatch, tmp_path):
 
 
 def is_untouched(search) -> bool:
-    return search.PAGE.read_text() == "as before\n" and "as before" in search.README.read_text()
+    return search.PAGE.read_text() == "as before\n" and "as before" in search.OVERVIEW.read_text()
 
 
 def test_a_whole_run_writes_the_pages(bench, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_whole_run_writes_the_pages(bench, monkeypatch):
         ("globins4, few hits", "37", "0"),
         ("1 models, a proteome", "37", "0"),
     ]
-    assert "| globins4, few hits" in bench.README.read_text() and "as before" not in bench.README.read_text()
+    assert "| globins4, few hits" in bench.OVERVIEW.read_text() and "as before" not in bench.OVERVIEW.read_text()
 
 
 @pytest.mark.parametrize(

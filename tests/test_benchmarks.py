@@ -50,9 +50,9 @@ def pairs(monkeypatch, tmp_path):
     monkeypatch.setattr(pairs, "ISAS", "")
     monkeypatch.setattr(pairs, "PEERS", {"parasail": None})
     monkeypatch.setattr(pairs, "PAGE", tmp_path / "pairs.md")
-    monkeypatch.setattr(pairs, "README", tmp_path / "README.md")
+    monkeypatch.setattr(pairs, "OVERVIEW", tmp_path / "index.md")
     pairs.PAGE.write_text("as before\n")
-    pairs.README.write_text("# x\n<!-- speed: -->\nas before\n<!-- /speed -->\n")
+    pairs.OVERVIEW.write_text("# x\n<!-- speed: -->\nas before\n<!-- /speed -->\n")
 
     def run(*arguments: str) -> int:
         monkeypatch.setattr(sys, "argv", ["pairs.py", "--data", str(tmp_path), *arguments])
@@ -63,15 +63,15 @@ def pairs(monkeypatch, tmp_path):
 
 
 def is_untouched(pairs) -> bool:
-    return pairs.PAGE.read_text() == "as before\n" and "as before" in pairs.README.read_text()
+    return pairs.PAGE.read_text() == "as before\n" and "as before" in pairs.OVERVIEW.read_text()
 
 
 def test_a_whole_run_of_pairs_writes_the_pages(pairs):
     assert pairs.run() == 0
     page = pairs.PAGE.read_text()
     assert "3 scores of peers were compared" in page and "All others are equal." in page
-    assert "as before" not in page + pairs.README.read_text()
-    assert "| parasail " in pairs.README.read_text()
+    assert "as before" not in page + pairs.OVERVIEW.read_text()
+    assert "| parasail " in pairs.OVERVIEW.read_text()
 
 
 def test_a_quick_run_of_pairs_writes_no_page(pairs, capsys):
@@ -240,7 +240,7 @@ def test_what_fails_beside_the_sets_is_a_row_of_the_page(pairs, monkeypatch, tmp
     assert "| of the bare limit | " in pairs.PAGE.read_text()
     assert cells["pruned"][4:] == ["160 %", "cells that need not be computed"]
     assert cells["loops"] == ["failed", "", "", "", "", "KeyError: 'nothing there'"]
-    readme = pairs.README.read_text()
+    readme = pairs.OVERVIEW.read_text()
     assert "**2.0 us**" in readme and "slow 8.0 us" in readme and "edlib" not in readme and "pruned" not in readme
 
 
@@ -252,11 +252,11 @@ def test_a_row_says_where_the_rest_goes(pairs):
     assert rest({"shares": {"start": 0.25, "reading": 0.001}}, 0.5) == "start 25 %, else 25 %"
 
 
-def test_the_readme_has_the_figures_of_the_page():
+def test_the_overview_has_the_figures_of_the_page():
     """Both are written by one run: its table is the page's column of length 257."""
-    page, readme = (BENCH.parent / "docs" / "benchmarks" / "pairs.md").read_text(), (ROOT / "README.md").read_text()
-    begin = readme.index("<!-- speed")
-    shown = rows_of(readme[begin : readme.index("<!-- /speed")].split("\n\n")[0])
+    page, overview = ((ROOT / "docs" / "benchmarks" / name).read_text() for name in ("pairs.md", "index.md"))
+    begin = overview.index("<!-- speed")
+    shown = rows_of(overview[begin : overview.index("<!-- /speed")].split("\n\n")[0])
     cases = [column.split(", ") for column in shown.pop("")]
     assert len(shown) > 3 and len(cases) == 6
     for k, (mode, report) in enumerate(cases):
@@ -265,6 +265,33 @@ def test_the_readme_has_the_figures_of_the_page():
         at = of_page[mode].index("257")
         for who, figures in shown.items():
             assert figures[k] == (of_page[who][at] if who in of_page else "-"), (who, mode, report)
+
+
+def test_the_readme_has_the_figures_of_the_pages(monkeypatch):
+    """Its table is what bench/summary.py makes of the pages: run that after a benchmark."""
+    monkeypatch.syspath_prepend(BENCH)
+    from summary import summary
+    from tables import fill
+
+    readme = (ROOT / "README.md").read_text()
+    assert fill(readme, summary(), "summary") == readme
+    rows = rows_of("\n".join(summary()))
+    assert {"`pairs`", "`cluster`", "`msa`", "`tree`", "`search`", "`place`", "`decode`", "`paths`"} <= set(rows)
+
+
+def test_a_summary_of_a_page_without_a_row_says_which(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(BENCH)
+    import summary
+
+    monkeypatch.setattr(summary, "PAGES", tmp_path)
+    (tmp_path / "place.md").write_text("| whole command | seconds |\n|---|---|\n| tropalign | 0.5 |\n")
+    place = next(row for row in summary.ROWS if row.verb == "place")
+    with pytest.raises(LookupError, match=r"place\.md has no figure of 'PaPaRa 2\.5' under 'seconds'"):
+        place.cells()
+    (tmp_path / "place.md").write_text(
+        "| whole command | seconds |\n|---|---|\n| tropalign | 0.5 |\n| PaPaRa 2.5 | 60 |\n"
+    )
+    assert place.cells()[2:] == ["**0.5 s**", "PaPaRa 2.5 60 s"]
 
 
 def rows_of(table: str) -> dict[str, list[str]]:
