@@ -20,8 +20,8 @@ def write_page() -> None:
 
 def filled(page: str) -> str:
     """The page with its tables, of the figures that lie beside this script."""
-    for mark, lines in (("measured", measured), ("simulated", simulated)):
-        source = HERE / f"{mark}.json"
+    for mark, lines in (("measured", measured), ("own", own), ("simulated", simulated)):
+        source = HERE / ("workers.json" if mark == "own" else f"{mark}.json")
         if source.exists():
             page = fill(page, lines(json.loads(source.read_text())), mark)
     return page
@@ -216,3 +216,43 @@ def validation_table(rows: list[dict]) -> list[str]:
         [[str(row["workers"]), f"{row['tile_s']:g} s", f"{row['tasks']:,}", f"{row['ideal_s']:.1f} s",
           f"{row['real_s']:.1f} s", off(row, "processor_s"), off(row, "trial_s")] for row in rows],
     )  # fmt: skip
+
+
+def own(found: dict) -> list[str]:
+    """What workers.py found."""
+    lines = []
+    if "overhead" in found:
+        lines += ["", "### Beside the computation", "", *overhead_table(found["overhead"]), ""]
+    if "kills" in found:
+        kills = found["kills"]
+        runs = ", ".join(f"{seconds:.0f} s" for seconds in kills["runs_s"])
+        lines += ["", "### Workers that are killed", ""]
+        lines += wrap(
+            f"""{kills["kills"]} times a random one of three workers was killed (SIGKILL) and another started, in
+            {kills["runs"]} run{"s" * (kills["runs"] != 1)} of {kills["tiles"]} tiles ({runs}; without kills and
+            cluster {kills["alone_s"]:.0f} s): {"equal bytes each time" if kills["equal"] else "DIFFERENT BYTES"}."""
+        )
+    return [*lines, ""]
+
+
+def overhead_table(rows: list[dict]) -> list[str]:
+    """Seconds of a job here and on workers."""
+    body = []
+    for row in rows:
+        alone = row["alone_processor_s"]
+        body.append(
+            [row["name"], "here, one thread", f"{row['alone_s']:.1f} s", f"{alone:.1f} s", "", "",
+             size(row["alone_bytes"]), ""]
+        )  # fmt: skip
+        for n_workers in (1, 2):
+            name = f"by_{n_workers}"
+            workers, others = row[f"{name}_workers_s"], row[f"{name}_client_s"] + row[f"{name}_scheduler_s"]
+            body.append(
+                ["", f"{n_workers} worker{'s' * (n_workers > 1)}", f"{row[f'{name}_s']:.1f} s", f"{workers:.1f} s",
+                 f"{row[f'{name}_client_s']:.1f} s", f"{row[f'{name}_scheduler_s']:.1f} s",
+                 size(row[f"{name}_client_bytes"]), f"{100 * ((workers + others) / alone - 1):+.1f} %"]
+            )  # fmt: skip
+    headings = (
+        "job, computed, clock, processor of the computation, of the client, of the scheduler, client's memory, beside"
+    )
+    return table(headings.split(", "), body)

@@ -23,14 +23,15 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parent.parent.parent
-sys.path += [str(ROOT / "bench"), str(ROOT / "tests")]
+sys.path.append(str(ROOT / "bench"))
+sys.path.append(str(ROOT / "tests"))
 import scale_report
 from execution.dask_processes import Processes
 
 FOUND = Path(__file__).parent / "workers.json"
 #: Proteins, and what is asked of their pairs: whole alignments, most of which are not written.
-OVERHEAD = {"proteins": 2500, "words": ["--min-identity", "0.4"], "name": "few pairs written"}
-WRITING = {"proteins": 1500, "words": [], "name": "all pairs written"}
+OVERHEAD = {"proteins": 6000, "words": ["--min-identity", "0.9"], "name": "few pairs written"}
+WRITING = {"proteins": 2500, "words": [], "name": "all pairs written"}
 KILLS = {"proteins": 3000, "words": ["--min-identity", "0.3"], "pairs_per_tile": 20_000}
 REPEATS = 3
 
