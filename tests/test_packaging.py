@@ -2,8 +2,10 @@
 
 import importlib.metadata
 import importlib.util
+import re
 import subprocess
 import tarfile
+import tomllib
 import zipfile
 from email.parser import Parser
 
@@ -142,3 +144,12 @@ def test_the_check_of_a_wheel_s_files(checks):
     for strange in ("tests/test_x.py", "tropalign/core.cpp", "libstdc++.so.6"):
         with pytest.raises(SystemExit, match="the wheel holds"):
             checks.check_contents([*names, strange], ["pairs"])
+
+
+def test_wheels_are_built_for_all_pythons_and_tried_with_files_that_there_are():
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    told, abi3 = options["tool"]["cibuildwheel"], options["tool"]["scikit-build"]["wheel"]["py-api"]
+    own = {f"cp{version}" for version in ("311", "312", "313", "314") if f"cp{version}" < abi3}
+    assert set(told["build"].replace("-*", "").split()) == own | {abi3}
+    named = [path for line in told["test-command"] for path in re.findall(r"\{project\}/(examples/\S+)", line)]
+    assert len(named) >= 2 and all((ROOT / path).is_file() for path in named)
