@@ -53,6 +53,7 @@ def test_options_say_their_defaults(command_line):
     off = parser.add_argument("--off", action="store_true", help="100%% less")
     assert command_line.help_of(several) == "How *many*, with --much (default: 3)."
     assert command_line.prose(command_line.help_of(several)) == r"How \*many\*, with `--much` (default: 3)."
+    assert command_line.prose("by --several, --few", {"--several"}) == "by {option}`--several`, `--few`"
     assert command_line.help_of(told) == "Which (default: the first)."
     assert command_line.help_of(off) == "100% less."
 
