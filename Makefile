@@ -133,7 +133,7 @@ man: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' > $(VENV)/docs.txt
 	$(PIP) -r $(VENV)/docs.txt
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs docs/_build
 
 clean:
 	rm -rf $(VENV) build dist demo-results docs/_build docs/cli

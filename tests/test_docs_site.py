@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import tropalign
 from tropalign.cli.main import VERBS, make_parser
 from tropalign.cli.parsers import all_actions, verbs_of
 
@@ -53,6 +54,7 @@ def test_options_say_their_defaults(command_line):
     off = parser.add_argument("--off", action="store_true", help="100%% less")
     assert command_line.help_of(several) == "How *many*, with --much (default: 3)."
     assert command_line.prose(command_line.help_of(several)) == r"How \*many\*, with `--much` (default: 3)."
+    assert command_line.prose("by --several, --few", {"--several"}) == "by {option}`--several`, `--few`"
     assert command_line.help_of(told) == "Which (default: the first)."
     assert command_line.help_of(off) == "100% less."
 
@@ -73,6 +75,11 @@ def test_the_table_of_verbs_and_the_list_of_pages_are_whole(command_line):
     rows = re.findall(r"^\| \[`(\w+)`\]\(cli/\1\.md\) \| .+ \|$", command_line.table_of_verbs(make_parser(False)), re.M)
     assert rows == list(VERBS)
     assert re.findall(r"^cli/(\w+)$", (DOCS / "command-line.md").read_text(), re.M) == list(VERBS)
+
+
+def test_the_version_to_cite_is_this_one():
+    page = (DOCS / "citation.md").read_text()
+    assert set(re.findall(r"\d+\.\d+\.\d+", page)) == {tropalign.__version__}
 
 
 def test_every_extra_is_told():

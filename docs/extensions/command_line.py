@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,14 @@ from tropalign.cli.parsers import verbs_of
 
 #: An option's name in a sentence; not the hyphen within a word or before a number.
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+#: The pages that say what the results of a verb mean, where they have another name.
+PAGES = {
+    "search": "profile-search",
+    "scan": "profile-search",
+    "db": "profile-search",
+    "merge": "shards",
+    "devices": "gpu",
+}
 #: What Markdown would take for markup.
 MARKUP = re.compile(r"([\\`*_<>\[\]|$#])")
 
@@ -58,9 +66,12 @@ def table_of_verbs(parser: argparse.ArgumentParser) -> str:
 
 def page(parser: argparse.ArgumentParser) -> str:
     """The page of a verb, in Markdown for MyST; the verbs of a verb (``db build``) are sections of it."""
-    lines = [f"# {parser.prog}", "", *opening(parser, parser.description or ""), *options(parser, "## ")]
-    for name, verb in verbs_of(parser).items():
-        lines += [f"## {verb.prog}", "", *opening(verb, summaries(parser)[name]), *options(verb, "")]
+    verb = parser.prog.split()[-1]
+    lines = [f"# {parser.prog}", "", *opening(parser, parser.description or "")]
+    lines += [f"What goes in, what comes out and how it is computed: [{verb}](../{PAGES.get(verb, verb)}.md).", ""]
+    lines += options(parser, "## ")
+    for name, child in verbs_of(parser).items():
+        lines += [f"## {child.prog}", "", *opening(child, summaries(parser)[name]), *options(child, "")]
     return "\n".join(lines + notes(parser.epilog or "")) + "\n"
 
 
@@ -78,13 +89,13 @@ def opening(parser: argparse.ArgumentParser, words: str) -> list[str]:
 
 def options(parser: argparse.ArgumentParser, heading: str) -> list[str]:
     """Every argument and option, in the groups of ``--help``."""
-    lines = []
+    lines, own = [], {name for action in parser._actions for name in action.option_strings if is_shown(action)}
     for group in parser._action_groups:
         found = [action for action in group._group_actions if is_shown(action)]
         if found and heading:
             lines += [heading + title(group), ""]
         for action in found:
-            lines += [f"````{{option}} {signature(action)}", prose(help_of(action)), "````", ""]
+            lines += [f"````{{option}} {signature(action)}", prose(help_of(action), own), "````", ""]
     return lines
 
 
@@ -158,16 +169,16 @@ def notes(epilog: str) -> list[str]:
     return lines
 
 
-def prose(words: str) -> str:
-    """Words as Markdown, with the names of options as code."""
-    return "".join(pieces(words))
+def prose(words: str, own: Collection[str] = ()) -> str:
+    """Words as Markdown, with the names of options as code, or as links where they are the parser's own."""
+    return "".join(pieces(words, own))
 
 
-def pieces(words: str) -> Iterator[str]:
+def pieces(words: str, own: Collection[str]) -> Iterator[str]:
     """What stands between names of options, escaped, and these as code."""
     at = 0
     for found in OPTION.finditer(words):
         yield MARKUP.sub(r"\\\1", words[at : found.start()])
-        yield f"`{found[0]}`"
+        yield f"{{option}}`{found[0]}`" if found[0] in own else f"`{found[0]}`"
         at = found.end()
     yield MARKUP.sub(r"\\\1", words[at:])
