@@ -146,7 +146,12 @@ def on_page(page: str) -> dict[str, Content]:
 
 
 def write_files(folder: Path, page: str, text: str, scratch: Path) -> None:
-    """Write into `folder` what `text`, the page at path `page`, speaks of; `scratch` is for files made on the way."""
+    """Write into `folder` what `text`, the page at path `page`, speaks of; `scratch` is for files made on the way.
+
+    Tutorials begin with the examples alone.
+    """
+    if page.startswith("docs/tutorials/"):
+        return
     for name, content in {**files(), **on_page(page)}.items():
         spoken = re.escape(name.split("/")[0] + "/" if "/" in name else name)
         if re.search(rf"(?<![\w./-]){spoken}(?![\w]|\.\w)", text):
