@@ -142,7 +142,7 @@ def on_page(page: str) -> dict[str, Content]:
     if page == "docs/cluster.md":
         amplicons = enumerate(records("amplicons.fasta", 0, 30))
         return {"reads.fa": "".join(f">{name};size={i % 4 + 1}\n{letters}\n" for i, (name, letters) in amplicons)}
-    return {"reads.fa": reads_fasta(20, 30)} if page == "docs/place.md" else {}
+    return {"reads.fa": reads_fasta(20, 30)} if page in ("docs/place.md", "docs/how-to/epa-ng-pipeline.md") else {}
 
 
 def write_files(folder: Path, page: str, text: str, scratch: Path) -> None:
