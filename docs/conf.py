@@ -22,6 +22,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "command_line",
+    "make_pictures",
     "mathml",
 ]
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]

@@ -142,11 +142,16 @@ def on_page(page: str) -> dict[str, Content]:
     if page == "docs/cluster.md":
         amplicons = enumerate(records("amplicons.fasta", 0, 30))
         return {"reads.fa": "".join(f">{name};size={i % 4 + 1}\n{letters}\n" for i, (name, letters) in amplicons)}
-    return {"reads.fa": reads_fasta(20, 30)} if page == "docs/place.md" else {}
+    return {"reads.fa": reads_fasta(20, 30)} if page in ("docs/place.md", "docs/how-to/epa-ng-pipeline.md") else {}
 
 
 def write_files(folder: Path, page: str, text: str, scratch: Path) -> None:
-    """Write into `folder` what `text`, the page at path `page`, speaks of; `scratch` is for files made on the way."""
+    """Write into `folder` what `text`, the page at path `page`, speaks of; `scratch` is for files made on the way.
+
+    Tutorials begin with the examples alone.
+    """
+    if page.startswith("docs/tutorials/"):
+        return
     for name, content in {**files(), **on_page(page)}.items():
         spoken = re.escape(name.split("/")[0] + "/" if "/" in name else name)
         if re.search(rf"(?<![\w./-]){spoken}(?![\w]|\.\w)", text):

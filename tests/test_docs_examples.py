@@ -10,6 +10,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from docs_files import write_files
@@ -24,6 +25,7 @@ def steps_of(page: str) -> list[Step]:
     return read_steps((ROOT / page).read_text())
 
 
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 PAGES = [page for page in pages() if steps_of(page)]
 
 
@@ -171,6 +173,23 @@ def test_the_reader_of_pages():
 )
 def test_the_comparison_with_what_is_printed(shown, is_right):
     assert is_printed(shown, "a\tb\n\nc.d\ne\n") == is_right
+
+
+def test_the_pictures_of_the_pages(tmp_path, monkeypatch):
+    """Each is one that the build makes or that the repository has; and each that is made is shown."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(ROOT / "docs" / "extensions")
+    from make_pictures import make_pictures
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of other packages
+        make_pictures(tmp_path)
+    made = {path.name for path in tmp_path.iterdir()}
+    assert all(ElementTree.parse(tmp_path / name).getroot().tag.endswith("svg") for name in made)
+    shown = {(ROOT / page).parent / path for page in pages() for path in IMAGE.findall((ROOT / page).read_text())}
+    missing = [path for path in shown if path.parent.name != "pictures" and not path.is_file()]
+    assert shown and not missing
+    assert {path.name for path in shown if path.parent.name == "pictures"} == made
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
