@@ -11,7 +11,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-EVALUATE = Path(__file__).with_name("sections.groovy")
 LABELS = ("input", "output", "when", "script", "stub")
 
 
@@ -19,15 +18,44 @@ def has_groovy():
     return bool(shutil.which("groovy") and shutil.which("java"))
 
 
-def run_groovy(folder, jobs):
-    """What each job gives: code with values, or a text to parse."""
-    path = Path(folder) / "jobs.json"
-    path.write_text(json.dumps(jobs))
+def groovy(program, folder, data, *words):
+    """What a program in Groovy prints of data, both JSON."""
+    path = Path(folder) / "data.json"
+    path.write_text(json.dumps(data))
     home = os.environ.get("JAVA_HOME") or str(Path(shutil.which("java")).resolve().parent.parent)
-    words = ["groovy", str(EVALUATE), str(path)]
-    ran = subprocess.run(words, capture_output=True, text=True, env=os.environ | {"JAVA_HOME": home})
+    command = ["groovy", str(Path(__file__).with_name(program)), str(path), *map(str, words)]
+    ran = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"JAVA_HOME": home})
     assert ran.returncode == 0, ran.stderr + ran.stdout
     return json.loads(ran.stdout)
+
+
+def run_groovy(folder, jobs):
+    """What each job gives: code with values, or a text to parse."""
+    return groovy("sections.groovy", folder, jobs)
+
+
+def run_workflow(folder, text, name, modules, inputs, values, args):
+    """The files that a workflow's channels emit: its body with lists for channels, each task run with bash."""
+    body = re.search(rf"^workflow {name} \{{\n(.*?)^\}}$", text, re.MULTILINE | re.DOTALL)[1]
+    take, main, emit = re.fullmatch(r"    take:\n(.*)    main:\n(.*)    emit:\n(.*)", body, re.DOTALL).groups()
+    assert re.findall(r"^    (\w+)", take, re.MULTILINE) == ["sequences", *values]
+    included = dict(re.findall(r"^include \{ (\w+) \} from './modules/tropalign/(\w+)/main'$", text, re.MULTILINE))
+    processes = {}
+    for process, verb in included.items():
+        parts = sections(modules[verb])
+        kinds = [re.findall(r"(val|path)\(?\s*(\w+)", line) for line in parts["input"].strip().splitlines()]
+        processes[process] = {
+            "inputs": [[{"kind": kind, "name": given} for kind, given in line] for line in kinds],
+            "script": parts["script"],
+            "outputs": [
+                {"pattern": pattern, "emit": channel, "tuple": channel != "versions"}
+                for pattern, channel, _ in outputs(modules[verb])
+            ],
+            "args": args.get(process),
+        }
+    emits = dict(re.findall(r"^    (\w+) += (\S+)", emit, re.MULTILINE))
+    data = {"processes": processes, "body": main, "emits": emits, "inputs": inputs, "values": values}
+    return groovy("workflow.groovy", folder, data, folder)
 
 
 def groovy_2(text):

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from nextflow_parts import groovy_2, has_groovy, input_names, outputs, run_groovy, sections
+from nextflow_parts import groovy_2, has_groovy, input_names, outputs, run_groovy, run_workflow, sections
 
 from tropalign import __version__
 
@@ -179,6 +179,30 @@ def test_shards_and_merge_write_the_bytes_of_one_task(verb, tmp_path, shell):
         if name != "versions.yml":
             found, expected = (without_dates((tmp_path / place / name).read_bytes()) for place in ("merge", "one"))
             assert found == expected, name
+
+
+@needs_groovy
+def test_the_workflow_scatters_and_merges(tmp_path, shell):
+    """Two files in three shards each; `shell` puts the command on PATH."""
+    records = (DATA / "pairs" / "test" / "proteins.fasta").read_text().split(">")[1:]
+    for name, chosen in {"a": records[:5], "b": records[4:]}.items():
+        (tmp_path / f"{name}.fasta").write_text(">" + ">".join(chosen))
+    inputs = [{"id": name, "path": str(tmp_path / f"{name}.fasta")} for name in "ab"]
+    values = {"shards": 3, "suffix": "paf", "files": ["html"]}
+    args = {"TROPALIGN_PAIRS": "--mode global"}
+    text = (NEXTFLOW / "main.nf").read_text()
+    made = run_workflow(tmp_path, text, "ALIGN_IN_SHARDS", MODULES, inputs, values, args)
+    assert {channel: len(files) for channel, files in made.items()} == {
+        "merged": 2,
+        "html": 2,
+        "plot": 0,
+        "versions": 2,
+    }
+    for name, merged, page in zip("ab", made["merged"], made["html"], strict=True):
+        options = ["--mode", "global", "-o", f"{name}.paf", "--html", f"{name}.html"]
+        shell(tmp_path, "tropalign", "pairs", f"{name}.fasta", *options)
+        assert Path(merged).read_bytes() == (tmp_path / f"{name}.paf").read_bytes()
+        assert Path(page).read_bytes() == (tmp_path / f"{name}.html").read_bytes()
 
 
 @needs_groovy
