@@ -1,7 +1,6 @@
 """The wrappers and the workflow for Snakemake: run by Snakemake, they write the bytes of the direct commands."""
 
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -144,13 +143,3 @@ def test_a_killed_job_goes_on(project, shell, tmp_path, monkeypatch):
     assert int((project / "left").read_text()) >= 2  # Snakemake removes outputs of a failed job, not these
     shell(project, "tropalign", "pairs", "long.fasta", "-o", "one.paf")
     assert (project / "results" / "all.paf").read_bytes() == (project / "one.paf").read_bytes()
-
-
-def test_files_that_the_page_names_exist():
-    page = (ROOT / "docs" / "workflows.md").read_text()
-    names = re.findall(r"`(examples/[\w/.-]+)`", page) + [
-        f"examples/workflows/snakemake/{name}" for name in re.findall(r"^(shards/\S+)", page, re.MULTILINE)
-    ]
-    assert len(names) > 6
-    for name in names:
-        assert (ROOT / name).exists(), name
