@@ -22,9 +22,8 @@ from pathlib import Path
 
 import psutil
 
-ROOT = Path(__file__).parent.parent.parent
-sys.path.append(str(ROOT / "bench"))
-sys.path.append(str(ROOT / "tests"))
+sys.path.append(str(Path(__file__).parent.parent))
+sys.path.append(str(Path(__file__).parent.parent.parent / "tests"))
 import scale_report
 from execution.dask_processes import Processes
 
