@@ -222,7 +222,7 @@ class Cluster:
         without = {*avoid, *self.shunned}
         others = [worker for worker in self._n_threads if worker not in without]
         if without and others:
-            places["workers"] = others
+            places |= {"workers": others, "allow_other_workers": True}  # or it would wait for those that have died
         key = f"tropalign-{self._run}-{next(self._numbers)}"
         with self._reaching():
             future = self._client.submit(compute, work, tiles, objects, key=key, pure=False, **places)
