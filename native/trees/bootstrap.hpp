@@ -10,8 +10,8 @@ namespace tropalign {
 struct Bootstrap {
     int64_t n_columns;  // of which as many are drawn, each as likely
     DistanceModel model;
-    bool is_joining;  // neighbour joining, whose trees have no root; else UPGMA
-    int64_t n_samples;
+    bool is_joining;                  // neighbour joining, whose trees have no root; else UPGMA
+    int64_t first_sample, n_samples;  // samples are numbered, so that several calls can share them out
     uint64_t seed;
     double greatest;  // the distance of rows that the model has none for
 };

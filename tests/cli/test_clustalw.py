@@ -57,7 +57,7 @@ def test_one_sequence_has_files_too(tmp_path):
         (["--method", "clustalw", "--add", "x.fa"], "--add has no meaning with --method clustalw"),
         (["--method", "clustalw", "--gap-open", "-1"], "gap_open -1.0 is no number from 0 to 100"),
         (["--method", "clustalw", "--delay", "101"], "delay 101 is no whole number from 0 to 100"),
-        (["--method", "clustalw", "--shard", "1/2"], "a family is aligned as a whole"),
+        (["--method", "clustalw", "--shard", "1/2"], "--shard shares out the posteriors of a family"),
     ],
 )
 def test_what_is_refused(arguments, text, capsys):

@@ -99,7 +99,8 @@ def test_several_files_are_one_family(few, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--shard", "1/2", "-o", "x.shard"], "a family is aligned as a whole: leave --shard out"),
+        (["--shard", "1/2", "-o", "x.shard", "--mode", "fast"], "mode fast aligns group after group and has no shards"),
+        (["--shard", "1/2", "-o", "x.shard", "--add", "y.fa"], "--shard shares out the posteriors of a family"),
         (["-", "-"], "standard input can be read once: name - once"),
         (["--cutoff", "0.9"], "cutoff 0.9 is no number from 0.0001 to 0.5"),
         (["--keep", "x"], "argument --keep: could not convert string to float: 'x'"),

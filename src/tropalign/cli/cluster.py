@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +14,23 @@ from tropalign.cli.options import (
     add_dry_run_option,
     add_memory_option,
     add_output_options,
+    add_shard_option,
     command_line,
     devices_of,
     fraction,
+    place_of,
+    replayed,
     started,
 )
 from tropalign.cli.pair_options import add_alignment_options, end_gap_of, scoring_of, sequences_of
 from tropalign.cli.runs import print_forecast, tell_of
+from tropalign.cli.unfinished import check_same
 from tropalign.formats.registry import format_for_path, format_names
 
 if TYPE_CHECKING:
     from tropalign.clusters.options import ClusterOptions
+    from tropalign.execution.archive import Shards
+    from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
     from tropalign.sequences import Alphabet, SequenceBatch
 
@@ -55,7 +63,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     add_device_options(resources)
     add_memory_option(resources)
     add_dry_run_option(resources)
-    resources.add_argument("--shard", help=argparse.SUPPRESS)
+    add_shard_option(resources, "with --method single, complete or average: ")
     parser.set_defaults(run=run, parser=parser, targets=None, takes_stdin=True)
 
 
@@ -129,7 +137,8 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.sequences.batch import held_bytes
 
     _check_usage(options)
-    paths = [path for path in (options.output, options.representatives, options.uc) if path is not None]
+    beside = (options.representatives, options.uc) if options.shard is None else ()  # of shards, merge makes them
+    paths = [path for path in (options.output, *beside) if path is not None]
     form = options.format or format_for_path("clusters", options.output)
     if options.representatives is not None:
         format_for_path("representatives", options.representatives)
@@ -139,6 +148,9 @@ def run(options: argparse.Namespace) -> None:
     allowed = options.memory or default_budget()
     memory_bytes = left_for_job(allowed, held_bytes(batch))
     chosen = _cluster_options(options, batch.alphabet)
+    if options.shard is not None:
+        _shard(options, batch, chosen, form, show, allowed)
+        return
     outputs = _outputs(options, form, chosen)
     if options.dry_run:
         _foretell(batch, chosen, options, memory_bytes, allowed)
@@ -151,6 +163,83 @@ def run(options: argparse.Namespace) -> None:
     if not options.quiet:
         what = f"{len(batch):,} sequences, {len(found):,} clusters"
         tell_of(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
+
+
+def _shard(
+    options: argparse.Namespace, batch: SequenceBatch, chosen: ClusterOptions, form: str, show: Show, allowed: int
+) -> None:
+    """Compares a share of the pairs, for `finish`."""
+    from tropalign.clusters.api import compared_by
+    from tropalign.clusters.linkage import check_memory
+    from tropalign.clusters.linkage_task import LinkageTask, encoded
+    from tropalign.clusters.processing_order import processing_order
+    from tropalign.devices.registry import CpuDevice
+    from tropalign.execution.rest import Rest, Work
+    from tropalign.execution.run import Output, Run
+    from tropalign.machine.memory import left_for_job
+    from tropalign.sequences.batch import held_bytes
+    from tropalign.sequences.counts import counts_of
+    from tropalign.sequences.saved_batch import batch_to_bytes
+
+    memory_bytes = left_for_job(allowed, held_bytes(batch))
+    check_memory(len(batch), chosen.method, memory_bytes // 2)  # which merging needs
+    processing_order(batch, counts_of(batch.names), chosen.order)
+    task = LinkageTask(*compared_by(batch, chosen, options.threads, memory_bytes, devices_of(options)), options.shard)
+    data, replaying = batch_to_bytes(batch), replayed(options.parser, options, format=form)
+    parameters = _parameters(replaying, chosen, data)
+    Run(
+        task=task,
+        outputs=[Output("similarities", options.output, Work(encoded))],
+        outline=task.tiles(),
+        fingerprint=_fingerprint(parameters),
+        parameters=parameters,
+        memory_bytes=allowed,
+        shard=options.shard,
+        unit="sequences",
+        rest=Rest(replaying, [data]),
+    ).compute([CpuDevice(options.threads)], show)
+
+
+def finish(options: argparse.Namespace, shards: Shards) -> None:
+    """Makes clusters of what shards have compared.
+
+    Parameters
+    ----------
+    options
+        Of the command that made the shards, with the output and resources of the one that merges them.
+    """
+    from tropalign.clusters.api import compared_by, linked
+    from tropalign.clusters.files import write_all
+    from tropalign.clusters.linkage import check_memory, labels_of
+    from tropalign.clusters.linkage_task import restored
+    from tropalign.machine.memory import default_budget, left_for_job
+    from tropalign.sequences.batch import held_bytes
+    from tropalign.sequences.saved_batch import batch_of_bytes
+
+    (data,) = shards.inputs(1)
+    batch = batch_of_bytes(data)
+    chosen = _cluster_options(options, batch.alphabet)
+    parameters = _parameters(shards.words or [], chosen, data)
+    check_same(_fingerprint(parameters), shards)
+    outputs = _outputs(options, options.format, chosen)
+    memory_bytes = left_for_job(options.memory or default_budget(), held_bytes(batch))
+    check_memory(len(batch), chosen.method, memory_bytes // 2)
+    comparison, _ = compared_by(batch, chosen, options.threads, memory_bytes, devices_of(options))
+    labels = labels_of(len(batch), chosen, restored(shards.sections(0), len(batch)))
+    write_all(linked(comparison, labels), outputs)
+
+
+def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[str, str]:
+    """All that decides the clusters, by name."""
+    from tropalign import __version__
+
+    scores = hashlib.sha256(chosen.pairs.matrix.scores.tobytes()).hexdigest()
+    read = {"scores": f"hash {scores[:16]}", "input": f"hash {hashlib.sha256(data).hexdigest()}"}
+    return {"version": __version__, "options": shlex.join(words), **read, **chosen.parameters()}
+
+
+def _fingerprint(parameters: dict[str, str]) -> str:
+    return hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest()
 
 
 def _foretell(
@@ -170,8 +259,11 @@ def _check_usage(options: argparse.Namespace) -> None:
     from tropalign.pairwise.options import MODES
 
     refuse = options.parser.error
-    if options.shard is not None:
-        refuse("clusters are decided one after another and have no shards: leave --shard out")
+    if options.shard is not None and options.method == "greedy":
+        refuse(
+            "greedy clusters are decided one after another and have no shards: choose --method single, complete or "
+            "average, or leave --shard out"
+        )
     if options.free_ends is not None and not MODES[options.mode].frees_ends:
         refuse("--free-ends belongs to --mode semiglobal")
     of_letters = (options.match, options.mismatch, options.iupac)
@@ -215,8 +307,8 @@ def _outputs(options: argparse.Namespace, form: str, chosen: ClusterOptions) -> 
 
     header = Header(__version__, command_line(options.parser, options, format=form), chosen.parameters())
     context = ClustersContext(options.sizeout)
-    wanted = [("clusters", form, options.output), ("representatives", "fasta", options.representatives)]
-    wanted.append(("clusters", "uc", options.uc))
+    wanted = [("clusters", form, options.output), ("representatives", "fasta", place_of(options, "representatives"))]
+    wanted.append(("clusters", "uc", place_of(options, "uc")))
     return [
         Output(kind, path, clusters_writer(kind, name, header, context))
         for kind, name, path in wanted

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_output_options, started
+from tropalign.cli.options import add_device_options, add_memory_option, add_output_options, started
+from tropalign.cli.unfinished import UNFINISHED, finish
 
 if TYPE_CHECKING:
     from tropalign.formats.writer import Writer
@@ -49,6 +50,14 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     for role, (option, verb) in ROLES.items():
         help_text = f"of shards that tropalign {verb} wrote with {option}"
         parser.add_argument(option, dest=role, metavar="FILE", help=help_text)
+    for verb, files in UNFINISHED.items():
+        for name, option in files.items():
+            parser.add_argument(
+                option, dest=name, metavar="FILE", help=f"of shards that tropalign {verb} wrote with it"
+            )
+    group = parser.add_argument_group("last stages", "of shards of msa, tree and cluster, which merge still computes")
+    add_device_options(group)
+    add_memory_option(group)
     parser.set_defaults(run=run, parser=parser, shard=None)
 
 
@@ -61,6 +70,14 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.formats.registry import restore
 
     shards = Shards(options.shards)
+    if shards.words is not None:
+        with _damage_told(options.shards):
+            finish(options, shards)
+        return
+    for name in ("threads", "memory", "device", *(name for files in UNFINISHED.values() for name in files)):
+        if getattr(options, name) not in (None, 0):
+            option = f"--{name.replace('_', '-')}"
+            options.parser.error(f"{option} has no meaning here: merge only puts these shards together")
     try:
         writers = [restore(output.writer) for output in shards.outputs]
     except InputError as error:

@@ -13,12 +13,27 @@ from tropalign.cli.clustalw_options import (
     names_given,
     run_clustalw,
 )
-from tropalign.cli.options import Choices, add_run_options, checked, command_line, devices_of, started, whole
-from tropalign.cli.runs import print_forecast, tell_of
+from tropalign.cli.options import (
+    Choices,
+    add_run_options,
+    checked,
+    command_line,
+    devices_of,
+    place_of,
+    replayed,
+    started,
+    whole,
+)
+from tropalign.cli.runs import carry_out, print_forecast, tell_of
+from tropalign.cli.unfinished import check_same
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tropalign.execution.archive import Shards
     from tropalign.execution.run import Output
+    from tropalign.execution.task import Device
     from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.options import MsaOptions
     from tropalign.msa.pipeline import Job
@@ -146,7 +161,8 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.sequences.batch import held_bytes
 
     _check_usage(options)
-    paths = [path for path in (options.output, options.tree_out, options.confidence) if path is not None]
+    beside = (options.tree_out, options.confidence) if options.shard is None else ()  # of shards, merge makes them
+    paths = [path for path in (options.output, *beside) if path is not None]
     started(options, paths, [*options.family, options.tree_in, options.add, options.merge])
     chosen = {name: getattr(options, name) for name in FIELDS}
     if options.method == "clustalw":
@@ -167,6 +183,9 @@ def run(options: argparse.Namespace) -> None:
     memory_bytes = left_for_job(allowed, held_bytes(batch))
     devices = open_devices(devices_of(options), options.threads, pipeline.score_cells(job), memory_bytes)
     n_threads, cells = resolve_threads(options.threads), pipeline.pair_cells(job)
+    if options.shard is not None:
+        _shard(options, job, devices, memory_bytes, allowed)
+        return
     if options.dry_run:
         seconds = seconds_of(job, devices, n_threads, memory_bytes)
         print_forecast(cells, f"{len(batch):,} sequences", seconds, devices[-1].name, None, allowed)
@@ -176,6 +195,77 @@ def run(options: argparse.Namespace) -> None:
         aligning.compute(devices, n_threads, memory_bytes, progress)
     if not options.quiet:
         tell_of(f"{len(batch):,} sequences", time.perf_counter() - begin, cells, [out.path for out in outputs])
+
+
+def _shard(options: argparse.Namespace, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
+    """Computes a share of the posteriors, for `finish`."""
+    from tropalign.execution.progress import no_progress, progress_bar
+    from tropalign.execution.rest import Rest, Work
+    from tropalign.execution.run import Output, Run
+    from tropalign.formats.registry import format_for_path
+    from tropalign.msa import pipeline
+    from tropalign.msa.memory import SCRATCH_SHARE
+    from tropalign.msa.run import MsaRun
+    from tropalign.msa.shards import FamilyShare, encoded
+    from tropalign.sequences.saved_batch import batch_to_bytes
+
+    if job.options.mode == "fast":
+        options.parser.error(
+            "mode fast aligns group after group and has no shards: leave --shard out, or choose --mode default"
+        )
+    form = options.format or format_for_path("aligned", options.output)
+    tree = b"" if job.tree is None else job.tree.to_bytes()
+    task = FamilyShare(job, options.shard, int(memory_bytes * SCRATCH_SHARE))
+    parameters = {**_parameters(job), "format": form}
+    computing = Run(
+        task=task,
+        outputs=[Output("posteriors", options.output, Work(encoded))],
+        outline=task.tiles(),
+        fingerprint=MsaRun(job, [], parameters, allowed).fingerprint(),
+        parameters=parameters,
+        memory_bytes=allowed,
+        shard=options.shard,
+        unit="pairs",
+        rest=Rest(replayed(options.parser, options, format=form), [batch_to_bytes(job.batch), tree]),
+    )
+    n_cells = pipeline.pair_cells(job) // options.shard[1]
+    carry_out(computing, devices, options, no_progress if options.quiet else progress_bar, n_cells)
+
+
+def finish(options: argparse.Namespace, shards: Shards) -> None:
+    """Aligns with the posteriors that shards hold.
+
+    Parameters
+    ----------
+    options
+        Of the command that made the shards, with the output and resources of the one that merges them.
+    """
+    from tropalign.devices.registry import open_devices
+    from tropalign.execution.progress import stage_bar
+    from tropalign.machine.memory import default_budget, left_for_job
+    from tropalign.machine.threads import resolve_threads
+    from tropalign.msa import pipeline
+    from tropalign.msa.guide_tree import GuideTree
+    from tropalign.msa.options import options_of
+    from tropalign.msa.run import MsaRun
+    from tropalign.msa.shards import ShardsKept
+    from tropalign.sequences.batch import held_bytes
+    from tropalign.sequences.saved_batch import batch_of_bytes
+
+    saved, saved_tree = shards.inputs(2)
+    batch = batch_of_bytes(saved)
+    method = options_of(options.mode, len(batch), **{name: getattr(options, name) for name in FIELDS})
+    outputs, wants_confidence = _outputs(options, method)
+    tree = GuideTree.from_bytes(saved_tree, len(batch)) if saved_tree else None
+    job = pipeline.Job(batch, method, tree, options.order, wants_confidence, n_shards=len(shards.tile_counts))
+    allowed = options.memory or default_budget()
+    memory_bytes = left_for_job(allowed, held_bytes(batch))
+    aligning = MsaRun(job, outputs, _parameters(job), allowed)
+    check_same(MsaRun(job, [], {**_parameters(job), "format": options.format}, allowed).fingerprint(), shards)
+    devices = open_devices(devices_of(options), options.threads, pipeline.score_cells(job), memory_bytes)
+    with stage_bar(options.quiet) as progress:
+        n_threads = resolve_threads(options.threads)
+        aligning.compute(devices, n_threads, memory_bytes, progress, ShardsKept(shards, job))
 
 
 def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
@@ -218,8 +308,9 @@ def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
 
 def _check_usage(options: argparse.Namespace) -> None:
     refuse = options.parser.error
-    if options.shard is not None:
-        refuse("a family is aligned as a whole: leave --shard out")
+    extends = options.add is not None or options.merge is not None
+    if options.shard is not None and (options.method == "clustalw" or extends):
+        refuse("--shard shares out the posteriors of a family that is aligned by consistency: leave it out here")
     if [*options.family, options.tree_in, options.add, options.merge].count("-") > 1:
         refuse("standard input can be read once: name - once")
     _check_method(options)
@@ -270,18 +361,19 @@ def _outputs(options: argparse.Namespace, method: MsaOptions | ClustalwOptions) 
     )
     wanted = [("alignment", "aligned", options.output, name)]
     if options.confidence is not None:
-        wanted.append(
-            ("confidence", "confidence", options.confidence, format_for_path("confidence", options.confidence))
-        )
+        chosen = format_for_path("confidence", place_of(options, "confidence") or options.confidence)
+        wanted.append(("confidence", "confidence", place_of(options, "confidence"), chosen))
     if options.tree_out is not None:
-        wanted.append(("tree", "trees", options.tree_out, format_for_path("trees", options.tree_out)))
+        chosen = format_for_path("trees", place_of(options, "tree_out") or options.tree_out)
+        wanted.append(("tree", "trees", place_of(options, "tree_out"), chosen))
     context = AlignedContext(title_of(options.family[0]))
     outputs = []
     for role, kind, path, chosen in wanted:
         writer = aligned_writer(kind, chosen, header, context)
-        if writer.is_binary:
-            check_terminal(chosen, path)
-        outputs.append(Output(role, path, writer))
+        if path is not None:
+            if writer.is_binary:
+                check_terminal(chosen, path)
+            outputs.append(Output(role, path, writer))
     return outputs, any(shows_confidence(kind, chosen) for _, kind, _, chosen in wanted)
 
 

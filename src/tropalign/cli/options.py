@@ -284,20 +284,42 @@ def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace, *
     settled
         Values of options that follow from others, like the format from a suffix.
     """
+    files, words = _asked_for(parser, options, RUN_OPTIONS, settled)
+    return shlex.join([*parser.prog.split(), *files, *(word for option in words for word in option)])
+
+
+def replayed(parser: argparse.ArgumentParser, options: argparse.Namespace, **settled: str | None) -> list[str]:
+    """The verb and what was asked for, as words that the parser of tropalign reads again; the same otherwise."""
+    ignored = tuple(name for name in RUN_OPTIONS if name != "no_comments")
+    files, words = _asked_for(parser, options, ignored, settled)
+    return [parser.prog.split()[-1], *("=".join(option) for option in words), "--", *files]
+
+
+def _asked_for(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, ignored: Sequence[str], settled: dict[str, str | None]
+) -> tuple[list[str], list[list[str]]]:
+    """The files, and each option with its value."""
     files: list[str] = []
-    words: list[str] = []
+    words: list[list[str]] = []
     for action in parser._actions:
         value = settled.get(action.dest, getattr(options, action.dest, None))
-        if value is None or value == action.default or action.dest in RUN_OPTIONS:
+        if value is None or value == action.default or action.dest in ignored:
             continue
         if not action.option_strings:
             files += map(str, value) if isinstance(value, list) else [str(value)]
         elif action.nargs == 0:
-            words.append(action.option_strings[-1])
+            words.append([action.option_strings[-1]])
         else:
-            for one in value if isinstance(value, list) else [value]:
-                words += [action.option_strings[-1], str(one)]
-    return shlex.join([*parser.prog.split(), *files, *words])
+            values = value if isinstance(value, list) else [value]
+            words += [[action.option_strings[-1], str(one)] for one in values]
+    return files, words
+
+
+def place_of(options: argparse.Namespace, name: str) -> str | None:
+    """Where the file of this option goes: of shards that are merged, where `merge` was told to write it."""
+    places: dict[str, str | None] | None = getattr(options, "places", None)
+    found: str | None = getattr(options, name) if places is None else places.get(name)
+    return found
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
+import shlex
 import time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -12,17 +14,27 @@ from tropalign.cli.options import (
     add_device_options,
     add_memory_option,
     add_output_options,
+    add_shard_option,
+    devices_of,
     naming,
+    place_of,
+    replayed,
     started,
     whole,
 )
 from tropalign.cli.runs import tell_of
+from tropalign.cli.unfinished import check_same
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from tropalign.execution.archive import Shards
     from tropalign.execution.progress import Show
+    from tropalign.execution.task import Device
+    from tropalign.sequences import SequenceBatch
     from tropalign.trees import Tree
 
 EXAMPLES = """example:
@@ -63,7 +75,8 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     add_output_options(resources)
     add_device_options(resources)
     add_memory_option(resources)
-    parser.set_defaults(run=run, parser=parser, shard=None)
+    add_shard_option(resources, "with --bootstrap or --unaligned: ")
+    parser.set_defaults(run=run, parser=parser)
 
 
 def _add_distance_options(group: Any) -> None:
@@ -116,30 +129,136 @@ def _add_tree_options(group: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, makes the tree, and writes it."""
-    from tropalign.execution.files import write_to
-    from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
+    from tropalign.formats.distance_matrix import distance_format
     from tropalign.formats.registry import format_for_path
-    from tropalign.formats.trees.dnd import dnd_text
     from tropalign.machine.memory import default_budget, left_for_job
     from tropalign.sequences.files import file_name
 
     _check_usage(options)
     outputs = [path for path in (options.output, options.distances_out) if path is not None]
-    show = started(options, outputs, [options.taxa])
-    is_dnd = format_for_path("trees", options.output) == "dnd"
-    form = None if options.distances_out is None else distance_format(options.distances_out)
-    memory_bytes = left_for_job(options.memory or default_budget(), 0)
+    show = started(options, outputs if options.shard is None else outputs[:1], [options.taxa])
+    format_for_path("trees", options.output)
+    if options.distances_out is not None:
+        distance_format(options.distances_out)
+    allowed = options.memory or default_budget()
+    memory_bytes = left_for_job(allowed, 0)
     begin = time.perf_counter()
     with naming(file_name(options.taxa)):
+        if options.shard is not None:
+            _shard(options, memory_bytes, allowed, show)
+            return
         names, distances, alignment = _distances(options, memory_bytes, show)
         tree = _tree(options, names, distances, alignment, memory_bytes, show)
-    if form is not None:
-        write_to(options.distances_out, lambda out: write_distance_matrix(names, distances, form, out))
+    _write_files(options, names, distances, tree, begin)
+
+
+def _write_files(
+    options: argparse.Namespace, names: tuple[str, ...], distances: NDArray[np.float64], tree: Tree, begin: float
+) -> None:
+    """The tree, and the distances where they are wanted."""
+    from tropalign.execution.files import write_to
+    from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
+    from tropalign.formats.registry import format_for_path
+    from tropalign.formats.trees.dnd import dnd_text
+
+    beside = place_of(options, "distances_out")
+    if beside is not None:
+        write_to(beside, lambda out: write_distance_matrix(names, distances, distance_format(beside), out))
     newick = tree.newick(DIGITS)
-    text = dnd_text(newick) if is_dnd else f"{newick}\n"
+    text = dnd_text(newick) if format_for_path("trees", options.output) == "dnd" else f"{newick}\n"
     write_to(options.output, lambda out: _write(text.encode(), out))
     if not options.quiet:
+        outputs = [path for path in (options.output, beside) if path is not None]
         tell_of(f"{len(names):,} taxa", time.perf_counter() - begin, 0, outputs)
+
+
+def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: Show) -> None:
+    """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
+    from tropalign.devices.registry import CpuDevice, open_devices
+    from tropalign.execution.rest import Rest, Work
+    from tropalign.execution.run import Output, Run
+    from tropalign.sequences.files import read_lines
+    from tropalign.sequences.saved_batch import batch_to_bytes
+    from tropalign.trees.distances import unaligned_model
+    from tropalign.trees.shares import PairCountTask, SampleTask, count_bytes
+
+    task: PairCountTask | SampleTask
+    devices: Sequence[Device]
+    if options.unaligned:
+        batch = _unaligned(options)
+        unaligned_model(options.distances, batch.alphabet)
+        task, inputs = PairCountTask(batch, options.shard, memory_bytes), [batch_to_bytes(batch)]
+        cost_cells = sum(tile.cost_cells for tile in task.tiles())
+        devices = open_devices(devices_of(options), options.threads, cost_cells, memory_bytes)
+    else:
+        inputs = [b"\n".join(read_lines(options.taxa))]
+        names, distances, alignment = _alignment_of(options, inputs[0], memory_bytes, show)
+        tree = _joined(options, names, distances, memory_bytes, show)
+        words = _sampling(options)
+        task = SampleTask(tree, alignment, options.bootstrap, options.shard, memory_bytes=memory_bytes, **words)
+        devices = [CpuDevice(options.threads)]
+    replaying = replayed(options.parser, options)
+    parameters = _parameters(replaying, inputs[0])
+    Run(
+        task=task,
+        outputs=[Output("counts", options.output, Work(count_bytes))],
+        outline=task.tiles(),
+        fingerprint=_fingerprint(parameters),
+        parameters=parameters,
+        memory_bytes=allowed,
+        shard=options.shard,
+        unit="pairs" if options.unaligned else "samples",
+        rest=Rest(replaying, inputs),
+    ).compute(devices, show)
+
+
+def _parameters(words: list[str], data: bytes) -> dict[str, str]:
+    """All that decides the tree, by name."""
+    from tropalign import __version__
+
+    options = shlex.join(word for word in words if not word.startswith("--distances-out"))
+    return {"version": __version__, "options": options, "input": f"hash {hashlib.sha256(data).hexdigest()}"}
+
+
+def _fingerprint(parameters: dict[str, str]) -> str:
+    return hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest()
+
+
+def finish(options: argparse.Namespace, shards: Shards) -> None:
+    """Makes the tree with what shards have counted.
+
+    Parameters
+    ----------
+    options
+        Of the command that made the shards, with the output and resources of the one that merges them.
+    """
+    from tropalign.execution.progress import no_progress, progress_bar
+    from tropalign.formats.distance_matrix import distance_format
+    from tropalign.formats.registry import format_for_path
+    from tropalign.machine.memory import default_budget, left_for_job
+    from tropalign.sequences.saved_batch import batch_of_bytes
+    from tropalign.trees.bootstrap import supported
+    from tropalign.trees.distances import counted_distances, unaligned_model
+    from tropalign.trees.shares import pair_counts_of, sum_of
+
+    format_for_path("trees", options.output)
+    if (beside := place_of(options, "distances_out")) is not None:
+        distance_format(beside)
+    show, begin = no_progress if options.quiet else progress_bar, time.perf_counter()
+    memory_bytes = left_for_job(options.memory or default_budget(), 0)
+    (data,) = shards.inputs(1)
+    check_same(_fingerprint(_parameters(shards.words or [], data)), shards)
+    if options.unaligned:
+        batch = batch_of_bytes(data)
+        counts = pair_counts_of(shards.sections(0), len(batch))
+        distances = counted_distances(batch, unaligned_model(options.distances, batch.alphabet), *counts)
+        names, tree = batch.names, _tree(options, batch.names, distances, None, memory_bytes, show)
+    else:
+        names, distances, _ = _alignment_of(options, data, memory_bytes, show)
+        tree = _joined(options, names, distances, memory_bytes, show)
+        found = sum_of(shards.sections(0), len(tree.lengths))
+        tree = _rooted(options, supported(tree, found, options.bootstrap))
+    _write_files(options, names, distances, tree, begin)
 
 
 def _write(text: bytes, out: BinaryIO) -> None:
@@ -148,6 +267,11 @@ def _write(text: bytes, out: BinaryIO) -> None:
 
 def _check_usage(options: argparse.Namespace) -> None:
     refuse = options.parser.error
+    if options.shard is not None and not options.unaligned and options.bootstrap is None:
+        refuse(
+            "--shard shares out the samples of --bootstrap or the pairs of --unaligned, and a tree without these takes "
+            "a moment: leave it out"
+        )
     if options.device is not None and not options.unaligned:
         refuse("--device belongs to --unaligned: leave it out")
     if options.seed is not None and options.bootstrap is None:
@@ -214,16 +338,33 @@ def _alignment_distances(
 def _pair_distances(
     options: argparse.Namespace, memory_bytes: int, show: Show
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    from tropalign.msa.family import read_family
-    from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import pair_distances
 
-    batch = read_family(
-        [options.taxa], ALPHABETS.get(options.alphabet), is_realigned=False, skip_empty=False, strict=False
-    )
+    batch = _unaligned(options)
     means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": options.device or "auto"}
     with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
         return batch.names, pair_distances(batch, options.distances, progress=progress, **means)
+
+
+def _unaligned(options: argparse.Namespace) -> SequenceBatch:
+    from tropalign.msa.family import read_family
+    from tropalign.sequences.alphabet import ALPHABETS
+
+    reading = {"is_realigned": False, "skip_empty": False, "strict": False}
+    return read_family([options.taxa], ALPHABETS.get(options.alphabet), **reading)
+
+
+def _alignment_of(
+    options: argparse.Namespace, data: bytes, memory_bytes: int, show: Show
+) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
+    """Names and distances of the alignment in these bytes, and the alignment."""
+    from tropalign.formats.distance_matrix import is_distance_matrix
+    from tropalign.sequences.files import file_name
+
+    first = next((line for line in data.splitlines() if line.strip()), b"")
+    if is_distance_matrix(first):
+        options.parser.error(f"--bootstrap needs an alignment, and {file_name(options.taxa)} holds distances")
+    return _alignment_distances(options, _Kept(data, file_name(options.taxa)), memory_bytes, show)
 
 
 def _tree(
@@ -234,8 +375,28 @@ def _tree(
     memory_bytes: int,
     show: Show,
 ) -> Tree:
-    from tropalign.trees import neighbour_joining, upgma, with_support
-    from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
+    from tropalign.trees import with_support
+
+    tree = _joined(options, names, distances, memory_bytes, show)
+    if options.bootstrap is not None and alignment is not None:
+        means = {"n_threads": options.threads, "memory_bytes": memory_bytes}
+        with show("samples", options.bootstrap) as progress:
+            tree = with_support(tree, alignment, options.bootstrap, progress=progress, **_sampling(options), **means)
+    return _rooted(options, tree)
+
+
+def _sampling(options: argparse.Namespace) -> dict[str, Any]:
+    """How the tree of each sample is made."""
+    gaps = options.gaps or "pairwise"
+    return {"method": options.method, "model": options.distances, "gaps": gaps, "seed": options.seed or 0}
+
+
+def _joined(
+    options: argparse.Namespace, names: tuple[str, ...], distances: NDArray[np.float64], memory_bytes: int, show: Show
+) -> Tree:
+    """The tree of the distances, without support, not rooted yet."""
+    from tropalign.trees import neighbour_joining, upgma
+    from tropalign.trees.rooting import rooted_at_outgroup
 
     left = max(1, memory_bytes - distances.nbytes)
     with show("joins", len(names)) as progress:
@@ -247,13 +408,12 @@ def _tree(
     _tell_negative(tree)
     if options.outgroup is not None:
         rooted_at_outgroup(tree, options.outgroup)  # what it refuses should not have to wait for the samples
-    if options.bootstrap is not None and alignment is not None:
-        means = {"n_threads": options.threads, "memory_bytes": memory_bytes}
-        made: dict[str, Any] = {"method": options.method, "model": options.distances}
-        made["gaps"] = options.gaps or "pairwise"
-        with show("samples", options.bootstrap) as progress:
-            seed = options.seed or 0
-            tree = with_support(tree, alignment, options.bootstrap, seed=seed, progress=progress, **made, **means)
+    return tree
+
+
+def _rooted(options: argparse.Namespace, tree: Tree) -> Tree:
+    from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
+
     if options.outgroup is not None:
         tree = rooted_at_outgroup(tree, options.outgroup)
     return rooted_at_midpoint(tree) if options.midpoint else tree

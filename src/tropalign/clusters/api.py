@@ -119,18 +119,31 @@ def cluster_batch(
     progress: Callable[[int], object] | None = None,
 ) -> Clusters:
     """The same with options that are checked."""
-    options.pairs.matrix.check(batch)
-    options.pairs.check_range(int(batch.lengths.max()))
     sizes = counts_of(batch.names)
-    order = processing_order(batch, sizes, options.order)
-    opened = open_devices(list(devices), n_threads, int(batch.lengths.sum()) ** 2 // 8, memory_bytes)
-    comparison = Comparison(batch, options, opened, memory_bytes // 2)
-    reach = Reach(options, batch.alphabet, resolve_threads(n_threads))
+    order = processing_order(batch, sizes, options.order)  # whose faults are told before anything is compared
+    comparison, reach = compared_by(batch, options, n_threads, memory_bytes, devices)
     if options.method == "greedy":
         labels, representatives = Greedy(comparison, reach, order, memory_bytes, progress).run()
-    else:
-        labels = linkage_labels(comparison, reach, memory_bytes // 2, progress)
-        labels, representatives = _in_order(labels, order)
+        return _with_alignments(comparison, labels, representatives, order, sizes)
+    return linked(comparison, linkage_labels(comparison, reach, memory_bytes // 2, progress))
+
+
+def compared_by(
+    batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int, devices: Iterable[str]
+) -> tuple[Comparison, Reach]:
+    """What aligns pairs of the set, and what leaves pairs out."""
+    options.pairs.matrix.check(batch)
+    options.pairs.check_range(int(batch.lengths.max()))
+    opened = open_devices(list(devices), n_threads, int(batch.lengths.sum()) ** 2 // 8, memory_bytes)
+    reach = Reach(options, batch.alphabet, resolve_threads(n_threads))
+    return Comparison(batch, options, opened, memory_bytes // 2), reach
+
+
+def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:
+    """The clusters that a linkage has found, with their representatives."""
+    sizes = counts_of(comparison.batch.names)
+    order = processing_order(comparison.batch, sizes, comparison.options.order)
+    labels, representatives = _in_order(labels, order)
     return _with_alignments(comparison, labels, representatives, order, sizes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.clusters.bounds import Reach
 from tropalign.clusters.compare import Comparison
+from tropalign.clusters.options import ClusterOptions
 from tropalign.machine.memory import require
 
 Index = NDArray[np.int64]
@@ -35,20 +36,30 @@ def linkage_labels(comparison: Comparison, reach: Reach, memory_bytes: int, prog
     ResourceError
         The distances of all pairs take more memory than is allowed.
     """
-    n, method = len(comparison.batch), comparison.options.method
+    n, options = len(comparison.batch), comparison.options
+    check_memory(n, options.method, memory_bytes)
+    return labels_of(n, options, _compared(comparison, reach, progress))
+
+
+def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, Index, Reals]]) -> Index:
+    """The cluster of each of n sequences, of whose pairs i < j come the similarities; those that lack are 0."""
     if n == 1:
         return np.zeros(1, np.int64)
-    if method == "single":
-        return _connected(n, _similar(comparison, reach, progress))
-    check_memory(n, method, memory_bytes)
+    if options.method == "single":
+        return _connected(n, _similar(compared, options.min_identity))
     distances = np.ones(n * (n - 1) // 2)
-    for first, second, similarity in _compared(comparison, reach if method == "complete" else None, progress):
-        if method == "average":
+    for first, second, similarity in compared:
+        if options.method == "average":
             similarity = np.maximum(similarity, 0.0)  # a pair that is not covered has nothing in common
         distances[first * (2 * n - first - 1) // 2 + second - first - 1] = 1 - similarity
-    joins, heights = _native.average_linkage(distances, n, is_complete=method == "complete")
-    is_kept = heights <= 1 - comparison.options.min_identity + ROUNDING
+    joins, heights = _native.average_linkage(distances, n, is_complete=options.method == "complete")
+    is_kept = heights <= 1 - options.min_identity + ROUNDING
     return _connected(n, iter([_members(joins, is_kept, n)]))
+
+
+def counts_only_similar(options: ClusterOptions) -> bool:
+    """Whether pairs that are not similar enough change nothing."""
+    return options.method == "single"
 
 
 def check_memory(n: int, method: str, memory_bytes: int) -> None:
@@ -60,26 +71,38 @@ def check_memory(n: int, method: str, memory_bytes: int) -> None:
     require(2 * 8 * (n * (n - 1) // 2), memory_bytes, f"{method} linkage of {n} sequences", remedy)
 
 
-def _compared(
-    comparison: Comparison, reach: Reach | None, progress: Progress | None
-) -> Iterator[tuple[Index, Index, Reals]]:
-    """Pairs i < j and their similarity, without those that `reach` leaves out."""
-    batch, begin = comparison.batch, 0
-    n = len(batch)
-    while begin < n:
-        end = min(n, begin + max(1, min(MOST_ROWS, MOST_PAIRS // (n - begin))))
-        rows, columns = end - begin, n - begin
-        keep = np.ones((rows, columns), bool) if reach is None else reach.within(batch[begin:end], batch[begin:])
-        first, second = (places.astype(np.int64) + begin for places in np.nonzero(np.triu(keep, 1)))
-        yield first, second, comparison.similarities(first, second)
-        begin = end
+def _compared(comparison: Comparison, reach: Reach, progress: Progress | None) -> Iterator[tuple[Index, Index, Reals]]:
+    """Pairs i < j and their similarity, without those that cannot count."""
+    n = len(comparison.batch)
+    if n == 1:
+        return
+    for end, first, second, similarity in compared_rows(comparison, reach, 0, n):
+        yield first, second, similarity
         if progress is not None:
-            progress(begin)
+            progress(end)
 
 
-def _similar(comparison: Comparison, reach: Reach, progress: Progress | None) -> Iterator[tuple[Index, Index]]:
-    for first, second, similarity in _compared(comparison, reach, progress):
-        keep = similarity >= comparison.options.min_identity
+def compared_rows(
+    comparison: Comparison, reach: Reach, begin: int, last: int
+) -> Iterator[tuple[int, Index, Index, Reals]]:
+    """Pairs i < j with i from `begin` up to `last` and their similarity, some rows at a time, and where these end.
+
+    Pairs that `reach` leaves out are not among them, where the method needs no distance of these.
+    """
+    batch, leaves_out = comparison.batch, comparison.options.method != "average"
+    n = len(batch)
+    while begin < last:
+        end = min(last, begin + max(1, min(MOST_ROWS, MOST_PAIRS // (n - begin))))
+        rows, columns = end - begin, n - begin
+        keep = reach.within(batch[begin:end], batch[begin:]) if leaves_out else np.ones((rows, columns), bool)
+        first, second = (places.astype(np.int64) + begin for places in np.nonzero(np.triu(keep, 1)))
+        yield end, first, second, comparison.similarities(first, second)
+        begin = end
+
+
+def _similar(compared: Iterable[tuple[Index, Index, Reals]], min_identity: float) -> Iterator[tuple[Index, Index]]:
+    for first, second, similarity in compared:
+        keep = similarity >= min_identity
         yield first[keep], second[keep]
 
 

@@ -15,10 +15,13 @@ from typing import Any
 
 from tropalign.errors import InputError
 from tropalign.execution.manifest import Manifest
-from tropalign.execution.parts import MANIFEST, Parts, part_name, read_section
+from tropalign.execution.parts import MANIFEST, Parts, packed, part_name, read_section
+from tropalign.execution.rest import Rest
 
 #: Fixed, so that equal shards are equal files.
 TIME = (1980, 1, 1, 0, 0, 0)
+#: What the first shard of a run holds beside its parts where merging still has to compute.
+INPUTS = "inputs"
 #: Missing shards that an error names.
 SHOWN = 10
 
@@ -32,7 +35,12 @@ class Description:
 
 
 def write_archive(
-    path: Path, manifest: Manifest, outputs: Sequence[Description], parts: Parts, indices: Sequence[int]
+    path: Path,
+    manifest: Manifest,
+    outputs: Sequence[Description],
+    parts: Parts,
+    indices: Sequence[int],
+    rest: Rest | None = None,
 ) -> None:
     """Puts a shard's parts into an uncompressed zip file.
 
@@ -44,8 +52,12 @@ def write_archive(
         One for each section of the parts.
     indices
         Tiles of the shard.
+    rest
+        What is left to do when all shards are there.
     """
     entries = {**dataclasses.asdict(manifest), "outputs": [dataclasses.asdict(output) for output in outputs]}
+    if rest is not None:
+        entries["rest"] = rest.words
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(MANIFEST, TIME), json.dumps(entries))
         for index in indices:
@@ -53,6 +65,8 @@ def write_archive(
             entry.file_size = parts.path(index).stat().st_size
             with open(parts.path(index), "rb") as part, archive.open(entry, "w") as copy:
                 shutil.copyfileobj(part, copy, 1 << 20)
+        if rest is not None and manifest.shard is not None and manifest.shard[0] == 1:
+            archive.writestr(zipfile.ZipInfo(INPUTS, TIME), packed(rest.inputs))
 
 
 class Shards:
@@ -67,6 +81,10 @@ class Shards:
     ----------
     outputs
         What the run writes, in the order of the sections.
+    words
+        The command, where merging still has to compute (`Rest`); else None.
+    whole : Manifest
+        What all shards have in common.
 
     Raises
     ------
@@ -90,7 +108,8 @@ class Shards:
         if first is None:
             raise InputError("there is no shard to merge: name the files that --shard wrote")
         self._check_complete(first.count)
-        self.outputs = first.outputs
+        self.outputs, self.words = first.outputs, first.words
+        self.whole = first.manifest.of_whole()
 
     def _check_complete(self, count: int) -> None:
         n_missing = count - len(self._shards)
@@ -100,6 +119,19 @@ class Shards:
         shown = [number for number, _ in zip(numbers, range(SHOWN), strict=False)]
         which = ", ".join(shown) + (", ..." if n_missing > SHOWN else "")
         raise InputError(f"of {count} shards number {which} is missing: give all of them")
+
+    @property
+    def tile_counts(self) -> list[int]:
+        """Tiles of each shard."""
+        return [self._shards[k].manifest.n_tiles for k in sorted(self._shards)]
+
+    def inputs(self, count: int) -> list[bytes]:
+        """What the run read, in so many sections. Raises InputError where it is damaged."""
+        return self._shards[1].inputs(count)
+
+    def section(self, shard: int, index: int, number: int = 0) -> bytes:
+        """A section of one part of the shard, which is counted from 1. Raises InputError where it is damaged."""
+        return self._shards[shard].section(index, number)
 
     def sections(self, number: int) -> ShardSections:
         """That section of every part, in the order of the whole run; can be gone through several times."""
@@ -132,6 +164,7 @@ class _Shard:
             entries = json.loads(self._archive.read(MANIFEST))
             self.manifest = Manifest.from_entries(entries)
             self.outputs = [Description(str(output["role"]), dict(output["writer"])) for output in entries["outputs"]]
+            self.words = None if entries.get("rest") is None else [str(word) for word in entries["rest"]]
         except FileNotFoundError:
             raise InputError("there is no such file", file=path) from None
         except PermissionError:
@@ -144,17 +177,27 @@ class _Shard:
             raise _no_shard(path)
         self.number, self.count = self.manifest.shard
         names, n_tiles = self._archive.namelist(), self.manifest.n_tiles
-        if len(names) != n_tiles + 1 or set(names) != {MANIFEST, *map(part_name, range(n_tiles))}:
+        wanted = {MANIFEST, *map(part_name, range(n_tiles))}
+        if self.words is not None and self.number == 1:
+            wanted.add(INPUTS)
+        if len(names) != len(wanted) or set(names) != wanted:
             raise InputError("tiles of this shard are missing: write it again", file=path)
 
     def section(self, index: int, number: int) -> bytes:
         """A section of a part. Raises InputError when it is damaged."""
+        return self._read(part_name(index), number, f"tile {index}")
+
+    def inputs(self, count: int) -> list[bytes]:
+        """What the run read, in so many sections. Raises InputError when it is damaged."""
+        return [self._read(INPUTS, number, "the input") for number in range(count)]
+
+    def _read(self, name: str, number: int, what: str) -> bytes:
         try:
-            found = read_section(io.BytesIO(self._archive.read(part_name(index))), number)
+            found = read_section(io.BytesIO(self._archive.read(name)), number)
         except (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile):  # encrypted, patched, ...
             found = None
         if found is None:
-            raise InputError(f"tile {index} in it is damaged: write this shard again", file=self.path)
+            raise InputError(f"{what} in it is damaged: write this shard again", file=self.path)
         return found
 
 

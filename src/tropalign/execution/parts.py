@@ -279,6 +279,15 @@ def packed(sections: Sequence[bytes]) -> bytes:
     return b"".join([_HEAD.pack(MAGIC, len(sections)), *entries, *sections])
 
 
+def unpacked(data: bytes, count: int) -> list[bytes]:
+    """The sections of which `packed` made these bytes. Raises ValueError where they are not so many, and whole."""
+    found = [read_section(io.BytesIO(data), number) for number in range(count)]
+    whole = [section for section in found if section is not None]
+    if len(whole) != count:
+        raise ValueError(f"no part of {count} sections")
+    return whole
+
+
 def read_section(file: IO[bytes], number: int) -> bytes | None:
     """A section of a part; None where the part is damaged."""
     entries = _entries(file)

@@ -21,6 +21,7 @@ from tropalign.execution.files import made, output_path, write_stream, written
 from tropalign.execution.manifest import Manifest
 from tropalign.execution.parts import Parts, PartWriting, Sections, Spool, parts_directory, recorded_manifest
 from tropalign.execution.progress import Show, no_progress
+from tropalign.execution.rest import Rest
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Device, Task, Tile
@@ -125,6 +126,8 @@ class Run:
         (i, n): this is the i-th of n shards, counted from 1.
     unit
         What progress counts, in the plural.
+    rest
+        Of a shard whose merging goes on computing: what that has to know.
     """
 
     task: Task
@@ -135,6 +138,7 @@ class Run:
     memory_bytes: int
     shard: Shard | None = None
     unit: str = "items"
+    rest: Rest | None = None
 
     def compute(self, devices: Sequence[Device], show: Show = no_progress) -> Done:
         """Computes and writes.
@@ -231,7 +235,7 @@ class _Resumable:
 
                         described = [Description(output.role, output.writer.describe()) for output in outputs]
                         with made(path, parts.temporary):
-                            write_archive(parts.temporary, self.manifest, described, parts, indices)
+                            write_archive(parts.temporary, self.manifest, described, parts, indices, self.run.rest)
                     else:
                         found = [Sections(partial(_read, parts, number), indices) for number in range(len(outputs))]
                         write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary)

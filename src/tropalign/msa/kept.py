@@ -23,6 +23,9 @@ class Kept(Protocol):
     def forget(self, stage: int) -> None:
         """Lets go of the parts of a stage that no later one needs."""
 
+    def of_model(self, number: int) -> Kept:
+        """What is kept of the same family by another model of pairs, counted from 1."""
+
 
 class NothingKept:
     """For runs that cannot be taken up again, or are done in a moment."""
@@ -40,3 +43,7 @@ class NothingKept:
 
     def forget(self, stage: int) -> None:
         """Nothing."""
+
+    def of_model(self, number: int) -> Kept:
+        """Nothing."""
+        return NothingKept()

@@ -62,6 +62,8 @@ class Job:
         Whether the result has its confidence.
     model
         Of pairs; that of the rules when not given.
+    n_shards
+        In how many shares the posteriors are computed.
     """
 
     batch: SequenceBatch
@@ -70,6 +72,7 @@ class Job:
     order: str = "input"
     wants_confidence: bool = True
     model: PairModel | None = None
+    n_shards: int = 1
 
 
 def align(
@@ -130,7 +133,13 @@ def kept_stages(job: Job) -> tuple[int, int]:
 def _task(job: Job, scratch_bytes: int | None = None) -> PosteriorTask:
     batch, options = job.batch, job.options
     model = job.model or model_of(batch.alphabet, options.rules)
-    return PosteriorTask(batch, model, options.cutoff, options.keep, scratch_bytes=scratch_bytes)
+    shards = [(k, job.n_shards) for k in range(1, job.n_shards + 1)]
+    return PosteriorTask(batch, model, options.cutoff, options.keep, scratch_bytes=scratch_bytes, shards=shards)
+
+
+def voting_models(job: Job) -> tuple[PairModel, ...]:
+    """The models beside the first one, whose alignments vote with it; none in most modes."""
+    return other_models(job.batch.alphabet) if job.options.votes and job.model is None else ()
 
 
 def _as_it_is(job: Job) -> MultipleAlignment:
@@ -195,8 +204,8 @@ class _Stages:
         store, tree, weights = self._consistent()
         columns = self._aligned(store, tree, weights)
         del store
-        if self.job.options.votes and self.job.model is None:
-            columns = self._elected(columns, tree, weights)
+        if models := voting_models(self.job):
+            columns = self._elected(columns, tree, weights, models)
         confidence = self._confidence(columns, weights) if self.job.wants_confidence else []
         parts = [part.tobytes() for part in (columns, *confidence)]
         self.kept.put(self.last, 0, [*parts, *[b""] * (3 - len(parts)), tree.to_bytes()])
@@ -346,21 +355,25 @@ class _Stages:
             )
         return columns
 
-    def _elected(self, columns: NDArray[np.int32], tree: GuideTree, weights: NDArray[np.float64]) -> NDArray[np.int32]:
+    def _elected(
+        self,
+        columns: NDArray[np.int32],
+        tree: GuideTree,
+        weights: NDArray[np.float64],
+        models: Sequence[PairModel],
+    ) -> NDArray[np.int32]:
         """The alignment by what this one and those by other models agree on."""
-        models = other_models(self.job.batch.alphabet)
         told = self.meter.stage("other models", len(models))
         alignments = [columns]
         for k, model in enumerate(models):
             job = replace(self.job, model=model, wants_confidence=False)
-            member = _Stages(job, self.devices, self.n_threads, self.memory_bytes, NothingKept(), None)
+            kept = self.kept.of_model(k + 1)
+            member = _Stages(job, self.devices, self.n_threads, self.memory_bytes, kept, None)
             found, found_tree, found_weights = member._consistent()
             alignments.append(member._aligned(found, found_tree, found_weights))
             del found
             if told is not None:
                 told(k + 1)
-        if len(alignments) == 1:
-            return columns
         store = self._new_store()
         for part in shares(alignments, self.job.batch.lengths):
             store.add(*part)

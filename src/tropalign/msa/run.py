@@ -7,6 +7,7 @@ family --pipeline--> MultipleAlignment --writers--> the files, each whole or not
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device
 from tropalign.machine.environment import whole_number
 from tropalign.msa import pipeline
-from tropalign.msa.kept import N_SECTIONS
+from tropalign.msa.kept import N_SECTIONS, Kept, NothingKept
 from tropalign.msa.progress import work_cells
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class MsaRun:
         n_threads: int,
         memory_bytes: int,
         progress: StageProgress | None = None,
+        earlier: Kept | None = None,
     ) -> None:
         """Aligns and writes.
 
@@ -68,6 +70,8 @@ class MsaRun:
         ----------
         memory_bytes
             What the job may take beside the family.
+        earlier
+            What shards hold of it; the run then leaves nothing where it is stopped.
 
         Raises
         ------
@@ -79,8 +83,8 @@ class MsaRun:
         least = LEAST_KEPT_CELLS
         if "TROPALIGN_LEAST_KEPT_CELLS" in os.environ:
             least = whole_number("TROPALIGN_LEAST_KEPT_CELLS", os.environ["TROPALIGN_LEAST_KEPT_CELLS"])
-        if path is None or work < least:
-            self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, None, progress))
+        if earlier is not None or path is None or work < least:
+            self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, earlier, progress))
             return
         with Parts(parts_directory(path), self._manifest()) as parts:
             with _told_that_it_goes_on(parts):
@@ -92,12 +96,13 @@ class MsaRun:
         sections = {id(output): [output.writer.encode(alignment)] for output in self.outputs}
         write_outputs(self.outputs, lambda output: sections[id(output)])
 
-    def _manifest(self) -> Manifest:
-        import hashlib
-
+    def fingerprint(self) -> str:
+        """SHA-256 of family and parameters, in hexadecimal."""
         words = repr(sorted(self.parameters.items()))
-        fingerprint = hashlib.sha256((words + self.job.batch.fingerprint()).encode()).hexdigest()
-        return Manifest(fingerprint, "", 1, self.parameters, self.memory_bytes)
+        return hashlib.sha256((words + self.job.batch.fingerprint()).encode()).hexdigest()
+
+    def _manifest(self) -> Manifest:
+        return Manifest(self.fingerprint(), "", 1, self.parameters, self.memory_bytes)
 
 
 class KeptParts:
@@ -123,6 +128,10 @@ class KeptParts:
         """Keeps a part."""
         self._parts.write(self._index(stage, part), sections)
         self._finished.add(self._index(stage, part))
+
+    def of_model(self, number: int) -> Kept:
+        """Nothing: other models begin anew."""
+        return NothingKept()
 
     def is_whole(self, stage: int, n_parts: int) -> bool:
         """Whether all parts of a stage are there."""

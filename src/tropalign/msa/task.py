@@ -10,6 +10,7 @@ others of similar lengths; kernels fill their lanes with these.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
-from tropalign.execution.cut import CostList, cuts
+from tropalign.execution.cut import CostList, cuts, share
+from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.msa.memory import scratch_of
@@ -79,6 +81,8 @@ class PosteriorTask:
         Only these pairs; all of the family by default.
     scratch_bytes
         What threads may take beside what they find: fewer of them run where the tables of a pair are large.
+    shards
+        The shares of the pairs that the tiles are of, one after another; the whole as one share by default.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class PosteriorTask:
         keep: float = 0.0,
         pairs: NDArray[np.int32] | None = None,
         scratch_bytes: int | None = None,
+        shards: Sequence[Shard] = ((1, 1),),
     ) -> None:
         self.batch, self.model, self.cutoff, self.keep = batch, model, cutoff, keep
         self._scratch_bytes = scratch_bytes
@@ -100,8 +105,12 @@ class PosteriorTask:
         most = TILE_PAIRS
         if "TROPALIGN_TILE_PAIRS" in os.environ:
             most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
-        bounds = cuts(items, 0, items.n, most, max(TILE_CELLS, TILE_SHARE * items.cost_before(items.n)))
-        self._tiles = [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
+        spans = list[tuple[int, int]]()
+        for shard in shards:
+            begin, end = share(items, shard)
+            cost = TILE_SHARE * (items.cost_before(end) - items.cost_before(begin))
+            spans += pairwise(cuts(items, begin, end, most, max(TILE_CELLS, cost)))
+        self._tiles = [self._tile(k, *span) for k, span in enumerate(spans)]
 
     @property
     def cost_cells(self) -> int:

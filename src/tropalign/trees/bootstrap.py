@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
@@ -80,12 +82,34 @@ def with_support(
     >>> with_support(tree, alignment, 50, seed=1).newick(2)
     '((a:0.07,b:0.07)94:0.52,c:0.07,d:0.07);'
     """
-    if method not in METHODS:
-        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
     if not isinstance(tree, Tree):
         raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one of the alignment's distances")
     alignment = alignment_of(alignment)
     n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
+    made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
+    means: dict[str, Any] = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
+    return supported(tree, sample_counts(tree, alignment, range(n_samples), **made, **means), n_samples)
+
+
+def sample_counts(
+    tree: Tree,
+    alignment: MultipleAlignment,
+    samples: range,
+    *,
+    method: str,
+    model: str | None,
+    gaps: str,
+    seed: int,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> NDArray[np.int32]:
+    """How many of these samples have the split above each node; int32, shape (n_nodes,). Otherwise as `with_support`.
+
+    A sample depends on the seed and its number alone, so that samples may be counted in several calls.
+    """
+    if method not in METHODS:
+        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
     seed = whole_number("seed", seed, 0, 2**63 - 1)
     if tree.names != alignment.names:
         raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
@@ -93,16 +117,22 @@ def with_support(
     codes = compared_codes(alignment, gaps)
     n = tree.n_taxa
     if n < 4:
-        return replace(tree, support=np.full(len(tree.lengths), np.nan))
+        return np.zeros(len(tree.lengths), np.int32)
     threads = _threads_within(memory_bytes, resolve_threads(checked_threads(n_threads)), n, codes.nbytes)
     parents = np.full(len(tree.lengths), -1, np.int32)
     for k, joined in enumerate(tree.children):
         parents[list(joined)] = n + k
-    counts = _native.bootstrap_counts(
-        codes, chosen, method == "nj", parents, n_samples, seed, SATURATED, threads, progress
+    return _native.bootstrap_counts(
+        codes, chosen, method == "nj", parents, len(samples), seed, SATURATED, threads, progress, samples.start
     )
-    support = 100.0 * counts / n_samples
-    support[:n] = support[-1] = np.nan
+
+
+def supported(tree: Tree, counts: NDArray[np.integer], n_samples: int) -> Tree:
+    """The tree with the support that counts of samples say; a tree of three taxa has no branch that needs one."""
+    support = np.full(len(tree.lengths), np.nan)
+    n = tree.n_taxa
+    if n >= 4:
+        support[n:-1] = 100.0 * counts[n:-1] / n_samples
     return replace(tree, support=support)
 
 

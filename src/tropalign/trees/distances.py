@@ -144,11 +144,7 @@ def pair_distances(
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is no SequenceBatch"
         raise UsageError(f"{what}: make one with read_sequences or SequenceBatch.from_strings")
-    if model is None:
-        model = "jc69" if sequences.alphabet.complement else "kimura"
-    if model == "k2p":
-        raise UsageError("model k2p needs an alignment: align the sequences first, or choose jc69 or identity")
-    chosen = checked_model(model, sequences.alphabet)
+    chosen = unaligned_model(model, sequences.alphabet)
     n = len(sequences)
     if n < 2:
         raise InputError(f"{n} sequence{'s' * (n != 1)}: a tree has two taxa or more")
@@ -162,8 +158,24 @@ def pair_distances(
         begin = end
         if progress is not None:
             progress(end)
-    found = _native.counted_distances(compared, equal, chosen)
-    return without_saturation(found, sequences.names, chosen, None)
+    return counted_distances(sequences, chosen, compared, equal)
+
+
+def unaligned_model(model: str | None, alphabet: Alphabet) -> str:
+    """The model of unaligned sequences. Raises UsageError where it is none for them."""
+    if model is None:
+        model = "jc69" if alphabet.complement else "kimura"
+    if model == "k2p":
+        raise UsageError("model k2p needs an alignment: align the sequences first, or choose jc69 or identity")
+    return checked_model(model, alphabet)
+
+
+def counted_distances(
+    sequences: SequenceBatch, model: str, compared: NDArray[np.int32], equal: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Distances of sequences of whose pairs so many letters were compared and equal, as of `pair_distances`."""
+    found = _native.counted_distances(compared, equal, model)
+    return without_saturation(found, sequences.names, model, None)
 
 
 def alignment_of(given: Any) -> MultipleAlignment:

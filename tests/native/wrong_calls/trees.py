@@ -64,6 +64,7 @@ def distances_of_rows():
         ("parents", with_value(parents, 0, -1), "not below its parent"),
         ("n_samples", 0, "below 1"),
         ("n_samples", 2**40, "above 2147483647"),
+        ("first_sample", -1, "below 0"),
         ("greatest", -1.0, "no number"),
         ("greatest", np.nan, "no number"),
     ]:

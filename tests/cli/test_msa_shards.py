@@ -1,0 +1,142 @@
+"""tropalign msa: shards of the posteriors, and the alignment that merging makes of them."""
+
+import random
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tropalign.cli.main import main
+
+OUTPUTS = {
+    "fasta": ["-o", "{}.fa"],
+    "clustal": ["-o", "{}.aln.gz", "-f", "clustal", "--tree-out", "{}.nwk", "--confidence", "{}.tsv"],
+    "tree order": ["-o", "{}.sto", "-f", "stockholm", "--order", "tree", "--no-comments", "--seed", "3"],
+    "accurate": ["-o", "{}.fa", "--mode", "accurate", "--confidence", "{}.tsv"],
+    "a tree": ["-o", "{}.fa", "--tree-in", "guide.nwk", "--rules", "quickprobs1", "--consistency", "1"],
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch, family):
+    """Seven proteins, a letter of which is small; two pairs per tile."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "2")
+    records = Path(family).read_text().split(">")[1:8]
+    records = [name + "\n" + text[:60] for name, _, text in (record.partition("\n") for record in records)]
+    Path("in.fa").write_text(">" + "\n>".join(records).replace("K", "k") + "\n")
+    names = [record.split()[0].replace("K", "k") for record in records]
+    Path("guide.nwk").write_text("(" * 6 + names[0] + "".join(f",{name})" for name in names[1:]) + ";\n")
+    return tmp_path
+
+
+def named(words, name):
+    return [word.format(name) for word in words]
+
+
+def shards_of(count, words):
+    paths = [f"{k}of{count}.shard" for k in range(1, count + 1)]
+    for k, path in enumerate(paths, 1):
+        more = ["--shard", f"{k}/{count}", "-o", path, *named(words[2:], "one")]
+        assert main(["msa", "-q", "in.fa", *more, "-t", str(1 + k % 2)]) == 0
+    return paths
+
+
+def merged(paths, words):
+    names = named(words, "merged")
+    wanted = ("-o", "--tree-out", "--confidence")
+    return main(["merge", *paths, *(word for k, word in enumerate(names) if {word, names[k - 1]} & set(wanted))])
+
+
+def made(name):
+    return {path.name.removeprefix(name): path.read_bytes() for path in Path().glob(f"{name}.*")}
+
+
+@pytest.mark.parametrize("case", OUTPUTS)
+def test_shards_become_the_bytes_of_one_run(case):
+    words = OUTPUTS[case]
+    assert main(["msa", "-q", "in.fa", *named(words, "one")]) == 0
+    whole = made("one")
+    assert len(whole) == 1 + ("--tree-out" in words) + ("--confidence" in words)
+    for count in (1, 2, 3, 7, 30):
+        paths = shards_of(count, words)
+        assert made("one") == whole  # a shard writes no other file
+        random.Random(count).shuffle(paths)
+        assert merged(paths, words) == 0
+        assert made("merged") == whole
+
+
+def test_merging_needs_no_input_and_may_leave_files_out(folder, tmp_path_factory):
+    words = OUTPUTS["clustal"]
+    assert main(["msa", "-q", "in.fa", *named(words, "one")]) == 0
+    paths = shards_of(2, words)
+    Path("in.fa").unlink()
+    assert main(["merge", *paths, "-o", "merged.aln", "-t", "1", "--memory", "2G", "--device", "cpu"]) == 0
+    import gzip
+
+    assert Path("merged.aln").read_bytes() == gzip.decompress(Path("one.aln.gz").read_bytes())
+    assert set(made("merged")) == {".aln"}
+
+
+def test_a_stopped_shard_goes_on(monkeypatch):
+    from tropalign.msa.task import PosteriorTask
+
+    words, compute, computed = OUTPUTS["fasta"], PosteriorTask.on_cpu, []
+
+    def fails(task, tile, *arguments):
+        computed.append(tile.index)
+        if len(computed) == 3:
+            raise MemoryError
+        return compute(task, tile, *arguments)
+
+    assert main(["msa", "-q", "in.fa", *named(words, "one")]) == 0
+    first = ["msa", "-q", "in.fa", "--shard", "1/2", "-o", "1of2.shard"]
+    with monkeypatch.context() as patch:
+        patch.setattr(PosteriorTask, "on_cpu", fails)
+        assert main(first) == 4
+        assert len(list(Path("1of2.shard.parts").glob("part??????"))) == 2
+        (Path("1of2.shard.parts") / "part000000").write_bytes(b"tropart2")
+        assert main(first) == 0
+    assert len(computed) == 3 + len(set(computed)) - 1  # one part of two was damaged
+    assert main(["msa", "-q", "in.fa", "--shard", "2/2", "-o", "2of2.shard"]) == 0
+    assert merged(["2of2.shard", "1of2.shard"], words) == 0
+    assert made("merged") == made("one")
+
+
+def test_what_is_wrong_with_shards(capsys):
+    words = OUTPUTS["fasta"]
+    one, two = shards_of(2, words)
+    other = shards_of(3, [*words, "--seed", "9"])[1]
+    shutil.copy(two, "cut")
+    Path("cut").write_bytes(Path(two).read_bytes()[:-200])
+    damaged = bytearray(Path(one).read_bytes())
+    with zipfile.ZipFile(one) as archive:
+        at = archive.getinfo("inputs").header_offset + 80
+    damaged[at] ^= 1
+    Path("bad").write_bytes(damaged)
+    for paths, code, text in (
+        ([one], 3, "of 2 shards number 2 is missing: give all of them"),
+        ([one, two, one], 3, "shard 1/2 is given twice"),
+        ([one, other], 3, "this is a shard of another run"),
+        ([one, "cut"], 3, "cut: this is no shard that --shard wrote, or not all of it"),
+        (["bad", two], 3, "bad: the input in it is damaged: write this shard again"),
+        (
+            [one, two, "--confidence", "c.tsv"],
+            2,
+            "--confidence: these shards hold none; tropalign msa",
+        ),
+        ([one, two, "--uc", "c.uc"], 2, "--uc: these shards hold none; tropalign cluster --uc makes it"),
+        ([one, two, "-o", "x.aln"], 2, "the shards are of format fasta, but x.aln ends in .aln"),
+        ([one, two, "-o", one], 2, "is an input"),
+    ):
+        assert main(["merge", "-o", "out.fa", *paths]) == code
+        error = capsys.readouterr().err
+        assert text in error and error.count("\n") == 1
+        assert not made("out")
+
+
+def test_options_of_the_last_stages_are_for_these(capsys):
+    assert main(["pairs", "in.fa", "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
+    assert main(["merge", "1.shard", "-o", "x.tsv", "--memory", "1G"]) == 2
+    assert "--memory has no meaning here: merge only puts these shards together" in capsys.readouterr().err

@@ -1,0 +1,128 @@
+"""tropalign tree: shards of bootstrap samples and of pairs, and the tree that merging makes of them."""
+
+import gzip
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tropalign.cli.main import main
+
+DATA = Path(__file__).parent.parent / "data" / "trees"
+CASES = {
+    "samples": ["in.aln", "--bootstrap", "23", "--seed", "4"],
+    "upgma": ["in.aln", "--bootstrap", "5", "--method", "upgma", "--distances", "identity", "--gaps", "complete"],
+    "rooted": ["in.aln", "--bootstrap", "9", "--midpoint", "--negative", "zero"],
+    "pairs": ["in.fa", "--unaligned", "--distances", "identity"],
+    "pairs and outgroup": ["in.fa", "--unaligned", "--outgroup", "{first}"],
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """An alignment and its sequences; three pairs or a sample per tile."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
+    monkeypatch.setattr("tropalign.trees.shares.TILE_CELLS", 1)
+    shutil.copy(DATA / "proteins.fasta", "in.aln")
+    records = Path("in.aln").read_text().split(">")[1:]
+    parts = [record.partition("\n") for record in records]
+    Path("in.fa").write_text("".join(f">{name}\n{text.replace('-', '')}" for name, _, text in parts))
+    return tmp_path
+
+
+def words_of(case):
+    first = Path("in.fa").read_text().split()[0][1:]
+    return [word.format(first=first) for word in CASES[case]]
+
+
+def shards_of(count, words):
+    paths = [f"{k}of{count}.shard" for k in range(1, count + 1)]
+    for k, path in enumerate(paths, 1):
+        more = ["--shard", f"{k}/{count}", "-o", path, "-t", str(1 + k % 2)]
+        assert main(["tree", "-q", *words, *more]) == 0
+    return paths
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_shards_become_the_bytes_of_one_run(case):
+    words = [*words_of(case), "--distances-out", "one.phy"]
+    assert main(["tree", "-q", *words, "-o", "one.nwk"]) == 0
+    for count in (1, 2, 3, 7, 40):
+        paths = shards_of(count, words)
+        random.Random(count).shuffle(paths)
+        assert main(["merge", *paths, "-o", "merged.nwk.gz", "--distances-out", "merged.phy", "-q", "-t", "2"]) == 0
+        assert gzip.decompress(Path("merged.nwk.gz").read_bytes()) == Path("one.nwk").read_bytes()
+        assert Path("merged.phy").read_bytes() == Path("one.phy").read_bytes()
+
+
+def test_merging_needs_no_input_and_the_name_chooses_the_format(capfd):
+    words = words_of("samples")
+    assert main(["tree", "-q", *words, "-o", "one.dnd"]) == 0
+    assert main(["tree", "-q", *words]) == 0
+    paths = shards_of(3, words)
+    Path("in.aln").unlink()
+    assert main(["merge", *paths, "-o", "merged.dnd"]) == 0
+    assert Path("merged.dnd").read_bytes() == Path("one.dnd").read_bytes()
+    assert main(["merge", *paths]) == 0
+    first, second = capfd.readouterr().out.splitlines()
+    assert first == second
+
+
+@pytest.mark.parametrize("case", ["samples", "pairs"])
+def test_a_stopped_shard_goes_on(case, monkeypatch):
+    from tropalign.trees.shares import PairCountTask, SampleTask
+
+    kind = SampleTask if case == "samples" else PairCountTask
+    words, compute, computed = words_of(case), kind.on_cpu, []
+
+    def fails(task, tile, *arguments):
+        computed.append(tile.index)
+        if len(computed) == 3:
+            raise MemoryError
+        return compute(task, tile, *arguments)
+
+    assert main(["tree", "-q", *words, "-o", "one.nwk"]) == 0
+    first = ["tree", "-q", *words, "--shard", "1/2", "-o", "1of2.shard"]
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, "on_cpu", fails)
+        assert main(first) == 4
+        assert len(list(Path("1of2.shard.parts").glob("part??????"))) == 2
+        assert main(first) == 0
+    assert len(computed) == 1 + len(set(computed))  # only the one that failed was computed twice
+    assert main(["tree", "-q", *words, "--shard", "2/2", "-o", "2of2.shard"]) == 0
+    assert main(["merge", "2of2.shard", "1of2.shard", "-o", "merged.nwk"]) == 0
+    assert Path("merged.nwk").read_bytes() == Path("one.nwk").read_bytes()
+
+
+def test_what_is_wrong_with_shards(capsys):
+    one, two = shards_of(2, words_of("samples"))
+    other = shards_of(3, [*words_of("samples"), "--method", "upgma"])[1]
+    Path("cut").write_bytes(Path(two).read_bytes()[:-200])
+    for paths, code, text in (
+        ([two], 3, "of 2 shards number 1 is missing: give all of them"),
+        ([one, two, two], 3, "shard 2/2 is given twice"),
+        ([one, other], 3, "this is a shard of another run"),
+        ([one, "cut"], 3, "cut: this is no shard that --shard wrote, or not all of it"),
+        ([one, two, "--distances-out", "d.tsv"], 2, "--distances-out: these shards hold none; tropalign tree"),
+        ([one, two, "-o", "x.aln"], 2, "no format has the suffix"),
+    ):
+        assert main(["merge", "-o", "out.nwk", *paths]) == code
+        error = capsys.readouterr().err
+        assert text in error and error.count("\n") == 1
+        assert not Path("out.nwk").exists() and not Path("d.tsv").exists()
+
+
+def test_what_has_no_shards(capsys):
+    Path("d.phy").write_text("2\na 0 1\nb 1 0\n")
+    for words, code, text in (
+        (["in.aln"], 2, "--shard shares out the samples of --bootstrap or the pairs of --unaligned"),
+        (["d.phy", "--bootstrap", "3"], 2, "--bootstrap needs an alignment, and d.phy holds distances"),
+        (["in.fa", "--unaligned", "--distances", "k2p"], 2, "model k2p needs an alignment"),
+        (["in.aln", "--bootstrap", "3", "--outgroup", "nobody"], 3, "nobody"),
+    ):
+        assert main(["tree", *words, "--shard", "1/2", "-o", "x.shard"]) == code
+        error = capsys.readouterr().err
+        assert text in error.splitlines()[-1]
+        assert not Path("x.shard").exists()
