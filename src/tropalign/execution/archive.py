@@ -177,10 +177,9 @@ class _Shard:
             raise _no_shard(path)
         self.number, self.count = self.manifest.shard
         names, n_tiles = self._archive.namelist(), self.manifest.n_tiles
-        wanted = {MANIFEST, *map(part_name, range(n_tiles))}
-        if self.words is not None and self.number == 1:
-            wanted.add(INPUTS)
-        if len(names) != len(wanted) or set(names) != wanted:
+        others = {MANIFEST, INPUTS} if self.words is not None and self.number == 1 else {MANIFEST}
+        # The numbers first: the manifest may claim any.
+        if len(names) != n_tiles + len(others) or set(names) != {*others, *map(part_name, range(n_tiles))}:
             raise InputError("tiles of this shard are missing: write it again", file=path)
 
     def section(self, index: int, number: int) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.trees.bootstrap import sample_counts
 from tropalign.trees.tree import Tree
-
-if TYPE_CHECKING:
-    from tropalign.devices.gpu import Gpu
 
 #: A tile's cost, in pairs of letters that are compared: about a second of one core.
 TILE_CELLS = 5_000_000_000
@@ -113,7 +110,7 @@ class PairCountTask:
         """Letters compared and equal, int32, shape (2, n_pairs)."""
         return _counted(self._pairs.on_cpu(tile, n_threads, progress))
 
-    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> NDArray[np.int32]:
+    def on_gpu(self, tile: Tile, device: Any, progress: Progress | None = None) -> NDArray[np.int32]:
         """The same on a GPU."""
         return _counted(self._pairs.on_gpu(tile, device, progress))
 
