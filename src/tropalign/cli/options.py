@@ -38,6 +38,8 @@ class Parser(argparse.ArgumentParser):
             verb = getattr(options, "parser", self)
             if getattr(options, "takes_stdin", False) and not any(word.startswith("-") for word in extra):
                 verb.error(_too_many([options.queries, *filter(None, [options.targets]), *extra], verb.prog))
+            if any(word.partition("=")[0] == "--shard" for word in extra) and hasattr(options, "no_shards"):
+                verb.error(options.no_shards)
             names = [name for action in verb._actions for name in action.option_strings]
             hints = (did_you_mean(word.partition("=")[0], names) for word in extra if word.startswith("--"))
             verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")

@@ -74,7 +74,10 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     add_comments_option(resources)
     add_device_options(resources)
     add_memory_option(resources)
-    parser.set_defaults(run=run, parser=parser, shard=None)
+    no_shards = (
+        "rounds of an elimination depend on each other and have no shards: give each machine some --from vertices"
+    )
+    parser.set_defaults(run=run, parser=parser, shard=None, no_shards=no_shards)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -58,7 +58,8 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     parser.add_argument("--all-columns", action="store_true", help="every column of the reference counts")
     add_output_options(parser)
-    parser.set_defaults(run=run, parser=parser)
+    no_shards = "scoring alignments takes a moment and has no shards: leave --shard out"
+    parser.set_defaults(run=run, parser=parser, no_shards=no_shards)
 
 
 def run(options: argparse.Namespace) -> None:
