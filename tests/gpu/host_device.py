@@ -4,6 +4,7 @@ import ctypes
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tropalign.errors import DeviceError
 
@@ -19,6 +21,11 @@ BUILDS = Path(tempfile.gettempdir()) / f"tropalign-host-kernels-{os.getuid()}"
 FLAGS = ["-O1", "-std=c++17", "-shared", "-fPIC", "-fwrapv", "-w"]
 #: The fibres are one process's.
 ONE_AT_A_TIME = threading.Lock()
+
+
+def skip_without_compiler():
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not installed")
 
 
 class HostProgram:
@@ -37,6 +44,7 @@ class HostDevice:
     """Buffers are arrays filled with a pattern, so that what a kernel reads before it is written shows."""
 
     def __init__(self, word_bits=16, budget=1 << 28, flags=()):
+        skip_without_compiler()
         self.name, self.word_bits, self.budget, self.flags = "host", word_bits, budget, list(flags)
         self.n_streams = self.n_multiprocessors = 1
         self.built = []

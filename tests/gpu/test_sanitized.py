@@ -1,6 +1,7 @@
 """The kernels on the host's fibres under AddressSanitizer and UndefinedBehaviorSanitizer, in a process of their own."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,8 @@ print("clean")
 
 
 def library(name):
+    if shutil.which("g++") is None:
+        return None
     path = subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip()
     return path if os.path.isabs(path) else None
 
