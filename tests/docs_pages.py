@@ -20,7 +20,7 @@ NEVER = {
 NEVER_WITH = {
     "tcp://scheduler": "needs a cluster",
     "--device cuda": "needs a graphics card",
-    "--pipeline epa-ng": "needs EPA-ng, which is in no package registry",
+    "--pipeline epa-ng": "needs EPA-ng, which is in neither PyPI nor Debian",
 }
 
 
