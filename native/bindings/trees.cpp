@@ -133,15 +133,17 @@ void require_parents(const Array<int32_t, 1> &parents, int64_t n_leaves) {
 }
 
 nb::object support(Array<uint8_t, 2> codes, const std::string &model, bool is_joining, Array<int32_t, 1> parents,
-                   int64_t n_samples, uint64_t seed, double greatest, int n_threads, nb::object progress) {
+                   int64_t n_samples, uint64_t seed, double greatest, int n_threads, nb::object progress,
+                   int64_t first) {
     require_threads(n_threads);
     require_progress(progress);
-    Bootstrap bootstrap{
-        static_cast<int64_t>(codes.shape(1)), model_named(model), is_joining, n_samples, seed, greatest};
+    const auto n_columns = static_cast<int64_t>(codes.shape(1));
+    const Bootstrap bootstrap{n_columns, model_named(model), is_joining, n_samples, seed, greatest, first};
     require(codes.shape(0) >= 3, "codes: fewer than three rows");
     const CodedRows rows = coded_rows(codes);
     require_parents(parents, rows.n_rows());
     require(n_samples >= 1 && n_samples <= INT32_MAX, "n_samples: below 1, or above 2147483647");
+    require(first >= 0 && first <= INT32_MAX, "first: below 0, or above 2147483647");
     require(greatest >= 0 && greatest <= 1e30, "greatest: no number from 0 to 1e30");
     std::vector<int32_t> counts;
     PythonPoll poll(progress);
@@ -170,6 +172,6 @@ void bind_trees(nb::module_ &m) {
     m.def("counted_distances", &distances_of_counts, array("compared"), array("equal"), "model"_a,
           "Distances of what was counted; see distance_of in native/trees/aligned_distances.hpp.");
     m.def("bootstrap_counts", &support, array("codes"), "model"_a, "is_joining"_a, array("parents"), "n_samples"_a,
-          "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first"_a = 0,
           "Samples that have the split above each node; see native/trees/bootstrap.hpp.");
 }

@@ -85,7 +85,7 @@ std::vector<int32_t> bootstrap_counts(const CodedRows &rows, const int32_t *pare
                            std::vector<int32_t>(bootstrap.n_columns), std::vector<int32_t>(n_nodes, 0)});
     const auto work = [&](int thread, int64_t item) {
         Sample &sample = samples[thread];
-        uint64_t state = mixed(bootstrap.seed ^ mixed(static_cast<uint64_t>(item)));
+        uint64_t state = mixed(bootstrap.seed ^ mixed(static_cast<uint64_t>(bootstrap.first + item)));
         for (int32_t &column : sample.columns) {
             state = mixed(state);
             column = static_cast<int32_t>((static_cast<unsigned __int128>(state) * bootstrap.n_columns) >> 64);

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tropalign.cli.options import (
     Choices,
+    add_cluster_option,
     add_device_options,
     add_memory_option,
     add_output_options,
+    devices_of,
     naming,
     started,
     whole,
@@ -62,6 +64,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     resources = parser.add_argument_group("output and resources")
     add_output_options(resources)
     add_device_options(resources)
+    add_cluster_option(resources)
     add_memory_option(resources)
     parser.set_defaults(run=run, parser=parser, shard=None)
 
@@ -150,6 +153,8 @@ def _check_usage(options: argparse.Namespace) -> None:
     refuse = options.parser.error
     if options.device is not None and not options.unaligned:
         refuse("--device belongs to --unaligned: leave it out")
+    if options.cluster is not None and not options.unaligned and options.bootstrap is None:
+        refuse("--cluster is for --unaligned and --bootstrap, and the rest is done in a moment: leave it out")
     if options.seed is not None and options.bootstrap is None:
         refuse("--seed belongs to --bootstrap")
     if options.unaligned and options.bootstrap is not None:
@@ -221,7 +226,7 @@ def _pair_distances(
     batch = read_family(
         [options.taxa], ALPHABETS.get(options.alphabet), is_realigned=False, skip_empty=False, strict=False
     )
-    means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": options.device or "auto"}
+    means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
     with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
         return batch.names, pair_distances(batch, options.distances, progress=progress, **means)
 
@@ -248,7 +253,7 @@ def _tree(
     if options.outgroup is not None:
         rooted_at_outgroup(tree, options.outgroup)  # what it refuses should not have to wait for the samples
     if options.bootstrap is not None and alignment is not None:
-        means = {"n_threads": options.threads, "memory_bytes": memory_bytes}
+        means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
         made: dict[str, Any] = {"method": options.method, "model": options.distances}
         made["gaps"] = options.gaps or "pairwise"
         with show("samples", options.bootstrap) as progress:

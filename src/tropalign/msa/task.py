@@ -91,7 +91,7 @@ class PosteriorTask:
         scratch_bytes: int | None = None,
     ) -> None:
         self.batch, self.model, self.cutoff, self.keep = batch, model, cutoff, keep
-        self._scratch_bytes = scratch_bytes
+        self._scratch_bytes, self._is_whole = scratch_bytes, pairs is None
         self.pairs = all_pairs(batch.lengths) if pairs is None else pairs
         self._on_devices = DeviceCache()
         lengths = batch.lengths
@@ -102,6 +102,16 @@ class PosteriorTask:
             most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
         bounds = cuts(items, 0, items.n, most, max(TILE_CELLS, TILE_SHARE * items.cost_before(items.n)))
         self._tiles = [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
+
+    def __getstate__(self) -> dict[str, Any]:
+        left_out = ("_tiles", "_cells", *(("pairs",) if self._is_whole else ()))
+        return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """On a worker, which gets tiles one by one, and makes the pairs of a whole family by itself."""
+        vars(self).update(state)
+        if self._is_whole:
+            self.pairs = all_pairs(self.batch.lengths)
 
     @property
     def cost_cells(self) -> int:

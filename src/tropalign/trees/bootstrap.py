@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from tropalign import _native
+from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
+from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.task import Tile, checked_progress
 from tropalign.machine.memory import default_budget
-from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
+from tropalign.machine.numbers import MOST_THREADS, checked_memory, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.trees.distances import SATURATED, alignment_of, checked_model, compared_codes
+from tropalign.trees.bootstrap_task import BootstrapTask
+from tropalign.trees.distances import alignment_of, checked_model, compared_codes
 from tropalign.trees.matrix import require_memory
 from tropalign.trees.tree import Tree
 
@@ -32,6 +38,7 @@ def with_support(
     seed: int = 0,
     n_threads: int = 0,
     memory_bytes: int | None = None,
+    device: DeviceLike = "cpu",
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
     """The tree with the support of its branches: percent of the trees of resampled columns that have them, too.
@@ -56,6 +63,8 @@ def with_support(
         0: as many as the process may use; at most 1024.
     memory_bytes
         What may be taken; a share of the free memory by default. Fewer threads work where it is short.
+    device
+        "cpu", or a cluster, whose workers make samples: its address or a distributed.Client.
     progress
         Receives the number of samples begun; what it raises ends the work.
 
@@ -94,16 +103,29 @@ def with_support(
     n = tree.n_taxa
     if n < 4:
         return replace(tree, support=np.full(len(tree.lengths), np.nan))
-    threads = _threads_within(memory_bytes, resolve_threads(checked_threads(n_threads)), n, codes.nbytes)
+    cluster, n_threads = _clusters(device), checked_threads(n_threads)
+    threads = _threads_within(memory_bytes, MOST_THREADS if cluster else resolve_threads(n_threads), n, codes.nbytes)
     parents = np.full(len(tree.lengths), -1, np.int32)
     for k, joined in enumerate(tree.children):
         parents[list(joined)] = n + k
-    counts = _native.bootstrap_counts(
-        codes, chosen, method == "nj", parents, n_samples, seed, SATURATED, threads, progress
-    )
+    task, told = BootstrapTask(codes, chosen, method, parents, n_samples, seed, threads), checked_progress(progress)
+    if cluster:
+        devices = open_devices(["cpu", *cluster], n_threads, n_samples * task.cost_per_sample)
+        counts = np.sum([result.value for result in scheduler_of(devices, told).run([task])], axis=0)
+    else:
+        counts = task.on_cpu(Tile(0, 1, 1, n_samples, (0, n_samples)), threads, told)
     support = 100.0 * counts / n_samples
     support[:n] = support[-1] = np.nan
     return replace(tree, support=support)
+
+
+def _clusters(device: Any) -> list[Any]:
+    """The cluster among the devices, if there is one. Raises UsageError for a GPU."""
+    names = device_names(device)
+    others = [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]
+    if others:
+        raise UsageError(f"samples of a bootstrap are made by processors only: leave {others[0]} out")
+    return list(filter(is_cluster, names))
 
 
 def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:

@@ -64,6 +64,8 @@ def distances_of_rows():
         ("parents", with_value(parents, 0, -1), "not below its parent"),
         ("n_samples", 0, "below 1"),
         ("n_samples", 2**40, "above 2147483647"),
+        ("first", -1, "below 0"),
+        ("first", 2**40, "above 2147483647"),
         ("greatest", -1.0, "no number"),
         ("greatest", np.nan, "no number"),
     ]:
