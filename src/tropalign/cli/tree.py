@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tropalign.cli.options import (
     Choices,
+    add_cluster_option,
     add_device_options,
     add_memory_option,
     add_output_options,
@@ -74,6 +75,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     resources = parser.add_argument_group("output and resources")
     add_output_options(resources)
     add_device_options(resources)
+    add_cluster_option(resources)
     add_memory_option(resources)
     add_shard_option(resources, "with --bootstrap or --unaligned: ")
     parser.set_defaults(run=run, parser=parser)
@@ -274,6 +276,8 @@ def _check_usage(options: argparse.Namespace) -> None:
         )
     if options.device is not None and not options.unaligned:
         refuse("--device belongs to --unaligned: leave it out")
+    if options.cluster is not None and not options.unaligned and options.bootstrap is None:
+        refuse("--cluster is for --unaligned and --bootstrap, and the rest is done in a moment: leave it out")
     if options.seed is not None and options.bootstrap is None:
         refuse("--seed belongs to --bootstrap")
     if options.unaligned and options.bootstrap is not None:
@@ -341,7 +345,7 @@ def _pair_distances(
     from tropalign.trees import pair_distances
 
     batch = _unaligned(options)
-    means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": options.device or "auto"}
+    means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
     with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
         return batch.names, pair_distances(batch, options.distances, progress=progress, **means)
 
@@ -379,7 +383,7 @@ def _tree(
 
     tree = _joined(options, names, distances, memory_bytes, show)
     if options.bootstrap is not None and alignment is not None:
-        means = {"n_threads": options.threads, "memory_bytes": memory_bytes}
+        means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
         with show("samples", options.bootstrap) as progress:
             tree = with_support(tree, alignment, options.bootstrap, progress=progress, **_sampling(options), **means)
     return _rooted(options, tree)

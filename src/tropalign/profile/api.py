@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
 
-from tropalign.devices.names import device_names
+from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.scheduler import scheduler_of
@@ -23,7 +25,7 @@ from tropalign.profile.task import KEEP_SHARE, MOST_KEPT_BYTES, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
 from tropalign.results.thresholds import Thresholds
-from tropalign.sequences.blocks import TARGETS, blocks_of
+from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of
 from tropalign.sequences.files import is_stream, size_of
 
 
@@ -36,7 +38,7 @@ def search(
     n_rounds: int = 1,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> Hits:
     """Finds the members of protein families among sequences: each model against all targets, as hmmsearch does.
@@ -62,7 +64,8 @@ def search(
         What may be taken; a share of the free memory by default.
     device
         What filters, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
-        if there is much to do. The result does not depend on it.
+        if there is much to do. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) searches on its
+        workers. The result does not depend on it.
     progress
         Called with the number of comparisons of a model with a target that have been decided.
 
@@ -104,7 +107,7 @@ def scan(
     options: SearchOptions | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> Hits:
     """Finds the families that proteins belong to: each sequence against all models, as hmmscan does.
@@ -143,7 +146,7 @@ def _hits(
     options: SearchOptions | None,
     n_threads: int,
     memory_bytes: int | None,
-    device: str | Iterable[str],
+    device: DeviceLike,
     progress: Callable[[int], None] | None,
     n_rounds: int = 1,
 ) -> Hits:
@@ -243,6 +246,22 @@ def _is_file(value: Any) -> bool:
     return isinstance(value, str) or is_stream(value) or hasattr(value, "__fspath__")
 
 
+@dataclass(frozen=True)
+class _Opener:
+    """Opens sequences, here or on a worker that sees the same files."""
+
+    sequences: Any
+
+    def __call__(self) -> Iterable[SequenceBlock]:
+        return blocks_of(self.sequences, policy=TARGETS)
+
+    def __getstate__(self) -> dict[str, Any]:
+        given = self.sequences
+        if isinstance(given, list | tuple):
+            given = [os.path.abspath(item) if isinstance(item, str | os.PathLike) else item for item in given]
+        return {"sequences": given}
+
+
 def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
     """Sequences from whatever holds them; they are read when a search asks for them."""
     if _is_file(sequences):
@@ -256,4 +275,4 @@ def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
     keep_bytes = int(KEEP_SHARE * memory_bytes)
     if can_reopen:
         keep_bytes = min(keep_bytes, MOST_KEPT_BYTES)
-    return TargetSource(lambda: blocks_of(sequences, policy=TARGETS), keep_bytes, can_reopen, n_expected)
+    return TargetSource(_Opener(sequences), keep_bytes, can_reopen, n_expected)

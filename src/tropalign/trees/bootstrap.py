@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
+from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
@@ -34,6 +39,7 @@ def with_support(
     seed: int = 0,
     n_threads: int = 0,
     memory_bytes: int | None = None,
+    device: DeviceLike = "cpu",
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
     """The tree with the support of its branches: percent of the trees of resampled columns that have them, too.
@@ -58,6 +64,8 @@ def with_support(
         0: as many as the process may use; at most 1024.
     memory_bytes
         What may be taken; a share of the free memory by default. Fewer threads work where it is short.
+    device
+        "cpu", or a cluster, whose workers make samples: its address or a distributed.Client.
     progress
         Receives the number of samples begun; what it raises ends the work.
 
@@ -87,8 +95,27 @@ def with_support(
     alignment = alignment_of(alignment)
     n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
     made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
-    means: dict[str, Any] = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
-    return supported(tree, sample_counts(tree, alignment, range(n_samples), **made, **means), n_samples)
+    _check(tree, alignment, method, seed)
+    cluster = _clusters(device)
+    if cluster:
+        from tropalign.trees.shares import SampleTask
+
+        task = SampleTask(tree, alignment, n_samples, None, memory_bytes=memory_bytes, **made)
+        cost_cells = sum(tile.cost_cells for tile in task.tiles())
+        devices = open_devices(["cpu", *cluster], checked_threads(n_threads), cost_cells)
+        counts = sum(result.value for result in scheduler_of(devices, checked_progress(progress)).run([task]))
+    else:
+        means: dict[str, Any] = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
+        counts = sample_counts(tree, alignment, range(n_samples), **made, **means)
+    return supported(tree, counts, n_samples)
+
+
+def _check(tree: Tree, alignment: MultipleAlignment, method: str, seed: int) -> None:
+    if method not in METHODS:
+        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
+    whole_number("seed", seed, 0, 2**63 - 1)
+    if tree.names != alignment.names:
+        raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
 
 
 def sample_counts(
@@ -108,11 +135,7 @@ def sample_counts(
 
     A sample depends on the seed and its number alone, so that samples may be counted in several calls.
     """
-    if method not in METHODS:
-        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
-    seed = whole_number("seed", seed, 0, 2**63 - 1)
-    if tree.names != alignment.names:
-        raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
+    _check(tree, alignment, method, seed)
     chosen = checked_model(model, alignment.sequences.alphabet)
     codes = compared_codes(alignment, gaps)
     n = tree.n_taxa
@@ -134,6 +157,15 @@ def supported(tree: Tree, counts: NDArray[np.integer], n_samples: int) -> Tree:
     if n >= 4:
         support[n:-1] = 100.0 * counts[n:-1] / n_samples
     return replace(tree, support=support)
+
+
+def _clusters(device: Any) -> list[Any]:
+    """The cluster among the devices, if there is one. Raises UsageError for a GPU."""
+    names = device_names(device)
+    others = [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]
+    if others:
+        raise UsageError(f"samples of a bootstrap are made by processors only: leave {others[0]} out")
+    return list(filter(is_cluster, names))
 
 
 def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:

@@ -38,7 +38,7 @@ class SampleTask:
     n_samples
         Of the whole.
     shard
-        (i, n): the i-th of n shares of the samples, counted from 1.
+        (i, n): the i-th of n shares of the samples, counted from 1; None for all of them.
     method, model, gaps, seed, memory_bytes
         As `with_support` has them.
     """
@@ -48,7 +48,7 @@ class SampleTask:
         tree: Tree,
         alignment: MultipleAlignment,
         n_samples: int,
-        shard: Shard,
+        shard: Shard | None,
         *,
         memory_bytes: int | None = None,
         **made: Any,

@@ -65,6 +65,7 @@ def distances_of_rows():
         ("n_samples", 0, "below 1"),
         ("n_samples", 2**40, "above 2147483647"),
         ("first_sample", -1, "below 0"),
+        ("first_sample", 2**40, "above 2147483647"),
         ("greatest", -1.0, "no number"),
         ("greatest", np.nan, "no number"),
     ]:
