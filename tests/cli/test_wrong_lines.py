@@ -49,7 +49,7 @@ LINES = [
     ("cluster n.fa --uc x.tsv -o x.tsv", 2, "give each its own name"),
     ("cluster n.fa --order abundance -o x.tsv", 3, "choose order length or input"),
     ("paths n.fa --shard 1/2 -o x.tsv", 2, "rounds of an elimination depend on each other and have no shards"),
-    ("score n.fa --reference n.fa --shard=1/2", 2, "takes a moment and has no shards: leave --shard out"),
+    ("score n.fa --reference n.fa --shard=1/2", 2, "scoring alignments takes a moment and has no shards"),
     ("cluster n.fa --shard 1/2 -o x.tsv", 2, "leave --shard out"),
     (PLACE + "--mates r1.fa", 2, "r1.fa is named as reads and as their mates: name the file of the second mates"),
     (PLACE + "--mates n.fa", 3, "the same reads in the same order"),
