@@ -126,7 +126,7 @@ def simulated(found: dict) -> list[str]:
     lines = ["", "### A tile per task: what saturates", "", *saturation_table(found["saturation"]), ""]
     lines += ["### How long a batch should be", "", *batches_table(found["batches"]), ""]
     lines += ["### Schedulers and parts", "", *shards_table(found["shards"]), ""]
-    lines += ["### Failures, slow nodes, and the end of a run", "", *endings_table(found["endings"]), ""]
+    lines += ["### Failures, slow nodes, and the end of a run of an hour", "", *endings_table(found["endings"]), ""]
     lines += ["### Inputs at the start", "", *starts_table(found["starts"]), ""]
     if "validation" in found:
         lines += ["### How far off this is", "", *validation_table(found["validation"]), ""]
@@ -201,7 +201,7 @@ def starts_table(rows: list[dict]) -> list[str]:
     """Inputs on their way."""
     return table(
         ["nodes", "from the client, one by one", "from a shared disk", "from node to node"],
-        [[f"{row['nodes']:,}", *(f"{row[by]:,.0f} s" for by in ("client", "disk", "nodes"))] for row in rows],
+        [[f"{row['n']:,}", *(f"{row[by]:,.0f} s" for by in ("client", "disk", "nodes"))] for row in rows],
     )  # fmt: skip
 
 
