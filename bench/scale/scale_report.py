@@ -124,7 +124,8 @@ def parts_table(rows: list[dict]) -> list[str]:
 def simulated(found: dict) -> list[str]:
     """Tables of simulate.py."""
     lines = ["", "### A tile per task: what saturates", "", *saturation_table(found["saturation"]), ""]
-    lines += ["### How long a batch should be", "", *batches_table(found["batches"]), ""]
+    if "batches" in found:
+        lines += ["### How long a batch should be", "", *batches_table(found["batches"]), ""]
     lines += ["### Schedulers and parts", "", *shards_table(found["shards"]), ""]
     lines += ["### Failures, slow nodes, and the end of a run of an hour", "", *endings_table(found["endings"]), ""]
     lines += ["### Inputs at the start", "", *starts_table(found["starts"]), ""]
@@ -134,8 +135,8 @@ def simulated(found: dict) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """A share."""
-    return f"{100 * share:.0f} %"
+    """A share; what a part of a run says of the whole may be too much by a little."""
+    return f"{100 * min(share, 1):.0f} %"
 
 
 def days(value: float) -> str:

@@ -360,7 +360,7 @@ def simulate(site: Site, load: Load, seed: int = 1, most_batches: int = 100_000)
     if load.n_batches > n:
         middle = ends[n // 4 : 3 * n // 4 + 1]
         rate = sum(cost for _, cost in middle[1:]) / (middle[-1][0] - middle[0][0])  # useful seconds per second
-        seconds += (whole - useful) / rate
+        seconds += (whole - useful) / min(rate, sum(1 / pace for pace in simulation.pace))  # what all can do at most
     return Outcome(
         seconds, whole / (site.n_workers * seconds), busy, simulation.taken, useful, simulation.wasted,
         simulation.n_deaths, simulation.n_copies,
