@@ -163,7 +163,7 @@ def saturation_table(rows: list[dict]) -> list[str]:
 def shortest(rows: list[dict], n_workers: int, key: str, share: float) -> float | None:
     """The shortest batch that leaves workers that share of what the best one does."""
     own = sorted((row for row in rows if row["workers"] == n_workers), key=lambda row: row["batch_s"])
-    best = max(row[key] for row in own)
+    best = min(max(row[key] for row in own), 1.0)
     return next((row["batch_s"] for row in own if row[key] >= share * best), None)
 
 
