@@ -20,7 +20,7 @@ COSTS = {"scheduler_s": 0.002, "client_s": 0.001, "part_s": 0.001, "latency_s": 
 def module(monkeypatch):
     monkeypatch.syspath_prepend(BENCH)
     monkeypatch.syspath_prepend(BENCH / "scale")
-    for name in ("simulate", "scale_report", "tables"):
+    for name in ("simulate", "scale_report", "worked", "tables"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import simulate
 
@@ -60,14 +60,14 @@ def test_a_part_for_several_batches_is_written_once(module):
     assert alone.busy["client"] * alone.seconds == pytest.approx(10 * together.busy["client"] * together.seconds)
 
 
-@pytest.mark.parametrize("has_copies", [False, True])
+@pytest.mark.parametrize("late_times", [math.inf, 1.5])
 @pytest.mark.parametrize("seed", range(5))
-def test_each_batch_counts_once_whatever_dies(module, has_copies, seed):
+def test_each_batch_counts_once_whatever_dies(module, late_times, seed):
     load = module.Load(3000, 1.0, batch=4)
-    site = module.Site(20, **COSTS, **ROUGH, has_copies=has_copies)
+    site = module.Site(20, **COSTS, **ROUGH, late_times=late_times)
     found = module.simulate(site, load, seed)
     assert found.taken == [1] * 750
-    assert found.n_deaths > 3 and (found.n_copies > 0) == has_copies
+    assert found.n_deaths > 3 and (found.n_copies == 0 or math.isfinite(late_times))
     costs = module.costs_of(load, 750, seed)
     assert found.useful_s == pytest.approx(sum(costs))
     assert found.efficiency == pytest.approx(sum(costs) / (20 * found.seconds))
@@ -75,7 +75,7 @@ def test_each_batch_counts_once_whatever_dies(module, has_copies, seed):
 
 
 def test_the_same_seed_is_the_same_run(module):
-    site, load = module.Site(20, **COSTS, **ROUGH, has_copies=True), module.Load(2000, 1.0)
+    site, load = module.Site(20, **COSTS, **ROUGH, late_times=1.5), module.Load(2000, 1.0)
     first, again, other = (module.simulate(site, load, seed) for seed in (1, 1, 2))
     assert first == again and first.seconds != other.seconds
 
@@ -91,7 +91,7 @@ def test_more_workers_are_never_slower(module):
 def test_a_scheduler_is_as_busy_as_workers_finish(module, batch):
     found = module.simulate(module.Site(500, **COSTS), module.Load(400_000, 0.1, batch=batch))
     asked = 500 / (0.1 * batch) * COSTS["scheduler_s"]  # seconds per second
-    assert found.busy["scheduler"] == pytest.approx(min(asked, 1.0), rel=0.1)
+    assert found.busy["scheduler"] == pytest.approx(min(asked, 1.0), rel=0.15)
     assert found.efficiency == pytest.approx(min(1 / asked, 1.0), rel=0.15)
 
 
@@ -105,7 +105,7 @@ def test_a_part_of_a_run_stands_for_the_whole(module):
 
 def test_copies_shorten_the_end_of_a_run_with_slow_workers(module):
     site, load = module.Site(50, slow_share=0.1, slow_factor=5.0), module.Load(500, 10.0, spread=0.05)
-    plain, copied = (module.simulate(replace(site, has_copies=copies), load) for copies in (False, True))
+    plain, copied = (module.simulate(replace(site, late_times=times), load) for times in (math.inf, 1.5))
     assert copied.seconds < plain.seconds and copied.n_copies > 0 == plain.n_copies
 
 
@@ -140,3 +140,19 @@ def test_the_page_shows_what_was_measured(module):
     figures = json.loads((BENCH / "scale" / "measured.json").read_text())
     figures["rates"][0]["scheduler_s"] = 0.0123
     assert "12 ms" in "\n".join(scale_report.measured(figures))
+
+
+def test_worked_examples_are_on_their_page(module):
+    import worked
+
+    page = worked.PAGE.read_text()
+    assert worked.filled(page) == page
+    rows = worked.uniref()[2:]
+    assert "1.5 x 10^20" in rows[0] and "104 core-years" in rows[1]  # 17,282,055,793^2 / 2; / 45.3e9 / a year
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(3600, "1 core-hours"), (4 * 365.25 * 86_400, "4 core-years")])
+def test_core_time(module, seconds, text):
+    import worked
+
+    assert worked.core_time(seconds) == text

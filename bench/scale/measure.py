@@ -58,9 +58,12 @@ class Site:
 
     def __init__(self, folder: Path, per_process: list[int]) -> None:
         address = folder / "scheduler.json"
+        here = str(Path(__file__).parent)  # so that `work` and the like are found
+        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])}
         self.scheduler = psutil.Popen(
             [*PYTHON, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-             "--scheduler-file", str(address)], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+             "--scheduler-file", str(address)], cwd=folder, env=self.environment, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )  # fmt: skip
         while not address.exists() or not address.stat().st_size:
             time.sleep(0.05)
@@ -71,7 +74,8 @@ class Site:
 
     def start(self, n: int) -> psutil.Popen:
         """A process with n workers."""
-        return psutil.Popen([*PYTHON, __file__, "--workers", str(n), self.address], stderr=subprocess.DEVNULL)
+        command = [*PYTHON, __file__, "--workers", str(n), self.address]
+        return psutil.Popen(command, env=self.environment, stderr=subprocess.DEVNULL)
 
     def close(self) -> None:
         """Ends what was started, and nothing else."""
@@ -160,13 +164,13 @@ def sleep(seconds: float) -> bytes:
     return bytes(1000)
 
 
-def timed(client: Client, costs: list[float], n_workers: int, folder: Path | None) -> float:
+def timed(client: Client, costs: list[float], window: int, folder: Path | None) -> float:
     """Wall seconds of tasks that sleep, as a run of tropalign gives them: a window, and a part per result."""
     from tropalign.execution.parts import packed, write_atomically
 
     begin, given, running = time.perf_counter(), 0, as_completed(with_results=True)
     for taken in range(len(costs)):
-        while given < len(costs) and given - taken < WINDOW * n_workers:
+        while given < len(costs) and given - taken < window:
             running.add(client.submit(sleep, costs[given], pure=False))
             given += 1
         _, result = next(running)

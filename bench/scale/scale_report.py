@@ -124,9 +124,10 @@ def parts_table(rows: list[dict]) -> list[str]:
 def simulated(found: dict) -> list[str]:
     """Tables of simulate.py."""
     lines = ["", "### A tile per task: what saturates", "", *saturation_table(found["saturation"]), ""]
-    lines += ["### How long a batch should be", "", *batches_table(found["batches"]), ""]
+    if "batches" in found:
+        lines += ["### How long a batch should be", "", *batches_table(found["batches"]), ""]
     lines += ["### Schedulers and parts", "", *shards_table(found["shards"]), ""]
-    lines += ["### Failures, slow nodes, and the end of a run", "", *endings_table(found["endings"]), ""]
+    lines += ["### Failures, slow nodes, and the end of a run of an hour", "", *endings_table(found["endings"]), ""]
     lines += ["### Inputs at the start", "", *starts_table(found["starts"]), ""]
     if "validation" in found:
         lines += ["### How far off this is", "", *validation_table(found["validation"]), ""]
@@ -134,8 +135,8 @@ def simulated(found: dict) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """A share."""
-    return f"{100 * share:.0f} %"
+    """A share; what a part of a run says of the whole may be too much by a little."""
+    return f"{100 * min(share, 1):.0f} %"
 
 
 def days(value: float) -> str:
@@ -162,7 +163,7 @@ def saturation_table(rows: list[dict]) -> list[str]:
 def shortest(rows: list[dict], n_workers: int, key: str, share: float) -> float | None:
     """The shortest batch that leaves workers that share of what the best one does."""
     own = sorted((row for row in rows if row["workers"] == n_workers), key=lambda row: row["batch_s"])
-    best = max(row[key] for row in own)
+    best = min(max(row[key] for row in own), 1.0)
     return next((row["batch_s"] for row in own if row[key] >= share * best), None)
 
 
@@ -201,7 +202,7 @@ def starts_table(rows: list[dict]) -> list[str]:
     """Inputs on their way."""
     return table(
         ["nodes", "from the client, one by one", "from a shared disk", "from node to node"],
-        [[f"{row['nodes']:,}", *(f"{row[by]:,.0f} s" for by in ("client", "disk", "nodes"))] for row in rows],
+        [[f"{row['n']:,}", *(f"{row[by]:,.0f} s" for by in ("client", "disk", "nodes"))] for row in rows],
     )  # fmt: skip
 
 

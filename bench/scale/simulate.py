@@ -1,7 +1,7 @@
 """Many machines, simulated: what a scheduler, a client and a disk with the measured costs leave of N workers.
 
-    .venv/bin/python bench/scale/simulate.py               # the tables of docs/benchmarks/scale.md; 5 minutes
-    .venv/bin/python bench/scale/simulate.py --validate    # also runs real tasks that sleep, to see how far off this is
+    .venv/bin/python bench/scale/simulate.py                      # the tables of docs/benchmarks/scale.md; 10 minutes
+    .venv/bin/python bench/scale/simulate.py --only validation    # real tasks that sleep, and how far off this is
 
     client --submit--> scheduler --batch--> worker --report--> scheduler --notice--> client --part--> disk
       ^  one thread:       one thread:        one batch at a time,                     |
@@ -36,6 +36,10 @@ MEASURED = Path(__file__).parent / "measured.json"
 SIMULATED = Path(__file__).parent / "simulated.json"
 
 
+#: As in `tropalign.execution.remote`: when a batch is late.
+LATE_TIMES, LATE_SECONDS = 3.0, 10.0
+
+
 @dataclass(frozen=True)
 class Site:
     """Machines and what they cost; all times in seconds.
@@ -55,13 +59,14 @@ class Site:
     ahead
         Batches that a worker has at a time, the running one included.
     window
-        Batches known at a time, per worker.
+        Batches known at a time, per worker; two more than workers at least (`RemoteScheduler._submit_more`).
     dies_every_s, restart_s
         Mean time until a worker dies, and until it is back. Infinite: never.
     slow_share, slow_factor
         That share of the workers takes so many times as long.
-    has_copies
-        At the end, batches that take too long are given to idle workers once more; the first result counts.
+    late_times
+        At the end, batches that take so many times as long as they should, and LATE_SECONDS more, are given to idle
+        workers once more, and the first result counts (`RemoteScheduler._repeat_late`). Infinite: never.
     start_s
         Until a worker has its inputs, also after each restart.
     """
@@ -74,13 +79,18 @@ class Site:
     latency_s: float = 0.0
     link_bytes_s: float = math.inf
     ahead: int = 2
-    window: int = 6
+    window: float = 1.25
     dies_every_s: float = math.inf
     restart_s: float = 600.0
     slow_share: float = 0.0
     slow_factor: float = 3.0
-    has_copies: bool = False
+    late_times: float = math.inf
     start_s: float = 0.0
+
+    @property
+    def most_known(self) -> int:
+        """Batches known at a time."""
+        return self.n_workers + max(2, int((self.window - 1) * self.n_workers))
 
 
 @dataclass(frozen=True)
@@ -161,15 +171,18 @@ class Simulation:
         self.busy = dict.fromkeys(self.free, 0.0)
         self.worker_free = [site.start_s] * n
         self.life = [0] * n  # times it died: what it was given in an earlier life never comes back
-        self.held: list[dict[int, tuple[int, float, float]]] = [{} for _ in range(n)]  # ticket -> batch, begin, end
+        self.held: list[dict[int, tuple[int, float, float, float]]] = [
+            {} for _ in range(n)
+        ]  # by ticket: batch, given, begin, end
         slow = self.rng.permutation(n)[: round(site.slow_share * n)]
         self.pace = [1.0] * n
         for worker in slow:
             self.pace[worker] = site.slow_factor
-        self.slots = deque((worker, 0) for _ in range(site.ahead) for worker in range(n))  # with its life: see die
+        #: By how many batches they have: workers with room, and their lives; stale entries are passed over in `room`.
+        self.slots = [deque((worker, 0) for worker in range(n)), *(deque() for _ in range(site.ahead - 1))]
         self.queue: deque[int] = deque()
         self.taken = [0] * len(costs)
-        self.ends: list[float] = []
+        self.ends: list[tuple[float, float]] = []  # of batches, with their costs
         self.next = self.known = self.n_given = self.n_deaths = self.n_copies = 0
         self.copied: set[int] = set()
         self.wasted = 0.0
@@ -206,7 +219,7 @@ class Simulation:
     def submit(self, time: float) -> None:
         """As many batches as the window has room for."""
         site = self.site
-        while self.next < len(self.costs) and self.known < site.window * site.n_workers:
+        while self.next < len(self.costs) and self.known < site.most_known:
             end = self.serve("client", time, site.client_s / 2)
             self.at(end + site.latency_s, self.receive, self.next)
             self.next += 1
@@ -226,7 +239,7 @@ class Simulation:
         end = self.serve("client", at, seconds)
         self.taken[batch] += 1
         self.known -= 1
-        self.ends.append(end)
+        self.ends.append((end, self.costs[batch]))
         self.submit(end)
 
     # The scheduler.
@@ -241,23 +254,41 @@ class Simulation:
         """A batch was done."""
         if life != self.life[worker]:
             return
-        batch, begin, finish = self.held[worker].pop(ticket)
+        batch, _, begin, finish = self.held[worker].pop(ticket)
         if self.taken[batch]:  # its copy was faster
             self.wasted += finish - begin
         end = self.serve("scheduler", time, self.site.scheduler_s / 2)
-        self.slots.append((worker, life))
+        self.has_room(worker)
         self.assign(end)
         self.at(end + self.site.latency_s, self.take, batch, worker, life)
 
     def assign(self, time: float) -> None:
         """Gives batches to workers that have room."""
-        while self.queue and self.slots:
-            worker, life = self.slots.popleft()
-            if life == self.life[worker]:
-                self.give(time, self.queue.popleft(), worker)
-        if self.site.has_copies and not self.is_checking and not self.queue and self.next == len(self.costs):
+        while self.queue and (worker := self.room(self.site.ahead)) is not None:
+            self.give(time, self.queue.popleft(), worker)
+        if (
+            math.isfinite(self.site.late_times)
+            and not self.is_checking
+            and not self.queue
+            and self.next == len(self.costs)
+        ):
             self.is_checking = True
             self.at(time + self.load.batch_s / 4, self.check)
+
+    def room(self, most: int) -> int | None:
+        """The worker with the fewest batches, fewer than that."""
+        for level, slots in enumerate(self.slots[:most]):
+            while slots:
+                worker, life = slots.popleft()
+                if life == self.life[worker] and len(self.held[worker]) == level:
+                    return worker
+        return None
+
+    def has_room(self, worker: int) -> None:
+        """Notes it where it does."""
+        level = len(self.held[worker])
+        if level < self.site.ahead:
+            self.slots[level].append((worker, self.life[worker]))
 
     def give(self, time: float, batch: int, worker: int) -> None:
         """Sends a batch to a worker."""
@@ -265,28 +296,26 @@ class Simulation:
         end = begin + self.costs[batch] * self.pace[worker]
         self.worker_free[worker] = end
         self.n_given += 1
-        self.held[worker][self.n_given] = batch, begin, end
+        self.held[worker][self.n_given] = batch, time, begin, end
+        self.has_room(worker)
         self.at(end + self.site.latency_s, self.report, worker, self.life[worker], self.n_given)
 
     def check(self, time: float) -> None:
         """Copies of batches that should have been done, to workers that have nothing to do."""
+        allowed = self.site.late_times * self.load.batch_s + LATE_SECONDS
         late = [
-            (begin, batch)
+            (given, batch)
             for held in self.held
-            for batch, begin, _ in held.values()
-            if batch not in self.copied and time - begin > 1.5 * self.load.batch_s
+            for batch, given, _, _ in held.values()
+            if batch not in self.copied and time - given > allowed
         ]
-        idle = deque(
-            slot for slot in dict.fromkeys(self.slots) if slot[1] == self.life[slot[0]] and not self.held[slot[0]]
-        )
         for _, batch in sorted(late):
-            if not idle:
+            worker = self.room(1)
+            if worker is None:
                 break
-            slot = idle.popleft()
-            self.slots.remove(slot)
             self.copied.add(batch)
             self.n_copies += 1
-            self.give(self.serve("scheduler", time, self.site.scheduler_s / 2), batch, slot[0])
+            self.give(self.serve("scheduler", time, self.site.scheduler_s / 2), batch, worker)
         self.at(time + self.load.batch_s / 4, self.check)
 
     # Workers.
@@ -295,7 +324,7 @@ class Simulation:
         """All that it has is queued again."""
         self.n_deaths += 1
         self.life[worker] += 1
-        for batch, begin, _ in self.held[worker].values():
+        for batch, _, begin, _ in self.held[worker].values():
             self.wasted += max(time - begin, 0.0)
             if not self.taken[batch]:
                 self.copied.discard(batch)
@@ -307,7 +336,7 @@ class Simulation:
     def come_back(self, time: float, worker: int) -> None:
         """With its inputs still to be had."""
         self.worker_free[worker] = time + self.site.start_s
-        self.slots.extend([(worker, self.life[worker])] * self.site.ahead)
+        self.has_room(worker)
         self.plan_death(time, worker)
         self.assign(time)
 
@@ -318,19 +347,20 @@ def simulate(site: Site, load: Load, seed: int = 1, most_batches: int = 100_000)
     Parameters
     ----------
     most_batches
-        What is simulated event by event, but never less than 10 batches per worker.
+        What is simulated event by event, but never less than 4 batches per worker.
     """
-    n = min(load.n_batches, max(most_batches, 10 * site.n_workers))
+    n = min(load.n_batches, max(most_batches, 4 * site.n_workers))
     simulation = Simulation(site, costs_of(load, n, seed), load, seed)
     simulation.run()
     ends = sorted(simulation.ends)
-    seconds, useful = ends[-1], sum(simulation.costs)
-    if load.n_batches > n:
-        first, last = n // 4, 3 * n // 4
-        seconds += (load.n_batches - n) * (ends[last] - ends[first]) / (last - first)
+    seconds, useful = ends[-1][0], sum(simulation.costs)
+    busy = {name: value / seconds for name, value in simulation.busy.items()}
+    busy["workers"] = (useful + simulation.wasted) / (site.n_workers * seconds)
     whole = useful * load.n_batches / n
-    busy = {name: value / ends[-1] for name, value in simulation.busy.items()}
-    busy["workers"] = (useful + simulation.wasted) / (site.n_workers * ends[-1])
+    if load.n_batches > n:
+        middle = ends[n // 4 : 3 * n // 4 + 1]
+        rate = sum(cost for _, cost in middle[1:]) / (middle[-1][0] - middle[0][0])  # useful seconds per second
+        seconds += (whole - useful) / min(rate, sum(1 / pace for pace in simulation.pace))  # what all can do at most
     return Outcome(
         seconds, whole / (site.n_workers * seconds), busy, simulation.taken, useful, simulation.wasted,
         simulation.n_deaths, simulation.n_copies,
@@ -391,7 +421,7 @@ LATENCY_S, LINK_BYTES_S = 0.0005, 1.25e9
 TROUBLE = {"dies_every_s": 36_000.0, "restart_s": 600.0, "slow_share": 0.01, "slow_factor": 3.0}
 WORKERS = (10, 100, 1_000, 10_000)
 TILES = 10**9
-BATCH_S = (0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800)
+BATCH_S = (0.5, 2, 6, 10, 30, 60, 300)
 #: Per tile: hits are few where a filter is set.
 RESULT_BYTES = 1_000.0
 
@@ -399,7 +429,7 @@ RESULT_BYTES = 1_000.0
 def load_of(batch_s: float, tile_s: float = 2.0) -> Load:
     """10^9 tiles, in batches of about that many seconds."""
     batch = max(round(batch_s / tile_s), 1)
-    return Load(TILES, batch_s if batch == 1 else tile_s, batch, result_bytes=RESULT_BYTES)
+    return Load(TILES, batch_s / batch, batch, result_bytes=RESULT_BYTES)
 
 
 def saturation() -> list[dict]:
@@ -409,7 +439,7 @@ def saturation() -> list[dict]:
         for tile_s in (0.1, 2.0, 60.0):
             for n in WORKERS:
                 load = Load(TILES, tile_s, result_bytes=RESULT_BYTES)
-                found = simulate(measured_site(n, writes), load, most_batches=20_000)
+                found = simulate(measured_site(n, writes), load, most_batches=3_000)
                 rows.append({"writes": writes, "tile_s": tile_s, "workers": n, **summary(found)})
     return rows
 
@@ -420,20 +450,24 @@ def batches() -> list[dict]:
     for n in WORKERS:
         for batch_s in BATCH_S:
             load = load_of(batch_s)
-            calm = simulate(measured_site(n), load, most_batches=20_000)
-            rough = simulate(measured_site(n, **TROUBLE, has_copies=True), load, most_batches=20_000)
+            calm = simulate(measured_site(n), load, most_batches=3_000)
+            rough = simulate(measured_site(n, **TROUBLE, late_times=LATE_TIMES), load, most_batches=3_000)
             rows.append({"workers": n, "batch_s": batch_s, "rough": rough.efficiency, **summary(calm)})
     return rows
 
 
 def endings() -> list[dict]:
-    """Whole runs of an hour of 1,000 workers: the end of a run, with slow nodes, with copies and without."""
+    """Whole runs of an hour of 300 workers: the end of a run, with slow nodes, with copies and without."""
     rows = []
-    for batch_s in (10, 60, 300):
-        load = Load(round(1_000 * 3_600 / batch_s), batch_s, spread=0.1, result_bytes=RESULT_BYTES)
-        for name, others in (("no trouble", {}), ("slow nodes and failures", TROUBLE),
-                             ("the same, late batches copied", {**TROUBLE, "has_copies": True})):  # fmt: skip
-            found = simulate(measured_site(1_000, **others), load, most_batches=10**6)
+    for batch_s in (30, 60, 300):
+        load = Load(round(300 * 3_600 / batch_s), batch_s, spread=0.1, result_bytes=RESULT_BYTES)
+        for name, others in (
+            ("no trouble", {}),
+            ("slow nodes and failures", TROUBLE),
+            ("late batches copied after 3 times their time", {**TROUBLE, "late_times": LATE_TIMES}),
+            ("after 1.5 times", {**TROUBLE, "late_times": 1.5}),
+        ):
+            found = simulate(measured_site(300, **others), load, most_batches=10**6)
             rows.append({"batch_s": batch_s, "name": name, "copies": found.n_copies, "deaths": found.n_deaths,
                          "wasted": found.wasted_s / (found.useful_s + found.wasted_s), **summary(found)})  # fmt: skip
     return rows
@@ -445,7 +479,7 @@ def shards() -> list[dict]:
     for n, n_shards, batch_s in ((1_000, 1, 2), (1_000, 1, 60), (1_000, 10, 60), (10_000, 1, 60), (10_000, 10, 60),
                                  (10_000, 10, 600), (10_000, 100, 60)):  # fmt: skip
         load = replace(load_of(batch_s), n_tiles=TILES // n_shards)
-        found = simulate(measured_site(n // n_shards, **TROUBLE, has_copies=True), load, most_batches=20_000)
+        found = simulate(measured_site(n // n_shards, **TROUBLE, late_times=LATE_TIMES), load, most_batches=3_000)
         rows.append({"workers": n, "shards": n_shards, "batch_s": batch_s, "parts": load.n_batches,
                      "tiles": load.n_tiles, **summary(found)})  # fmt: skip
     return rows
@@ -454,9 +488,7 @@ def shards() -> list[dict]:
 def starts() -> list[dict]:
     """Seconds until all nodes have 20 GB, by the way they take: cards of 10 Gb/s, a shared disk of 5 GB/s."""
     ways = ("client", "disk", "nodes")
-    return [
-        {"nodes": n, **{by: start_seconds(n, 20e9, LINK_BYTES_S, 5e9, by) for by in ways}} for n in (10, 100, 1_000)
-    ]
+    return [{"n": n, **{by: start_seconds(n, 20e9, LINK_BYTES_S, 5e9, by) for by in ways}} for n in (10, 100, 1_000)]
 
 
 def summary(found: Outcome) -> dict:
@@ -481,11 +513,12 @@ def validate() -> Iterator[dict]:
         costs = costs_of(load, n_tasks, 1)
         with measure.site(n) as found:
             measure.through(found.client, 300, n, 0, 0, 1)
-            trial_s = measure.timed(found.client, [0.0] * 1_000, n, None)
+            window = Site(n).most_known
+            trial_s = measure.timed(found.client, [0.0] * 1_000, window, None)
             with measure.scratch() as folder:
-                real_s = measure.timed(found.client, costs, n, folder)
-        by_processor = simulate(measured_site(n), load)
-        by_trial = simulate(measured_site(n, scheduler_s=trial_s / 1_000, client_s=0.0), load)
+                real_s = measure.timed(found.client, costs, window, folder)
+        by_processor = simulate(measured_site(n, "wall_s"), load)
+        by_trial = simulate(measured_site(n, "wall_s", scheduler_s=trial_s / 1_000, client_s=0.0), load)
         yield {"workers": n, "tile_s": mean_s, "tasks": n_tasks, "real_s": real_s, "processor_s": by_processor.seconds,
                "trial_s": by_trial.seconds, "ideal_s": sum(costs) / n}  # fmt: skip
 
@@ -493,17 +526,16 @@ def validate() -> Iterator[dict]:
 def main() -> int:
     """Simulates, and writes the figures and the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--validate", action="store_true", help="run real tasks that sleep, too")
+    tables = {"saturation": saturation, "batches": batches, "shards": shards, "endings": endings, "starts": starts,
+              "validation": lambda: list(validate())}  # fmt: skip
+    parser.add_argument("--only", nargs="+", choices=tables, help="make these anew")
     options = parser.parse_args()
     sys.path.append(str(Path(__file__).parent.parent))
     import scale_report
 
     found = json.loads(SIMULATED.read_text()) if SIMULATED.exists() else {}
-    tables = {"saturation": saturation, "batches": batches, "endings": endings, "shards": shards, "starts": starts}
-    if options.validate:
-        tables["validation"] = lambda: list(validate())
-    for name, table in tables.items():
-        found[name] = table()
+    for name in options.only or tables:
+        found[name] = tables[name]()
         print(name, json.dumps(found[name]), flush=True)
     SIMULATED.write_text(json.dumps(found, indent=1) + "\n")
     scale_report.write_page()
