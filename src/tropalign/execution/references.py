@@ -3,7 +3,8 @@
     task --pickled--> bytes that say "batch 4f1c" where the task has its SequenceBatch      4f1c: that batch, sent once
     result --pickled--> the same on the way back: a table of pairs names the sequences that it speaks of
 
-A class whose objects are large, never change and are needed by many tiles says so by ``is_sent_once = True``.
+A class whose objects are large, never change and are needed by many tiles says so by ``is_sent_once = True``; and by
+``is_made_anew = True`` where equal objects come again and again, as blocks of a file do that is read several times.
 """
 
 from __future__ import annotations
@@ -17,6 +18,11 @@ from typing import Any
 def is_sent_once(value: Any) -> bool:
     """Whether this is an object that is named in place of being held."""
     return bool(getattr(type(value), "is_sent_once", False))
+
+
+def is_made_anew(value: Any) -> bool:
+    """Whether an equal object may have been sent before."""
+    return bool(getattr(type(value), "is_made_anew", False))
 
 
 class _Pickler(pickle.Pickler):

@@ -92,7 +92,8 @@ class RemoteDevice:
     """
 
     def __init__(self, cluster: Cluster, opener: Opener, n_threads: int = 0, needs_gpu: bool = False) -> None:
-        self.cluster, self.opener, self.n_threads, self.needs_gpu = cluster, opener, n_threads, needs_gpu
+        self.cluster, self.needs_gpu = cluster, needs_gpu
+        self.sent = Sent(cluster, opener, n_threads)  # by one run after another
         self.name = cluster.name
 
     @property
@@ -122,7 +123,7 @@ class RemoteScheduler:
         self._done = 0
         self._rate: float | None = None  # cells per second of a place
         self._failures = Counter[str]()  # of workers, in a row
-        self._sent = Sent(device.cluster, device.opener, device.n_threads)
+        self._sent = device.sent
         self._begin(iter(()), None, True)
 
     def run(

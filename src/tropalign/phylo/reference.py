@@ -65,6 +65,9 @@ class ReferencePackage:
     5
     """
 
+    #: To workers elsewhere (`tropalign.execution.references`).
+    is_sent_once = True
+
     names: tuple[str, ...]
     letters: NDArray[np.uint8]
     tree: Tree

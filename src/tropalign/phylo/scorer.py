@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,12 @@ class Scorer:
         self.cells = 0
         self._lock = threading.Lock()
         self._on_devices = DeviceCache()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
 
     def word_bits(self, n_letters: int) -> int:
         """Bits that hold every score of a read of that length. Raises ScoringError where even 32 may not."""

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +103,10 @@ class PlaceTask:
         self._is_warned = False
         self.n_unusable = 0
         self._spans = None if lengths is None else self._cut(lengths, shard)
+
+    def __getstate__(self) -> dict[str, Any]:
+        only_for_tiles = ("_blocks", "_spans")
+        return {name: value for name, value in vars(self).items() if name not in only_for_tiles}
 
     def cost_cells(self, n_letters: int) -> int:
         """Cells of so many letters of reads."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
 
@@ -23,7 +25,7 @@ from tropalign.profile.task import KEEP_SHARE, MOST_KEPT_BYTES, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
 from tropalign.results.thresholds import Thresholds
-from tropalign.sequences.blocks import TARGETS, blocks_of
+from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of
 from tropalign.sequences.files import is_stream, size_of
 
 
@@ -243,6 +245,22 @@ def _is_file(value: Any) -> bool:
     return isinstance(value, str) or is_stream(value) or hasattr(value, "__fspath__")
 
 
+@dataclass(frozen=True)
+class _Opener:
+    """Opens sequences, here or on a worker that sees the same files."""
+
+    sequences: Any
+
+    def __call__(self) -> Iterable[SequenceBlock]:
+        return blocks_of(self.sequences, policy=TARGETS)
+
+    def __getstate__(self) -> dict[str, Any]:
+        given = self.sequences
+        if isinstance(given, list | tuple):
+            given = [os.path.abspath(item) if isinstance(item, str | os.PathLike) else item for item in given]
+        return {"sequences": given}
+
+
 def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
     """Sequences from whatever holds them; they are read when a search asks for them."""
     if _is_file(sequences):
@@ -256,4 +274,4 @@ def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
     keep_bytes = int(KEEP_SHARE * memory_bytes)
     if can_reopen:
         keep_bytes = min(keep_bytes, MOST_KEPT_BYTES)
-    return TargetSource(lambda: blocks_of(sequences, policy=TARGETS), keep_bytes, can_reopen, n_expected)
+    return TargetSource(_Opener(sequences), keep_bytes, can_reopen, n_expected)

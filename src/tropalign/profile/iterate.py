@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -151,6 +152,9 @@ class IterateTask:
         self._blocks = list(pairwise(bounds))
         self._n_residues = int(sequences.lengths.sum())
         self._begin, self._end = share(CostList(models.lengths.astype(np.float64)), shard)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_models"}  # which only tiles need
 
     def _tile(self, index: int, models: Models | None) -> Tile:
         query = self._begin + index

@@ -67,6 +67,9 @@ class Model:
     mask: str | None = field(default=None, repr=False)
     is_sequence: bool = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "native"}
+
     @property
     def length(self) -> int:
         """How many nodes it has (M)."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,9 @@ class Models:
     first
         The number of the first one among all.
     """
+
+    #: To workers elsewhere (`tropalign.execution.references`), as `Proteins`.
+    is_sent_once = is_made_anew = True
 
     items: tuple[Model, ...]
     first: int = 0
@@ -97,6 +101,7 @@ class ModelSource:
             else:
                 kept = []
         self.lengths = np.array(lengths, np.int64)
+        self._parts: dict[tuple[int, int], Models] = {}
         self._whole = Models(tuple(kept)) if n_nodes * NODE_BYTES <= keep_bytes else None
 
     def check_cutoffs(self, kind: str) -> None:
@@ -117,7 +122,10 @@ class ModelSource:
     def parts(self, bounds: Bounds) -> Iterator[Models]:
         """Models between these bounds."""
         if self._whole is not None:
-            yield from (self._whole.part(begin, end) for begin, end in bounds)
+            for begin, end in bounds:
+                if (begin, end) not in self._parts:  # each block of sequences meets the same ones
+                    self._parts[begin, end] = self._whole.part(begin, end)
+                yield self._parts[begin, end]
             return
         models, at = iter(self._open()), 0
         for begin, end in bounds:
@@ -161,6 +169,11 @@ class TargetSource:
         self.n_expected = n_expected
         self._whole: Proteins | None = None
         self._parts: dict[tuple[int, int], Proteins] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For workers elsewhere: the sequences where they are kept, else the files, which a worker has to see."""
+        state = {name: value for name, value in vars(self).items() if name != "_parts"} | {"_parts": {}}
+        return state if self._whole is None else state | {"_open": None}
 
     @cached_property
     def lengths(self) -> Int64:

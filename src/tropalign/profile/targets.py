@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,10 @@ class Proteins:
         The number of the first one among all.
     """
 
+    #: To workers elsewhere (`tropalign.execution.references`): every batch of models needs each block, and each pass
+    #: over sequences that are not kept makes it anew.
+    is_sent_once = is_made_anew = True
+
     names: Sequence[str]
     descriptions: Sequence[str]
     codes: NDArray[np.uint8]
@@ -56,6 +61,9 @@ class Proteins:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Proteins, (self.names, self.descriptions, self.codes, self.offsets, self.first)
 
     @property
     def lengths(self) -> NDArray[np.int64]:

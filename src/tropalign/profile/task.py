@@ -130,6 +130,10 @@ class SearchTask:
             self._queries.lengths, self._searched.lengths, most_comparisons=most_comparisons, shard=shard, **sizes
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        only_for_tiles = ("_models", "_sequences", "_queries", "_searched", "_grid")
+        return {name: value for name, value in vars(self).items() if name not in only_for_tiles}
+
     def outline(self) -> list[Tile] | None:
         """The tiles without their payloads; None where they are not known beforehand."""
         if self.is_one_pass:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ class Texts(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Texts, (self.data, self.offsets)  # a part's own bytes, without those around them
 
     @overload
     def __getitem__(self, key: int) -> str: ...
