@@ -70,6 +70,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{type(error).__name__}: {error}: this is a defect of tropalign; TROPALIGN_TRACEBACK=1 shows where",
             EXIT_DEFECT,
         )
+    finally:
+        _leave_clusters()
+
+
+def _leave_clusters() -> None:
+    """The processes of ``--cluster local:4`` end with the command."""
+    known = sys.modules.get("tropalign.execution.dask_cluster")
+    if known is not None:
+        known.close_clusters()
 
 
 def _exit_code(arguments: list[str]) -> int:

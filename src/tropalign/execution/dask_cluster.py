@@ -15,6 +15,7 @@ import queue
 import re
 import time
 import uuid
+import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from typing import Any
 
 from tropalign.errors import DeviceError, UsageError, shown
 from tropalign.execution.remote_worker import Answer, Work, compute
+from tropalign.machine.interrupts import without_interrupts
 
 #: Seconds that a scheduler has to answer at first, and between looks at which workers there are.
 CONNECT_SECONDS = 30.0
@@ -45,6 +47,10 @@ def is_cluster(value: Any) -> bool:
     if isinstance(value, str):
         return bool(_LOCAL.fullmatch(value) or _ADDRESS.fullmatch(value))
     return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "scatter")
+
+
+#: Those of this process.
+_CLUSTERS: weakref.WeakSet[Cluster] = weakref.WeakSet()
 
 
 class Unreachable(Exception):
@@ -81,7 +87,9 @@ class Cluster:
             ) from None
         self._distributed = distributed
         self.name = where if isinstance(where, str) else str(where.scheduler.address)
-        self._own: list[Any] = []  # what `close` closes
+        self._own: list[Any] = []  # what `close` closes: at the latest when nobody has the cluster any more
+        weakref.finalize(self, _close, self._own)
+        _CLUSTERS.add(self)
         self._client = self._connected(where)
         self._where = where if isinstance(where, str) else self.name
         self._numbers, self._run = itertools.count(), uuid.uuid4().hex[:12]
@@ -99,14 +107,15 @@ class Cluster:
             if local:
                 from tropalign.machine.threads import available_threads
 
-                made = self._distributed.LocalCluster(
-                    n_workers=int(local[1] or available_threads()),
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                )
-                self._own.append(made)
+                with without_interrupts():
+                    made = self._distributed.LocalCluster(
+                        n_workers=int(local[1] or available_threads()),
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address=None,
+                        silence_logs=logging.CRITICAL,
+                    )
+                    self._own.append(made)
                 client = self._distributed.Client(made, set_as_default=False)
             else:
                 how = {"scheduler_file": where} if where.endswith(".json") else {"address": where}
@@ -122,10 +131,7 @@ class Cluster:
 
     def close(self) -> None:
         """Leaves the cluster; one that was made here ends."""
-        for made in self._own:
-            with suppress(Exception):
-                made.close()
-        self._own = []
+        _close(self._own)
 
     # Who is there.
 
@@ -153,7 +159,7 @@ class Cluster:
             raise DeviceError(f"the connection to {self.name} is closed: repeat the command")
         with suppress(DeviceError):
             self._client = self._connected(self._where)
-            self._own = self._own[:1]
+            del self._own[1:]
             self.n_connections += 1
 
     @property
@@ -226,7 +232,8 @@ class Cluster:
         key = f"tropalign-{self._run}-{next(self._numbers)}"
         with self._reaching():
             future = self._client.submit(compute, work, tiles, objects, key=key, pure=False, **places)
-        future.add_done_callback(lambda done: self._done.put(done.key))
+        finished = self._done  # and not the cluster, which lives as long as somebody wants it
+        future.add_done_callback(lambda done: finished.put(done.key))
         return future
 
     def finished(self, seconds: float) -> list[str]:
@@ -276,6 +283,20 @@ class Cluster:
                 self._client.cancel(list(futures), force=True)
 
 
+def close_clusters() -> None:
+    """Leaves all clusters that this process has connected to: at the end of a command, whatever ended it."""
+    for cluster in list(_CLUSTERS):
+        cluster.close()
+
+
+def _close(made: list[Any]) -> None:
+    """Ends clients and clusters of processes, the client first."""
+    with without_interrupts():
+        while made:
+            with suppress(Exception):
+                made.pop(0).close()
+
+
 def _silence() -> None:
     """Dask's own words go nowhere: what matters is said by those who call this."""
     for name in ["distributed", *logging.root.manager.loggerDict]:
@@ -291,4 +312,4 @@ def checked_cluster(value: Any) -> Any:
         raise UsageError(str(error)) from None
 
 
-__all__ = ["Cluster", "Unreachable", "Work", "check_address", "checked_cluster", "is_cluster"]
+__all__ = ["Cluster", "Unreachable", "Work", "check_address", "checked_cluster", "close_clusters", "is_cluster"]

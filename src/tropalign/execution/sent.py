@@ -36,7 +36,7 @@ class Sent:
     def __init__(self, cluster: Cluster, opener: Opener, n_threads: int) -> None:
         self._cluster, self._opener, self._n_threads = cluster, opener, n_threads
         self._names: MutableMapping[Any, str] = WeakKeyDictionary()
-        self._n_named = 0
+        self._n_named, self._n_connections = 0, cluster.n_connections
         self._futures: dict[str, Any] = {}  # by name
         self._works: dict[tuple[int, int], tuple[Any, Any, list[str]]] = {}
         self._last_used: dict[str, int] = {}  # number of the batch
@@ -48,6 +48,9 @@ class Sent:
     ) -> tuple[Any, bytes, dict[str, Any]]:
         """Future of the work, tiles as bytes, and futures of what they refer to."""
         self._n_batches += 1
+        if self._n_connections != self._cluster.n_connections:  # what went through an earlier one is lost
+            self._n_connections = self._cluster.n_connections
+            self.forget()
         work, names = self._work(task, finish)
         of_tiles: list[str] = []
         tiles = packed(batch, lambda value: self._name(value, of_tiles))
