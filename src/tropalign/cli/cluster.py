@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import (
     Choices,
+    add_cluster_option,
     add_device_options,
     add_dry_run_option,
     add_memory_option,
@@ -61,6 +62,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     resources = parser.add_argument_group("output and resources")
     _add_outputs(resources)
     add_device_options(resources)
+    add_cluster_option(resources)
     add_memory_option(resources)
     add_dry_run_option(resources)
     add_shard_option(resources, "with --method single, complete or average: ")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tropalign.cli.options import (
     Choices,
+    add_cluster_option,
     add_device_options,
     add_memory_option,
     add_output_options,
@@ -74,6 +75,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     resources = parser.add_argument_group("output and resources")
     add_output_options(resources)
     add_device_options(resources)
+    add_cluster_option(resources)
     add_memory_option(resources)
     add_shard_option(resources, "with --bootstrap or --unaligned: ")
     parser.set_defaults(run=run, parser=parser)
@@ -174,7 +176,7 @@ def _write_files(
 
 def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
-    from tropalign.devices.registry import CpuDevice, open_devices
+    from tropalign.devices.registry import open_devices
     from tropalign.execution.rest import Rest, Work
     from tropalign.execution.run import Output, Run
     from tropalign.sequences.files import read_lines
@@ -196,7 +198,9 @@ def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: S
         tree = _joined(options, names, distances, memory_bytes, show)
         words = _sampling(options)
         task = SampleTask(tree, alignment, options.bootstrap, options.shard, memory_bytes=memory_bytes, **words)
-        devices = [CpuDevice(options.threads)]
+        cost_cells = sum(tile.cost_cells for tile in task.tiles())
+        processors = ["cpu", *filter(None, [options.cluster])]
+        devices = open_devices(processors, options.threads, cost_cells, memory_bytes)
     replaying = replayed(options.parser, options)
     parameters = _parameters(replaying, inputs[0])
     Run(
@@ -274,6 +278,8 @@ def _check_usage(options: argparse.Namespace) -> None:
         )
     if options.device is not None and not options.unaligned:
         refuse("--device belongs to --unaligned: leave it out")
+    if options.cluster is not None and not options.unaligned and options.bootstrap is None:
+        refuse("--cluster is for --unaligned and --bootstrap, and the rest is done in a moment: leave it out")
     if options.seed is not None and options.bootstrap is None:
         refuse("--seed belongs to --bootstrap")
     if options.unaligned and options.bootstrap is not None:
@@ -341,7 +347,7 @@ def _pair_distances(
     from tropalign.trees import pair_distances
 
     batch = _unaligned(options)
-    means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": options.device or "auto"}
+    means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
     with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
         return batch.names, pair_distances(batch, options.distances, progress=progress, **means)
 
@@ -379,7 +385,7 @@ def _tree(
 
     tree = _joined(options, names, distances, memory_bytes, show)
     if options.bootstrap is not None and alignment is not None:
-        means = {"n_threads": options.threads, "memory_bytes": memory_bytes}
+        means = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
         with show("samples", options.bootstrap) as progress:
             tree = with_support(tree, alignment, options.bootstrap, progress=progress, **_sampling(options), **means)
     return _rooted(options, tree)

@@ -14,7 +14,7 @@ from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
 from tropalign.clusters.options import MIN_IDENTITY, ClusterOptions
 from tropalign.clusters.processing_order import processing_order
-from tropalign.devices.names import device_names
+from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget
@@ -46,7 +46,7 @@ def cluster(
     strand: str = "plus",
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     alphabet: Alphabet | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Clusters:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tropalign.errors import UsageError
 from tropalign.execution.dask_cluster import is_cluster
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: What callers give: names of devices, addresses of clusters, a distributed.Client, or several of these.
+DeviceLike: TypeAlias = "str | Client | Iterable[str | Client]"
 
 _NUMBER = "(0|[1-9][0-9]*)"
 

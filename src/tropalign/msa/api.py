@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-from tropalign.devices.names import device_names
+from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import UsageError
 from tropalign.execution.task import Device
@@ -43,7 +43,7 @@ def align_multiple(
     alphabet: Alphabet | str | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[str, float], object] | None = None,
 ) -> MultipleAlignment:
     """Aligns a family by the consistency of its pairs (MSAProbs, QuickProbs).
@@ -81,7 +81,8 @@ def align_multiple(
         What may be taken beside the sequences; a share of the free memory by default.
     device
         What computes posteriors, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with
-        it the GPUs if the family is large.
+        it the GPUs if the family is large. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) computes
+        them on its workers.
     progress
         Receives the name of the stage and the share of all work that is done, 0 to 1; what it raises ends the work.
 
@@ -137,7 +138,7 @@ def align_clustalw(
     alphabet: Alphabet | str | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[str, float], object] | None = None,
 ) -> MultipleAlignment:
     """Aligns a family as CLUSTAL W does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
@@ -237,7 +238,7 @@ def add_sequences(
     cutoff: float | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[str, float], object] | None = None,
 ) -> MultipleAlignment:
     """Aligns new sequences to an alignment, whose rows keep their columns among themselves.
@@ -295,7 +296,7 @@ def merge_alignments(
     cutoff: float | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[str, float], object] | None = None,
 ) -> MultipleAlignment:
     """Aligns two alignments with each other; the rows of each keep their columns among themselves.

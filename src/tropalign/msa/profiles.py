@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.names import device_names
+from tropalign.devices.names import DeviceLike, device_names
 from tropalign.errors import ScoringError, UsageError
 from tropalign.machine.numbers import checked_threads
 from tropalign.msa.add import joined
@@ -181,7 +181,7 @@ def _with_distance(
 
 
 def align_profile_pairs(
-    pairs: Iterable[tuple[Any, Any]], *, n_threads: int = 0, device: str | Iterable[str] = "auto"
+    pairs: Iterable[tuple[Any, Any]], *, n_threads: int = 0, device: DeviceLike = "auto"
 ) -> list[ProfileAlignment]:
     """Aligns many pairs of profiles, as `align_profiles` does, on the processor or on GPUs.
 

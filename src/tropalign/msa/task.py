@@ -96,7 +96,7 @@ class PosteriorTask:
         shards: Sequence[Shard] = ((1, 1),),
     ) -> None:
         self.batch, self.model, self.cutoff, self.keep = batch, model, cutoff, keep
-        self._scratch_bytes = scratch_bytes
+        self._scratch_bytes, self._is_whole = scratch_bytes, pairs is None
         self.pairs = all_pairs(batch.lengths) if pairs is None else pairs
         self._on_devices = DeviceCache()
         lengths = batch.lengths
@@ -111,6 +111,16 @@ class PosteriorTask:
             cost = TILE_SHARE * (items.cost_before(end) - items.cost_before(begin))
             spans += pairwise(cuts(items, begin, end, most, max(TILE_CELLS, cost)))
         self._tiles = [self._tile(k, *span) for k, span in enumerate(spans)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        left_out = ("_tiles", "_cells", *(("pairs",) if self._is_whole else ()))
+        return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """On a worker, which gets tiles one by one, and makes the pairs of a whole family by itself."""
+        vars(self).update(state)
+        if self._is_whole:
+            self.pairs = all_pairs(self.batch.lengths)
 
     @property
     def cost_cells(self) -> int:

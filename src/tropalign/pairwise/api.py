@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tropalign.devices.names import device_names
+from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import scheduler_of
@@ -68,7 +68,7 @@ def align_all(
     genetic_code: int = 1,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     alphabet: Alphabet | str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[AlignmentTable]:
@@ -122,7 +122,8 @@ def align_all(
         What may be taken beside the sequences; a share of the free memory by default.
     device
         What computes, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
-        if the job is large. The result does not depend on it.
+        if the job is large. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) computes on its workers.
+        The result does not depend on it.
     alphabet
         For sequences that are no SequenceBatch: an Alphabet or its name; judged by their letters when not given.
     progress
@@ -286,7 +287,7 @@ def align_many(
     strand: str = "plus",
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     alphabet: Alphabet | str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> AlignmentTable:

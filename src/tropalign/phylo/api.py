@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from tropalign.devices.names import device_names
+from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.dask_cluster import is_cluster
@@ -34,7 +34,7 @@ def place(
     prune: bool = True,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Placements]:
     """Aligns each read to the profile of every branch and keeps the best branch; the first of several.
@@ -60,7 +60,8 @@ def place(
         What may be taken beside the reference; a share of the free memory by default.
     device
         What scores, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs if
-        there is much to do. The result does not depend on it.
+        there is much to do. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) scores on its workers.
+        The result does not depend on it.
     progress
         Called with the number of reads begun.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
 
-from tropalign.devices.names import device_names
+from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.scheduler import scheduler_of
@@ -38,7 +38,7 @@ def search(
     n_rounds: int = 1,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> Hits:
     """Finds the members of protein families among sequences: each model against all targets, as hmmsearch does.
@@ -64,7 +64,8 @@ def search(
         What may be taken; a share of the free memory by default.
     device
         What filters, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
-        if there is much to do. The result does not depend on it.
+        if there is much to do. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) searches on its
+        workers. The result does not depend on it.
     progress
         Called with the number of comparisons of a model with a target that have been decided.
 
@@ -106,7 +107,7 @@ def scan(
     options: SearchOptions | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> Hits:
     """Finds the families that proteins belong to: each sequence against all models, as hmmscan does.
@@ -145,7 +146,7 @@ def _hits(
     options: SearchOptions | None,
     n_threads: int,
     memory_bytes: int | None,
-    device: str | Iterable[str],
+    device: DeviceLike,
     progress: Callable[[int], None] | None,
     n_rounds: int = 1,
 ) -> Hits:

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
+from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
@@ -34,6 +39,7 @@ def with_support(
     seed: int = 0,
     n_threads: int = 0,
     memory_bytes: int | None = None,
+    device: DeviceLike = "cpu",
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
     """The tree with the support of its branches: percent of the trees of resampled columns that have them, too.
@@ -58,6 +64,8 @@ def with_support(
         0: as many as the process may use; at most 1024.
     memory_bytes
         What may be taken; a share of the free memory by default. Fewer threads work where it is short.
+    device
+        "cpu", or a cluster, whose workers make samples: its address or a distributed.Client.
     progress
         Receives the number of samples begun; what it raises ends the work.
 
@@ -87,8 +95,42 @@ def with_support(
     alignment = alignment_of(alignment)
     n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
     made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
-    means: dict[str, Any] = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
-    return supported(tree, sample_counts(tree, alignment, range(n_samples), **made, **means), n_samples)
+    if names := _cluster_in(device):
+        counts = _counts_elsewhere(names, tree, alignment, n_samples, n_threads, memory_bytes, progress, made)
+    else:
+        means: dict[str, Any] = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
+        counts = sample_counts(tree, alignment, range(n_samples), **made, **means)
+    return supported(tree, counts, n_samples)
+
+
+def _cluster_in(device: Any) -> list[Any]:
+    """The devices if there is a cluster among them, else none. Raises UsageError for a GPU."""
+    names = device_names(device)
+    if gpus := [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]:
+        raise UsageError(f"samples of a bootstrap are made by processors only: leave {gpus[0]} out")
+    clusters = list(filter(is_cluster, names))
+    return ["cpu", *clusters] if clusters else []
+
+
+def _counts_elsewhere(
+    names: list[Any],
+    tree: Tree,
+    alignment: MultipleAlignment,
+    n_samples: int,
+    n_threads: int,
+    memory_bytes: int | None,
+    progress: Any,
+    made: dict[str, Any],
+) -> NDArray[np.int32]:
+    """What `sample_counts` gives, from the workers of a cluster."""
+    from tropalign.trees.shares import SampleTask
+
+    sample_counts(tree, alignment, range(1), n_threads=1, memory_bytes=memory_bytes, **made)  # what it refuses
+    task = SampleTask(tree, alignment, n_samples, (1, 1), memory_bytes=memory_bytes, **made)
+    devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
+    results = scheduler_of(devices, checked_progress(progress)).run([task])
+    counts: NDArray[np.int32] = np.sum([result.value for result in results], axis=0, dtype=np.int32)
+    return counts
 
 
 def sample_counts(

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
+from tropalign.execution.scheduler import scheduler_of
 from tropalign.formats.msa import read_alignment
-from tropalign.machine.numbers import checked_threads
+from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 from tropalign.trees.matrix import pair_at, require_memory
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
 
 #: How a distance follows from the letters that differ.
 MODELS = ("identity", "kimura", "jc69", "k2p")
@@ -102,7 +108,7 @@ def pair_distances(
     *,
     n_threads: int = 0,
     memory_bytes: int | None = None,
-    device: str | Iterable[str] = "auto",
+    device: DeviceLike = "auto",
     progress: Callable[[int], object] | None = None,
 ) -> NDArray[np.float64]:
     """Distances of unaligned sequences: every pair is aligned, from end to end.
@@ -139,7 +145,9 @@ def pair_distances(
     >>> pair_distances(batch, "identity").round(3).tolist()
     [0.0, 0.286, 0.333]
     """
-    from tropalign.pairwise.api import align_all  # which alignments do not wait for
+    from tropalign.pairwise.api import default_scoring  # which alignments do not wait for
+    from tropalign.pairwise.options import PairOptions
+    from tropalign.pairwise.task import PairsTask
 
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is no SequenceBatch"
@@ -149,12 +157,14 @@ def pair_distances(
     if n < 2:
         raise InputError(f"{n} sequence{'s' * (n != 1)}: a tree has two taxa or more")
     compared, equal = (np.zeros(n * (n - 1) // 2, np.int32) for _ in range(2))
+    options = PairOptions(*default_scoring(sequences.alphabet, None, None), "global", "alignment")
+    task = PairsTask(sequences, None, options, None, checked_memory(memory_bytes))
+    names = options.able_devices(device_names(device))
+    devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
     begin = 0
-    tables = align_all(sequences, mode="global", n_threads=n_threads, memory_bytes=memory_bytes, device=device)
-    for table in tables:
-        end = begin + len(table)
-        compared[begin:end] = table.n_columns - table.n_gaps
-        equal[begin:end] = table.n_identical
+    for result in scheduler_of(devices).run([task], finish=_counted):
+        end = begin + result.tile.n_items
+        compared[begin:end], equal[begin:end] = result.value
         begin = end
         if progress is not None:
             progress(end)
@@ -176,6 +186,11 @@ def counted_distances(
     """Distances of sequences of whose pairs so many letters were compared and equal, as of `pair_distances`."""
     found = _native.counted_distances(compared, equal, model)
     return without_saturation(found, sequences.names, model, None)
+
+
+def _counted(table: AlignmentTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Letters of each pair that stand against a letter, and equal ones."""
+    return table.n_columns - table.n_gaps, table.n_identical
 
 
 def alignment_of(given: Any) -> MultipleAlignment:

@@ -62,6 +62,9 @@ class SampleTask:
             for k, (begin, end) in enumerate(spans)
         ]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
+
     def tiles(self) -> list[Tile]:
         """Runs of samples."""
         return self._tiles

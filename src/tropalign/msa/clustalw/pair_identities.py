@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask, least_bytes
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.batch import SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
 
 #: Pairs of a task at most and at least, where memory decides; and what one takes: indices, sorted and ordered.
 MOST_TASK_PAIRS, LEAST_TASK_PAIRS, TASK_PAIR_BYTES = 200_000, 4_000, 160
@@ -80,9 +84,14 @@ def aligned_identities(
             options = PairOptions(matrix, Gap(cost, scoring.gap_extend), "local", "alignment")
             yield PairsTask(batch, None, options, pairs, memory_bytes)
 
-    for _, _, table in scheduler_of(devices, progress).run(tasks()):
-        found[begins[table.query_index] + table.target_index] = table.n_identical
+    for _, _, (query, target, identical) in scheduler_of(devices, progress).run(tasks(), finish=_identical):
+        found[begins[query] + target] = identical
     return found
+
+
+def _identical(table: AlignmentTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int32]]:
+    """What is kept of a table, and all that comes from workers elsewhere."""
+    return table.query_index, table.target_index, table.n_identical
 
 
 def pairs_by_cost(cost: NDArray[np.int32], most: int = MOST_TASK_PAIRS) -> Iterator[tuple[int, NDArray[np.int64]]]:

@@ -1,0 +1,203 @@
+"""Every class of tasks goes to a worker elsewhere and back: pickled, with what is sent once by name."""
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+
+import tropalign
+from tropalign.execution.references import is_sent_once, packed, unpacked
+from tropalign.msa.models import model_of
+from tropalign.msa.profile_task import ProfilePairTask
+from tropalign.msa.task import PosteriorTask
+from tropalign.pairwise.options import PairOptions
+from tropalign.pairwise.task import PairsTask
+from tropalign.phylo.scoring import SCHEMES
+from tropalign.phylo.task import PlaceTask
+from tropalign.profile.api import model_source, target_source, task_of
+from tropalign.profile.iterate import ITERATED, IterateTask
+from tropalign.profile.options import SearchOptions
+from tropalign.profile.task import SearchTask
+from tropalign.results.thresholds import Thresholds
+from tropalign.scoring import Gap, SubstitutionMatrix
+from tropalign.sequences.blocks import blocks_of
+from tropalign.trees.bootstrap_task import BootstrapTask
+from tropalign.trees.distances import compared_codes
+
+#: Tasks that no verb gives to a cluster: their arrays take longer to send than to compute, or are read as they go.
+ON_ONE_MACHINE = {"DecodeTask", "ModelTask", "ProductTask"}
+MEMORY = 256 << 20
+FAMILY, MODELS = "examples/family.fasta", "examples/efp.hmm"
+
+
+@pytest.fixture
+def in_small_tiles(monkeypatch, request):
+    monkeypatch.chdir(request.config.rootpath)
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
+    monkeypatch.setenv("TROPALIGN_TILE_READS", "3")
+
+
+def pairs_task():
+    batch = tropalign.read_sequences(FAMILY)[:9]
+    return PairsTask(batch, None, PairOptions(SubstitutionMatrix.from_name("BLOSUM62"), Gap(11, 1), min_score=200))
+
+
+def posterior_task(pairs=None):
+    batch = tropalign.read_sequences(FAMILY)[:8]
+    return PosteriorTask(batch, model_of(batch.alphabet, "tropalign"), 0.01, pairs=pairs)
+
+
+def profile_task():
+    rng = np.random.default_rng(5)
+    return ProfilePairTask([(rng.random((n, 20)), rng.random((n + 3, 20))) for n in (4, 7, 5)])
+
+
+def hits_task(orientation="search", n_rounds=1, memory=MEMORY, **means):
+    sources = model_source(MODELS, memory), target_source(["examples/efp.fasta"], memory)
+    limits = Thresholds() if n_rounds == 1 else ITERATED
+    wanted = {"orientation": orientation, "n_rounds": n_rounds, "memory_bytes": memory}
+    return task_of(*sources, SearchOptions(), limits, **wanted, **means)
+
+
+def place_task(**means):
+    package = tropalign.ReferencePackage.read("examples/16s/ref.phy.gz", "examples/16s/ref.nwk")
+    wanted = {"n_best": 2, "both_strands": False, "n_threads": 1, "memory_bytes": MEMORY}
+
+    def blocks():
+        return blocks_of([("x", "ACGTACGTGGCTAA"), ("y", "GGCTACACACGTGC"), ("z", "TTTACG"), ("w", "ACGGTA")])
+
+    return PlaceTask(package, blocks, SCHEMES["program"], **(wanted | means))
+
+
+def bootstrap_task():
+    rows = ["MKVLAWHQ", "MKVLAWHK", "MRVIAFHQ", "MRVIAFHK"]
+    alignment = tropalign.MultipleAlignment.from_rows("abcd", rows)
+    parents = np.array([4, 4, 5, 5, 5, -1], np.int32)
+    return BootstrapTask(compared_codes(alignment, "pairwise"), "kimura", "nj", parents, 20, 7, 1)
+
+
+CASES = {
+    "pairs": pairs_task,
+    "posteriors": posterior_task,
+    "some posteriors": lambda: posterior_task(np.array([[0, 1], [2, 5]], np.int32)),
+    "profiles": profile_task,
+    "search in one pass": hits_task,
+    "search": lambda: hits_task(shard=(1, 1)),
+    "scan": lambda: hits_task("scan"),
+    "rounds": lambda: hits_task(n_rounds=2),
+    "rounds with sequences from files": lambda: hits_task(n_rounds=2, memory=16_000),
+    "placement": place_task,
+    "placement on both strands": lambda: place_task(both_strands=True, n_best=0),
+    "bootstrap": bootstrap_task,
+}
+KINDS = {PairsTask, PosteriorTask, ProfilePairTask, SearchTask, IterateTask, PlaceTask, BootstrapTask}
+
+
+def travelled(value, known):
+    """The value as a worker gets it; what is sent once is in `known` by its name."""
+
+    def name_of(one):
+        name = f"{type(one).__name__}-{id(one)}"
+        if name not in known:
+            known[name] = one, pickle.loads(packed(one, lambda inner: None))  # itself in full
+        return name
+
+    data = packed(value, name_of)
+    return unpacked(data, {name: there for name, (_, there) in known.items()})
+
+
+def same(one, other):
+    """Whether two results are equal, array by array."""
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other)
+        for mine, yours in zip(one, other, strict=True):
+            same(mine, yours)
+    elif isinstance(one, dict):
+        assert list(one) == list(other)
+        same(list(one.values()), list(other.values()))
+    elif is_dataclass(one):
+        assert type(one) is type(other)
+        for field in fields(one):
+            same(getattr(one, field.name), getattr(other, field.name))
+    elif hasattr(one, "__dict__") and type(one).__module__.startswith("tropalign"):
+        same(vars(one), vars(other))
+    else:
+        assert one == other
+
+
+def test_every_kind_of_task_is_tried():
+    found = set()
+    for module in pkgutil.walk_packages(tropalign.__path__, "tropalign."):
+        if not module.name.endswith(("_native", "__main__")) and ".gpu" not in module.name:
+            for name, value in vars(importlib.import_module(module.name)).items():
+                is_task = inspect.isclass(value) and hasattr(value, "tiles") and hasattr(value, "on_cpu")
+                if is_task and not getattr(value, "_is_protocol", False) and not name.startswith("_"):
+                    found.add(value)
+    assert {value.__name__ for value in found - KINDS} == ON_ONE_MACHINE
+    assert found >= KINDS
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_task_computes_the_same_elsewhere(case, in_small_tiles):
+    task, known = CASES[case](), {}
+    assert type(task) in KINDS
+    there = travelled(task, known)
+    n_tiles = 0
+    for tile in task.tiles():
+        found = there.on_cpu(travelled(tile, known), 1)
+        same(task.on_cpu(tile, 1), travelled(found, {}))
+        n_tiles += 1
+    assert n_tiles
+
+
+def test_what_is_large_travels_by_name(in_small_tiles):
+    for case, names in (
+        ("pairs", {"SequenceBatch"}),
+        ("search", {"Models", "Proteins"}),
+        ("rounds", {"Models", "Proteins"}),
+        ("placement", {"ReferencePackage"}),
+    ):
+        task, known = CASES[case](), {}
+
+        def name_of(one, known=known):
+            known[id(one)] = one
+            return str(id(one))
+
+        sizes = [len(packed(value, name_of)) for value in [task, *task.tiles()]]
+        assert {type(value).__name__ for value in known.values()} == names
+        assert max(sizes[1:]) < 3_000, case  # a tile says which block, or holds some reads
+        assert all(map(is_sent_once, known.values()))
+
+
+def test_blocks_that_are_made_anew_have_the_name_of_equal_ones(in_small_tiles):
+    from tropalign.execution.remote import RemoteDevice
+
+    class Nobody:
+        name, n_slots, tiles_per_machine, n_connections = "tcp://nobody:1", 1, 1, 1
+
+        def __init__(self):
+            self.sent = []
+
+        def send(self, value, to_all):
+            self.sent.append(type(value).__name__)
+            return len(self.sent)
+
+    cluster = Nobody()
+    sent = RemoteDevice(cluster, None).sent
+    source = target_source(["examples/efp.fasta"], 1 << 20)
+    source._keep_bytes = 0  # read anew for each pass
+    n = len(source.lengths)
+    task = hits_task(shard=(1, 1))
+    (models,) = model_source(MODELS, MEMORY).parts([(0, 1)])
+    for _ in range(3):
+        for block in source.parts([(0, 20), (20, n)]):
+            sent.of(task, [task._tile(0, next(iter(task._grid.tiles())), (models, block))], None)
+    assert sorted(cluster.sent) == ["Models", "Proteins", "Proteins", "Work"]
+    del block, models
+    assert not sent.objects  # nothing is held here that nobody uses
