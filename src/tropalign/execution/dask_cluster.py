@@ -112,7 +112,7 @@ class Cluster:
                         n_workers=int(local[1] or available_threads()),
                         threads_per_worker=1,
                         processes=True,
-                        dashboard_address=None,
+                        dashboard_address="127.0.0.1:0",  # a port of its own: others may have clusters here, too
                         silence_logs=logging.CRITICAL,
                     )
                     self._own.append(made)
