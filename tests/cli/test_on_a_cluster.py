@@ -178,6 +178,21 @@ def test_a_tree_of_distances_needs_no_cluster(capsys):
     assert "--cluster is for --unaligned and --bootstrap" in capsys.readouterr().err
 
 
+def test_a_forecast_is_one_of_this_machine(tmp_path, capsys):
+    words = ["examples/family.fasta", "--dry-run", "--cluster", "tcp://nobody.invalid:1", "-o", str(tmp_path / "x")]
+    for more in (["pairs", "-f", "tsv"], ["cluster", "-f", "tsv"], ["msa", "-f", "fasta"]):
+        assert main([*more, *words]) == 0
+        assert "on cpu of this machine alone (a forecast does not ask tcp://nobody" in capsys.readouterr().out
+
+
+def test_products_and_models_name_no_cluster():
+    import tropalign.tropical as tropical
+    from tropalign.errors import UsageError
+
+    with pytest.raises(UsageError, match="name no cluster as device"):
+        tropical.matmul(np.eye(3), np.eye(3), device="local:2")
+
+
 def test_interrupted_local_processes_end_without_a_word(tmp_path):
     """As in a terminal, where Ctrl-C goes to the command and to all processes that it has started."""
     path = tmp_path / "many.fa"
