@@ -22,9 +22,7 @@ ALLOWED = {
     "devices": {"errors", "machine", "execution"},
     "formats": {"errors", "sequences", "results"},
     "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats"},
-    "trees": {
-        "errors", "machine", "sequences", "results", "execution", "devices", "formats", "pairwise",
-    },
+    "trees": {"errors", "machine", "sequences", "results", "execution", "devices", "formats", "pairwise"},
     "clusters": {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
     },

@@ -91,13 +91,13 @@ def test_the_bytes_are_those_of_one_machine(case, address, tmp_path):
 
 
 def test_a_bootstrap_has_the_support_of_one_machine(address, tmp_path, monkeypatch):
-    from tropalign.trees import bootstrap_task
+    from tropalign.trees import shares
 
     rows = tmp_path / "rows.fa"
     letters = np.random.default_rng(2).choice(list("ACGT"), 60)
     texts = ("".join(np.where(np.arange(60) % (k + 3) == 0, "A", letters)) for k in range(9))
     rows.write_text("".join(f">s{k}\n{text}\n" for k, text in enumerate(texts)))
-    monkeypatch.setattr(bootstrap_task, "TILE_OPERATIONS", 5_000)
+    monkeypatch.setattr(shares, "TILE_CELLS", 5_000)
     words = ["tree", str(rows), "--bootstrap", "50", "--seed", "3"]
     whole = written(tmp_path / "1", words, ".nwk")
     assert written(tmp_path / "2", words, ".nwk", "--cluster", address) == whole
@@ -176,6 +176,21 @@ def test_verbs_of_one_machine_do_not_offer_it(words, capsys):
 def test_a_tree_of_distances_needs_no_cluster(capsys):
     assert main(["tree", "examples/family.fasta", "--cluster", "local:2"]) == 2
     assert "--cluster is for --unaligned and --bootstrap" in capsys.readouterr().err
+
+
+def test_a_forecast_is_one_of_this_machine(tmp_path, capsys):
+    words = ["examples/family.fasta", "--dry-run", "--cluster", "tcp://nobody.invalid:1", "-o", str(tmp_path / "x")]
+    for more in (["pairs", "-f", "tsv"], ["cluster", "-f", "tsv"], ["msa", "-f", "fasta"]):
+        assert main([*more, *words]) == 0
+        assert "on cpu of this machine alone (a forecast does not ask tcp://nobody" in capsys.readouterr().out
+
+
+def test_products_and_models_name_no_cluster():
+    import tropalign.tropical as tropical
+    from tropalign.errors import UsageError
+
+    with pytest.raises(UsageError, match="name no cluster as device"):
+        tropical.matmul(np.eye(3), np.eye(3), device="local:2")
 
 
 def test_interrupted_local_processes_end_without_a_word(tmp_path):

@@ -12,7 +12,10 @@ import pytest
 import tropalign
 from tropalign.execution.references import is_sent_once, packed, unpacked
 from tropalign.msa.models import model_of
+from tropalign.msa.options import MsaOptions
+from tropalign.msa.pipeline import Job
 from tropalign.msa.profile_task import ProfilePairTask
+from tropalign.msa.shards import FamilyShare
 from tropalign.msa.task import PosteriorTask
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
@@ -25,11 +28,11 @@ from tropalign.profile.task import SearchTask
 from tropalign.results.thresholds import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.blocks import blocks_of
-from tropalign.trees import alignment_distances, neighbour_joining
-from tropalign.trees.shares import SampleTask
+from tropalign.trees.shares import PairCountTask, SampleTask
 
-#: Tasks that no verb gives to a cluster: their arrays take longer to send than to compute, or are read as they go.
-ON_ONE_MACHINE = {"DecodeTask", "FamilyShare", "LinkageTask", "ModelTask", "PairCountTask", "ProductTask"}
+#: Tasks that no verb gives to a cluster: of large arrays, of what is read as it is computed, or (LinkageTask) of tiles
+#: whose own pairs go there.
+ON_ONE_MACHINE = {"DecodeTask", "LinkageTask", "ModelTask", "ProductTask"}
 MEMORY = 256 << 20
 FAMILY, MODELS = "examples/family.fasta", "examples/efp.hmm"
 
@@ -73,11 +76,16 @@ def place_task(**means):
     return PlaceTask(package, blocks, SCHEMES["program"], **(wanted | means))
 
 
-def bootstrap_task():
+def sample_task():
     rows = ["MKVLAWHQ", "MKVLAWHK", "MRVIAFHQ", "MRVIAFHK"]
     alignment = tropalign.MultipleAlignment.from_rows("abcd", rows)
-    tree = neighbour_joining(alignment_distances(alignment), alignment.names)
-    return SampleTask(tree, alignment, 20, None, method="nj", model=None, gaps="pairwise", seed=7)
+    tree = tropalign.trees.neighbour_joining(tropalign.trees.alignment_distances(alignment), alignment.names)
+    made = {"method": "nj", "model": "kimura", "gaps": "pairwise", "seed": 7}
+    return SampleTask(tree, alignment, 20, (1, 1), memory_bytes=MEMORY, **made)
+
+
+def pair_count_task():
+    return PairCountTask(tropalign.read_sequences(FAMILY)[:7], (1, 1), MEMORY)
 
 
 CASES = {
@@ -92,9 +100,21 @@ CASES = {
     "rounds with sequences from files": lambda: hits_task(n_rounds=2, memory=16_000),
     "placement": place_task,
     "placement on both strands": lambda: place_task(both_strands=True, n_best=0),
-    "bootstrap": bootstrap_task,
+    "shares of posteriors": lambda: FamilyShare(Job(tropalign.read_sequences(FAMILY)[:6], MsaOptions()), (1, 2)),
+    "bootstrap": sample_task,
+    "pairs of a tree": pair_count_task,
 }
-KINDS = {PairsTask, PosteriorTask, ProfilePairTask, SearchTask, IterateTask, PlaceTask, SampleTask}
+KINDS = {
+    PairsTask,
+    PosteriorTask,
+    ProfilePairTask,
+    SearchTask,
+    IterateTask,
+    PlaceTask,
+    SampleTask,
+    PairCountTask,
+    FamilyShare,
+}
 
 
 def travelled(value, known):

@@ -24,7 +24,7 @@ from tropalign.cli.options import (
     started,
 )
 from tropalign.cli.pair_options import add_alignment_options, end_gap_of, scoring_of, sequences_of
-from tropalign.cli.runs import print_forecast, tell_of
+from tropalign.cli.runs import print_forecast, tell_of, where_foretold
 from tropalign.cli.unfinished import check_same
 from tropalign.formats.registry import format_for_path, format_names
 
@@ -254,7 +254,7 @@ def _foretell(
     devices = open_devices(devices_of(options), options.threads, cells, memory_bytes)
     n_pairs, n_cells, seconds = most_work(batch, chosen, devices, memory_bytes)
     what = f"{n_pairs:,} alignments of {len(batch):,} sequences"
-    print_forecast(n_cells, what, seconds, devices[-1].name, None, allowed, "at most ")
+    print_forecast(n_cells, what, seconds, where_foretold(devices, options), None, allowed, "at most ")
 
 
 def _check_usage(options: argparse.Namespace) -> None:

@@ -24,7 +24,7 @@ from tropalign.cli.options import (
     started,
     whole,
 )
-from tropalign.cli.runs import carry_out, print_forecast, tell_of
+from tropalign.cli.runs import carry_out, print_forecast, tell_of, where_foretold
 from tropalign.cli.unfinished import check_same
 from tropalign.formats.registry import format_names
 
@@ -188,7 +188,7 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.dry_run:
         seconds = seconds_of(job, devices, n_threads, memory_bytes)
-        print_forecast(cells, f"{len(batch):,} sequences", seconds, devices[-1].name, None, allowed)
+        print_forecast(cells, f"{len(batch):,} sequences", seconds, where_foretold(devices, options), None, allowed)
         return
     aligning, begin = MsaRun(job, outputs, _parameters(job), allowed), time.perf_counter()
     with stage_bar(options.quiet) as progress:

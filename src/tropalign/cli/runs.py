@@ -24,7 +24,7 @@ def carry_out(run: Run, devices: Sequence[Device], options: argparse.Namespace, 
         Cells of the dynamic program, for the rate; 0 where they are not known.
     """
     if options.dry_run:
-        _foretell(run, devices, n_cells)
+        _foretell(run, devices, n_cells, options)
         return
     begin = time.perf_counter()
     done = run.compute(devices, show)
@@ -52,7 +52,14 @@ def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], sha
     print(shown(f"{what} in {_duration(seconds)}{rate}{earlier}{where}"), file=sys.stderr)
 
 
-def _foretell(run: Run, devices: Sequence[Device], n_cells: int) -> None:
+def where_foretold(devices: Sequence[Device], options: argparse.Namespace) -> str:
+    """What a forecast is for: the processor, the last of the devices; the workers of a cluster are not asked."""
+    cluster = getattr(options, "cluster", None)
+    name = devices[-1].name
+    return name if cluster is None else f"{name} of this machine alone (a forecast does not ask {cluster})"
+
+
+def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: argparse.Namespace) -> None:
     """Prints the forecast of a run."""
     from tropalign.execution.forecast import forecast
     from tropalign.machine.memory import peak_bytes
@@ -62,7 +69,8 @@ def _foretell(run: Run, devices: Sequence[Device], n_cells: int) -> None:
     workers = sum(device.n_workers for device in devices)
     needed = max(peak_bytes(), before + min(found.n_tiles, workers) * found.most_tile_bytes)
     cells = n_cells or found.cost_cells
-    print_forecast(cells, f"{found.n_items:,} {run.unit}", found.seconds, devices[-1].name, needed, run.memory_bytes)
+    where = where_foretold(devices, options)
+    print_forecast(cells, f"{found.n_items:,} {run.unit}", found.seconds, where, needed, run.memory_bytes)
     sizes = found.output_bytes or (0.0,) * len(run.outputs)
     for output, size in zip(run.outputs, sizes, strict=True):
         where = "standard output" if output.path == "-" else output.path

@@ -176,7 +176,7 @@ def _write_files(
 
 def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
-    from tropalign.devices.registry import CpuDevice, open_devices
+    from tropalign.devices.registry import open_devices
     from tropalign.execution.rest import Rest, Work
     from tropalign.execution.run import Output, Run
     from tropalign.sequences.files import read_lines
@@ -198,7 +198,9 @@ def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: S
         tree = _joined(options, names, distances, memory_bytes, show)
         words = _sampling(options)
         task = SampleTask(tree, alignment, options.bootstrap, options.shard, memory_bytes=memory_bytes, **words)
-        devices = [CpuDevice(options.threads)]
+        cost_cells = sum(tile.cost_cells for tile in task.tiles())
+        processors = ["cpu", *filter(None, [options.cluster])]
+        devices = open_devices(processors, options.threads, cost_cells, memory_bytes)
     replaying = replayed(options.parser, options)
     parameters = _parameters(replaying, inputs[0])
     Run(

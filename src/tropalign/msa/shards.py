@@ -43,6 +43,9 @@ class FamilyShare:
         tiles = [(k, tile) for k, task in enumerate(self._tasks) for tile in task.tiles()]
         self._tiles = [replace(tile, index=index, payload=(k, tile)) for index, (k, tile) in enumerate(tiles)]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
+
     def tiles(self) -> list[Tile]:
         """Runs of neighbouring pairs, by one model."""
         return self._tiles

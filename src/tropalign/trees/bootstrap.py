@@ -95,27 +95,42 @@ def with_support(
     alignment = alignment_of(alignment)
     n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
     made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
-    _check(tree, alignment, method, seed)
-    cluster = _clusters(device)
-    if cluster:
-        from tropalign.trees.shares import SampleTask
-
-        task = SampleTask(tree, alignment, n_samples, None, memory_bytes=memory_bytes, **made)
-        cost_cells = sum(tile.cost_cells for tile in task.tiles())
-        devices = open_devices(["cpu", *cluster], checked_threads(n_threads), cost_cells)
-        counts = sum(result.value for result in scheduler_of(devices, checked_progress(progress)).run([task]))
+    if names := _cluster_in(device):
+        counts = _counts_elsewhere(names, tree, alignment, n_samples, n_threads, memory_bytes, progress, made)
     else:
         means: dict[str, Any] = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
         counts = sample_counts(tree, alignment, range(n_samples), **made, **means)
     return supported(tree, counts, n_samples)
 
 
-def _check(tree: Tree, alignment: MultipleAlignment, method: str, seed: int) -> None:
-    if method not in METHODS:
-        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
-    whole_number("seed", seed, 0, 2**63 - 1)
-    if tree.names != alignment.names:
-        raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
+def _cluster_in(device: Any) -> list[Any]:
+    """The devices if there is a cluster among them, else none. Raises UsageError for a GPU."""
+    names = device_names(device)
+    if gpus := [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]:
+        raise UsageError(f"samples of a bootstrap are made by processors only: leave {gpus[0]} out")
+    clusters = list(filter(is_cluster, names))
+    return ["cpu", *clusters] if clusters else []
+
+
+def _counts_elsewhere(
+    names: list[Any],
+    tree: Tree,
+    alignment: MultipleAlignment,
+    n_samples: int,
+    n_threads: int,
+    memory_bytes: int | None,
+    progress: Any,
+    made: dict[str, Any],
+) -> NDArray[np.int32]:
+    """What `sample_counts` gives, from the workers of a cluster."""
+    from tropalign.trees.shares import SampleTask
+
+    sample_counts(tree, alignment, range(1), n_threads=1, memory_bytes=memory_bytes, **made)  # what it refuses
+    task = SampleTask(tree, alignment, n_samples, (1, 1), memory_bytes=memory_bytes, **made)
+    devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
+    results = scheduler_of(devices, checked_progress(progress)).run([task])
+    counts: NDArray[np.int32] = np.sum([result.value for result in results], axis=0, dtype=np.int32)
+    return counts
 
 
 def sample_counts(
@@ -135,7 +150,11 @@ def sample_counts(
 
     A sample depends on the seed and its number alone, so that samples may be counted in several calls.
     """
-    _check(tree, alignment, method, seed)
+    if method not in METHODS:
+        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
+    seed = whole_number("seed", seed, 0, 2**63 - 1)
+    if tree.names != alignment.names:
+        raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
     chosen = checked_model(model, alignment.sequences.alphabet)
     codes = compared_codes(alignment, gaps)
     n = tree.n_taxa
@@ -157,15 +176,6 @@ def supported(tree: Tree, counts: NDArray[np.integer], n_samples: int) -> Tree:
     if n >= 4:
         support[n:-1] = 100.0 * counts[n:-1] / n_samples
     return replace(tree, support=support)
-
-
-def _clusters(device: Any) -> list[Any]:
-    """The cluster among the devices, if there is one. Raises UsageError for a GPU."""
-    names = device_names(device)
-    others = [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]
-    if others:
-        raise UsageError(f"samples of a bootstrap are made by processors only: leave {others[0]} out")
-    return list(filter(is_cluster, names))
 
 
 def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:

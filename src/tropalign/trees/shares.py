@@ -38,7 +38,7 @@ class SampleTask:
     n_samples
         Of the whole.
     shard
-        (i, n): the i-th of n shares of the samples, counted from 1; None for all of them.
+        (i, n): the i-th of n shares of the samples, counted from 1.
     method, model, gaps, seed, memory_bytes
         As `with_support` has them.
     """
@@ -48,7 +48,7 @@ class SampleTask:
         tree: Tree,
         alignment: MultipleAlignment,
         n_samples: int,
-        shard: Shard | None,
+        shard: Shard,
         *,
         memory_bytes: int | None = None,
         **made: Any,
@@ -61,6 +61,9 @@ class SampleTask:
             Tile(k, int(costs.cost_before(end) - costs.cost_before(begin)), 14 * n * n, end - begin, (begin, end))
             for k, (begin, end) in enumerate(spans)
         ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
 
     def tiles(self) -> list[Tile]:
         """Runs of samples."""

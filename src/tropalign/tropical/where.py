@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tropalign.devices.names import device_names
-from tropalign.errors import DeviceError
+from tropalign.errors import DeviceError, UsageError
+from tropalign.execution.dask_cluster import is_cluster
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device
@@ -42,11 +43,15 @@ def devices_for(
     Raises
     ------
     UsageError
-        What cannot be a device.
+        What cannot be a device, and a cluster.
     DeviceError
         A GPU that was named is not there, or does not open, or has no kernel for it.
     """
     names = device_names(device)
+    if any(map(is_cluster, names)):
+        raise UsageError(
+            "products, paths and models are computed on one machine, where their arrays are: name no cluster as device"
+        )
     named = [name for name in names if name not in ("cpu", "auto")]
     if without_kernel is not None and named:
         raise _no_kernel(named[0], without_kernel)
