@@ -260,6 +260,35 @@ class Waits:
         return tile.payload * 2
 
 
+def test_a_cluster_that_cannot_be_reached_for_a_while_loses_nothing(monkeypatch):
+    monkeypatch.setattr(remote, "TICK", 0.001)
+    cluster, failures = FakeCluster(), iter([False, True, False] + 4 * [True] + 200 * [False])
+    submit, look = cluster.submit, cluster.look
+
+    def sometimes(*words):
+        if next(failures):
+            raise remote.Unreachable("it is gone")
+        return submit(*words)
+
+    def looked():
+        if cluster.rng.random() < 0.2:  # it was joined again, and has no workers yet
+            cluster.n_connections += 1
+            cluster.waiting.clear()
+            cluster.done.clear()
+            cluster.n_threads = {} if cluster.n_threads else dict.fromkeys(["tcp://a:1", "tcp://b:1"], 1)
+        look()
+
+    monkeypatch.setattr(cluster, "submit", sometimes)
+    monkeypatch.setattr(cluster, "look", looked)
+    assert squares(schedule(cluster).run([Squares([1] * 12)])) == [k * k for k in range(12)]
+
+
+def test_what_was_lost_together_is_sent_anew_once():
+    cluster = FakeCluster(8, script=lambda number, _: "lost" if 10 <= number < 18 else None)
+    assert squares(schedule(cluster).run([Squares([10**9] * 60, Large(""))])) == [k * k for k in range(60)]
+    assert cluster.n_sent < 2 * 8
+
+
 def test_a_tile_may_wait_for_a_result():
     task, found = Waits(), []
     for result in schedule(FakeCluster()).run([task]):

@@ -53,6 +53,10 @@ class _Upcoming:
     tile: Tile
 
 
+def _cost(entry: _Upcoming) -> int:
+    return max(entry.tile.cost_cells, 1)
+
+
 @dataclass
 class _Batch:
     """Neighbouring tiles of a task, on their way."""
@@ -69,7 +73,7 @@ class _Batch:
 
     @property
     def cost(self) -> int:
-        return sum(max(entry.tile.cost_cells, 1) for entry in self.entries)
+        return sum(map(_cost, self.entries))
 
     def halves(self) -> list[_Batch]:
         middle = len(self.entries) // 2
@@ -141,7 +145,7 @@ class RemoteScheduler:
                 yield from self._handed_over()
                 if self._in_flight:
                     self._collect()
-                elif not self._ready and not self._upcoming:
+                elif not (self._ready or self._upcoming or self._again):
                     if self._is_exhausted:
                         return
                     if self._waits_at == self._n_given:
@@ -153,11 +157,13 @@ class RemoteScheduler:
     def _begin(self, source: Iterator[_Upcoming | None], finish: Callable[[Any], Any] | None, in_order: bool) -> None:
         self._source, self._finish, self._in_order = source, finish, in_order
         self._upcoming: deque[_Upcoming] = deque()
+        self._upcoming_cost = 0
         self._again: deque[_Batch] = deque()  # what has to be submitted anew
         self._in_flight: dict[str, _Batch] = {}  # by the key of each future
         self._ready: dict[int, tuple[_Upcoming, Any]] = {}  # by position
         self._n_given, self._waits_at, self._is_exhausted = 0, -1, False
         self._alone_since: float | None = None
+        self._forgot_at = 0.0  # when what lies on workers was last given up
         self._n_connections = self._cluster.n_connections
 
     def _tiles_of(self, tasks: Iterable[Task], skip: Callable[[Tile], bool] | None) -> Iterator[_Upcoming | None]:
@@ -178,7 +184,7 @@ class RemoteScheduler:
         self._cluster.look()
         if self._cluster.n_connections != self._n_connections:
             self._n_connections = self._cluster.n_connections
-            self._sent.forget()
+            self._forget()
             for lost in {id(batch): batch for batch in self._in_flight.values()}.values():
                 lost.futures = []
                 self._again.append(lost)
@@ -209,8 +215,7 @@ class RemoteScheduler:
         return False
 
     def _look_ahead(self, wanted_cost: float, wanted: int) -> None:
-        known = sum(max(entry.tile.cost_cells, 1) for entry in self._upcoming)
-        while not self._is_exhausted and (len(self._upcoming) < wanted or known < wanted_cost):
+        while not self._is_exhausted and (len(self._upcoming) < wanted or self._upcoming_cost < wanted_cost):
             if self._waits_at == self._n_given:
                 return  # the same result is still to be handed over
             try:
@@ -222,7 +227,7 @@ class RemoteScheduler:
                 self._waits_at = self._n_given
                 return
             self._upcoming.append(entry)
-            known += max(entry.tile.cost_cells, 1)
+            self._upcoming_cost += _cost(entry)
 
     def _next_batch(self, n_slots: int) -> _Batch | None:
         if self._again:
@@ -232,16 +237,13 @@ class RemoteScheduler:
         self._look_ahead(AHEAD * n_slots * target, AHEAD * n_slots)
         if not self._upcoming or (self._in_order and len(self._ready) > self._most_ready()):
             return None
-        known = sum(max(entry.tile.cost_cells, 1) for entry in self._upcoming)
-        least = min(target, known / (AHEAD * n_slots))  # at the end batches become smaller
-        batch = _Batch([self._upcoming.popleft()])
-        cost = batch.cost
-        while self._upcoming and self._upcoming[0].task is batch.task:
-            next_cost = max(self._upcoming[0].tile.cost_cells, 1)
-            if cost + next_cost > least:
-                break
+        most = min(target, self._upcoming_cost / (AHEAD * n_slots))  # at the end batches become smaller
+        first = self._upcoming.popleft()
+        batch, cost = _Batch([first]), _cost(first)
+        while self._upcoming and self._upcoming[0].task is batch.task and cost + _cost(self._upcoming[0]) <= most:
             batch.entries.append(self._upcoming.popleft())
-            cost += next_cost
+            cost += _cost(batch.entries[-1])
+        self._upcoming_cost -= cost
         return batch
 
     def _most_ready(self) -> int:
@@ -253,8 +255,9 @@ class RemoteScheduler:
             work, tiles, objects = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
             future = self._cluster.submit(work, tiles, objects, batch.failed_on, self._device.needs_gpu)
         except Unreachable:
-            self._sent.forget()
-            self._again.append(batch)
+            self._forget()
+            if not batch.futures:
+                self._again.append(batch)
             time.sleep(TICK)
             return
         batch.began = time.monotonic()
@@ -265,11 +268,19 @@ class RemoteScheduler:
         """At the end, or where the next result in order is missing: what takes far too long is computed twice."""
         if self._rate is None:
             return
-        now = time.monotonic()
-        for batch in list(self._in_flight.values())[:room]:
-            expected = batch.cost / self._rate
-            if len(batch.futures) == 1 and now - batch.began > LATE_TIMES * expected + LATE_SECONDS:
-                self._submit(batch)
+        latest = time.monotonic() - LATE_SECONDS
+        late = [
+            batch
+            for batch in self._in_flight.values()
+            if len(batch.futures) == 1 and batch.began + LATE_TIMES * batch.cost / self._rate < latest
+        ]
+        for batch in late[:room]:
+            self._submit(batch)
+
+    def _forget(self) -> None:
+        """What lies on workers is sent anew when it is needed."""
+        self._sent.forget()
+        self._forgot_at = time.monotonic()
 
     # What comes back.
 
@@ -306,7 +317,8 @@ class RemoteScheduler:
     def _retry(self, batch: _Batch, answer: Answer | Exception | None) -> None:
         """What becomes of a batch that failed: an error of the work ends the run, one of a machine does not."""
         if answer is None:  # what was sent is gone with its workers, or the scheduler is
-            self._sent.forget()
+            if batch.began >= self._forgot_at:  # else it has been sent anew since
+                self._forget()
             self._again.append(batch)
             return
         batch.n_failures += 1
