@@ -1,4 +1,5 @@
-# docker build -t tropalign . && docker run --rm -v "$PWD:/data" tropalign pairs proteins.fa -o all.tsv
+# docker build -t tropalign .
+# docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/data" tropalign pairs proteins.fa -o all.tsv
 FROM python:3.12-slim-bookworm AS build
 # hadolint ignore=DL3008
 RUN apt-get update \
@@ -13,10 +14,14 @@ LABEL org.opencontainers.image.title="tropalign" \
       org.opencontainers.image.description="Exact alignment of biological sequences at the speed of the machine it runs on" \
       org.opencontainers.image.licenses="BSD-3-Clause"
 COPY --from=build /wheels /wheels
-# The report extra draws pictures; parquet and bam are other formats of tables.
-RUN python -m pip install --no-cache-dir "$(ls /wheels/*.whl)[report,parquet,bam]" \
+# The report extra draws pictures, parquet and bam are other formats of tables, cluster is for --cluster and its workers.
+# With a GPU: docker build --build-arg EXTRAS=report,parquet,bam,cluster,cuda
+ARG EXTRAS=report,parquet,bam,cluster
+RUN python -m pip install --no-cache-dir "$(ls /wheels/*.whl)[${EXTRAS}]" \
     && rm -r /wheels \
-    && useradd --create-home --uid 1000 tropalign
+    && useradd --no-create-home --uid 1000 tropalign
+# Whoever --user names can write there: what was compiled for a GPU, and matplotlib's fonts.
+ENV HOME=/tmp
 USER 1000:1000
 WORKDIR /data
 ENTRYPOINT ["tropalign"]

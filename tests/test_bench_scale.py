@@ -11,7 +11,7 @@ import pytest
 
 BENCH = Path(__file__).parent.parent / "bench"
 if not BENCH.is_dir():
-    pytest.skip("the benchmarks are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 ROUGH = {"dies_every_s": 300.0, "restart_s": 20.0, "slow_share": 0.1, "slow_factor": 3.0, "start_s": 2.0}
 COSTS = {"scheduler_s": 0.002, "client_s": 0.001, "part_s": 0.001, "latency_s": 0.005}
 

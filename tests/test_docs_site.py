@@ -15,7 +15,7 @@ from tropalign.cli.parsers import all_actions, verbs_of
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 if not DOCS.is_dir() or not (ROOT / "examples").is_dir():
-    pytest.skip("pages and examples are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("pages and examples are not beside the tests", allow_module_level=True)
 
 
 @pytest.fixture
@@ -101,3 +101,12 @@ def test_every_variable_is_told():
 def test_no_page_lies_where_sphinx_writes_its_own():
     taken = {"search", "genindex", "py-modindex"}
     assert not [path for path in DOCS.glob("*.md") if path.stem in taken]
+
+
+def test_every_table_is_one():
+    """Rows below an empty line, or without the line of hyphens, are shown as text with bars."""
+    for path in [*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md")]:
+        text = re.sub(r"^(`{3,}).*?^\1$", "", path.read_text(), flags=re.M | re.S)
+        for table in re.findall(r"(?:^ *\|.*\n?)+", text, re.M):
+            head, rule, *_ = [*table.splitlines(), ""]
+            assert re.fullmatch(r" *\|[-:| ]+\| *", rule), f"{path}: {head}"

@@ -55,6 +55,8 @@ def test_the_recipe_is_of_this_version_and_licence(recipe):
     assert recipe["about"]["license_file"] == PROJECT["license-files"]
     assert recipe["extra"]["additional-platforms"] == ["linux-aarch64", "osx-arm64"]
     assert "noarch" not in recipe["build"] and recipe["build"]["run_exports"]
+    least = PROJECT["requires-python"].removeprefix(">=").replace(".", "")
+    assert f"  skip: True  # [py < {least}]\n" in (RECIPE / "meta.yaml").read_text()
 
 
 def test_the_recipe_s_commands_run(recipe, tmp_path, monkeypatch, capsys):
@@ -82,8 +84,11 @@ def test_the_build_script_is_sound():
 
 def test_the_dockerfile_names_extras_and_files_that_there_are():
     text = (ROOT / "Dockerfile").read_text()
-    extras = re.search(r"\.whl\)\[([a-z,]+)\]", text)
+    extras = re.search(r"^ARG EXTRAS=([a-z,]+)$", text, re.MULTILINE)
     assert extras and set(extras[1].split(",")) <= set(PROJECT["optional-dependencies"])
+    assert ".whl)[${EXTRAS}]" in text
+    told = re.search(r"^`Dockerfile` makes an image .*", (ROOT / "docs" / "install.md").read_text(), re.MULTILINE)
+    assert re.findall(r"`(\w+)`", told[0])[1:] == extras[1].split(",")
     assert f'licenses="{PROJECT["license"]}"' in text
     assert f'description="{PROJECT["description"]}"' in text
     for name in re.findall(r"^!([\w./]+?)(?:/?\*+)?$", (ROOT / ".dockerignore").read_text(), re.MULTILINE):

@@ -12,7 +12,7 @@ from tropalign import __version__
 ROOT = Path(__file__).parent.parent.parent
 NEXTFLOW = ROOT / "examples" / "workflows" / "nextflow"
 if not NEXTFLOW.is_dir():
-    pytest.skip("the workflows are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("the workflows are not beside the tests", allow_module_level=True)
 
 MODULES = {path.parent.name: path.read_text() for path in sorted(NEXTFLOW.glob("modules/tropalign/*/main.nf"))}
 DATA = ROOT / "examples" / "workflows" / "snakemake" / "bio" / "tropalign"

@@ -12,7 +12,7 @@ from tropalign import __version__
 ROOT = Path(__file__).parent.parent.parent
 SNAKEMAKE = ROOT / "examples" / "workflows" / "snakemake"
 if not SNAKEMAKE.is_dir():
-    pytest.skip("the workflows are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("the workflows are not beside the tests", allow_module_level=True)
 if not shutil.which("snakemake", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])):
     pytest.skip("snakemake is not installed: pip install 'tropalign[workflows]'", allow_module_level=True)
 

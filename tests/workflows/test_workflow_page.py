@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 if not (ROOT / "examples" / "workflows").is_dir() or not (ROOT / "docs").is_dir():
-    pytest.skip("pages and workflows are in a clone only, not in the sdist", allow_module_level=True)
+    pytest.skip("pages and workflows are not beside the tests", allow_module_level=True)
 
 
 def test_files_that_the_page_names_exist():

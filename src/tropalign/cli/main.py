@@ -141,7 +141,7 @@ def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argpar
     parser = Parser(
         "tropalign",
         description="Exact alignment of biological sequences at the speed of the machine it runs on.",
-        epilog="example:\n  tropalign pairs proteins.fa -o alignments.tsv",
+        epilog="example:\n  tropalign pairs proteins.fa -o alignments.tsv\n\nAll of a verb: tropalign help VERB",
         formatter_class=formatter,
         allow_abbrev=False,
     )
