@@ -14,7 +14,6 @@ struct Bootstrap {
     int64_t first_sample, n_samples;  // samples are numbered, so that several calls can share them out
     uint64_t seed;
     double greatest;  // the distance of rows that the model has none for
-    int64_t first;    // number of the first sample: parts of a bootstrap are added up
 };
 
 /// The number of samples that have the split (with UPGMA the clade) above each node of a tree of the rows. parents[k]

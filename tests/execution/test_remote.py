@@ -316,3 +316,18 @@ def test_another_version_is_refused(monkeypatch):
     monkeypatch.setattr(work_of_another, "send", sent)
     with pytest.raises(TropalignError, match=r"the worker has tropalign .* and this is 0\.0\.1"):
         list(schedule(work_of_another).run([Squares([1])]))
+
+
+@pytest.mark.parametrize("n_tiles", [1, 5])
+def test_the_last_tile_is_submitted_again(n_tiles, monkeypatch):
+    monkeypatch.setattr(remote, "TICK", 0.001)
+    cluster, failures = FakeCluster(1), iter((n_tiles - 1) * [False] + 9 * [True] + 9 * [False])
+    submit = cluster.submit
+
+    def sometimes(*words):
+        if next(failures):
+            raise remote.Unreachable("it is gone")
+        return submit(*words)
+
+    monkeypatch.setattr(cluster, "submit", sometimes)
+    assert squares(schedule(cluster).run([Squares([1] * n_tiles)])) == [k * k for k in range(n_tiles)]
