@@ -62,6 +62,7 @@ class _Batch:
     began: float = 0.0
     n_failures: int = 0
     failed_on: set[str] = field(default_factory=set)
+    objects: dict[str, Any] = field(default_factory=dict)  # by name, what its answer may refer to
 
     @property
     def task(self) -> Task:
@@ -254,10 +255,12 @@ class RemoteScheduler:
             future = self._cluster.submit(work, tiles, objects, batch.failed_on, self._device.needs_gpu)
         except Unreachable:
             self._sent.forget()
-            self._again.append(batch)
+            if not batch.futures:  # else it was to be a second copy
+                self._again.append(batch)
             time.sleep(TICK)
             return
         batch.began = time.monotonic()
+        batch.objects |= {name: self._sent.objects[name] for name in objects}
         batch.futures.append(future)
         self._in_flight[future.key] = batch
 
@@ -266,9 +269,9 @@ class RemoteScheduler:
         if self._rate is None:
             return
         now = time.monotonic()
-        for batch in list(self._in_flight.values())[:room]:
-            expected = batch.cost / self._rate
-            if len(batch.futures) == 1 and now - batch.began > LATE_TIMES * expected + LATE_SECONDS:
+        alone = [batch for batch in self._in_flight.values() if len(batch.futures) == 1]
+        for batch in alone[:room]:  # the oldest
+            if now - batch.began > LATE_TIMES * batch.cost / self._rate + LATE_SECONDS:
                 self._submit(batch)
 
     # What comes back.
@@ -298,7 +301,7 @@ class RemoteScheduler:
         self._failures[answer.worker] = 0
         rate = batch.cost / max(answer.seconds, 1e-4)
         self._rate = rate if self._rate is None else NEWEST * rate + (1 - NEWEST) * self._rate
-        for entry, value in zip(batch.entries, unpacked(data, self._sent.objects), strict=True):
+        for entry, value in zip(batch.entries, unpacked(data, batch.objects), strict=True):
             self._ready[entry.position] = entry, value
             self._done += entry.tile.n_items
         batch.futures = []
