@@ -156,6 +156,7 @@ def squares(found):
 @example([1] * 20, 3, 1, False, 0.0, 0.3)
 @example([1] * 20, 3, 2, False, 0.0, 0.3)
 @example([1] * 20, 3, 3, False, 0.0, 0.3)
+@example([0] * 11, 1, 65865, True, 0.0, 0.5)  # the last batch finds nobody at first
 @given(
     st.lists(st.integers(0, 10**9), max_size=60),
     st.integers(1, 6),
@@ -211,6 +212,29 @@ def test_an_answer_may_come_long_after_its_objects_were_sent(monkeypatch):
     assert sorted((r.value[0], r.value[1].words) for r in found) == sorted((k * k, str(k)) for k in range(60))
 
 
+class MadeAnew(Large):
+    is_made_anew = True
+
+
+class EqualObjects(Squares):
+    """Objects that are equal, but not the same, and live as long as their tile."""
+
+    def tiles(self):
+        return (Tile(k, cost, 1, 2, (k, MadeAnew("equal"))) for k, cost in enumerate(self.costs))
+
+
+def test_an_object_outlives_its_equals(monkeypatch):
+    monkeypatch.setattr(sent, "KEPT_BATCHES", 0)
+    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.0)
+    looks = itertools.count()
+    cluster = FakeCluster(
+        2, script=lambda number, _: ("later" if next(looks) < 40 else "lost") if number == 0 else None
+    )
+    assert sorted(squares(schedule(cluster).run([EqualObjects([1] * 60)], in_order=False))) == [
+        k * k for k in range(60)
+    ]
+
+
 def test_what_is_lost_is_sent_anew():
     cluster = FakeCluster(script=lambda number, _: "lost" if number == 4 else None)
     assert squares(schedule(cluster).run([Squares([1] * 30, Large(""))])) == [k * k for k in range(30)]
@@ -263,6 +287,23 @@ def test_without_workers_the_run_waits_and_then_ends(monkeypatch):
     monkeypatch.setattr(remote, "TICK", 0.01)
     with pytest.raises(DeviceError, match="has had no worker"):
         list(schedule(FakeCluster(0)).run([Squares([1])]))
+
+
+def test_a_batch_waits_for_a_worker_when_all_have_died(monkeypatch):
+    """The last batch is lost with the last worker, and another worker comes."""
+    monkeypatch.setattr(remote, "TICK", 0.0)
+    cluster, looks = FakeCluster(1), itertools.count()
+
+    def script(number, worker):
+        if number:
+            return None
+        there = dict(cluster.n_threads)
+        cluster.n_threads.clear()
+        monkeypatch.setattr(cluster, "look", lambda: next(looks) > 3 and cluster.n_threads.update(there))
+        return "lost"
+
+    cluster.script = script
+    assert squares(schedule(cluster).run([Squares([1])])) == [0]
 
 
 def test_batches_are_of_some_seconds_and_few_are_on_their_way():

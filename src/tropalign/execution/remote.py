@@ -142,7 +142,7 @@ class RemoteScheduler:
                 yield from self._handed_over()
                 if self._in_flight:
                     self._collect()
-                elif not self._ready and not self._upcoming:
+                elif not (self._ready or self._upcoming or self._again):
                     if self._is_exhausted:
                         return
                     if self._waits_at == self._n_given:
@@ -251,8 +251,10 @@ class RemoteScheduler:
 
     def _submit(self, batch: _Batch) -> None:
         try:
-            work, tiles, objects = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
-            future = self._cluster.submit(work, tiles, objects, batch.failed_on, self._device.needs_gpu)
+            parcel = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
+            future = self._cluster.submit(
+                parcel.work, parcel.tiles, parcel.futures, batch.failed_on, self._device.needs_gpu
+            )
         except Unreachable:
             self._sent.forget()
             if not batch.futures:  # else it was to be a second copy
@@ -260,7 +262,7 @@ class RemoteScheduler:
             time.sleep(TICK)
             return
         batch.began = time.monotonic()
-        batch.objects |= {name: self._sent.objects[name] for name in objects}
+        batch.objects |= parcel.objects
         batch.futures.append(future)
         self._in_flight[future.key] = batch
 
