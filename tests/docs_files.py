@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from docs_pages import ROOT
+from clone import ROOT
 
 EXAMPLES = ROOT / "examples"
 

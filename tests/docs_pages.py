@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from clone import ROOT
+
 #: A fenced block or an invisible comment, whichever comes next. Blocks are known by the word behind the fence.
 PART = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<body>.*?)^```$|^<!--(?P<comment>.*?)-->$", re.MULTILINE | re.DOTALL)
 #: README indents its commands by four spaces instead of fencing them.

@@ -5,13 +5,12 @@ import math
 import sys
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
+from clone import ROOT, skip_without
 
-BENCH = Path(__file__).parent.parent / "bench"
-if not BENCH.is_dir():
-    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
+skip_without("bench")
+BENCH = ROOT / "bench"
 ROUGH = {"dies_every_s": 300.0, "restart_s": 20.0, "slow_share": 0.1, "slow_factor": 3.0, "start_s": 2.0}
 COSTS = {"scheduler_s": 0.002, "client_s": 0.001, "part_s": 0.001, "latency_s": 0.005}
 

@@ -13,12 +13,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from clone import ROOT, skip_without
 from docs_files import write_files
 from docs_pages import Step, is_printed, pages, read_steps
 
-ROOT = Path(__file__).parent.parent
-if not (ROOT / "docs").is_dir() or not (ROOT / "examples").is_dir():
-    pytest.skip("pages and examples are not beside the tests", allow_module_level=True)
+skip_without("docs", "examples")
 
 
 def steps_of(page: str) -> list[Step]:

@@ -4,18 +4,16 @@ import argparse
 import importlib.util
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
+from clone import ROOT, skip_without
 
 import tropalign
 from tropalign.cli.main import VERBS, make_parser
 from tropalign.cli.parsers import all_actions, verbs_of
 
-ROOT = Path(__file__).parent.parent
+skip_without("docs", "examples")
 DOCS = ROOT / "docs"
-if not DOCS.is_dir() or not (ROOT / "examples").is_dir():
-    pytest.skip("pages and examples are not beside the tests", allow_module_level=True)
 
 
 @pytest.fixture

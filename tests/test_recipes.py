@@ -7,17 +7,15 @@ import shutil
 import stat
 import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
+from clone import ROOT, skip_without
 
 import tropalign
 from tropalign.cli.main import main
 
-ROOT = Path(__file__).parent.parent
+skip_without("packaging")
 RECIPE = ROOT / "packaging" / "bioconda"
-if not RECIPE.is_dir():
-    pytest.skip("the recipes are not beside the tests", allow_module_level=True)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 

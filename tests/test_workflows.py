@@ -2,14 +2,12 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
+from clone import ROOT, skip_without
 
-ROOT = Path(__file__).parent.parent
+skip_without(".github/workflows")
 FOLDER = ROOT / ".github" / "workflows"
-if not FOLDER.is_dir():
-    pytest.skip("the workflows are not beside the tests", allow_module_level=True)
 yaml = pytest.importorskip("yaml")
 WORKFLOWS = {path.name: yaml.safe_load(path.read_text()) for path in sorted(FOLDER.glob("*.yml"))}
 JOBS = {f"{name}:{job}": body for name, flow in WORKFLOWS.items() for job, body in flow["jobs"].items()}

@@ -1,12 +1,16 @@
 """tropalign decode: shards, and runs that were stopped."""
 
+import gzip
+import os
 import random
 import signal
-import time
+import subprocess
+import sys
 
 import pytest
 
 from tropalign.cli.main import main
+from tropalign.tropical.decode_task import DecodeTask
 
 OUTPUTS = {
     "tsv": ["-o", "{}.tsv"],
@@ -97,34 +101,51 @@ def test_the_shares_are_even(folder, monkeypatch):
         assert abs(share - n_letters / 3) < n_letters / 8
 
 
+#: A command that is killed at its fourth tile, when two of those before are on the disk.
+KILLED = """
+import os, pathlib, signal, sys, time
+from tropalign.cli.main import main
+from tropalign.tropical.decode_task import DecodeTask
+compute, parts = DecodeTask.on_cpu, pathlib.Path("out.tsv.parts")
+def killed(task, tile, *rest):
+    while tile.index == 3 and len(list(parts.glob("part??????"))) < 2:
+        time.sleep(0.001)
+    if tile.index == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return compute(task, tile, *rest)
+DecodeTask.on_cpu = killed
+main(sys.argv[1:])
+"""
+
+
 @pytest.mark.parametrize("more", [[], ["--shard", "2/2"]])
-def test_a_killed_run_goes_on(folder, start, more):
+def test_a_killed_run_goes_on(folder, more, monkeypatch):
     """What is done is not computed again."""
-    text = "".join(f">s{k}\n{'ACGCGTTTA' * 20_000}\n" for k in range(30))
-    (folder / "long.fa").write_text(text)
-    words = ["decode", "--model", "cpg", "long.fa", "--label", "island", "--label", "background", *more]
-    directory = folder / "out.tsv.parts"
-    process = start(*words, "-o", "out.tsv", environment={"TROPALIGN_TILE_READS": "1"}, cwd=folder)
+    words = [*WORDS, "--label", "island", "--label", "background"]
+    ours = [*words, *more, "-o", "out.tsv"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    killed = subprocess.run([sys.executable, "-c", KILLED, *ours], cwd=folder, env=environment, timeout=120)
+    assert killed.returncode == -signal.SIGKILL
+    done = sorted((folder / "out.tsv.parts").glob("part??????"))
+    done[0].write_bytes(b"")  # a damaged part is found
+    compute, computed = DecodeTask.on_cpu, []
 
-    def parts():
-        return {path.name: path.stat().st_mtime_ns for path in directory.glob("part??????")}
+    def counted(task, tile, *rest):
+        computed.append(tile.index)
+        return compute(task, tile, *rest)
 
-    while len(parts()) < 2:
-        assert process.poll() is None, "the run ended before it could be stopped"
-        time.sleep(0.0005)
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=30)
-    before = parts()
-    (directory / min(before)).write_bytes(b"")  # a damaged part is found
-    again = start(*words, "-o", "out.tsv", environment={"TROPALIGN_TILE_READS": "1"}, cwd=folder)
-    while len(parts()) <= len(before):
-        assert again.poll() is None
-        time.sleep(0.0005)
-    now = parts()
-    assert [now[name] for name in sorted(before)[1:]] == [before[name] for name in sorted(before)[1:]]
-    assert again.wait() == 0 and not directory.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(DecodeTask, "on_cpu", counted)
+        assert main(ours) == 0
+    assert not (folder / "out.tsv.parts").exists()
+    kept = {int(path.name[4:]) for path in done[1:]}
+    assert kept and set(computed) == set(range(len(kept) + len(computed))) - kept
+    if more:
+        assert main([*words, "--shard", "1/2", "-o", "other.shard"]) == 0
+        assert main(["merge", "other.shard", "out.tsv", "-o", "out.tsv.gz"]) == 0
+        (folder / "out.tsv").write_bytes(gzip.decompress((folder / "out.tsv.gz").read_bytes()))
     assert main([*words, "-o", "whole.tsv"]) == 0
-    assert (folder / "out.tsv").read_bytes() == (folder / "whole.tsv").read_bytes() or more
+    assert (folder / "out.tsv").read_bytes() == (folder / "whole.tsv").read_bytes()
 
 
 REFUSED = [

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tropalign.errors import DeviceError, InputError, TropalignWarning
-from tropalign.execution import remote
+from tropalign.execution import dask_cluster, remote
 
 pytest.importorskip("distributed")
 
@@ -112,19 +112,19 @@ def test_a_worker_that_hangs_is_not_waited_for(cluster, processes, monkeypatch):
         slow.wait()
 
 
-def test_a_scheduler_that_comes_back_is_joined_again(processes):
+@pytest.mark.parametrize("seconds", [0, 5])
+def test_a_scheduler_that_comes_back_is_joined_again(processes, seconds, monkeypatch):
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 1.0 if seconds else 30.0)  # once it is given up, too
     cluster = Cluster(processes.address)
     results = RemoteScheduler(RemoteDevice(cluster, opener)).run([Sleeps(60, 0.1)])
     found = [next(results).value]
-    processes.restart_scheduler()
+    processes.restart_scheduler(seconds)
     found += [result.value for result in results]
     cluster.close()
     assert found == [k * k for k in range(60)]
 
 
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
-    from tropalign.execution import dask_cluster
-
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
     with pytest.raises(DeviceError, match="no scheduler of Dask answers at tcp://127"):
         Cluster(f"tcp://127.0.0.1:{free_port()}")

@@ -7,13 +7,15 @@ import random
 import warnings
 from collections import deque
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning
-from tropalign.execution import remote
+from tropalign.execution import remote, sent
+from tropalign.execution.dask_cluster import Unreachable
 from tropalign.execution.remote import RemoteDevice, RemoteScheduler
 from tropalign.execution.remote_worker import compute
 from tropalign.execution.scheduler import Scheduler, scheduler_of
@@ -70,7 +72,7 @@ class FakeCluster:
     """Workers that compute in this process, in an order that `rng` chooses; `script` says what befalls a batch.
 
     A script is called with the number of the submission and the worker, and gives None (all is well), "lost",
-    "silent" (the answer never comes), or what the worker fails with.
+    "later", "silent" (the answer never comes), or what the worker fails with.
     """
 
     name = "tcp://fake:8786"
@@ -94,12 +96,15 @@ class FakeCluster:
         return sum(self.n_threads[worker] for worker in self.workers)
 
     tiles_per_machine, n_connections = 1, 1
+    is_unreachable = staticmethod(lambda: False)
 
     def send(self, value, to_all):
         self.n_sent += 1
         return value
 
     def submit(self, work, tiles, objects, avoid=(), needs_gpu=False):
+        if self.is_unreachable():
+            raise Unreachable
         future = Future(next(self.numbers))
         self.avoided.append(set(avoid))
         places = [worker for worker in self.workers if worker not in avoid] or self.workers
@@ -115,6 +120,9 @@ class FakeCluster:
             key, worker, work, tiles, objects = self.waiting.popleft()
             fate = self.script(key, worker)
             if fate == "silent":
+                continue
+            if fate == "later":
+                self.waiting.append((key, worker, work, tiles, objects))
                 continue
             if fate is None:
                 answer = compute(work, tiles, objects)
@@ -144,20 +152,27 @@ def squares(found):
     return [result.value[0] for result in found]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
+@example([1] * 20, 3, 1, False, 0.0, 0.3)
+@example([1] * 20, 3, 2, False, 0.0, 0.3)
+@example([1] * 20, 3, 3, False, 0.0, 0.3)
+@example([0] * 11, 1, 65865, True, 0.0, 0.5)  # the last batch finds nobody at first
 @given(
     st.lists(st.integers(0, 10**9), max_size=60),
     st.integers(1, 6),
     st.integers(0, 10**6),
     st.booleans(),
     st.floats(0, 0.5),
+    st.floats(0, 0.5),
 )
-def test_every_tile_comes_once_whatever_is_lost(costs, n_workers, seed, in_order, share):
+def test_every_tile_comes_once_whatever_is_lost(costs, n_workers, seed, in_order, share, unreachable):
+    """Batches, their second copies, since all are late at once, and the way to the scheduler."""
     fates = random.Random(seed + 1)
     cluster = FakeCluster(n_workers, seed, lambda *_: "lost" if fates.random() < share else None)
-    found = [
-        (result.tile.index, result.value[0]) for result in schedule(cluster).run([Squares(costs)], in_order=in_order)
-    ]
+    cluster.is_unreachable = lambda: fates.random() < unreachable
+    with patch.multiple(remote, LATE_TIMES=0.0, LATE_SECONDS=0.0, TICK=0.0):
+        results = schedule(cluster).run([Squares(costs)], in_order=in_order)
+        found = [(r.tile.index, r.value[0]) for r in itertools.islice(results, len(costs) + 1)]
     if in_order:
         assert found == [(k, k * k) for k in range(len(costs))]
     assert sorted(found) == [(k, k * k) for k in range(len(costs))]
@@ -179,6 +194,45 @@ def test_a_large_object_travels_once_and_comes_back_as_itself():
     found = list(schedule(cluster).run([Squares([1] * 30, large)]))
     assert all(result.value[1] is large for result in found)
     assert cluster.n_sent == 2  # the work and the object
+
+
+class OwnObjects(Squares):
+    """The same with an object per tile."""
+
+    def tiles(self):
+        return [Tile(k, cost, 1, 2, (k, Large(str(k)))) for k, cost in enumerate(self.costs)]
+
+
+def test_an_answer_may_come_long_after_its_objects_were_sent(monkeypatch):
+    monkeypatch.setattr(sent, "KEPT_BATCHES", 0)
+    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.0)  # a tile per batch
+    looks = itertools.count()
+    cluster = FakeCluster(2, script=lambda number, _: "later" if number == 0 and next(looks) < 40 else None)
+    found = list(schedule(cluster).run([OwnObjects([1] * 60)], in_order=False))
+    assert sorted((r.value[0], r.value[1].words) for r in found) == sorted((k * k, str(k)) for k in range(60))
+
+
+class MadeAnew(Large):
+    is_made_anew = True
+
+
+class EqualObjects(Squares):
+    """Objects that are equal, but not the same, and live as long as their tile."""
+
+    def tiles(self):
+        return (Tile(k, cost, 1, 2, (k, MadeAnew("equal"))) for k, cost in enumerate(self.costs))
+
+
+def test_an_object_outlives_its_equals(monkeypatch):
+    monkeypatch.setattr(sent, "KEPT_BATCHES", 0)
+    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.0)
+    looks = itertools.count()
+    cluster = FakeCluster(
+        2, script=lambda number, _: ("later" if next(looks) < 40 else "lost") if number == 0 else None
+    )
+    assert sorted(squares(schedule(cluster).run([EqualObjects([1] * 60)], in_order=False))) == [
+        k * k for k in range(60)
+    ]
 
 
 def test_what_is_lost_is_sent_anew():
@@ -233,6 +287,23 @@ def test_without_workers_the_run_waits_and_then_ends(monkeypatch):
     monkeypatch.setattr(remote, "TICK", 0.01)
     with pytest.raises(DeviceError, match="has had no worker"):
         list(schedule(FakeCluster(0)).run([Squares([1])]))
+
+
+def test_a_batch_waits_for_a_worker_when_all_have_died(monkeypatch):
+    """The last batch is lost with the last worker, and another worker comes."""
+    monkeypatch.setattr(remote, "TICK", 0.0)
+    cluster, looks = FakeCluster(1), itertools.count()
+
+    def script(number, worker):
+        if number:
+            return None
+        there = dict(cluster.n_threads)
+        cluster.n_threads.clear()
+        monkeypatch.setattr(cluster, "look", lambda: next(looks) > 3 and cluster.n_threads.update(there))
+        return "lost"
+
+    cluster.script = script
+    assert squares(schedule(cluster).run([Squares([1])])) == [0]
 
 
 def test_batches_are_of_some_seconds_and_few_are_on_their_way():

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import weakref
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -215,9 +216,11 @@ def test_blocks_that_are_made_anew_have_the_name_of_equal_ones(in_small_tiles):
     n = len(source.lengths)
     task = hits_task(shard=(1, 1))
     (models,) = model_source(MODELS, MEMORY).parts([(0, 1)])
+    blocks = []
     for _ in range(3):
         for block in source.parts([(0, 20), (20, n)]):
+            blocks.append(weakref.ref(block))
             sent.of(task, [task._tile(0, next(iter(task._grid.tiles())), (models, block))], None)
     assert sorted(cluster.sent) == ["Models", "Proteins", "Proteins", "Work"]
-    del block, models
-    assert not sent.objects  # nothing is held here that nobody uses
+    del block
+    assert not [block for block in blocks if block() is not None]  # nothing is held here that nobody uses

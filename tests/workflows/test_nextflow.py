@@ -5,14 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from clone import ROOT, skip_without
+from compared import without_dates
 from nextflow_parts import groovy_2, has_groovy, input_names, outputs, run_groovy, run_workflow, sections
 
 from tropalign import __version__
 
-ROOT = Path(__file__).parent.parent.parent
+skip_without("examples/workflows")
 NEXTFLOW = ROOT / "examples" / "workflows" / "nextflow"
-if not NEXTFLOW.is_dir():
-    pytest.skip("the workflows are not beside the tests", allow_module_level=True)
 
 MODULES = {path.parent.name: path.read_text() for path in sorted(NEXTFLOW.glob("modules/tropalign/*/main.nf"))}
 DATA = ROOT / "examples" / "workflows" / "snakemake" / "bio" / "tropalign"
@@ -124,11 +124,6 @@ def run_task(path, shell, script, patterns, given):
     versions = (path / "versions.yml").read_text()
     assert re.fullmatch(rf'"TROPALIGN_\w+":\n {{4}}tropalign: {re.escape(__version__)}\n', versions), versions
     return matched
-
-
-def without_dates(content):
-    """HMMER's tables end with the day of the run."""
-    return [line for line in content.splitlines() if not line.startswith((b"# Date:", b"# Current dir:"))]
 
 
 @needs_groovy

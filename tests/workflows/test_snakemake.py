@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from clone import ROOT, skip_without
+from compared import without_dates
 
 from tropalign import __version__
 
-ROOT = Path(__file__).parent.parent.parent
+skip_without("examples/workflows")
 SNAKEMAKE = ROOT / "examples" / "workflows" / "snakemake"
-if not SNAKEMAKE.is_dir():
-    pytest.skip("the workflows are not beside the tests", allow_module_level=True)
 if not shutil.which("snakemake", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])):
     pytest.skip("snakemake is not installed: pip install 'tropalign[workflows]'", allow_module_level=True)
 
@@ -41,11 +41,6 @@ DIRECT = {
     ),
     "merge": (["merged/proteins.paf"], "pairs proteins.fasta -o merged/proteins.paf"),
 }
-
-
-def without_dates(content):
-    """HMMER's tables end with the day of the run."""
-    return [line for line in content.splitlines() if not line.startswith((b"# Date:", b"# Current dir:"))]
 
 
 @pytest.mark.parametrize("verb", DIRECT)

@@ -1,13 +1,10 @@
 """The page on workflows names files that exist."""
 
 import re
-from pathlib import Path
 
-import pytest
+from clone import ROOT, skip_without
 
-ROOT = Path(__file__).parent.parent.parent
-if not (ROOT / "examples" / "workflows").is_dir() or not (ROOT / "docs").is_dir():
-    pytest.skip("pages and workflows are not beside the tests", allow_module_level=True)
+skip_without("examples/workflows", "docs")
 
 
 def test_files_that_the_page_names_exist():

@@ -91,7 +91,7 @@ class Cluster:
         weakref.finalize(self, _close, self._own)
         _CLUSTERS.add(self)
         self._client = self._connected(where)
-        self._where = where if isinstance(where, str) else self.name
+        self._where = where if isinstance(where, str) else None  # None: a client that somebody else has made
         self._numbers, self._run = itertools.count(), uuid.uuid4().hex[:12]
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._looked, self._n_threads = -LOOK_SECONDS, dict[str, int]()
@@ -155,7 +155,7 @@ class Cluster:
         """
         if self._client.status not in ("closed", "closing"):
             return
-        if not self._own or _LOCAL.fullmatch(self._where):
+        if self._where is None or _LOCAL.fullmatch(self._where):
             raise DeviceError(f"the connection to {self.name} is closed: repeat the command")
         with suppress(DeviceError):
             self._client = self._connected(self._where)

@@ -66,6 +66,7 @@ class _Batch:
     began: float = 0.0
     n_failures: int = 0
     failed_on: set[str] = field(default_factory=set)
+    objects: dict[str, Any] = field(default_factory=dict)  # by name, what its answer may refer to
 
     @property
     def task(self) -> Task:
@@ -252,15 +253,18 @@ class RemoteScheduler:
 
     def _submit(self, batch: _Batch) -> None:
         try:
-            work, tiles, objects = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
-            future = self._cluster.submit(work, tiles, objects, batch.failed_on, self._device.needs_gpu)
+            parcel = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
+            future = self._cluster.submit(
+                parcel.work, parcel.tiles, parcel.futures, batch.failed_on, self._device.needs_gpu
+            )
         except Unreachable:
             self._forget()
-            if not batch.futures:
+            if not batch.futures:  # else it was to be a second copy
                 self._again.append(batch)
             time.sleep(TICK)
             return
         batch.began = time.monotonic()
+        batch.objects |= parcel.objects
         batch.futures.append(future)
         self._in_flight[future.key] = batch
 
@@ -309,7 +313,7 @@ class RemoteScheduler:
         self._failures[answer.worker] = 0
         rate = batch.cost / max(answer.seconds, 1e-4)
         self._rate = rate if self._rate is None else NEWEST * rate + (1 - NEWEST) * self._rate
-        for entry, value in zip(batch.entries, unpacked(data, self._sent.objects), strict=True):
+        for entry, value in zip(batch.entries, unpacked(data, batch.objects), strict=True):
             self._ready[entry.position] = entry, value
             self._done += entry.tile.n_items
         batch.futures = []
