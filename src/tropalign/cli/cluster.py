@@ -176,7 +176,8 @@ def _shard(
     from tropalign.clusters.linkage_task import LinkageTask, encoded
     from tropalign.clusters.processing_order import processing_order
     from tropalign.devices.registry import CpuDevice
-    from tropalign.execution.rest import Rest, Work
+    from tropalign.execution.manifest import hash_of
+    from tropalign.execution.rest import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.machine.memory import left_for_job
     from tropalign.sequences.batch import held_bytes
@@ -191,9 +192,9 @@ def _shard(
     parameters = _parameters(replaying, chosen, data)
     Run(
         task=task,
-        outputs=[Output("similarities", options.output, Work(encoded))],
+        outputs=[Output("similarities", options.output, StageWriter(encoded))],
         outline=task.tiles(),
-        fingerprint=_fingerprint(parameters),
+        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,
@@ -214,6 +215,7 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
     from tropalign.clusters.files import write_all
     from tropalign.clusters.linkage import check_memory, labels_of
     from tropalign.clusters.linkage_task import restored
+    from tropalign.execution.manifest import hash_of
     from tropalign.machine.memory import default_budget, left_for_job
     from tropalign.sequences.batch import held_bytes
     from tropalign.sequences.saved_batch import batch_of_bytes
@@ -222,7 +224,7 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
     batch = batch_of_bytes(data)
     chosen = _cluster_options(options, batch.alphabet)
     parameters = _parameters(shards.words or [], chosen, data)
-    check_same(_fingerprint(parameters), shards)
+    check_same(hash_of(parameters), shards)
     outputs = _outputs(options, options.format, chosen)
     memory_bytes = left_for_job(options.memory or default_budget(), held_bytes(batch))
     check_memory(len(batch), chosen.method, memory_bytes // 2)
@@ -238,10 +240,6 @@ def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[s
     scores = hashlib.sha256(chosen.pairs.matrix.scores.tobytes()).hexdigest()
     read = {"scores": f"hash {scores[:16]}", "input": f"hash {hashlib.sha256(data).hexdigest()}"}
     return {"version": __version__, "options": shlex.join(words), **read, **chosen.parameters()}
-
-
-def _fingerprint(parameters: dict[str, str]) -> str:
-    return hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest()
 
 
 def _foretell(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -149,6 +148,7 @@ def _amount(text: str) -> float:
 def run(options: argparse.Namespace) -> None:
     """Reads, decodes and writes."""
     from tropalign.devices.registry import CpuDevice
+    from tropalign.execution.manifest import hash_of
     from tropalign.execution.run import Run, memory_allowed
     from tropalign.sequences.blocks import BlockReader, Policy
     from tropalign.sequences.files import can_be_read_twice
@@ -188,7 +188,7 @@ def run(options: argparse.Namespace) -> None:
         task=task,
         outputs=outputs,
         outline=task.outline(),
-        fingerprint=hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest(),
+        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_run_options, command_line, devices_of, number, positive, started, whole
@@ -204,6 +203,7 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     """Reads, searches and writes."""
     from tropalign import __version__
     from tropalign.devices.registry import open_devices
+    from tropalign.execution.manifest import hash_of
     from tropalign.execution.run import Run, memory_allowed
     from tropalign.formats.header import Header
     from tropalign.formats.registry import format_of
@@ -250,7 +250,7 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
         task=task,
         outputs=outputs,
         outline=outline if is_kept else None,
-        fingerprint=hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest(),
+        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,

@@ -200,7 +200,7 @@ def run(options: argparse.Namespace) -> None:
 def _shard(options: argparse.Namespace, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
     """Computes a share of the posteriors, for `finish`."""
     from tropalign.execution.progress import no_progress, progress_bar
-    from tropalign.execution.rest import Rest, Work
+    from tropalign.execution.rest import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.formats.registry import format_for_path
     from tropalign.msa import pipeline
@@ -219,7 +219,7 @@ def _shard(options: argparse.Namespace, job: Job, devices: Sequence[Device], mem
     parameters = {**_parameters(job), "format": form}
     computing = Run(
         task=task,
-        outputs=[Output("posteriors", options.output, Work(encoded))],
+        outputs=[Output("posteriors", options.output, StageWriter(encoded))],
         outline=task.tiles(),
         fingerprint=MsaRun(job, [], parameters, allowed).fingerprint(),
         parameters=parameters,

@@ -177,7 +177,8 @@ def _write_files(
 def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
-    from tropalign.execution.rest import Rest, Work
+    from tropalign.execution.manifest import hash_of
+    from tropalign.execution.rest import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.sequences.files import read_lines
     from tropalign.sequences.saved_batch import batch_to_bytes
@@ -205,9 +206,9 @@ def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: S
     parameters = _parameters(replaying, inputs[0])
     Run(
         task=task,
-        outputs=[Output("counts", options.output, Work(count_bytes))],
+        outputs=[Output("counts", options.output, StageWriter(count_bytes))],
         outline=task.tiles(),
-        fingerprint=_fingerprint(parameters),
+        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,
@@ -224,10 +225,6 @@ def _parameters(words: list[str], data: bytes) -> dict[str, str]:
     return {"version": __version__, "options": options, "input": f"hash {hashlib.sha256(data).hexdigest()}"}
 
 
-def _fingerprint(parameters: dict[str, str]) -> str:
-    return hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest()
-
-
 def finish(options: argparse.Namespace, shards: Shards) -> None:
     """Makes the tree with what shards have counted.
 
@@ -236,6 +233,7 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
     options
         Of the command that made the shards, with the output and resources of the one that merges them.
     """
+    from tropalign.execution.manifest import hash_of
     from tropalign.execution.progress import no_progress, progress_bar
     from tropalign.formats.distance_matrix import distance_format
     from tropalign.formats.registry import format_for_path
@@ -251,7 +249,7 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
     show, begin = no_progress if options.quiet else progress_bar, time.perf_counter()
     memory_bytes = left_for_job(options.memory or default_budget(), 0)
     (data,) = shards.inputs(1)
-    check_same(_fingerprint(_parameters(shards.words or [], data)), shards)
+    check_same(hash_of(_parameters(shards.words or [], data)), shards)
     if options.unaligned:
         batch = batch_of_bytes(data)
         counts = pair_counts_of(shards.sections(0), len(batch))

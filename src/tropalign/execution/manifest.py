@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +13,11 @@ from tropalign.execution.shard import MOST_SHARDS
 
 #: Number of the layout of parts and shards; what another layout wrote is not read.
 LAYOUT = 3
+
+
+def hash_of(parameters: Mapping[str, str]) -> str:
+    """SHA-256 of all that decides a run, in hexadecimal, whatever the order of the names."""
+    return hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -290,8 +290,8 @@ class RemoteScheduler:
 
     def _collect(self) -> None:
         keys = [key for key in self._cluster.finished(TICK) if key in self._in_flight]
-        of_keys = {future.key: future for batch in self._in_flight.values() for future in batch.futures}
-        answers = self._cluster.answers([of_keys[key] for key in keys])
+        futures = [future for key in keys for future in self._in_flight[key].futures if future.key == key]
+        answers = self._cluster.answers(futures)
         for key, answer in zip(keys, answers, strict=True):
             batch = self._in_flight.pop(key, None)
             if batch is None:

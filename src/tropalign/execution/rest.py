@@ -27,7 +27,7 @@ class Rest:
 
 
 @dataclass(frozen=True)
-class Work:
+class StageWriter:
     """Stands for a format where a part is no piece of a file, but what a later stage begins with.
 
     Attributes
