@@ -81,6 +81,8 @@ class Cluster:
     ------
     DeviceError
         dask.distributed is not installed, or nobody answers there.
+    UsageError
+        A client that is closed or asynchronous.
     """
 
     def __init__(self, where: Any, needs_gpu: bool = False) -> None:
@@ -91,7 +93,7 @@ class Cluster:
                 "dask.distributed is not installed: pip install 'tropalign[cluster]', or leave --cluster out"
             ) from None
         self._distributed, self.needs_gpu = distributed, needs_gpu
-        self.name = where if isinstance(where, str) else str(where.scheduler.address)
+        self.name = where if isinstance(where, str) else _address_of(where)
         self._own: list[Any] = []  # what `close` closes: at the latest when nobody has the cluster any more
         weakref.finalize(self, _close, self._own)
         _CLUSTERS.add(self)
@@ -314,6 +316,15 @@ class Cluster:
         if futures:
             with suppress(Exception):
                 self._client.cancel(list(futures), force=True)
+
+
+def _address_of(client: Any) -> str:
+    """Of its scheduler. Raises UsageError on a client that cannot be asked."""
+    if client.status != "running" or client.scheduler is None:
+        raise UsageError(f"this client is {client.status}: give one that runs, or the address of its scheduler")
+    if client.asynchronous:
+        raise UsageError("this client is asynchronous: give the address of its scheduler, or a client that is not")
+    return str(client.scheduler.address)
 
 
 def _address_in(path: str) -> str:
