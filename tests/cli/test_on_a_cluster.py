@@ -3,6 +3,8 @@
 One cluster serves all tests of this module, since a worker takes seconds to start.
 """
 
+import asyncio
+import gc
 import gzip
 import os
 import pty
@@ -17,6 +19,7 @@ import numpy as np
 import pytest
 
 from tropalign.cli.main import main
+from tropalign.errors import UsageError
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.xdist_group("dask")
@@ -163,6 +166,49 @@ def test_python_takes_addresses_and_clients(address):
         rows = tropalign.align_multiple(batch, device=client)
         assert rows.columns.tolist() == tropalign.align_multiple(batch).columns.tolist()
         assert pair_distances(batch, device=client).tolist() == pair_distances(batch).tolist()
+
+
+def test_clients_that_cannot_be_asked_are_refused(address):
+    from distributed import Client
+
+    import tropalign
+
+    batch = tropalign.read_sequences("examples/family.fasta")[:3]
+    with Client(address, set_as_default=False) as client:
+        pass
+    with pytest.raises(UsageError, match="this client is closed: give one that runs"):
+        list(tropalign.align_all(batch, device=client))
+
+    async def align():
+        async with Client(address, asynchronous=True, set_as_default=False) as client:
+            with pytest.raises(UsageError, match="this client is asynchronous: give the address"):
+                list(tropalign.align_all(batch, device=client))
+        return [table.score.tolist() for table in tropalign.align_all(batch, device=address)]  # in a loop that runs
+
+    assert asyncio.run(align()) == [table.score.tolist() for table in tropalign.align_all(batch)]
+
+
+def test_a_run_that_nobody_goes_through_leaves_nothing(address):
+    from distributed import Client
+
+    import tropalign
+
+    batch = tropalign.read_sequences("examples/family.fasta")
+    with Client(address, set_as_default=False) as client:
+        for _ in range(3):
+            results = iter(tropalign.align_all(batch, device=client))
+            next(results)
+            del results
+        gc.collect()
+        deadline = time.monotonic() + 30
+        while client.run_on_scheduler(_n_tasks) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert client.run_on_scheduler(_n_tasks) == 0
+        assert not client.futures
+
+
+def _n_tasks(dask_scheduler):
+    return len(dask_scheduler.tasks)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -112,6 +115,24 @@ def test_a_worker_that_hangs_is_not_waited_for(cluster, processes, monkeypatch):
         slow.wait()
 
 
+def test_only_workers_with_a_gpu_count_where_one_is_needed(cluster, processes):
+    wants_one = Cluster(processes.address, needs_gpu=True)
+    wants_one.look()
+    assert (wants_one.workers, wants_one.n_slots) == ([], 0)
+    has_one = processes.start_worker("--resources", "GPU=1")
+    try:
+        deadline = time.monotonic() + 60
+        while not wants_one.workers and time.monotonic() < deadline:
+            time.sleep(0.1)
+            wants_one.look()
+        assert wants_one.n_slots == 1
+        assert squares(wants_one, Sleeps(5, 0.01)) == [k * k for k in range(5)]
+    finally:
+        wants_one.close()
+        has_one.kill()
+        has_one.wait()
+
+
 @pytest.mark.parametrize("seconds", [0, 5])
 def test_a_scheduler_that_comes_back_is_joined_again(processes, seconds, monkeypatch):
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 1.0 if seconds else 30.0)  # once it is given up, too
@@ -128,6 +149,55 @@ def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
     with pytest.raises(DeviceError, match="no scheduler of Dask answers at tcp://127"):
         Cluster(f"tcp://127.0.0.1:{free_port()}")
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[1]", '{"type": "Scheduler"}', '{"address": 5}', None])
+def test_a_file_without_an_address_is_named(text, tmp_path, monkeypatch):
+    for name in ("CONNECT_SECONDS", "LOOK_SECONDS"):
+        monkeypatch.setattr(dask_cluster, name, 0.3)
+    path = tmp_path / "scheduler.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(DeviceError, match=r"scheduler.json \((there is no such file|this file names no scheduler)\)"):
+        Cluster(str(path))
+
+
+def test_a_file_may_be_written_a_moment_later(processes, tmp_path):
+    path = tmp_path / "scheduler.json"
+    later = threading.Timer(0.3, lambda: path.write_text(json.dumps({"address": processes.address})))
+    later.start()
+    found = Cluster(str(path))
+    assert found.name == str(path)
+    found.close()
+    later.join()
+
+
+def test_what_answers_and_is_no_scheduler_is_named(monkeypatch):
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as mute:  # takes connections and says nothing
+        port = mute.getsockname()[1]
+        with pytest.raises(DeviceError, match="no scheduler of Dask answers at tcp://127"):
+            Cluster(f"tcp://127.0.0.1:{port}")
+    page = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    thread = threading.Thread(target=page.serve_forever, daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(DeviceError, match="what is there speaks another language"):
+            Cluster(f"tcp://127.0.0.1:{page.server_port}")
+    finally:
+        page.shutdown()
+        page.server_close()
+        thread.join()
+
+
+def test_an_address_that_is_none_costs_a_sentence(tmp_path):
+    command = [sys.executable, "-m", "tropalign.cli.main", "pairs", "examples/family.fasta", "-q"]
+    command += ["-o", str(tmp_path / "out.tsv"), "--cluster", "tcp://host:port"]
+    run = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT.parent)
+    assert run.returncode == 4
+    assert run.stderr.startswith("tropalign: no scheduler of Dask answers at tcp://host:port")
+    assert len(run.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])

@@ -95,14 +95,14 @@ class FakeCluster:
     def n_slots(self):
         return sum(self.n_threads[worker] for worker in self.workers)
 
-    tiles_per_machine, n_connections = 1, 1
+    tiles_per_machine, n_connections, needs_gpu = 1, 1, False
     is_unreachable = staticmethod(lambda: False)
 
     def send(self, value, to_all):
         self.n_sent += 1
         return value
 
-    def submit(self, work, tiles, objects, avoid=(), needs_gpu=False):
+    def submit(self, work, tiles, objects, avoid=()):
         if self.is_unreachable():
             raise Unreachable
         future = Future(next(self.numbers))
@@ -235,6 +235,33 @@ def test_an_object_outlives_its_equals(monkeypatch):
     ]
 
 
+class Told(Squares):
+    """The task itself has the large object."""
+
+    def tiles(self):
+        return [Tile(k, 1, 1, 2, (k, None)) for k in range(len(self.costs))]
+
+    def on_cpu(self, tile, n_threads, progress=None):
+        return tile.payload[0] ** 2, self.large, n_threads
+
+
+def test_a_worker_that_reads_a_large_object_again_names_it_in_answers():
+    """As Dask does when memory is scarce: the task still has the one that was read first."""
+    sizes, large = [], Large("many words" * 1000)
+    cluster = FakeCluster()
+    submit = cluster.submit
+
+    def submit_copies(work, tiles, objects, *avoid):
+        return submit(work, tiles, {name: Large(value.words) for name, value in objects.items()}, *avoid)
+
+    cluster.submit = submit_copies
+    answers = cluster.answers
+    cluster.answers = lambda futures: [sizes.append(len(found.data)) or found for found in answers(futures)]
+    found = list(schedule(cluster).run([Told([1] * 30, large)]))
+    assert all(result.value[1] is large for result in found)
+    assert max(sizes) < 1000
+
+
 def test_what_is_lost_is_sent_anew():
     cluster = FakeCluster(script=lambda number, _: "lost" if number == 4 else None)
     assert squares(schedule(cluster).run([Squares([1] * 30, Large(""))])) == [k * k for k in range(30)]
@@ -287,6 +314,58 @@ def test_without_workers_the_run_waits_and_then_ends(monkeypatch):
     monkeypatch.setattr(remote, "TICK", 0.01)
     with pytest.raises(DeviceError, match="has had no worker"):
         list(schedule(FakeCluster(0)).run([Squares([1])]))
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_lost_or_doubled_when_workers_come_and_go(in_order, seed, monkeypatch):
+    """The last batches of a run are lost with all workers; what is late is refused by those that it is sent to."""
+    for name in ("TICK", "LATE_SECONDS", "LATE_TIMES"):
+        monkeypatch.setattr(remote, name, 0.0)
+    fates = random.Random(seed)
+
+    class Unsteady(FakeCluster):
+        @property
+        def n_slots(self):
+            return 0 if fates.random() < 0.4 else super().n_slots
+
+        def submit(self, *words, **more):
+            if fates.random() < 0.4:
+                raise Unreachable("for the moment")
+            return super().submit(*words, **more)
+
+    def fate(number, worker):
+        return "lost" if fates.random() < 0.3 else None
+
+    for n in (1, 2, 3, 20):
+        found = squares(schedule(Unsteady(2, seed, fate)).run([Squares([1] * n)], in_order=in_order))
+        assert sorted(found) == [k * k for k in range(n)]
+
+
+def test_workers_that_take_nothing_are_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr(remote, "PATIENCE", 0.05)
+    monkeypatch.setattr(remote, "TICK", 0.01)
+
+    class Deaf(FakeCluster):
+        def send(self, value, to_all):
+            raise Unreachable("no room")
+
+    with pytest.raises(DeviceError, match="has had no worker that takes tiles"):
+        list(schedule(Deaf()).run([Squares([1])]))
+
+
+def test_who_waits_for_workers_says_so(monkeypatch):
+    monkeypatch.setattr(remote, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(remote, "TICK", 0.01)
+    monkeypatch.setattr(remote, "PATIENCE", 0.05)
+    cluster = FakeCluster(0)
+    cluster.needs_gpu = True
+    with (
+        pytest.warns(TropalignWarning, match=r"waits until some are started with --resources GPU=1") as said,
+        pytest.raises(DeviceError, match="start some with --resources GPU=1"),
+    ):
+        list(schedule(cluster).run([Squares([1])]))
+    assert len(said) == 1
 
 
 def test_a_batch_waits_for_a_worker_when_all_have_died(monkeypatch):

@@ -164,7 +164,7 @@ def open_devices(
         others = [name for name in names if not is_cluster(name)] or ["auto"]
         opener = partial(_opened_there, others, cost_cells, memory_bytes)
         needs_gpu = not {"auto", "cpu"} & set(others)
-        return [RemoteDevice(Cluster(clusters[0]), opener, n_threads, needs_gpu)]
+        return [RemoteDevice(Cluster(clusters[0], needs_gpu), opener, n_threads)]
     devices: list[Device] = []
     for name in dict.fromkeys(names):
         if name == "cpu":

@@ -9,16 +9,19 @@ Nothing that Dask knows is needed again when it is lost: tiles are submitted ane
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 import pickle
 import queue
 import re
+import threading
 import time
 import uuid
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from tropalign.errors import DeviceError, UsageError, shown
@@ -64,6 +67,8 @@ class Cluster:
     ----------
     where
         Its address, its file, "local:4", or a distributed.Client, which stays open.
+    needs_gpu
+        Only workers that were started with ``--resources GPU=1`` count, and get tiles.
 
     Attributes
     ----------
@@ -76,17 +81,19 @@ class Cluster:
     ------
     DeviceError
         dask.distributed is not installed, or nobody answers there.
+    UsageError
+        A client that is closed or asynchronous.
     """
 
-    def __init__(self, where: Any) -> None:
+    def __init__(self, where: Any, needs_gpu: bool = False) -> None:
         try:
             import distributed
         except ImportError:
             raise DeviceError(
                 "dask.distributed is not installed: pip install 'tropalign[cluster]', or leave --cluster out"
             ) from None
-        self._distributed = distributed
-        self.name = where if isinstance(where, str) else str(where.scheduler.address)
+        self._distributed, self.needs_gpu = distributed, needs_gpu
+        self.name = where if isinstance(where, str) else _address_of(where)
         self._own: list[Any] = []  # what `close` closes: at the latest when nobody has the cluster any more
         weakref.finalize(self, _close, self._own)
         _CLUSTERS.add(self)
@@ -118,9 +125,9 @@ class Cluster:
                     self._own.append(made)
                 client = self._distributed.Client(made, set_as_default=False)
             else:
-                how = {"scheduler_file": where} if where.endswith(".json") else {"address": where}
-                client = self._distributed.Client(timeout=CONNECT_SECONDS, set_as_default=False, **how)
-        except (OSError, TimeoutError, ValueError) as error:
+                address = _address_in(where) if where.endswith(".json") else where
+                client = self._client_at(address)
+        except Exception as error:  # of Dask, tornado and asyncio, by what answers there
             self.close()
             raise DeviceError(
                 f"no scheduler of Dask answers at {shown(where)} ({shown(str(error)[:200])}): start one with "
@@ -128,6 +135,30 @@ class Cluster:
             ) from None
         self._own.insert(0, client)
         return client
+
+    def _client_at(self, address: str) -> Any:
+        """A client, made in a thread of its own: where something that is no scheduler answers, it is made for ever."""
+        made: list[Any] = []
+
+        class Client(self._distributed.Client):  # type: ignore[misc, name-defined]
+            def __del__(self) -> None:  # one that never ran has nothing to close, and would wait for an end
+                if self.status == "running":
+                    super().__del__()
+
+        def make() -> None:
+            try:
+                made.append(Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
+            except Exception as error:
+                made.append(error)
+
+        thread = threading.Thread(target=make, daemon=True)
+        thread.start()
+        thread.join(CONNECT_SECONDS + 1)
+        if not made:
+            raise TimeoutError("what is there speaks another language")
+        if isinstance(made[0], Exception):
+            raise made[0]
+        return made[0]
 
     def close(self) -> None:
         """Leaves the cluster; one that was made here ends."""
@@ -139,11 +170,19 @@ class Cluster:
         """Learns which workers there are, unless it did so a moment ago."""
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             try:
-                self._n_threads = {str(worker): int(n) for worker, n in self._client.nthreads().items()}
+                self._n_threads = self._tiles_at_a_time()
             except Exception:  # the scheduler is gone for the moment
                 self._n_threads = {}
                 self._reconnect()
             self._looked = time.monotonic()
+
+    def _tiles_at_a_time(self) -> dict[str, int]:
+        """By worker."""
+        if not self.needs_gpu:
+            return {str(worker): int(n) for worker, n in self._client.nthreads().items()}
+        workers = self._client.scheduler_info()["workers"]
+        n_gpus = {str(worker): int(about["resources"].get("GPU", 0)) for worker, about in workers.items()}
+        return {worker: n for worker, n in n_gpus.items() if n}
 
     def _reconnect(self) -> None:
         """A new client in place of one that has given up.
@@ -203,9 +242,7 @@ class Cluster:
         except Exception as error:  # of tornado, asyncio and Dask, by the moment in which the connection broke
             raise Unreachable(str(error)) from error
 
-    def submit(
-        self, work: Any, tiles: bytes, objects: dict[str, Any], avoid: Iterable[str] = (), needs_gpu: bool = False
-    ) -> Any:
+    def submit(self, work: Any, tiles: bytes, objects: dict[str, Any], avoid: Iterable[str] = ()) -> Any:
         """A future of the `Answer` to these tiles; its key comes out of `finished` when it is there.
 
         Parameters
@@ -216,15 +253,13 @@ class Cluster:
             By name futures of what the tiles and the work refer to.
         avoid
             Workers that are not to compute them, as long as there are others.
-        needs_gpu
-            Only workers that were started with ``--resources GPU=1``.
 
         Raises
         ------
         Unreachable
             Nobody is there to take them.
         """
-        places: dict[str, Any] = {"resources": {"GPU": 1}} if needs_gpu else {}
+        places: dict[str, Any] = {"resources": {"GPU": 1}} if self.needs_gpu else {}
         without = {*avoid, *self.shunned}
         others = [worker for worker in self._n_threads if worker not in without]
         if without and others:
@@ -281,6 +316,30 @@ class Cluster:
         if futures:
             with suppress(Exception):
                 self._client.cancel(list(futures), force=True)
+
+
+def _address_of(client: Any) -> str:
+    """Of its scheduler. Raises UsageError on a client that cannot be asked."""
+    if client.status != "running" or client.scheduler is None:
+        raise UsageError(f"this client is {client.status}: give one that runs, or the address of its scheduler")
+    if client.asynchronous:
+        raise UsageError("this client is asynchronous: give the address of its scheduler, or a client that is not")
+    return str(client.scheduler.address)
+
+
+def _address_in(path: str) -> str:
+    """The address in a scheduler's file, which may be written a moment later. Raises ValueError when it has none."""
+    began = time.monotonic()
+    while True:
+        try:
+            return check_address(json.loads(Path(path).read_bytes())["address"])
+        except FileNotFoundError:
+            found, patience = "there is no such file", CONNECT_SECONDS
+        except (ValueError, LookupError, TypeError):  # or half of it is written
+            found, patience = "this file names no scheduler", LOOK_SECONDS
+        if time.monotonic() - began > patience:
+            raise ValueError(found)
+        time.sleep(0.1)
 
 
 def close_clusters() -> None:

@@ -42,6 +42,8 @@ MOST_FAILURES = 3
 LATE_TIMES, LATE_SECONDS = 3.0, 10.0
 #: Seconds without any worker after which the run ends.
 PATIENCE = 600.0
+#: The same after which a warning says what it waits for.
+QUIET_SECONDS = 10.0
 #: Seconds between looks at workers and progress.
 TICK = 0.25
 
@@ -92,12 +94,10 @@ class RemoteDevice:
         What opens the devices of a worker, there.
     n_threads
         Of a tile; 0: the processors of a worker's machine, shared by the tiles that it computes at a time.
-    needs_gpu
-        Only workers that were started with ``--resources GPU=1``.
     """
 
-    def __init__(self, cluster: Cluster, opener: Opener, n_threads: int = 0, needs_gpu: bool = False) -> None:
-        self.cluster, self.needs_gpu = cluster, needs_gpu
+    def __init__(self, cluster: Cluster, opener: Opener, n_threads: int = 0) -> None:
+        self.cluster = cluster
         self.sent = Sent(cluster, opener, n_threads)  # by one run after another
         self.name = cluster.name
 
@@ -123,11 +123,12 @@ class RemoteScheduler:
     """
 
     def __init__(self, device: RemoteDevice, progress: Progress | None = None) -> None:
-        self._device, self._cluster = device, device.cluster
+        self._cluster = device.cluster
         self._progress = checked_progress(progress)
         self._done = 0
         self._rate: float | None = None  # cells per second of a place
         self._failures = Counter[str]()  # of workers, in a row
+        self._has_warned = False  # that nobody is there
         self._sent = device.sent
         self._begin(iter(()), None, True)
 
@@ -191,29 +192,37 @@ class RemoteScheduler:
                 self._again.append(lost)
             self._in_flight.clear()
         n_slots = self._cluster.n_slots
-        if not self._is_someone_there(n_slots):
+        if not n_slots:
+            self._wait_for_workers()
             return
+        if not self._again:
+            self._alone_since = None
         room = n_slots + max(2, n_slots // 4) - len({id(batch) for batch in self._in_flight.values()})
         while room > 0 and (batch := self._next_batch(n_slots)) is not None:
-            self._submit(batch)
+            if not self._submit(batch):
+                self._wait_for_workers()
+                return
             room -= 1
         if room > 0 and self._in_flight:
             self._repeat_late(room)
 
-    def _is_someone_there(self, n_slots: int) -> bool:
-        """Whether there is a worker. Raises DeviceError when there has been none for too long."""
+    def _wait_for_workers(self) -> None:
+        """For a moment. Raises DeviceError when nobody has taken anything for too long."""
         now = time.monotonic()
-        if n_slots:
-            self._alone_since = None
-            return True
         if self._alone_since is None:
             self._alone_since = now
-        if now - self._alone_since > PATIENCE:
+        waited = now - self._alone_since
+        kind = " with --resources GPU=1" if self._cluster.needs_gpu else ""
+        if waited > PATIENCE:
             raise DeviceError(
-                f"{self._cluster.name} has had no worker for {PATIENCE:.0f} seconds: start some and repeat the command"
+                f"{self._cluster.name} has had no worker that takes tiles for {PATIENCE:.0f} seconds: start "
+                f"some{kind} and repeat the command"
             )
+        if waited > QUIET_SECONDS and not self._has_warned:
+            self._has_warned = True
+            text = f"{self._cluster.name} has no worker that takes tiles: the run waits until some are started{kind}"
+            warnings.warn(text, TropalignWarning, stacklevel=2)
         time.sleep(TICK)
-        return False
 
     def _look_ahead(self, wanted_cost: float, wanted: int) -> None:
         while not self._is_exhausted and (len(self._upcoming) < wanted or self._upcoming_cost < wanted_cost):
@@ -251,22 +260,22 @@ class RemoteScheduler:
         """Results that may lie ready while the next one in order is missing."""
         return 2 * max(sum(len(batch.entries) for batch in self._in_flight.values()), 8)
 
-    def _submit(self, batch: _Batch) -> None:
+    def _submit(self, batch: _Batch) -> bool:
+        """Whether somebody took it."""
         try:
             parcel = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
-            future = self._cluster.submit(
-                parcel.work, parcel.tiles, parcel.futures, batch.failed_on, self._device.needs_gpu
-            )
+            future = self._cluster.submit(parcel.work, parcel.tiles, parcel.futures, batch.failed_on)
         except Unreachable:
             self._forget()
             if not batch.futures:  # else it was to be a second copy
                 self._again.append(batch)
-            time.sleep(TICK)
-            return
+            return False
+        self._alone_since = None
         batch.began = time.monotonic()
         batch.objects |= parcel.objects
         batch.futures.append(future)
         self._in_flight[future.key] = batch
+        return True
 
     def _repeat_late(self, room: int) -> None:
         """At the end, or where the next result in order is missing: what takes far too long is computed twice."""

@@ -32,6 +32,7 @@ class Loaded:
     task: Task
     finish: Callable[[Any], Any] | None
     devices: Sequence[Device]
+    objects: Mapping[str, Any]  # by name, as the task refers to them: a worker may read them again from its disk later
 
 
 class Work:
@@ -69,7 +70,7 @@ class Work:
             if self._loaded is None:
                 task, finish, opener = unpacked(self.data, objects)
                 share = max(1, available_threads() // max(self.tiles_per_machine, 1))
-                self._loaded = Loaded(task, finish, opener(self.n_threads or share))
+                self._loaded = Loaded(task, finish, opener(self.n_threads or share), objects)
             return self._loaded
 
 
@@ -127,9 +128,9 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
         What fails is no exception, so that the caller learns where it happened.
     """
     worker, began = _address(), time.perf_counter()
-    names = {id(value): name for name, value in objects.items()}
     try:
         loaded = work.loaded(objects)
+        names = {id(value): name for known in (objects, loaded.objects) for name, value in known.items()}
         values = [_value(loaded, tile) for tile in unpacked(tiles, objects)]
         data = packed(values, lambda value: names.get(id(value)))
     except Exception as error:
