@@ -31,7 +31,7 @@ FOUND = Path(__file__).parent / "workers.json"
 #: Proteins, and what is asked of their pairs: whole alignments, most of which are not written.
 OVERHEAD = {"proteins": 6000, "words": ["--min-identity", "0.9"], "name": "few pairs written"}
 WRITING = {"proteins": 2500, "words": [], "name": "all pairs written"}
-KILLS = {"proteins": 3000, "words": ["--min-identity", "0.3"], "pairs_per_tile": 20_000}
+KILLS = {"proteins": 8000, "words": ["--min-identity", "0.9"], "pairs_per_tile": 100_000}
 REPEATS = 3
 
 
