@@ -190,6 +190,21 @@ def test_what_answers_and_is_no_scheduler_is_named(monkeypatch):
         thread.join()
 
 
+def test_workers_without_tropalign_are_named(tmp_path):
+    lacking = tmp_path / "tropalign"
+    lacking.mkdir()
+    (lacking / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'tropalign'\")\n")
+    path = {"PYTHONPATH": str(tmp_path)}
+    tried = subprocess.run([sys.executable, "-c", "import tropalign"], env={**os.environ, **path}, capture_output=True)
+    if tried.returncode == 0:
+        pytest.skip("this Python finds tropalign whatever PYTHONPATH says")
+    with Processes(1, tmp_path, environment=path) as started:
+        found = Cluster(started.address)
+        with pytest.raises(DeviceError, match=r"No module named 'tropalign'.*: install tropalign .* where workers run"):
+            squares(found, Sleeps(3, 0.01))
+        found.close()
+
+
 def test_an_address_that_is_none_costs_a_sentence(tmp_path):
     command = [sys.executable, "-m", "tropalign.cli.main", "pairs", "examples/family.fasta", "-q"]
     command += ["-o", str(tmp_path / "out.tsv"), "--cluster", "tcp://host:port"]

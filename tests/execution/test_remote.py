@@ -286,6 +286,53 @@ def test_a_sick_worker_gets_no_more(error):
     assert any(sick in avoided for avoided in cluster.avoided)
 
 
+def test_a_worker_that_fails_now_and_then_stays():
+    """Three failures in a row are too many; three among successes are none of its fault."""
+    fates = itertools.cycle([OSError("for a moment"), None, OSError("for a moment"), None, None])
+    cluster = FakeCluster(3, script=lambda number, worker: next(fates) if worker == "tcp://host1:1" else None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TropalignWarning)
+        assert squares(schedule(cluster).run([Squares([10**9] * 60)])) == [k * k for k in range(60)]
+    assert not cluster.shunned
+
+
+def test_the_last_worker_is_not_shunned():
+    fates = iter([OSError("ill")] * 3)
+    cluster = FakeCluster(1, script=lambda *_: next(fates, None))
+    assert squares(schedule(cluster).run([Squares([1] * 8)])) == [k * k for k in range(8)]
+    assert not cluster.shunned
+
+
+def test_an_error_of_the_work_is_not_tried_again():
+    cluster = FakeCluster()
+    with pytest.raises(InputError, match="wrong"):
+        list(schedule(cluster).run([Squares([1], fails={0: InputError("wrong")})]))
+    assert next(cluster.numbers) == 1
+
+
+def test_a_run_that_is_broken_off_calls_its_batches_back():
+    cluster = FakeCluster()
+    results = schedule(cluster).run([Squares([1] * 60)])
+    next(results)
+    n_waiting = len(cluster.waiting)
+    results.close()
+    assert n_waiting and not cluster.waiting
+
+
+def test_results_do_not_pile_up_before_one_that_is_missing(monkeypatch):
+    """The first tile is in flight for long; the others wait, for what lies ready takes memory."""
+    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.0)  # a tile per batch
+    monkeypatch.setattr(remote, "BATCHES_PER_SECOND", 1e12)
+    looks, most = itertools.count(), []
+    cluster = FakeCluster(2, script=lambda number, _: "later" if number == 0 and next(looks) < 200 else None)
+    scheduler = schedule(cluster)
+    for result in scheduler.run([Squares([1] * 400)]):
+        most.append(len(scheduler._ready))
+        del result
+    assert len(most) == 400
+    assert max(most) <= 40
+
+
 def test_what_fails_on_every_worker_fails():
     task = Squares([1] * 9, fails={3: ResourceError("no room")})
     with warnings.catch_warnings():
@@ -350,7 +397,7 @@ def test_workers_that_take_nothing_are_not_waited_for_for_ever(monkeypatch):
         def send(self, value, to_all):
             raise Unreachable("no room")
 
-    with pytest.raises(DeviceError, match="has had no worker that takes tiles"):
+    with pytest.raises(DeviceError, match=r"has had no worker that takes tiles .no room. for"):
         list(schedule(Deaf()).run([Squares([1])]))
 
 

@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tropalign import __version__
 from tropalign.errors import DeviceError, UsageError, shown
 from tropalign.execution.remote_worker import Answer, Work, compute
 from tropalign.machine.interrupts import without_interrupts
@@ -228,6 +229,8 @@ class Cluster:
         ------
         Unreachable
             Nobody is there to take it.
+        DeviceError
+            A worker lacks tropalign.
         """
         with self._reaching():
             (future,) = self._client.scatter([value], broadcast=to_all, hash=False)
@@ -240,6 +243,9 @@ class Cluster:
         except (pickle.PicklingError, TypeError):  # it cannot travel: a defect
             raise
         except Exception as error:  # of tornado, asyncio and Dask, by the moment in which the connection broke
+            if "ModuleNotFoundError" in repr(error):  # what a worker raised comes as its text
+                text = f"a worker of {self.name} lacks a module ({shown(str(error)[:200])})"
+                raise DeviceError(f"{text}: install tropalign {__version__} where workers run") from None
             raise Unreachable(str(error)) from error
 
     def submit(self, work: Any, tiles: bytes, objects: dict[str, Any], avoid: Iterable[str] = ()) -> Any:

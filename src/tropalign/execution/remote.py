@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tropalign.errors import DeviceError, TropalignWarning
+from tropalign.errors import DeviceError, TropalignWarning, shown
 from tropalign.execution.dask_cluster import Cluster, Unreachable
 from tropalign.execution.jobs import naming
 from tropalign.execution.references import unpacked
@@ -165,6 +165,7 @@ class RemoteScheduler:
         self._ready: dict[int, tuple[_Upcoming, Any]] = {}  # by position
         self._n_given, self._waits_at, self._is_exhausted = 0, -1, False
         self._alone_since: float | None = None
+        self._why = ""  # that nobody took the last batch
         self._forgot_at = 0.0  # when what lies on workers was last given up
         self._n_connections = self._cluster.n_connections
 
@@ -212,15 +213,16 @@ class RemoteScheduler:
         if self._alone_since is None:
             self._alone_since = now
         waited = now - self._alone_since
+        nobody = f"no worker that takes tiles{self._why}"
         kind = " with --resources GPU=1" if self._cluster.needs_gpu else ""
         if waited > PATIENCE:
             raise DeviceError(
-                f"{self._cluster.name} has had no worker that takes tiles for {PATIENCE:.0f} seconds: start "
-                f"some{kind} and repeat the command"
+                f"{self._cluster.name} has had {nobody} for {PATIENCE:.0f} seconds: start some{kind} and repeat "
+                "the command"
             )
         if waited > QUIET_SECONDS and not self._has_warned:
             self._has_warned = True
-            text = f"{self._cluster.name} has no worker that takes tiles: the run waits until some are started{kind}"
+            text = f"{self._cluster.name} has {nobody}: the run waits until some are started{kind}"
             warnings.warn(text, TropalignWarning, stacklevel=2)
         time.sleep(TICK)
 
@@ -265,12 +267,13 @@ class RemoteScheduler:
         try:
             parcel = self._sent.of(batch.task, [entry.tile for entry in batch.entries], self._finish)
             future = self._cluster.submit(parcel.work, parcel.tiles, parcel.futures, batch.failed_on)
-        except Unreachable:
+        except Unreachable as error:
+            self._why = f" ({shown(str(error)[:200])})" if str(error) else ""
             self._forget()
             if not batch.futures:  # else it was to be a second copy
                 self._again.append(batch)
             return False
-        self._alone_since = None
+        self._alone_since, self._why = None, ""
         batch.began = time.monotonic()
         batch.objects |= parcel.objects
         batch.futures.append(future)
