@@ -22,7 +22,6 @@ from tropalign.cli.main import main
 from tropalign.errors import UsageError
 
 pytest.importorskip("distributed")
-pytestmark = pytest.mark.xdist_group("dask")
 
 ROOT = Path(__file__).parents[2]
 SEARCH = ["examples/efp.hmm", "examples/efp.fasta"]

@@ -3,11 +3,13 @@
 import gzip
 import random
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from tropalign.cli.main import main
+from tropalign.execution.parts import packed
 
 DATA = Path(__file__).parent.parent / "data" / "trees"
 CASES = {
@@ -100,11 +102,15 @@ def test_what_is_wrong_with_shards(capsys):
     one, two = shards_of(2, words_of("samples"))
     other = shards_of(3, [*words_of("samples"), "--method", "upgma"])[1]
     Path("cut").write_bytes(Path(two).read_bytes()[:-200])
+    with zipfile.ZipFile(one) as archive, zipfile.ZipFile("forged", "w") as forged:
+        for name in archive.namelist():
+            forged.writestr(name, packed([b">a\nMK\n"]) if name == "inputs" else archive.read(name))
     for paths, code, text in (
         ([two], 3, "of 2 shards number 1 is missing: give all of them"),
         ([one, two, two], 3, "shard 2/2 is given twice"),
         ([one, other], 3, "this is a shard of another run"),
         ([one, "cut"], 3, "cut: this is no shard that --shard wrote, or not all of it"),
+        (["forged", two], 3, "the first shard holds other inputs than it was computed with: write it again"),
         ([one, two, "--distances-out", "d.tsv"], 2, "--distances-out: these shards hold none; tropalign tree"),
         ([one, two, "-o", "x.aln"], 2, "no format has the suffix"),
     ):

@@ -28,7 +28,6 @@ from execution.dask_toys import Sleeps, opener
 from tropalign.execution.dask_cluster import Cluster
 from tropalign.execution.remote import RemoteDevice, RemoteScheduler
 
-pytestmark = [pytest.mark.xdist_group("dask")]
 ROOT = Path(__file__).parent.parent
 #: Workers import the toys, and tropalign from where this process has it.
 PATHS = {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
@@ -77,9 +76,11 @@ def test_workers_that_are_killed_cost_time_alone(cluster, processes):
 
     killer = threading.Thread(target=kill)
     killer.start()
-    found = squares(cluster, Sleeps(120, 0.1), in_order=False)
-    is_over.set()
-    killer.join()
+    try:
+        found = squares(cluster, Sleeps(120, 0.1), in_order=False)
+    finally:
+        is_over.set()
+        killer.join()
     assert sorted(found) == [k * k for k in range(120)]
     assert processes.n_killed > before
 

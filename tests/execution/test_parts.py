@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning
 from tropalign.execution.manifest import Manifest
-from tropalign.execution.parts import Parts, Sections, Spool, packed, recorded_manifest
+from tropalign.execution.parts import Parts, PartWriting, Sections, Spool, packed, recorded_manifest
 
 RUN = Manifest("f00d", "cut", 4, {"mode": "local", "matrix": "BLOSUM62"}, 1 << 30)
 
@@ -215,3 +216,15 @@ def test_sections_can_be_gone_through_again(tmp_path):
         assert list(spool.sections(0)) == [b"", b"a", b"aa"]
     assert os.listdir(tmp_path) == []
     assert list(Sections(lambda k: packed([b"x"] * k), [0, 1])) == [packed([]), packed([b"x"])]
+
+
+def test_an_error_of_the_last_part_is_told():
+    may_fail = threading.Event()
+
+    def write(index, sections):
+        may_fail.wait(60)
+        raise ResourceError("the disk is full")
+
+    with pytest.raises(ResourceError, match="the disk is full"), PartWriting(write) as writing:
+        writing.put(0, [b""])
+        may_fail.set()

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning
-from tropalign.execution import remote, sent
+from tropalign.execution import remote, remote_worker, sent
 from tropalign.execution.dask_cluster import Unreachable
 from tropalign.execution.remote import RemoteDevice, RemoteScheduler
 from tropalign.execution.remote_worker import compute
@@ -437,6 +437,15 @@ def test_batches_are_of_some_seconds_and_few_are_on_their_way():
     assert len(list(schedule(cluster).run([Squares([1] * 5000)]))) == 5000
     assert next(cluster.numbers) < 500  # each computes in microseconds
     assert cluster.n_most <= 4
+
+
+def test_tiles_share_the_processors_of_a_machine(monkeypatch):
+    monkeypatch.setattr(remote_worker, "available_threads", lambda: 8)
+    cluster = FakeCluster()
+    cluster.tiles_per_machine = 4
+    for asked, wanted in ((0, 2), (3, 3)):
+        (found,) = RemoteScheduler(RemoteDevice(cluster, opener, asked)).run([Squares([1])])
+        assert found.value[2] == wanted
 
 
 class Waits:
