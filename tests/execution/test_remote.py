@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning
 from tropalign.execution import remote, remote_worker, sent
 from tropalign.execution.dask_cluster import Unreachable
+from tropalign.execution.references import unpacked
 from tropalign.execution.remote import RemoteDevice, RemoteScheduler
 from tropalign.execution.remote_worker import compute
 from tropalign.execution.scheduler import Scheduler, scheduler_of
@@ -310,6 +311,25 @@ def test_an_error_of_the_work_is_not_tried_again():
     assert next(cluster.numbers) == 1
 
 
+def test_a_tile_that_is_always_lost_ends_the_run_and_is_named():
+    """As one does that crashes each worker together with what was sent there."""
+    cluster, deadly = FakeCluster(2), set()
+
+    def crashes(work, tiles, objects, *avoid):
+        future = FakeCluster.submit(cluster, work, tiles, objects, *avoid)
+        if any(tile.index == 37 for tile in unpacked(tiles, objects)):
+            deadly.add(future.key)
+        return future
+
+    cluster.submit = crashes
+    cluster.script = lambda number, _: "lost" if number in deadly else None
+    found = set()
+    with pytest.raises(DeviceError, match=r"tile 37 .*ended 25 times when they had it"):
+        for result in schedule(cluster).run([Squares([1] * 60)], in_order=False):
+            found.add(result.tile.index)
+    assert len(found) > 40
+
+
 def test_a_run_that_is_broken_off_calls_its_batches_back():
     cluster = FakeCluster()
     results = schedule(cluster).run([Squares([1] * 60)])
@@ -404,7 +424,7 @@ def test_workers_that_take_nothing_are_not_waited_for_for_ever(monkeypatch):
 def test_who_waits_for_workers_says_so(monkeypatch):
     monkeypatch.setattr(remote, "QUIET_SECONDS", 0.0)
     monkeypatch.setattr(remote, "TICK", 0.01)
-    monkeypatch.setattr(remote, "PATIENCE", 0.05)
+    monkeypatch.setattr(remote, "PATIENCE", 1.0)
     cluster = FakeCluster(0)
     cluster.needs_gpu = True
     with (

@@ -38,6 +38,10 @@ NEWEST = 0.3
 #: it gets nothing more.
 MOST_TRIES = 4
 MOST_FAILURES = 3
+#: Times that a batch may be lost with its workers, after which the run ends: a tile that crashes every worker takes
+#: what was sent with it, so that Dask does not see that it was always the same one. From PATIENT_LOSSES on in halves.
+MOST_LOSSES = 25
+PATIENT_LOSSES = 5
 #: A batch that takes so many times as long as it should, and so many seconds more, is computed twice when workers idle.
 LATE_TIMES, LATE_SECONDS = 3.0, 10.0
 #: Seconds without any worker after which the run ends.
@@ -67,6 +71,7 @@ class _Batch:
     futures: list[Any] = field(default_factory=list)  # one, or two where the first is late
     began: float = 0.0
     n_failures: int = 0
+    n_losses: int = 0
     failed_on: set[str] = field(default_factory=set)
     objects: dict[str, Any] = field(default_factory=dict)  # by name, what its answer may refer to
 
@@ -81,7 +86,11 @@ class _Batch:
     def halves(self) -> list[_Batch]:
         middle = len(self.entries) // 2
         pieces = [self.entries[:middle], self.entries[middle:]]
-        return [_Batch(piece, [], 0.0, self.n_failures, set(self.failed_on)) for piece in pieces if piece]
+        return [
+            _Batch(piece, n_failures=self.n_failures, n_losses=self.n_losses, failed_on=set(self.failed_on))
+            for piece in pieces
+            if piece
+        ]
 
 
 class RemoteDevice:
@@ -335,7 +344,7 @@ class RemoteScheduler:
         if answer is None:  # what was sent is gone with its workers, or the scheduler is
             if batch.began >= self._forgot_at:  # else it has been sent anew since
                 self._forget()
-            self._again.append(batch)
+            self._send_lost_again(batch)
             return
         batch.n_failures += 1
         if isinstance(answer, Answer):
@@ -348,6 +357,14 @@ class RemoteScheduler:
             with naming(batch.entries[0].tile):
                 raise DeviceError(f"workers of {self._cluster.name} ended when they computed it ({answer})")
         self._again.extend(batch.halves())
+
+    def _send_lost_again(self, batch: _Batch) -> None:
+        """Or ends the run, where it was lost too often."""
+        batch.n_losses += 1
+        if batch.n_losses >= MOST_LOSSES:
+            with naming(batch.entries[0].tile):
+                raise DeviceError(f"workers of {self._cluster.name} ended {MOST_LOSSES} times when they had it")
+        self._again.extend(batch.halves() if batch.n_losses >= PATIENT_LOSSES else [batch])
 
     def _blame(self, worker: str, error: BaseException) -> None:
         """Counts a worker's failures in a row; one that fails at everything gets nothing more."""
