@@ -8,7 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from clone import skip_without
 
+skip_without("native")
 HERE = Path(__file__).parent
 #: Compiler, and flags that choose its library; libc++ is that of macOS.
 BUILDS = {"libstdc++": ["g++"], "libc++": ["clang++", "-stdlib=libc++"]}
