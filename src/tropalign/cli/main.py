@@ -29,7 +29,10 @@ VERBS = (
     "db",
     "merge",
     "devices",
+    "serve",
 )
+#: Verbs whose rooms lie above this one: what they do is made of the other verbs' parsers.
+ELSEWHERE = {"serve": "tropalign.serve.command"}
 EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 
@@ -150,7 +153,7 @@ def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argpar
     add_manual(parser)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name in names:
-        import_module(f"tropalign.cli.{name}").add_parser(verbs, formatter)
+        import_module(ELSEWHERE.get(name, f"tropalign.cli.{name}")).add_parser(verbs, formatter)
     return parser
 
 

@@ -1,0 +1,221 @@
+"""What the rooms of the server hand each other: plain records, and what the storage does with them.
+
+A job's life:  queued --claim--> running --finish--> done | failed | refused
+                  ^                 |
+                  +---- requeue ----+   (a worker stopped or died; the parts of the job remain)
+               queued or running --cancel--> cancelled
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class State(StrEnum):
+    """Where a job stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    REFUSED = "refused"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing follows."""
+        return self not in (State.QUEUED, State.RUNNING)
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """Bytes by their content.
+
+    Parameters
+    ----------
+    digest
+        SHA-256 in hexadecimal, which is the file's name in the folder, too.
+    """
+
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True)
+class JobFile:
+    """An input or an output of a job.
+
+    Parameters
+    ----------
+    role
+        Of inputs the name of the option or argument (`dest`), of outputs "main", "report" and the like.
+    name
+        As the user called it, or as a download is called. Never a path.
+    digest
+        Of the stored file; None for an input that is a database.
+    database
+        The id of that.
+    """
+
+    role: str
+    name: str
+    digest: str | None
+    size: int
+    media_type: str = "application/octet-stream"
+    database: str | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as the record has it.
+
+    Parameters
+    ----------
+    id
+        26 letters and digits that nobody guesses.
+    owner
+        The user's name.
+    key
+        Equal jobs have equal keys.
+    request
+        JSON of the submission.
+    command
+        What a user would type at home.
+    version
+        Of tropalign, which computed it.
+    attempt
+        How often a worker has begun it. What a worker says of an earlier attempt is ignored.
+    worker, lease_until
+        Who computes it, and until when nobody else may.
+    stage, progress
+        In words, and from 0 to 1 where it is known.
+    created, started, finished, lease_until
+        Seconds since 1970, UTC.
+    message
+        Why it failed or was refused: one sentence.
+    share
+        The secret of its link, where it is shared.
+    """
+
+    id: str
+    owner: str
+    verb: str
+    title: str
+    tags: tuple[str, ...]
+    state: State
+    key: str
+    request: dict[str, Any]
+    command: str
+    version: str
+    created: float
+    started: float | None = None
+    finished: float | None = None
+    attempt: int = 0
+    worker: str | None = None
+    lease_until: float | None = None
+    cancel_asked: bool = False
+    stage: str = ""
+    progress: float | None = None
+    message: str = ""
+    forecast: dict[str, Any] | None = None
+    share: str | None = None
+    inputs: tuple[JobFile, ...] = ()
+    outputs: tuple[JobFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """What is known of a job when it is submitted."""
+
+    owner: str
+    verb: str
+    title: str
+    tags: tuple[str, ...]
+    key: str
+    request: dict[str, Any]
+    command: str
+    version: str
+    inputs: tuple[JobFile, ...]
+    words: str = ""  # what a search finds beside title, tags, verb, command and the names of files: names of sequences
+
+
+@dataclass(frozen=True)
+class Database:
+    """A store of targets that jobs may name in place of a file."""
+
+    id: str
+    owner: str
+    name: str
+    alphabet: str
+    n_sequences: int
+    n_residues: int
+    digest: str
+    size: int
+    created: float
+    job: str | None = None
+
+
+@dataclass(frozen=True)
+class User:
+    """Who asks.
+
+    Parameters
+    ----------
+    name
+        "local" on the loopback interface without tokens.
+    token
+        The id of the token, where one was shown.
+    """
+
+    name: str
+    token: str | None = None
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token as the record has it: its secret is known to its user alone."""
+
+    id: str
+    user: str
+    created: float
+    last_used: float | None = None
+    revoked: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some of many jobs, newest first.
+
+    Parameters
+    ----------
+    after
+        What to ask the next page with; None at the end.
+    """
+
+    jobs: tuple[Job, ...]
+    after: str | None = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """Which jobs to list; all conditions hold."""
+
+    owner: str
+    text: str = ""
+    state: State | None = None
+    verb: str | None = None
+    tag: str | None = None
+    limit: int = 50
+    after: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt ended."""
+
+    state: State
+    message: str = ""
+    outputs: tuple[JobFile, ...] = ()
+    forecast: dict[str, Any] | None = field(default=None)

@@ -1,0 +1,134 @@
+"""What the operator of a server decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tropalign.errors import UsageError
+
+MEGABYTE = 10**6
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What users may take, each per job or per user as its name says.
+
+    Parameters
+    ----------
+    upload_bytes
+        Of one file as it is sent.
+    unpacked_bytes
+        Of all inputs of a job, decompressed.
+    n_sequences, n_residues
+        Of all inputs of a job.
+    n_cells
+        Of the dynamic programs of a job, by the verb's own forecast where it has one.
+    memory_bytes
+        What a job is given as ``--memory``.
+    seconds
+        Run time of a job, after which it is killed; a forecast of more than that refuses it before.
+    output_bytes
+        All that a job may write.
+    running_per_user, queued_per_user
+        Jobs of one user at a time.
+    requests_per_minute
+        Of one user, or of one address that has not said who it is.
+    stored_bytes_per_user
+        Of all files of a user's jobs.
+    """
+
+    upload_bytes: int = 500 * MEGABYTE
+    unpacked_bytes: int = 4_000 * MEGABYTE
+    n_sequences: int = 5_000_000
+    n_residues: int = 2_000_000_000
+    n_cells: int = 10**15
+    memory_bytes: int = 4_000 * MEGABYTE
+    seconds: float = 24 * 3600.0
+    output_bytes: int = 20_000 * MEGABYTE
+    running_per_user: int = 2
+    queued_per_user: int = 100
+    requests_per_minute: int = 1_200
+    stored_bytes_per_user: int = 100_000 * MEGABYTE
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A server's settings.
+
+    Parameters
+    ----------
+    folder
+        Files, work in progress and the embedded database.
+    database
+        URL of SQLAlchemy; None for SQLite in `folder`.
+    host, port
+        Where to listen.
+    n_workers
+        Processes that compute, each a job at a time; 0: others do, elsewhere, on the same database and folder.
+    threads_per_job
+        ``--threads`` of jobs.
+    cluster
+        Address of a scheduler of Dask, on which verbs that can do so compute.
+    proxy_user_header, trusted_proxies
+        The header in which a reverse proxy names the user, and the addresses of such proxies.
+    allowed_hosts
+        Names under which the server is asked for, beside those of the loopback interface.
+    requires_token
+        Whether the loopback interface needs a token, too.
+    is_https
+        Whether browsers reach it by HTTPS: cookies are then marked so.
+    root_path
+        Where a proxy has it, such as "/tropalign".
+    lease_seconds
+        After as long without a sign of its worker, a job is taken up by another one.
+    """
+
+    folder: Path
+    database: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8080
+    n_workers: int = 1
+    threads_per_job: int = 1
+    cluster: str | None = None
+    proxy_user_header: str | None = None
+    trusted_proxies: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
+    requires_token: bool = False
+    is_https: bool = False
+    root_path: str = ""
+    lease_seconds: float = 30.0
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def database_url(self) -> str:
+        """As SQLAlchemy takes it."""
+        return self.database or f"sqlite:///{self.folder / 'tropalign.db'}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        from ipaddress import ip_address
+
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def check(self, has_tokens: bool) -> None:
+        """Refuses what would let everybody in.
+
+        Raises
+        ------
+        UsageError
+            The server can be reached from elsewhere, and nothing tells users apart.
+        """
+        if not self.is_loopback and not has_tokens and self.proxy_user_header is None:
+            raise UsageError(
+                f"{self.host} can be reached from other machines: make a token first (tropalign serve --add-token NAME), "
+                "or let a reverse proxy say who asks (--proxy-user-header)"
+            )
+        if self.proxy_user_header is not None and not self.trusted_proxies:
+            raise UsageError("--proxy-user-header needs --trusted-proxy: the addresses whose word is taken")

@@ -1,0 +1,1 @@
+"""A command line as a request to a server, and back."""
