@@ -248,7 +248,8 @@ class _Of:
     def encode(self, result: Any) -> bytes:
         """What one tile leaves behind, made some rows at a time."""
         found = getattr(result, self.share)
-        pieces = found.pieces(ROWS_AT_ONCE) if self.share == "segments" else [found]
+        is_text = self.share == "segments" and not self.writer.is_binary
+        pieces = found.pieces(ROWS_AT_ONCE) if is_text else [found]
         return b"".join(map(self.writer.encode, pieces))
 
 
