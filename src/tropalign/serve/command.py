@@ -27,17 +27,15 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     parser = verbs.add_parser(
         "serve",
         help="the verbs in a browser and over HTTP",
-        description="Serves pages where sequences are pasted or dropped, jobs are watched and results are read, and the "
-        "same over HTTP for programs.",
+        description="Serves pages where sequences are pasted or dropped, jobs are watched and results are read; and "
+        "the same over HTTP, for programs.",
         epilog=EXAMPLE,
         formatter_class=formatter,
         allow_abbrev=False,
     )
     group = parser.add_argument_group("where")
     group.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
-    group.add_argument(
-        "--port", type=whole(0, 65535), default=8080, metavar="N", help="port (default: 8080; 0: a free one)"
-    )
+    group.add_argument("--port", type=whole(0, 65535), default=8080, metavar="N", help="port (default: 8080; 0: any)")
     group.add_argument("--folder", metavar="PATH", help="files, results and the database (default: your data folder)")
     group.add_argument("--database", metavar="URL", help="postgresql://USER@HOST/NAME in place of SQLite in the folder")
     group.add_argument("--root-path", default="", metavar="PATH", help="where a reverse proxy has it, like /tropalign")

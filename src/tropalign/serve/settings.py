@@ -127,7 +127,7 @@ class Settings:
         """
         if not self.is_loopback and not has_tokens and self.proxy_user_header is None:
             raise UsageError(
-                f"{self.host} can be reached from other machines: make a token first (tropalign serve --add-token NAME), "
+                f"{self.host} can be reached from elsewhere: make a token first (tropalign serve --add-token USER), "
                 "or let a reverse proxy say who asks (--proxy-user-header)"
             )
         if self.proxy_user_header is not None and not self.trusted_proxies:
