@@ -79,9 +79,8 @@ def _changed(
 ) -> Job:
     job = own_job(web, user, id)
     if title is not None or tags is not None:
-        words = {} if title is None else {"title": clean_title(title)}
-        more = {} if tags is None else {"tags": clean_tags(tags)}
-        job = web.storage.jobs.change(job.id, **words, **more)
+        kept = None if tags is None else clean_tags(tags)
+        job = web.storage.jobs.change(job.id, None if title is None else clean_title(title), kept)
     if shared is not None:
         job = web.storage.jobs.set_shared(job.id, shared)
         web.audit(user, address, "share" if shared else "unshare", job.id)

@@ -1,8 +1,8 @@
 """The web server as an application of ASGI: routes, and what every request passes on its way to one.
 
-    request --> Measured --> SafeHeaders --> LastResort --> Access --> Bounds --> routes
-                figures      CSP and others  never a        who asks,  sizes     api, login, results,
-                                             traceback      from where and pace  metrics, pages
+request --> Measured --> SafeHeaders --> LastResort --> Access --> Bounds --> routes
+            figures      CSP and others  never a        who asks,  sizes     api, login, results,
+                                         traceback      from where and pace  metrics, pages
 """
 
 from __future__ import annotations

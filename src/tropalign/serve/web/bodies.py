@@ -39,9 +39,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
         It is none.
     """
     try:
-        found = json.loads(
-            body.decode("utf-8"), parse_constant=_no_number, object_pairs_hook=_object, parse_int=_whole, parse_float=_real
-        )
+        found = _DECODER.decode(body.decode("utf-8"))
         json.dumps(found, ensure_ascii=False).encode()  # lone halves of surrogates
     except RecursionError:
         raise Refused(422, "the JSON is nested too deeply") from None
@@ -76,6 +74,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a name stands twice in an object")
     return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_object, parse_int=_whole, parse_float=_real)
 
 
 async def read_form(request: Request) -> FormData:

@@ -1,6 +1,6 @@
 """Jobs as they change, to everybody who watches: one question to the database per moment, however many watch.
 
-    storage --every half second, all watched jobs in one query--> Watch --what changed--> a queue per watcher --> SSE
+storage --every half second, all watched jobs in one query--> Watch --what changed--> a queue per watcher --> SSE
 """
 
 from __future__ import annotations

@@ -26,8 +26,9 @@ router = APIRouter(include_in_schema=False)
 async def log_in(request: Request) -> Response:
     """Takes a token and gives a session."""
     web = web_of(request)
-    async with await read_form(request) as form:
-        token, wish = form.get("token"), form.get("next")
+    form = await read_form(request)
+    token, wish = form.get("token"), form.get("next")
+    await form.close()
     text = token.strip() if isinstance(token, str) else ""
     user, id = await verified(web, text[:500], address_of(request))
     request.state.tokens.forget()  # it may be newer than what is known

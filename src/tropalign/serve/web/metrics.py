@@ -109,5 +109,6 @@ def metrics(request: Request) -> Response:
     address = address_of(request)
     is_near = is_address(address) and is_loopback_name(address)
     if request.state.user is None and not is_near:
-        raise Refused(401, "figures are for this machine and for who has a token", headers={"WWW-Authenticate": "Bearer"})
+        sentence = "figures are for this machine and for who has a token"
+        raise Refused(401, sentence, headers={"WWW-Authenticate": "Bearer"})
     return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE_LATEST)

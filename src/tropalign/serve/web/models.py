@@ -134,11 +134,17 @@ def _error(words: str, example: str) -> dict[str, Any]:
     return _answer(ErrorModel, words, {"error": example})
 
 
-_LOGIN = {401: _error("no valid token", "the server needs a token: send it as Authorization: Bearer TOKEN")}
-_BUSY = {429: _error("too many requests or jobs; Retry-After says when to come again", "too many requests: wait")}
-_NONE = {404: _error("not there, or not yours", "there is no such job: it was deleted, or is somebody else's")}
-_WRONG = {422: _answer(ErrorModel, "a wrong field", {"error": "--gap-open has to be whole", "field": "options"})}
-_LARGE = {413: _error("too large", "more than 500,000,000 bytes are not taken here: send less")}
+_LOGIN: Responses = {401: _error("no valid token", "the server needs a token: send it as Authorization: Bearer TOKEN")}
+_BUSY: Responses = {
+    429: _error("too many requests or jobs; Retry-After says when to come again", "too many requests: wait")
+}
+_NONE: Responses = {
+    404: _error("not there, or not yours", "there is no such job: it was deleted, or is somebody else's")
+}
+_WRONG: Responses = {
+    422: _answer(ErrorModel, "a wrong field", {"error": "--gap-open has to be whole", "field": "options"})
+}
+_LARGE: Responses = {413: _error("too large", "more than 500,000,000 bytes are not taken here: send less")}
 COMMON: Responses = {**_LOGIN, **_BUSY}
 JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE, **_WRONG}
 JOBS: Responses = {200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG}
@@ -165,7 +171,11 @@ EVENTS: Responses = {
 }  # fmt: skip
 DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON}
 ME: Responses = {200: _answer(MeModel, "the user and the limits"), **COMMON}
-FIELDS: Responses = {200: {"description": "what the verb takes: inputs, options, outputs and formats"}, **COMMON, **_NONE}
+FIELDS: Responses = {
+    200: {"description": "what verbs take: inputs, options, outputs, formats"},
+    **COMMON,
+    **_NONE,
+}
 
 
 def _body(words: str, example: Any, properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
@@ -218,7 +228,8 @@ def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
     """
     for name in data:
         if name not in known:
-            raise Refused(422, f"there is no field {shown(name)[:100]!r}{did_you_mean(name[:100], known)}", field=name[:100])
+            word = shown(name[:100])
+            raise Refused(422, f"there is no field {word!r}{did_you_mean(word, known)}", field=word)
 
 
 def title_of(data: dict[str, Any]) -> str | None:

@@ -23,9 +23,7 @@ class Rates:
     60
     """
 
-    def __init__(
-        self, per_minute: int, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, per_minute: int, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
         self.per_minute, self.most_names, self.clock = per_minute, most_names, clock
         self.buckets: dict[str, tuple[float, float]] = {}  # requests left, and when that was
 

@@ -57,9 +57,7 @@ def refusal_of(error: Exception) -> Refused | None:
     if isinstance(error, TropalignError):
         return Refused(422, str(error), field=getattr(error, "field", None))
     if _is_of_the_database(error):
-        return Refused(
-            503, "the database does not answer: try again in some seconds", headers={"Retry-After": "5"}
-        )
+        return Refused(503, "the database does not answer: try again in some seconds", headers={"Retry-After": "5"})
     return None
 
 

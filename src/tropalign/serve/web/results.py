@@ -99,8 +99,8 @@ def disposition(name: str, kind: str = "attachment") -> str:
 
     Examples
     --------
-    >>> disposition('a"b.fa')
-    "attachment; filename=\"a_b.fa\"; filename*=UTF-8''a_b.fa"
+    >>> print(disposition('a"b.fa'))
+    attachment; filename="a_b.fa"; filename*=UTF-8''a_b.fa
     """
     safe = "".join(letter if letter.isprintable() and letter not in '"\\/:*?<>|%;' else "_" for letter in name)
     safe = safe.encode("utf-8", "replace").decode().lstrip(".").strip()[:150] or "result"

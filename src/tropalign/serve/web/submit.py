@@ -96,9 +96,7 @@ def _check_room(web: Web, user: User) -> None:
         raise Refused(413, f"your jobs hold more than {most:,} bytes: delete some first")
 
 
-def _stored(
-    web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]
-) -> dict[str, tuple[InputItem, ...]]:
+def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
     """The same with files in place of texts."""
     return {dest: tuple(_as_file(web, user, item) for item in items) for dest, items in inputs.items()}
 
