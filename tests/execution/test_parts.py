@@ -10,7 +10,16 @@ import pytest
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning
 from tropalign.execution.manifest import Manifest
-from tropalign.execution.parts import Parts, PartWriting, Sections, Spool, packed, recorded_manifest
+from tropalign.execution.parts import (
+    WAITING_BYTES,
+    WRITERS,
+    Parts,
+    PartWriting,
+    Sections,
+    Spool,
+    packed,
+    recorded_manifest,
+)
 
 RUN = Manifest("f00d", "cut", 4, {"mode": "local", "matrix": "BLOSUM62"}, 1 << 30)
 
@@ -228,3 +237,23 @@ def test_an_error_of_the_last_part_is_told():
     with pytest.raises(ResourceError, match="the disk is full"), PartWriting(write) as writing:
         writing.put(0, [b""])
         may_fail.set()
+
+
+@pytest.mark.parametrize("size", [1, WAITING_BYTES // 4, WAITING_BYTES // 2 + 1, WAITING_BYTES + 1])
+def test_parts_that_wait_for_the_disk_are_bounded(size):
+    lock, on_their_way, most = threading.Lock(), [0], [0]
+
+    def write(index, sections):
+        time.sleep(0.005)  # a slow disk
+        with lock:
+            on_their_way[0] -= 1
+
+    data = bytes(size // 2), bytes(size - size // 2)
+    with PartWriting(write) as writing:
+        for index in range(3 * WRITERS):
+            writing.put(index, data)
+            with lock:
+                on_their_way[0] += 1
+                most[0] = max(most[0], on_their_way[0])
+    assert on_their_way[0] == 0
+    assert 1 <= most[0] <= max(1, min(WRITERS, WAITING_BYTES // size))

@@ -72,6 +72,8 @@ def test_the_documentation_names_every_format_and_suffix(page, kind):
         ("a.parquet", "parquet"), ("a.npz", "matrix"), ("a.phy", "matrix"), ("a", "tsv"), (None, "tsv"), ("-", "tsv"),
         ("/dev/stdout", "tsv"), ("/dev/fd/63.x", "tsv"), ("x.d/a", "tsv"), ("a.tsv.gz", "tsv"), ("a.paf.ZST", "paf"),
         ("a.gz", "tsv"), ("1.paf.shard", "paf"), ("1.shard", "tsv"),
+        ("x.1.shard", "tsv"), ("x.1-of-3.shard", "tsv"), ("x.12of30.SHARD", "tsv"), ("x.1_of_3.shard", "tsv"),
+        ("x.paf.1.shard", "paf"), ("x.sam.2-of-3.shard", "sam"), ("all.d/x.007.shard", "tsv"), (".1.shard", "tsv"),
     ],
 )  # fmt: skip
 def test_suffixes(path, name):
@@ -92,7 +94,21 @@ def test_a_pipe_has_no_suffix(tmp_path):
     assert format_for_path("pairs", tmp_path / "a.docx") == "tsv" and suffix_of(tmp_path / "a.docx") == ""
 
 
-@pytest.mark.parametrize("path", ["a.docx", "a.xlsx", "a.docx.gz", "a.tsv.zip", "x.y/a.b"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a.docx",
+        "a.xlsx",
+        "a.docx.gz",
+        "a.tsv.zip",
+        "x.y/a.b",
+        "x.1",
+        "x.1.gz",
+        "x.docx.1.shard",
+        "x.v1.shard",
+        "x.\u0661.shard",
+    ],
+)
 def test_unknown_suffixes(path):
     with pytest.raises(UsageError) as caught:
         format_for_path("pairs", path)

@@ -1,6 +1,7 @@
 """The wrappers and the workflow for Snakemake: run by Snakemake, they write the bytes of the direct commands."""
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from clone import ROOT, skip_without
 from compared import without_dates
 
 from tropalign import __version__
+from tropalign.cli.merge import ROLES
+from tropalign.cli.unfinished import UNFINISHED
 
 skip_without("examples/workflows")
 SNAKEMAKE = ROOT / "examples" / "workflows" / "snakemake"
@@ -40,13 +43,17 @@ DIRECT = {
         "--confidence msa/proteins.tsv",
     ),
     "merge": (["merged/proteins.paf"], "pairs proteins.fasta -o merged/proteins.paf"),
+    "merge of msa": (
+        ["merged/family.aln", "merged/family.nwk", "merged/family.tsv"],
+        "msa proteins.fasta -o merged/family.aln --tree-out merged/family.nwk --confidence merged/family.tsv",
+    ),
 }
 
 
-@pytest.mark.parametrize("verb", DIRECT)
-def test_a_wrapper_writes_what_the_command_writes(verb, tmp_path, shell):
+@pytest.mark.parametrize("case", DIRECT)
+def test_a_wrapper_writes_what_the_command_writes(case, tmp_path, shell):
     """Run as the repository of wrappers tests its own: in a copy of test/, with master/ as the prefix."""
-    targets, command = DIRECT[verb]
+    verb, (targets, command) = case.split()[0], DIRECT[case]
     (tmp_path / "master").symlink_to(SNAKEMAKE)
     wrapped, direct = tmp_path / "wrapped", tmp_path / "direct"
     shutil.copytree(WRAPPERS / verb / "test", wrapped)
@@ -63,7 +70,7 @@ def test_a_wrapper_writes_what_the_command_writes(verb, tmp_path, shell):
 def test_every_wrapper_is_whole():
     yaml = pytest.importorskip("yaml")
     folders = sorted(path.name for path in WRAPPERS.iterdir())
-    assert folders == sorted(DIRECT)
+    assert folders == sorted({case.split()[0] for case in DIRECT})
     for folder in folders:
         meta = yaml.safe_load((WRAPPERS / folder / "meta.yaml").read_text())
         assert meta.keys() == {"name", "description", "authors", "input", "output", "params"}
@@ -84,6 +91,53 @@ def test_what_wrappers_say_of_their_files_is_what_they_take():
         for names in lines:
             for name in ", ".join(names).split(", "):
                 assert f'"{name}"' in text or f"input.{name}" in text, (path, name)
+
+
+def test_merge_has_a_name_for_every_file_beside():
+    options = {option for option, _ in ROLES.values()} | {
+        flag for flags in UNFINISHED.values() for flag in flags.values()
+    }
+    text = (WRAPPERS / "merge" / "wrapper.py").read_text()
+    assert set(re.findall(r'^    "\w+": "(-[\w-]+)",$', text, re.M)) == options
+
+
+#: Shards of verbs that have no wrapper, by what merging makes of them.
+OTHERS = """
+rule share:
+    input: "proteins.fasta"
+    output: "{{k}}.shard"
+    shell: "tropalign {words} {{input}} --shard {{wildcards.k}}/2 -o {{output}}"
+
+rule merge:
+    input: expand("{{k}}.shard", k=[2, 1])
+    output: "{main}", {named}
+    threads: 2
+    wrapper: "master/bio/tropalign/merge"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "main", "files"),
+    [
+        ("tree --unaligned --distances-out a.phy", "all.nwk", {"distances": "a.phy"}),
+        (
+            "cluster --method single --representatives a.fa --uc a.uc",
+            "all.tsv",
+            {"representatives": "a.fa", "uc": "a.uc"},
+        ),
+    ],
+)
+def test_merge_makes_what_lies_beside_shards_of_other_verbs(words, main, files, tmp_path, shell):
+    (tmp_path / "master").symlink_to(SNAKEMAKE)
+    folder = tmp_path / "folder"
+    shutil.copytree(WRAPPERS / "merge" / "test", folder)
+    named = ", ".join(f'{name}="{path}"' for name, path in files.items())
+    (folder / "Snakefile").write_text(OTHERS.format(words=words, main=main, named=named))
+    shell(folder, *RUN, "--wrapper-prefix", f"file://{tmp_path}/", main)
+    made = {path: (folder / path).read_bytes() for path in [main, *files.values()]}
+    shell(folder, "tropalign", *words.split(), "proteins.fasta", "-o", main)
+    for path, data in made.items():
+        assert data and without_dates(data) == without_dates((folder / path).read_bytes()), path
 
 
 @pytest.fixture

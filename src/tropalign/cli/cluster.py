@@ -176,7 +176,6 @@ def _shard(
     from tropalign.clusters.linkage_task import LinkageTask, encoded
     from tropalign.clusters.processing_order import processing_order
     from tropalign.devices.registry import CpuDevice
-    from tropalign.execution.manifest import hash_of
     from tropalign.execution.rest import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.machine.memory import left_for_job
@@ -194,7 +193,6 @@ def _shard(
         task=task,
         outputs=[Output("similarities", options.output, StageWriter(encoded))],
         outline=task.tiles(),
-        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,

@@ -148,7 +148,6 @@ def _amount(text: str) -> float:
 def run(options: argparse.Namespace) -> None:
     """Reads, decodes and writes."""
     from tropalign.devices.registry import CpuDevice
-    from tropalign.execution.manifest import hash_of
     from tropalign.execution.run import Run, memory_allowed
     from tropalign.sequences.blocks import BlockReader, Policy
     from tropalign.sequences.files import can_be_read_twice
@@ -188,7 +187,6 @@ def run(options: argparse.Namespace) -> None:
         task=task,
         outputs=outputs,
         outline=task.outline(),
-        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,

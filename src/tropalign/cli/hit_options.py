@@ -203,7 +203,6 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     """Reads, searches and writes."""
     from tropalign import __version__
     from tropalign.devices.registry import open_devices
-    from tropalign.execution.manifest import hash_of
     from tropalign.execution.run import Run, memory_allowed
     from tropalign.formats.header import Header
     from tropalign.formats.registry import format_of
@@ -250,7 +249,6 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
         task=task,
         outputs=outputs,
         outline=outline if is_kept else None,
-        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,

@@ -153,7 +153,6 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
     from tropalign import __version__
     from tropalign.devices.registry import open_devices
     from tropalign.execution.files import write_to
-    from tropalign.execution.manifest import hash_of
     from tropalign.execution.run import Run, memory_allowed
     from tropalign.formats.header import Header
     from tropalign.machine.memory import left_for_job
@@ -187,7 +186,6 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
         task=task,
         outputs=outputs,
         outline=task.outline(),
-        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,

@@ -177,7 +177,6 @@ def _write_files(
 def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
-    from tropalign.execution.manifest import hash_of
     from tropalign.execution.rest import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.sequences.files import read_lines
@@ -208,7 +207,6 @@ def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: S
         task=task,
         outputs=[Output("counts", options.output, StageWriter(count_bytes))],
         outline=task.tiles(),
-        fingerprint=hash_of(parameters),
         parameters=parameters,
         memory_bytes=allowed,
         shard=options.shard,

@@ -26,7 +26,7 @@ from typing import Any
 
 from tropalign import __version__
 from tropalign.errors import DeviceError, UsageError, shown
-from tropalign.execution.remote_worker import Answer, Work, compute
+from tropalign.execution.remote_worker import Answer, compute
 from tropalign.machine.interrupts import without_interrupts
 
 #: Seconds that a scheduler has to answer at first, and between looks at which workers there are.
@@ -367,14 +367,3 @@ def _silence() -> None:
     for name in ["distributed", *logging.root.manager.loggerDict]:
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-def checked_cluster(value: Any) -> Any:
-    """An address or a client. Raises UsageError on anything else."""
-    try:
-        return value if is_cluster(value) else check_address(value)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
-__all__ = ["Cluster", "Unreachable", "Work", "check_address", "checked_cluster", "close_clusters", "is_cluster"]

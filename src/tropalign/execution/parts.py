@@ -32,6 +32,8 @@ PART = re.compile(r"part\d{6,}")
 MAGIC = b"tropart2"
 #: Parts that are written at a time: where a disk takes 6 ms for one, it takes 0.7 ms per part for many (docs/scale.md).
 WRITERS = 8
+#: Bytes of those that wait for the disk, which no tile has accounted for (`--memory`); a larger part waits alone.
+WAITING_BYTES = 16 << 20
 #: Outputs that one run can have.
 MOST_SECTIONS = 64
 _HEAD, _ENTRY = struct.Struct("<8sI"), struct.Struct("<QI")
@@ -200,7 +202,8 @@ class PartWriting:
     def __init__(self, write: Callable[[int, Sequence[bytes]], None]) -> None:
         self._write = write
         self._pool = ThreadPoolExecutor(WRITERS)
-        self._waiting: deque[Future[None]] = deque()
+        self._waiting: deque[tuple[Future[None], int]] = deque()  # with the bytes of each
+        self._n_bytes = 0
 
     def __enter__(self) -> PartWriting:
         return self
@@ -208,17 +211,21 @@ class PartWriting:
     def __exit__(self, *error: object) -> None:
         self._pool.shutdown()
         if error[0] is None:
-            self._settle(0)
+            self._settle(0, 0)
 
     def put(self, index: int, sections: Sequence[bytes]) -> None:
-        """Keeps a finished part; raises what `write` raised, of this one or an earlier one."""
-        self._waiting.append(self._pool.submit(self._write, index, sections))
-        self._settle(WRITERS)
+        """Keeps a finished part, as soon as there is room for it; raises what `write` raised of an earlier one."""
+        size = sum(map(len, sections))
+        self._settle(WRITERS - 1, WAITING_BYTES - size)
+        self._waiting.append((self._pool.submit(self._write, index, sections), size))
+        self._n_bytes += size
 
-    def _settle(self, most: int) -> None:
-        """Waits until no more than so many are on their way."""
-        while len(self._waiting) > most or (self._waiting and self._waiting[0].done()):
-            self._waiting.popleft().result()
+    def _settle(self, most: int, most_bytes: int) -> None:
+        """Waits until no more parts, and no more bytes of them, are on their way."""
+        while self._waiting and (len(self._waiting) > most or self._n_bytes > most_bytes or self._waiting[0][0].done()):
+            future, size = self._waiting.popleft()
+            self._n_bytes -= size
+            future.result()
 
 
 class Spool:

@@ -1,9 +1,10 @@
 """Tiles over the workers of a cluster, for the length of a run; what `Scheduler` is on one machine.
 
     tasks -> upcoming tiles -> batches of neighbouring tiles -> workers -> ready results -> the caller
-             AHEAD_SECONDS      of TARGET_SECONDS each          |
-                      ^                                         v
-                      +----- a batch whose worker is gone, or had no room: again, elsewhere, in halves
+             AHEAD batches      of TARGET_SECONDS each          |
+             per place                 ^                        v
+                                       +----- a batch whose worker is gone goes again as it is, one that failed, or was
+                                              lost PATIENT_LOSSES times, in halves; never where it failed before
 
 A batch takes some seconds, so that what the cluster's scheduler does per batch (a millisecond) is nothing beside it.
 """

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Protocol
 
 from tropalign.errors import ResourceError, UsageError
 from tropalign.execution.files import made, output_path, write_stream, written
-from tropalign.execution.manifest import Manifest
+from tropalign.execution.manifest import Manifest, hash_of
 from tropalign.execution.parts import Parts, PartWriting, Sections, Spool, parts_directory, recorded_manifest
 from tropalign.execution.progress import Show, no_progress
 from tropalign.execution.rest import Rest
@@ -116,8 +116,6 @@ class Run:
         The first one is the run's main file, beside which its parts lie.
     outline
         The tiles, payloads aside; None when the input is a stream, so that the run cannot be taken up again.
-    fingerprint
-        Hash of inputs and parameters.
     parameters
         By name, for the sentence that says how two runs differ.
     memory_bytes
@@ -128,17 +126,19 @@ class Run:
         What progress counts, in the plural.
     rest
         Of a shard whose merging goes on computing: what that has to know.
+    fingerprint
+        Hash of inputs and parameters, where the parameters alone do not decide the run.
     """
 
     task: Task
     outputs: Sequence[Output]
     outline: Sequence[Tile] | None
-    fingerprint: str
     parameters: dict[str, str]
     memory_bytes: int
     shard: Shard | None = None
     unit: str = "items"
     rest: Rest | None = None
+    fingerprint: str | None = None
 
     def compute(self, devices: Sequence[Device], show: Show = no_progress) -> Done:
         """Computes and writes.
@@ -219,7 +219,8 @@ class _Resumable:
     def __init__(self, run: Run, tiles: Sequence[Tile], scheduler: Any) -> None:
         self.run, self.tiles, self.scheduler = run, tiles, scheduler
         cut = hashlib.sha256(repr([(tile.index, tile.n_items, tile.cost_cells) for tile in tiles]).encode()).hexdigest()
-        self.manifest = Manifest(run.fingerprint, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
+        mark = run.fingerprint or hash_of(run.parameters)
+        self.manifest = Manifest(mark, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
 
     def write(self, path: Path) -> Done:
         """Goes on where an earlier run stopped, and makes the files of all parts."""

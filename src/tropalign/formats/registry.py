@@ -10,6 +10,7 @@ read from the files, so that a command line can list them before anything is imp
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -55,6 +56,8 @@ DEFAULTS = {
 }
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+#: Which of how many shards it is, where a name says so.
+_COUNT = re.compile(r"\.\d+([-_]?of[-_]?\d+)?", re.ASCII)
 
 
 @cache
@@ -112,10 +115,16 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
 def suffix_of(path: str | os.PathLike[str] | None) -> str:
     """The suffix that chooses a format, in lower case; empty where the name has none.
 
-    Those of a compression and of a shard are left out before: of ``x.paf.gz`` and ``1.paf.shard`` it is ``.paf``.
+    Those of a compression and of a shard are left out before: of ``x.paf.gz``, ``1.paf.shard`` and
+    ``x.paf.1-of-3.shard`` it is ``.paf``.
     """
     suffix = _last_suffix(path)
-    return _last_suffix(Path(str(path)).with_suffix("")) if suffix in (*COMPRESSED, SHARD) else suffix
+    if suffix not in (*COMPRESSED, SHARD):
+        return suffix
+    rest = Path(str(path)).with_suffix("")
+    if suffix == SHARD and _COUNT.fullmatch(_last_suffix(rest)):
+        rest = rest.with_suffix("")
+    return _last_suffix(rest)
 
 
 def _last_suffix(path: str | os.PathLike[str] | None) -> str:

@@ -17,12 +17,19 @@ files = {
     "domtblout": "--domtblout",
     "pfamtblout": "--pfamtblout",
     "alignment": "-A",
+    "tree": "--tree-out",
+    "confidence": "--confidence",
+    "distances": "--distances-out",
+    "representatives": "--representatives",
+    "uc": "--uc",
 }
 beside = " ".join(
     f"{option} {quote(snakemake.output[name])}" for name, option in files.items() if snakemake.output.get(name)
 )
 
+# Merging computes the last stages of msa, tree and cluster; shards of other verbs are only put together.
+threads = f"--threads {snakemake.threads}" if snakemake.threads > 1 else ""
 extra = snakemake.params.get("extra", "")
 log = snakemake.log_fmt_shell(stdout=False, stderr=True)
 
-shell("tropalign merge {snakemake.input:q} --output {snakemake.output[0]:q} {beside} {extra} {log}")
+shell("tropalign merge {snakemake.input:q} --output {snakemake.output[0]:q} {beside} {threads} {extra} {log}")

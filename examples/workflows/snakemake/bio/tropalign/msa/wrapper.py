@@ -17,6 +17,10 @@ beside = " ".join(
     f"{option} {quote(snakemake.output[name])}" for name, option in files.items() if snakemake.output.get(name)
 )
 
+# A share of the posteriors, such as 3/20, for a rule that merges all of them.
+shard = snakemake.params.get("shard", "")
+shard = f"--shard {shard}" if shard else ""
+
 # What the rule or the profile states as mem_mb, in the unit of tropalign.
 memory = snakemake.resources.get("mem_mib")
 memory = f"--memory {memory}M" if memory else ""
@@ -24,6 +28,6 @@ extra = snakemake.params.get("extra", "")
 log = snakemake.log_fmt_shell(stdout=False, stderr=True)
 
 shell(
-    "tropalign msa {snakemake.input.sequences:q} {given} --output {snakemake.output[0]:q} {beside} {extra}"
-    " --threads {snakemake.threads} {memory} {log}"
+    "tropalign msa {snakemake.input.sequences:q} {given} --output {snakemake.output[0]:q} {beside} {shard}"
+    " {extra} --threads {snakemake.threads} {memory} {log}"
 )
