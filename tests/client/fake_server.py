@@ -3,10 +3,17 @@
 import hashlib
 import json
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+
+from tropalign.errors import UsageError
+from tropalign.submissions.submission import Resources, Submission, link_names, planned
 
 JOB = {
     "id": "JOB1", "verb": "pairs", "title": "", "tags": [], "state": "queued", "stage": "", "progress": None,
@@ -45,6 +52,21 @@ class Fake:
         job |= {"state": state, "message": message, "progress": 1.0}
 
 
+def computed(body, files):
+    """What the command line makes of a submission: state, message and outputs."""
+    asked = Submission.from_json({name: body[name] for name in body if name not in ("title", "tags")}).checked()
+    with tempfile.TemporaryDirectory() as folder:
+        names = link_names(asked)
+        for item in asked.items:
+            Path(folder, names[item]).write_bytes(files[item.file])
+        words, outputs = planned(asked, lambda item: names[item], Resources(10**9, 1))
+        command = [sys.executable, "-m", "tropalign.cli.main", *words]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if run.returncode:
+            return "failed", run.stderr.strip().removeprefix("tropalign: "), {}
+        return "done", "", {one.role: (one.shown_name, Path(folder, one.filename).read_bytes()) for one in outputs}
+
+
 def shown(job):
     return {name: value for name, value in job.items() if name != "body"}
 
@@ -78,7 +100,10 @@ class Handler(BaseHTTPRequestHandler):
             fake.files[digest] = data
             return self.reply(201, {"file": digest, "name": self.asked[2]["name"], "size": len(data)})
         if parts == ["jobs"] and self.command == "POST":
-            return self.reply(201, shown(fake.submitted(json.loads(data))))
+            try:
+                return self.reply(201, shown(fake.submitted(json.loads(data))))
+            except UsageError as error:
+                return self.reply(422, {"error": str(error), "field": None})
         if parts == ["jobs"]:
             return self.reply(200, {"jobs": [shown(job) for job in fake.jobs.values()], "next": None})
         if parts == ["databases"]:

@@ -13,14 +13,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.sequences import SequenceBatch
+from tropalign.submissions.names import sanitised
 
 if TYPE_CHECKING:
     from tropalign.client.transport import Transport
 
 #: What is kept in memory of a stream that is sent.
 SPOOL_BYTES = 1 << 24
-#: Letters of a name on the server at most.
-MOST_NAME = 100
+#: What standard input is called there.
+STANDARD_INPUT = "stdin.fa"
 
 
 class Uploads:
@@ -49,8 +50,8 @@ class Uploads:
         if not isinstance(text, str):
             raise UsageError("a path is bytes: give a text")
         if text == "-":
-            return self._stream(sys.stdin.buffer, "standard_input")
-        name = _plain_name(os.path.basename(text))
+            return self._stream(sys.stdin.buffer, STANDARD_INPUT)
+        name = sanitised(text)
         try:
             if os.path.isdir(text):
                 raise InputError("this is a directory: name a file in it", file=text)
@@ -66,7 +67,7 @@ class Uploads:
 
     def data(self, data: bytes, name: str) -> dict[str, str]:
         """Bytes under a name."""
-        return self._sent(lambda: io.BytesIO(data), len(data), _plain_name(name))
+        return self._sent(lambda: io.BytesIO(data), len(data), sanitised(name))
 
     def sequences(self, given: Any, name: str) -> dict[str, str]:
         """Sequences as `SequenceBatch.from_strings` takes them, a batch, or the Path of a file."""
@@ -110,12 +111,6 @@ class _Open(io.RawIOBase):
         data = self._file.read(len(place))
         place[: len(data)] = data
         return len(data)
-
-
-def _plain_name(name: str) -> str:
-    """A file's name as a server takes it: it shows it to others, and never uses it as a path."""
-    plain = re.sub(r"[^A-Za-z0-9._+=,@ -]", "_", name).strip(" .")
-    return plain[-MOST_NAME:] or "input"
 
 
 def fasta_of(batch: SequenceBatch) -> bytes:

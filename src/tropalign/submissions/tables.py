@@ -47,6 +47,7 @@ SUFFIXES = {
     "dnd": ".dnd",
     "bed": ".bed",
     "uc": ".uc",
+    "result": ".result",
     "store": ".tdb",
 }
 #: Types of what has these suffixes; the rest is plain text.
@@ -59,6 +60,7 @@ MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".bam": "application/octet-stream",
     ".npz": "application/octet-stream",
+    ".result": "application/octet-stream",
     ".tdb": "application/octet-stream",
     ".html": "text/html; charset=utf-8",
     ".json": "application/json",
