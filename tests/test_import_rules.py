@@ -39,7 +39,8 @@ ALLOWED = {
     },
     "submissions": {"errors", "scoring", "formats", "tropical", "cli"},
     "client": {
-        "errors", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile", "submissions", "cli",
+        "errors", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile", "submissions",
+        "cli",
     },
     "serve": {"errors", "machine", "execution", "sequences", "submissions", "cli"},
 }  # fmt: skip

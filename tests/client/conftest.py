@@ -1,7 +1,6 @@
 """A server that speaks the API and computes by the command line."""
 
 import pytest
-
 from client.fake_server import served
 
 

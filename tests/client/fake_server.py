@@ -143,6 +143,7 @@ class Handler(BaseHTTPRequestHandler):
             fake.finish(job["id"])
         self.event(shown(job))
         self.close_connection = True
+        return None
 
     def event(self, job):
         self.wfile.write(b"event: job\ndata: " + json.dumps(job).encode() + b"\n\n")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from client.fake_server import computed, served
 
 import tropalign
-from client.fake_server import computed, served
 from tropalign import Gap, Thresholds
 from tropalign.client import connect
 from tropalign.errors import InputError, UsageError
@@ -137,7 +137,7 @@ def test_progress_is_told(server):
 
 
 @pytest.mark.parametrize(
-    "given, words",
+    ("given", "words"),
     [({"n_threads": 2}, "leave n_threads out"), ({"device": "cpu"}, "leave device out"),
      ({"translate": "query"}, "takes no translate for pairs"), ({"mod": "local"}, "did you mean 'mode'"),
      ({"matrix": {"a": 1}}, "name of a matrix"), ({"gap": 3}, "is a tropalign.Gap"), ({"progress": 3}, "a function")],
@@ -164,7 +164,9 @@ def test_what_is_no_input(server):
 
 def test_other_results_than_those_asked_for(fake):
     alignment = tropalign.align_multiple(PROTEINS)
-    fake.compute = lambda body, files: computed({**body, "verb": "msa", "inputs": {"family": body["inputs"]["queries"]}}, files)
+    fake.compute = lambda body, files: computed(
+        {**body, "verb": "msa", "inputs": {"family": body["inputs"]["queries"]}}, files
+    )
     with pytest.raises(InputError, match="other results than those of pairs"):
         connect(fake.url).pairs(PROTEINS)
     fake.compute = lambda body, files: ("done", "", {"main": ("x.result", b"PK" + bytes(100))})

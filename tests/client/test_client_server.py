@@ -5,6 +5,7 @@ import socket
 
 import pytest
 from client.fake_server import JOB, answering, served
+
 from tropalign import InputError, ResourceError
 from tropalign.client import connect
 from tropalign.errors import UsageError
@@ -90,7 +91,7 @@ def test_a_job_is_shared_cancelled_listed_and_removed(fake):
 
 
 @pytest.mark.parametrize(
-    "state, code, kind",
+    ("state", "code", "kind"),
     [("failed", 2, UsageError), ("failed", 3, InputError), ("failed", 4, ResourceError), ("failed", None, InputError),
      ("refused", None, ResourceError), ("refused", 3, InputError)],
 )  # fmt: skip
@@ -190,7 +191,7 @@ def test_a_server_that_stays_busy_is_given_up(fake, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "status, kind, words",
+    ("status", "kind", "words"),
     [(401, UsageError, "wants a token"), (403, UsageError, "no"), (404, UsageError, "no"), (413, ResourceError, "no"),
      (422, UsageError, "no"), (500, ResourceError, "no"), (507, ResourceError, "no")],
 )  # fmt: skip
@@ -231,9 +232,9 @@ def test_what_no_server_answers(name):
 def test_a_slow_server_is_given_up():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(ResourceError, match="no answer for 0.2 s"):
+        with pytest.raises(ResourceError, match=r"no answer for 0\.2 s"):
             connect(url, timeout=0.2).databases()
-    with pytest.raises(ResourceError, match="cannot be reached .*: see that tropalign serve runs there"):
+    with pytest.raises(ResourceError, match=r"cannot be reached .*: see that tropalign serve runs there"):
         connect(url).databases()
 
 

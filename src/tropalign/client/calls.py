@@ -1,4 +1,4 @@
-"""The functions of the package as jobs on a server: arguments become options of its verb, its result becomes the object."""
+"""The functions of the package as jobs on a server: arguments become options of its verb, its result the object."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ PLAIN = {
         "mode", "report", "strand", "top", "min_score", "min_identity", "min_coverage", "min_query_coverage",
         "min_target_coverage", "max_evalue", "min_bits", "db_size",
     ),
-    "cluster": ("min_identity", "identity", "min_coverage", "coverage_of", "method", "order", "assign", "mode", "strand"),
+    "cluster": (
+        "min_identity", "identity", "min_coverage", "coverage_of", "method", "order", "assign", "mode", "strand",
+    ),
     "msa": ("mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "order"),
     "decode": ("by", "min_length", "min_support"),
     "place": ("strand",),
@@ -81,7 +83,7 @@ class _Job:
             file.seek(0)
             found = read_result(file)
         if not isinstance(found, kind):
-            raise InputError(f"the server sends other results than those of {self.verb}: see whether it is the right one")
+            raise InputError(f"the server sends other results than those of {self.verb}: see whether it is one")
         return found
 
 

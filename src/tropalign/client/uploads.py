@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.sequences import SequenceBatch
@@ -84,7 +84,7 @@ class Uploads:
 
             def again() -> IO[bytes]:
                 kept.seek(0)
-                return _Open(kept)
+                return cast(IO[bytes], _Open(kept))
 
             return self._sent(again, n_bytes, name)
 

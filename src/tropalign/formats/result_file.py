@@ -1,8 +1,8 @@
 """A result as arrays in a file, all of it: a zip archive of NumPy's ``.npy`` and of notes as JSON, nothing compressed.
 
 The parts of a run have the same layout; a file is its parts joined, an array at a time. What is read may come from
-anywhere: no pickle is read, and no array is made before the bytes for it are there. `formats/saved_results.py` makes results
-of what is read.
+anywhere: no pickle is read, and no array is made before the bytes for it are there. `formats/saved_results.py` makes
+results of what is read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`read_result`: what ``-f result`` wrote, as the objects that the functions of the package return.
 
-Files may come from anywhere, such as a server: whatever is in them, the result is one that the package could have made, or
-an InputError.
+Files may come from anywhere, such as a server: whatever is in them, the result is one that the package could have made,
+or an InputError.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tropalign.results.clusters import Clusters
 from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, Query
 from tropalign.results.hits import Hits
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.results.placements import READ_COLUMNS, Placements
+from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
 from tropalign.results.thresholds import Thresholds
 from tropalign.sequences import ALPHABETS, SequenceBatch
@@ -55,7 +55,7 @@ def read_result(source: str | os.PathLike[str] | IO[bytes]) -> Result:
     >>> tropalign.read_result("family.result") == alignment
     True
     """
-    where = getattr(source, "name", None) if hasattr(source, "read") else os.fspath(source)  # type: ignore[arg-type]
+    where = getattr(source, "name", None) if hasattr(source, "read") else os.fspath(source)
     name = where if isinstance(where, str) else None
     try:
         if hasattr(source, "read"):
@@ -127,7 +127,7 @@ def _vector(arrays: Arrays, name: str, dtype: Any, length: int | None = None) ->
     return values
 
 
-def _within(values: NDArray[Any], least: int, end: Any) -> None:
+def _within(values: NDArray[Any], least: Any, end: Any) -> None:
     """Raises ValueError where a value lies outside [least, end)."""
     if ((values < least) | (values >= end)).any():
         raise ValueError("a value lies outside")
@@ -143,7 +143,7 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
             start, end = getattr(table, f"{side}_start"), getattr(table, f"{side}_end")
             lengths = batch.lengths[index]
             _within(start, 0, lengths + 1)
-            _within(end, start, lengths + 1)  # type: ignore[arg-type]
+            _within(end, start, lengths + 1)
     if table.depth == "alignment":
         _check_cigars(table)
     return table
@@ -181,7 +181,7 @@ def _multiple(notes: dict[str, Any], arrays: Arrays) -> MultipleAlignment:
 
 
 def _placements(notes: dict[str, Any], arrays: Arrays) -> Placements:
-    placed = Placements(_texts(notes["names"]), **arrays)  # type: ignore[arg-type]
+    placed = Placements(_texts(notes["names"]), **arrays)
     _within(placed.branch, -1, 2**62)
     _within(placed.column, -1, 2**31 - 1)
     return placed
@@ -191,25 +191,18 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     batch = _batch(notes, arrays, "sequences")
     n = len(batch)
     representatives = _vector(arrays, "representative_index", np.int64)
-    columns = {
-        name: _vector(arrays, name, dtype, n)
-        for name, dtype in (
-            ("labels", np.int64), ("rank", np.int64), ("sizes", np.int64), ("identity", np.float64), ("strand", np.int8),
-        )
-    }  # fmt: skip
-    score = arrays["score"]
+    types = {"labels": np.int64, "rank": np.int64, "sizes": np.int64, "identity": np.float64, "strand": np.int8}
+    columns: dict[str, Any] = {name: _vector(arrays, name, dtype, n) for name, dtype in types.items()}
+    score, cigars = arrays["score"], notes["cigars"]
     if score.dtype not in (np.int32, np.float64) or len(score) != n:
         raise ValueError("scores of another type")
+    if not isinstance(cigars, list) or len(cigars) != n:
+        raise ValueError("as many cigars as sequences")
     _within(representatives, 0, n)
     _within(columns["labels"], 0, len(representatives))
     _within(columns["rank"], 0, n)
-    cigars = notes["cigars"]
-    if not isinstance(cigars, list) or len(cigars) != n:
-        raise ValueError("as many cigars as sequences")
     known = [None if cigar is None else _text(cigar) for cigar in cigars]
-    order = ("labels", "representative_index", "rank", "sizes", "identity", "strand")
-    every = columns | {"representative_index": representatives}
-    return Clusters(batch, *(every[name] for name in order), score=score, cigars=known)
+    return Clusters(batch, representative_index=representatives, score=score, cigars=known, **columns)
 
 
 def _segments(notes: dict[str, Any], arrays: Arrays) -> Segments:
@@ -221,7 +214,7 @@ def _segments(notes: dict[str, Any], arrays: Arrays) -> Segments:
     ragged.check_offsets(offsets, "segment_offsets", start, "segments")
     sequence = np.repeat(np.arange(len(names)), np.diff(offsets))
     _within(start, 0, lengths[sequence] + 1)
-    _within(end, start, lengths[sequence] + 1)  # type: ignore[arg-type]
+    _within(end, start, lengths[sequence] + 1)
     _within(label, 0, len(labels))
     likelihoods = _vector(arrays, "log_likelihoods", np.float64, len(names))
     support = _vector(arrays, "support", np.float64, n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.result_file import Packed, result_format
@@ -25,8 +25,8 @@ def whole(context: PairsContext) -> Packed:
 
 
 def _empty(context: PairsContext) -> Packed:
-    sides: Any = (context.queries, context.targets)
-    return {}, arrays_of(empty_table(*sides, context.report, context.both_strands, context.decimal_scores))
+    queries, targets = cast(Any, context.queries), cast(Any, context.targets)
+    return {}, arrays_of(empty_table(queries, targets, context.report, context.both_strands, context.decimal_scores))
 
 
 FORMAT = result_format(

@@ -6,7 +6,7 @@ import numpy as np
 
 from tropalign.errors import InputError
 from tropalign.formats.placed import PlacedContext
-from tropalign.formats.result_file import Packed, result_format
+from tropalign.formats.result_file import Arrays, Packed, result_format
 from tropalign.results.placements import READ_COLUMNS, Placements
 
 _COLUMNS = ("letters", "offsets", "column", "tied_branches", "tied_offsets", *READ_COLUMNS)
@@ -18,15 +18,14 @@ def pack(placements: Placements, context: PlacedContext) -> Packed:
 
 
 def _empty(context: PlacedContext) -> Packed:
-    columns = {name: np.zeros(0, dtype) for name, dtype in READ_COLUMNS.items()}
-    offsets = {name: np.zeros(1, np.int64) for name in ("offsets", "tied_offsets")}
-    rest = {"letters": np.zeros(0, np.uint8), "column": np.zeros(0, np.int32), "tied_branches": np.zeros(0, np.int64)}
-    return {"names": []}, {**columns, **offsets, **rest}
+    types = {**READ_COLUMNS, "letters": np.uint8, "column": np.int32, "tied_branches": np.int64}
+    columns: Arrays = {name: np.zeros(0, dtype) for name, dtype in types.items()}
+    return {"names": []}, columns | {name: np.zeros(1, np.int64) for name in ("offsets", "tied_offsets")}
 
 
 def _check(context: PlacedContext) -> None:
-    if context.which != "all" or context.insertions != "drop":
-        raise InputError("format result holds all of the reads and no alignment: leave --split and --insertions out")
+    if context.which != "all":
+        raise InputError("format result holds the reads alone, and no reference: leave --split out")
 
 
 FORMAT = result_format("placed", pack, empty=_empty, check=_check)
