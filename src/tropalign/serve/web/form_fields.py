@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import UsageError
 
 if TYPE_CHECKING:
-    from tropalign.submissions.verbs import InputField, OptionField, ServedVerb
-
     from tropalign.serve.records import Database
+    from tropalign.submissions.verbs import InputField, OptionField, ServedVerb
 
 #: What is pasted is called so, by the kind of the input.
 PASTED = {"models": "pasted.hmm", "tree": "pasted.nwk", "table": "pasted.tsv", "graph": "pasted.tsv"}

@@ -10,15 +10,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from tropalign.serve.web.bodies import read_form
-from tropalign.serve.web.context import address_of, user_of, web_of
-from tropalign.serve.web.own_jobs import own_job
-from tropalign.serve.web.refusals import Refused, refusal_of
-from tropalign.serve.web.submit import submit
-from tropalign.submissions.verbs import SERVED, ServedVerb, served_verb
 
 from tropalign.errors import TropalignError, shown
 from tropalign.serve.records import Job
+from tropalign.serve.web.bodies import read_form
+from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.examples import example_bytes, example_path
 from tropalign.serve.web.form_fields import (
     FieldError,
@@ -31,11 +27,14 @@ from tropalign.serve.web.form_fields import (
     source_views,
     texts_of,
 )
+from tropalign.serve.web.own_jobs import own_job
+from tropalign.serve.web.refusals import Refused, refusal_of
+from tropalign.serve.web.submit import submit
+from tropalign.submissions.verbs import SERVED, ServedVerb, served_verb
 
 if TYPE_CHECKING:
-    from tropalign.serve.storage import Storage
-
     from tropalign.serve.settings import Settings
+    from tropalign.serve.storage import Storage
     from tropalign.serve.web.templating import Templates
 
 #: What a text area is filled with at most; longer inputs are kept as files.

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+
+from tropalign.serve.records import Database, Job, Search, State
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.form_pages import FormPages
 from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
 from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.submit import clean_tags, clean_title, submit
-from tropalign.submissions.verbs import SERVED, served_verb
-
-from tropalign.serve.records import Database, Job, Search, State
-from tropalign.serve.web.form_pages import FormPages
 from tropalign.serve.web.templating import Templates
 from tropalign.serve.web.views import JobViews, line_of
+from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:
-    from tropalign.serve.storage import Storage
-
     from tropalign.serve.settings import Settings
+    from tropalign.serve.storage import Storage
 
 N_RECENT, N_LISTED = 8, 50
 TITLES = {
@@ -74,7 +73,7 @@ class Pages:
 
     def add_to(self, router: APIRouter) -> None:
         """Every address, and what answers."""
-        for path, answer in {
+        shown: dict[str, Callable[..., Any]] = {
             "/": self.home,
             "/jobs": self.jobs,
             "/jobs/{id}": self.job,
@@ -85,9 +84,10 @@ class Pages:
             "/login": self.login,
             "/help": self.help,
             "/static/{name}": self.static,
-        }.items():
+        }
+        for path, answer in shown.items():
             router.add_api_route(path, answer, methods=["GET"], response_class=Response)
-        for path, change in {
+        changed: dict[str, Callable[..., Any]] = {
             "/jobs/{id}/edit": self.edit,
             "/jobs/{id}/cancel": self.cancel,
             "/jobs/{id}/share": self.share,
@@ -95,7 +95,8 @@ class Pages:
             "/jobs/{id}/delete": self.delete,
             "/jobs/{id}/formats/{format}": self.reformat,
             "/databases/{id}/delete": self.delete_database,
-        }.items():
+        }
+        for path, change in changed.items():
             router.add_api_route(path, change, methods=["POST"], response_class=Response)
 
     def home(self, request: Request) -> Response:
@@ -160,11 +161,9 @@ class Pages:
     async def edit(self, request: Request, id: str) -> Response:
         """Another title, other tags."""
         job = await run_in_threadpool(self._own, request, id)
-        async with await read_form(request) as form:
-            title, tags = (
-                clean_title(str(form.get("title", ""))),
-                clean_tags(tuple(str(form.get("tags", "")).split(","))),
-            )
+        form = await read_form(request)
+        title, tags = str(form.get("title", "")), str(form.get("tags", "")).split(",")
+        await form.close()
         await run_in_threadpool(self._change, job, title, tuple(tags))
         return self._to(f"/jobs/{job.id}")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import HTMLResponse, Response
-from tropalign.serve.web.context import csrf_of
 
 from tropalign import __version__
+from tropalign.serve.web.context import csrf_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -75,9 +75,8 @@ class Templates:
             auto_reload=False,
             undefined=StrictUndefined,
         )
-        made.filters |= {
-            "iso": iso, "when": when, "bytes": size_text, "number": number_text, "duration": duration_text, "sentence": sentence,
-        }  # fmt: skip
+        made.filters |= {"iso": iso, "when": when, "bytes": size_text, "number": number_text}
+        made.filters |= {"duration": duration_text, "sentence": sentence}
         made.globals |= {"root": self.root, "static": self._static, "version": __version__}
         return made
 
