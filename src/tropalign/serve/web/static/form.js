@@ -84,6 +84,18 @@ function setUpChecking() {
   }
 }
 
+/** What the server says: JSON of the form's own address, a page where a request came to grief before that. */
+function answerOf(request) {
+  try {
+    const {url, error, field} = JSON.parse(request.responseText);
+    return {url, error: String(error), field: String(field || "")};
+  } catch {
+    const page = new DOMParser().parseFromString(request.responseText, "text/html");
+    const words = page.querySelector("[role=alert]")?.textContent;
+    return {url: null, error: words || `The server answers ${request.status}: try again`, field: ""};
+  }
+}
+
 /** Sends the form as a browser would, and shows how much of it has gone. */
 function setUpSending() {
   const button = document.getElementById("send");
@@ -103,14 +115,13 @@ function setUpSending() {
     const request = new XMLHttpRequest();
     request.open("POST", form.action);
     request.setRequestHeader("Accept", "application/json");
-    request.responseType = "json";
     request.upload.addEventListener("progress", step => {
       if (step.lengthComputable) bar.value = 100 * step.loaded / step.total;
     });
     request.addEventListener("load", () => {
-      const reply = request.response || {};
+      const reply = answerOf(request);
       if (request.status < 300 && reply.url) location.assign(reply.url);
-      else fail(reply.error || `The server answers ${request.status}: try again`, String(reply.field || ""));
+      else fail(reply.error, reply.field);
     });
     request.addEventListener("error", () => fail("The server is not there, or ends the connection: try again", ""));
     bar.value = 0;
