@@ -37,7 +37,7 @@ ALLOWED = {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
         "msa", "profile", "trees", "tropical", "reports",
     },
-    "submissions": {"errors", "cli"},
+    "submissions": {"errors", "scoring", "formats", "tropical", "cli"},
     "client": {"errors", "execution", "sequences", "results", "submissions", "cli"},
     "serve": {"errors", "machine", "execution", "sequences", "submissions", "cli"},
 }  # fmt: skip

@@ -118,6 +118,27 @@ class Jobs:
         """The job that is shared by a link; KeyError where there is none."""
         return self._one(select_jobs().where(jobs.c.share == secret), "")
 
+    def several(self, some: Iterable[str]) -> tuple[Job, ...]:
+        """Those of these jobs that are there: one look for all who watch."""
+        ids = list(some)
+        found: list[Job] = []
+        with reading(self._engine) as connection:
+            for begin in range(0, len(ids), MOST_LISTED):
+                some_ids = ids[begin : begin + MOST_LISTED]
+                found.extend(read_jobs(connection, select_jobs().where(jobs.c.id.in_(some_ids))))
+        return tuple(found)
+
+    def has_file(self, owner: str, digest: str) -> bool:
+        """Whether a job of this user has the file, as input or output."""
+        question = (
+            select(job_files.c.job)
+            .join(jobs, jobs.c.number == job_files.c.job)
+            .where(job_files.c.digest == digest, jobs.c.owner == owner)
+            .limit(1)
+        )
+        with reading(self._engine) as connection:
+            return connection.execute(question).first() is not None
+
     def _one(self, question: Select[Any], job: str) -> Job:
         with reading(self._engine) as connection:
             found = read_jobs(connection, question)
@@ -210,8 +231,8 @@ class Jobs:
             found = {State(state): int(n) for state, n in connection.execute(question)}
         return {state: found.get(state, 0) for state in State}
 
-    def stored_bytes(self, owner: str) -> int:
-        """Bytes of the files of a user's jobs, equal ones once."""
+    def stored_bytes(self, owner: str | None = None) -> int:
+        """Bytes of the files of a user's jobs, or of everybody's, equal ones once."""
         with reading(self._engine) as connection:
             return _stored_bytes(connection, owner)
 
@@ -239,12 +260,12 @@ def _cursor(after: str) -> int:
     return int(after) if re.fullmatch(r"[0-9]{1,18}", after) else 0
 
 
-def _stored_bytes(connection: Connection, owner: str) -> int:
-    different = (
+def _stored_bytes(connection: Connection, owner: str | None) -> int:
+    files = (
         select(job_files.c.digest, func.max(job_files.c.size).label("size"))
         .join(jobs, jobs.c.number == job_files.c.job)
-        .where(jobs.c.owner == owner, job_files.c.digest.is_not(None))
+        .where(job_files.c.digest.is_not(None))
         .group_by(job_files.c.digest)
-        .subquery()
     )
+    different = (files if owner is None else files.where(jobs.c.owner == owner)).subquery()
     return int(connection.execute(select(func.coalesce(func.sum(different.c.size), 0))).scalar_one())

@@ -1,0 +1,140 @@
+"""A command line that a user has typed, as a submission."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from tropalign.errors import UsageError, shown
+from tropalign.submissions.names import numbered, sanitised
+from tropalign.submissions.request import InputItem, Submission
+from tropalign.submissions.tables import SERVERS
+from tropalign.submissions.values import canonical, parsed
+from tropalign.submissions.verbs import MAIN, ServedVerb, about, is_name, parser_of, served_verb
+
+#: Options that are about the place where the command is typed.
+_OF_HERE = ("help", "output", "quiet", "format")
+#: What standard input is called.
+STANDARD_INPUT = "stdin.fa"
+
+
+def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dict[str, str]]:
+    """A user's own command line as a submission.
+
+    Parameters
+    ----------
+    words
+        A verb, and what may follow it: ``["pairs", "a.fa", "-o", "out.tsv"]``.
+
+    Returns
+    -------
+    submission : Submission
+        Its items have names only: what sends them gives them their files.
+    inputs : dict of str to str
+        The path of each item by its name; "-" is standard input.
+    outputs : dict of str to str
+        Where the output of each role goes; "-" is standard output.
+
+    Raises
+    ------
+    UsageError
+        What the verb's parser says; no server runs the verb, or an option is the server's to decide.
+
+    Examples
+    --------
+    >>> asked, inputs, outputs = submission_of(["pairs", "data/a.fa", "--mode", "global", "-o", "out.paf"])
+    >>> asked.format, inputs, outputs
+    ('paf', {'a.fa': 'data/a.fa'}, {'main': 'out.paf'})
+    """
+    name = " ".join(words[: 2 if words[:1] == ["db"] else 1])
+    rest = list(words[len(name.split()) :])
+    known = about(name)
+    if "-h" in rest or "--help" in rest:
+        raise UsageError(f"tropalign {name} --help says what can be given")
+    options = parsed(name, rest)
+    _check_ours(name, options)
+    verb = served_verb(name)
+    inputs, paths = _inputs(verb, options)
+    chosen = {dest: value for dest, value in canonical(name, options).items() if dest not in inputs}
+    format = getattr(options, "format", None) or _format_by_suffix(name, options.output)
+    if format == "matrix" and "matrix_layout" not in chosen:
+        layout = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(_suffix(options.output))
+        chosen |= {} if layout is None else {"matrix_layout": layout}
+    places = {MAIN: options.output}
+    for one in known.beside:
+        if value := getattr(options, one.dest):
+            places[one.role] = f"{options.output}{one.suffix}" if one.follows_main else value
+            _check_suffix(verb, one.role, places[one.role], one.suffix)
+    if len([place for place in places.values() if place == "-"]) > 1:
+        raise UsageError("two outputs cannot both go to standard output: name a file for one of them")
+    return Submission(name, inputs, chosen, format, tuple(role for role in places if role != MAIN)), paths, places
+
+
+def _check_ours(name: str, options: argparse.Namespace) -> None:
+    """Refuses what says how, where or with what to compute."""
+    parser = parser_of(name)
+    for action in parser._actions:
+        if action.dest not in {*SERVERS, *about(name).never} - {*_OF_HERE}:
+            continue
+        if getattr(options, action.dest) != action.default:
+            raise UsageError(f"{action.option_strings[-1]} is the server's to decide: leave it out")
+    for dest in about(name).texts:
+        value = getattr(options, dest)
+        if any(text.startswith("@") for text in (value if isinstance(value, list) else [value]) if text):
+            raise UsageError("lists of a file (@FILE) are not sent to servers: name the values")
+
+
+def _inputs(verb: ServedVerb, options: argparse.Namespace) -> tuple[dict[str, tuple[InputItem, ...]], dict[str, str]]:
+    """Items by their fields, and the path of each by its name."""
+    items: dict[str, tuple[InputItem, ...]] = {}
+    names: dict[str, str] = {}  # by path: what is read twice is sent once
+    for one in verb.inputs:
+        value: Any = getattr(options, one.dest)
+        given = [value] if isinstance(value, str) else list(value or ())
+        if one.dest in about(verb.name).named and given and _means_name(one.dest, given[0]):
+            continue
+        for path in given:
+            _check_file(path)
+            if path not in names:
+                names[path] = numbered(sanitised(STANDARD_INPUT if path == "-" else path), names.values())
+        if given:
+            items[one.dest] = tuple(InputItem(names[path]) for path in given)
+    return items, {name: path for path, name in names.items()}
+
+
+def _means_name(dest: str, text: str) -> bool:
+    """As the verbs see it: a matrix's name goes before a file, a file before a model's name."""
+    return is_name(dest, text) and (dest == "matrix" or not os.path.exists(text))
+
+
+def _check_file(path: str) -> None:
+    if not path:
+        raise UsageError("the name of a file is empty: name one, or see which variable of a script is not set")
+    if os.path.isdir(path):
+        raise UsageError(f"{shown(path)} is a folder, and files are sent to servers: name the files in it")
+
+
+def _format_by_suffix(name: str, output: str) -> str:
+    from tropalign.formats.registry import format_for_path
+
+    kind = about(name).kind
+    return format_for_path(kind, output) if kind else served_verb(name).default_format
+
+
+def _suffix(path: str) -> str:
+    from tropalign.formats.registry import suffix_of
+
+    return suffix_of(path)
+
+
+def _check_suffix(verb: ServedVerb, role: str, path: str, suffix: str) -> None:
+    """A server writes one format of what stands beside the main output."""
+    chosen = _suffix(path)
+    same = {".html": (".html", ".htm"), ".fasta": (".fasta", ".fa", ".fna"), ".tsv": (".tsv", ".txt")}
+    if suffix in (".svg", ".tsv") and chosen and chosen not in same.get(suffix, (suffix,)):
+        output = verb.output(role)
+        flag = role if output is None else output.flag
+        raise UsageError(f"{flag} {shlex.quote(shown(path))}: servers write {suffix} here: end the name so")

@@ -1,0 +1,73 @@
+"""Names of files as users give them, made fit to be shown and to be names in a job's folder."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+#: Letters, and bytes, of a name at most; file systems take 255 bytes, and outputs add to it.
+MOST_LETTERS, MOST_BYTES = 100, 180
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+DEFAULT = "sequences.fa"
+_SUFFIX = re.compile(r"(\.[A-Za-z0-9_]{1,12})?(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
+
+
+def sanitised(name: str, default: str = DEFAULT) -> str:
+    r"""The last part of a path without what could lead elsewhere or hide: a name, and nothing but a name.
+
+    Control letters and others that cannot be seen are left out, and so are dots, dashes and blanks in front; suffixes
+    stay, as readers go by them.
+
+    Examples
+    --------
+    >>> sanitised("../../etc/passwd"), sanitised("C:\\data\\my reads.fq.gz"), sanitised("--output=x"), sanitised("..")
+    ('passwd', 'my reads.fq.gz', 'output=x', 'sequences.fa')
+    """
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    seen = "".join(letter for letter in last if letter.isprintable())
+    bare = seen.lstrip(".-@~ ").rstrip(". ")
+    return _shortened(bare) or default
+
+
+def _shortened(name: str) -> str:
+    if len(name) <= MOST_LETTERS and len(name.encode()) <= MOST_BYTES:
+        return name
+    found = _SUFFIX.search(name)
+    suffix = found.group() if found else ""
+    stem = name[: len(name) - len(suffix)][: MOST_LETTERS - len(suffix)]
+    while len((stem + suffix).encode()) > MOST_BYTES:
+        stem = stem[:-1]
+    return f"{stem.rstrip('. ')}{suffix}".lstrip(".")
+
+
+def stem_of(name: str) -> str:
+    """The name without its format and compression.
+
+    Examples
+    --------
+    >>> stem_of("proteins.fa.gz"), stem_of("v1.2.tsv"), stem_of("reads")
+    ('proteins', 'v1.2', 'reads')
+    """
+    for suffix in COMPRESSIONS:
+        if name.lower().endswith(suffix):
+            name = name[: -len(suffix)]
+            break
+    return name.rpartition(".")[0] or name
+
+
+def numbered(name: str, taken: Iterable[str]) -> str:
+    """The name, or where it is taken (upper and lower case are the same to some systems) the next one that is not.
+
+    Examples
+    --------
+    >>> numbered("x.fa.gz", ["X.fa.gz"]), numbered("x.fa", [])
+    ('x-2.fa.gz', 'x.fa')
+    """
+    seen = {one.casefold() for one in taken}
+    stem = stem_of(name)
+    number, found = 1, name
+    while found.casefold() in seen:
+        number += 1
+        found = f"{stem}-{number}{name[len(stem) :]}"
+    return found

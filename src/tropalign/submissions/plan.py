@@ -1,0 +1,237 @@
+"""What a job runs and writes: the words of its command, the names of its files, and the command that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tropalign.submissions.names import numbered, stem_of
+from tropalign.submissions.tables import DEFAULT_NAMES, MEDIA_TYPES, SUFFIXES, TEXT, Beside
+from tropalign.submissions.values import option_words
+from tropalign.submissions.verbs import MAIN, ServedVerb, about, beside_of, parser_of, served_verb
+
+if TYPE_CHECKING:
+    from tropalign.submissions.request import InputItem, Submission
+
+#: What files of outputs are called in a job's folder: nothing of a user's has a say in it.
+RESULT = "result"
+_LAYOUTS = {"npz": ".npz", "phylip": ".phy"}
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a server gives a job.
+
+    Parameters
+    ----------
+    cluster
+        Address of a scheduler of Dask, on which the verbs that can do so compute.
+    """
+
+    memory_bytes: int
+    threads: int
+    cluster: str | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file that a job writes.
+
+    Parameters
+    ----------
+    filename
+        In the job's folder.
+    shown_name
+        As it is downloaded.
+    """
+
+    role: str
+    filename: str
+    media_type: str
+    shown_name: str
+
+
+def planned(
+    submission: Submission, paths: Callable[[InputItem], str], resources: Resources
+) -> tuple[list[str], tuple[Output, ...]]:
+    """The command of a job, to be run in the job's own folder, where its outputs appear.
+
+    Results begin with the command, and errors name files: paths should therefore be bare names in that folder. A worker
+    makes links to the stored files there, under the names of `link_names`, which collide neither with each other nor
+    with outputs or parts of these; none begins with a dot, so what the worker keeps there should.
+
+    Parameters
+    ----------
+    paths
+        Where an input lies: ``link_names(submission)[item]`` for the folder described above.
+
+    Returns
+    -------
+    words : list of str
+        What comes after ``tropalign``.
+    outputs : tuple of Output
+        The main output first. Every one is there when the command has ended well.
+    """
+    verb, outputs = served_verb(submission.verb), outputs_of(submission)
+    words = [f"--output={outputs[0].filename}"]
+    if verb.takes_memory:
+        words.append(f"--memory={resources.memory_bytes}")
+    if verb.takes_threads:
+        words.append(f"--threads={resources.threads}")
+    if resources.cluster is not None and _computes_on_cluster(submission, verb):
+        words.append(f"--cluster={resources.cluster}")
+    for output in outputs[1:]:
+        beside = beside_of(submission.verb, output.role)
+        assert beside is not None
+        words.append(_flag(submission.verb, beside) + ("" if beside.follows_main else f"={output.filename}"))
+    return [*submission.verb.split(), *words, *words_of(submission, paths)], outputs
+
+
+def _computes_on_cluster(submission: Submission, verb: ServedVerb) -> bool:
+    """Whether the verb takes a cluster for this job."""
+    options = submission.options
+    if submission.verb == "tree":
+        return bool(options.get("unaligned") or options.get("bootstrap"))
+    if submission.verb == "msa" and options.get("method") == "clustalw":
+        return False
+    return verb.takes_cluster
+
+
+def words_of(submission: Submission, paths: Callable[[InputItem], str]) -> list[str]:
+    """Format, options and files as words: ``--flag=value``, so that no value is taken for an option, files at last."""
+    parser, verb = parser_of(submission.verb), served_verb(submission.verb)
+    words = [f"--format={submission.format}"] if "--format" in parser._option_string_actions else []
+    for flag, text in option_words(submission.verb, submission.options):
+        words.append(flag if text is None else f"{flag}={text}")
+    files: list[str] = []
+    several: list[str] = []  # an option that takes several files takes all words up to the next option
+    for one in verb.inputs:
+        named = [_no_option(paths(item)) for item in submission.inputs.get(one.dest, ())]
+        if one.flag is None:
+            files += named
+        elif one.many and named:
+            several += [one.flag, *named]
+        else:
+            words += [f"{one.flag}={path}" for path in named]
+    return [*words, *_default_names(submission, verb), *several, "--", *files]
+
+
+def _default_names(submission: Submission, verb: ServedVerb) -> list[str]:
+    """What has to be named and is neither a file nor an option of the submission."""
+    missing = [dest for dest in about(verb.name).named if dest in DEFAULT_NAMES]
+    left_out = [dest for dest in missing if dest not in submission.inputs and dest not in submission.options]
+    return [f"--{dest}={DEFAULT_NAMES[dest]}" for dest in left_out]
+
+
+def _no_option(path: str) -> str:
+    return f"./{path}" if path.startswith("-") else path
+
+
+def _flag(verb: str, beside: Beside) -> str:
+    output = served_verb(verb).output(beside.role)
+    assert output is not None
+    return output.flag
+
+
+def main_suffix(submission: Submission) -> str:
+    """The suffix of the main output."""
+    layout = submission.options.get("matrix_layout")
+    if submission.format == "matrix" and layout in _LAYOUTS:
+        return _LAYOUTS[layout]
+    return SUFFIXES[submission.format]
+
+
+def outputs_of(submission: Submission) -> tuple[Output, ...]:
+    """What the job writes, the main output first."""
+    main = main_suffix(submission)
+    asked = [beside for beside in about(submission.verb).beside if beside.role in submission.outputs]
+    named = [(MAIN, f"{RESULT}{main}", main)]
+    named += [(one.role, _filename(one, main), one.suffix) for one in asked]
+    shown = _shown_names(submission, main, asked)
+    return tuple(Output(role, filename, MEDIA_TYPES.get(suffix, TEXT), shown[role]) for role, filename, suffix in named)
+
+
+def _filename(beside: Beside, main: str) -> str:
+    return f"{RESULT}{main}{beside.suffix}" if beside.follows_main else beside.name + beside.suffix
+
+
+def _shown_names(submission: Submission, main: str, asked: Iterable[Beside]) -> dict[str, str]:
+    """What outputs are called after the first input: ``proteins.tsv``."""
+    taken = list(link_names(submission).values())
+    stem = stem_of(taken[0]) if taken else RESULT
+    first = _free(stem, submission.verb.replace(" ", "-"), main, taken)
+    found = {MAIN: first}
+    for one in asked:
+        if one.follows_main:
+            found[one.role] = first + one.suffix
+        else:
+            found[one.role] = _free(stem, one.role, one.suffix, [*taken, *found.values()])
+    return found
+
+
+def _free(stem: str, word: str, suffix: str, taken: Iterable[str]) -> str:
+    """``proteins.fa``, where that is taken ``proteins.msa.fa``."""
+    name = f"{stem}{suffix}"
+    is_taken = name.casefold() in {one.casefold() for one in taken}
+    return numbered(f"{stem}.{word}{suffix}", taken) if is_taken else name
+
+
+def link_names(submission: Submission) -> dict[InputItem, str]:
+    """What the inputs are called in the job's folder: as their users call them, and each by a name of its own.
+
+    Examples
+    --------
+    >>> from tropalign.submissions.submission import InputItem, Submission, link_names
+    >>> first, second = InputItem("x.fa", file="a" * 64), InputItem("x.fa", file="b" * 64)
+    >>> list(link_names(Submission("msa", {"family": (first, second)})).values())
+    ['x.fa', 'x-2.fa']
+    """
+    verb = served_verb(submission.verb)
+    found: dict[InputItem, str] = {}
+    for one in verb.inputs:
+        for item in submission.inputs.get(one.dest, ()):
+            if item not in found:
+                name = _fit(item.name, one.dest in about(verb.name).named, item.database is not None)
+                found[item] = numbered(name, found.values())
+    return found
+
+
+def _fit(name: str, could_be_named: bool, is_database: bool) -> str:
+    """The name as a link's: no output's, and where an option knows names, none of these."""
+    reserved = {RESULT, *(beside.name for known in _all_beside() for beside in known)}
+    if could_be_named and not name.lower().endswith((".txt", ".mat", ".toml")):
+        name = f"{name}.txt"
+    if is_database and not name.lower().endswith(".tdb"):
+        name = f"{name}.tdb"
+    return f"input-{name}" if name.casefold().partition(".")[0] in reserved else name
+
+
+def _all_beside() -> list[tuple[Beside, ...]]:
+    from tropalign.submissions.tables import ABOUT
+
+    return [one.beside for one in ABOUT.values()]
+
+
+def shown_words(submission: Submission) -> list[str]:
+    """The command as words: files first, then what is asked for, at last where it goes."""
+    verb, names = served_verb(submission.verb), link_names(submission)
+    words = ["tropalign", *submission.verb.split()]
+    words += [names[item] for one in verb.inputs if one.flag is None for item in submission.inputs.get(one.dest, ())]
+    for one in verb.inputs:
+        if one.flag is not None and (items := submission.inputs.get(one.dest)):
+            words += [one.flag, *(names[item] for item in items)]
+    for word in _default_names(submission, verb):
+        words += word.split("=")
+    for flag, text in option_words(submission.verb, submission.options):
+        words += [flag] if text is None else [f"{flag}={text}"] if text.startswith("-") else [flag, text]
+    has_format = "--format" in parser_of(submission.verb)._option_string_actions
+    if has_format and submission.format != verb.default_format:
+        words += ["-f", submission.format]
+    main, *others = outputs_of(submission)
+    words += ["-o", main.shown_name]
+    for output in others:
+        beside = beside_of(submission.verb, output.role)
+        assert beside is not None
+        words += [_flag(submission.verb, beside), *([] if beside.follows_main else [output.shown_name])]
+    return words

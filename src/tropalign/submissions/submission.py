@@ -1,0 +1,20 @@
+"""What the client and the server use of this folder beside `verbs.py`."""
+
+from tropalign.submissions.command_line import submission_of
+from tropalign.submissions.names import sanitised
+from tropalign.submissions.plan import Output, Resources, link_names, outputs_of, planned
+from tropalign.submissions.request import InputItem, Submission
+from tropalign.submissions.values import FieldError
+
+__all__ = [
+    "FieldError",
+    "InputItem",
+    "Output",
+    "Resources",
+    "Submission",
+    "link_names",
+    "outputs_of",
+    "planned",
+    "sanitised",
+    "submission_of",
+]

@@ -1,0 +1,271 @@
+"""What parsers do not say of the verbs that a server runs: titles, what files hold, which outputs there are.
+
+Everything else (flags, choices, numbers, help, groups) is read from the parsers by `verbs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+#: Options that say how, where and with what a job runs: the server decides that, whatever the verb.
+SERVERS = frozenset(
+    ("help", "output", "quiet", "threads", "memory", "device", "cluster", "shard", "dry_run", "format")
+)  # `format` is a field of a submission by itself
+#: Suffixes of formats, by their names.
+SUFFIXES = {
+    "tsv": ".tsv",
+    "csv": ".csv",
+    "arrow": ".arrow",
+    "arrows": ".arrows",
+    "bam": ".bam",
+    "fasta": ".fasta",
+    "feather": ".feather",
+    "html": ".html",
+    "jsonl": ".jsonl",
+    "json": ".json",
+    "m8": ".m8",
+    "matrix": ".tsv",
+    "npz": ".npz",
+    "paf": ".paf",
+    "parquet": ".parquet",
+    "sam": ".sam",
+    "srspair": ".srspair",
+    "a3m": ".a3m",
+    "clustal": ".aln",
+    "msf": ".msf",
+    "nexus": ".nex",
+    "phylip": ".phy",
+    "png": ".png",
+    "stockholm": ".sto",
+    "svg": ".svg",
+    "text": ".txt",
+    "domtblout": ".domtblout",
+    "pfamtblout": ".pfamtblout",
+    "tblout": ".tblout",
+    "newick": ".nwk",
+    "dnd": ".dnd",
+    "bed": ".bed",
+    "uc": ".uc",
+    "store": ".tdb",
+}
+#: Types of what has these suffixes; the rest is plain text.
+MEDIA_TYPES = {
+    ".tsv": "text/tab-separated-values; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".arrow": "application/vnd.apache.arrow.file",
+    ".arrows": "application/vnd.apache.arrow.stream",
+    ".feather": "application/vnd.apache.arrow.file",
+    ".parquet": "application/vnd.apache.parquet",
+    ".bam": "application/octet-stream",
+    ".npz": "application/octet-stream",
+    ".tdb": "application/octet-stream",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/json",
+    ".jplace": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+}
+TEXT = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """An output that an option asks for, beside the main one.
+
+    Parameters
+    ----------
+    role
+        What it is called in submissions.
+    dest
+        The option's.
+    name
+        File name without suffix, in the job's folder.
+    follows_main
+        Whether the option takes no name: the file is called after the main one, with `suffix` added.
+    """
+
+    role: str
+    dest: str
+    name: str
+    suffix: str
+    follows_main: bool = False
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a verb beside its parser.
+
+    Parameters
+    ----------
+    title
+        Words of a button.
+    kind
+        Whose formats the main output has, as `formats.registry` calls them; empty where there is one format alone.
+    inputs
+        What the files of an option or argument hold, by `dest`.
+    texts
+        Options that take free text, none of which names a file or an address.
+    named
+        Options that take a file or one of known names.
+    beside
+        Outputs beside the main one.
+    never
+        Options of this verb alone that no user of a server may set.
+    common
+        Options that forms show first.
+    formats
+        Where the suffix of the output chooses, the parser lists none: the formats there are.
+    is_resumable
+        Whether a job that was ended goes on with the parts that it left.
+    example, example_options
+        Files of ``examples/`` by `dest`, and what makes sense with them.
+    """
+
+    title: str
+    kind: str
+    inputs: Mapping[str, str]
+    texts: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    beside: tuple[Beside, ...] = ()
+    never: tuple[str, ...] = ()
+    common: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+    is_resumable: bool = False
+    example: Mapping[str, str] = field(default_factory=dict)
+    example_options: Mapping[str, object] = field(default_factory=dict)
+
+
+_HIT_TABLES = tuple(Beside(name, name, "hits", f".{name}") for name in ("tblout", "domtblout", "pfamtblout"))
+_HITS_REPORT = Beside("report", "report", "report", ".html")
+_HITS_COMMON = ("E", "domE", "cut_ga", "noali")
+_ALIGNING = ("mode", "matrix", "gap_open", "gap_extend", "strand", "alphabet")
+
+ABOUT: dict[str, About] = {
+    "pairs": About(
+        title="Align pairs",
+        kind="pairs",
+        inputs={"queries": "sequences", "targets": "sequences", "pairs": "table", "matrix": "matrix"},
+        texts=("free_ends", "columns"),
+        named=("matrix",),
+        beside=(Beside("report", "html", "report", ".html"), Beside("plot", "plot", "plot", ".svg")),
+        common=(*_ALIGNING, "top", "min_score", "min_identity", "translate"),
+        is_resumable=True,
+        example={"queries": "efp.fasta"},
+    ),
+    "cluster": About(
+        title="Cluster",
+        kind="clusters",
+        inputs={"queries": "sequences", "matrix": "matrix"},
+        texts=("free_ends", "identity"),
+        named=("matrix",),
+        beside=(
+            Beside("representatives", "representatives", "representatives", ".fasta"),
+            Beside("uc", "uc", "clusters", ".uc"),
+        ),
+        common=("min_identity", "method", "order", "strand", "min_coverage", "sizeout"),
+        example={"queries": "amplicons.fasta"},
+    ),
+    "msa": About(
+        title="Align a family",
+        kind="aligned",
+        inputs={"family": "sequences", "tree_in": "tree", "add": "sequences", "merge": "alignment"},
+        texts=("hydrophilic",),
+        beside=(
+            Beside("tree", "tree_out", "tree", ".nwk"),
+            Beside("confidence", "confidence", "confidence", ".tsv"),
+        ),
+        common=("mode", "method", "order", "alphabet", "realign"),
+        is_resumable=True,
+        example={"family": "efp.fasta"},
+    ),
+    "tree": About(
+        title="Make a tree",
+        kind="trees",
+        inputs={"taxa": "alignment"},
+        texts=("outgroup",),
+        beside=(Beside("distances", "distances_out", "distances", ".tsv"),),
+        common=("unaligned", "method", "bootstrap", "midpoint"),
+        formats=("newick", "dnd"),
+        example={"taxa": "efp_aligned.fasta"},
+    ),
+    "search": About(
+        title="Search with profiles",
+        kind="hits",
+        inputs={"models": "models", "sequences": "sequences"},
+        beside=(*_HIT_TABLES, Beside("alignment", "alignment", "alignment", ".sto"), _HITS_REPORT),
+        common=(*_HITS_COMMON, "queries", "iterate"),
+        is_resumable=True,
+        example={"models": "efp.hmm", "sequences": "efp.fasta"},
+    ),
+    "scan": About(
+        title="Scan for domains",
+        kind="hits",
+        inputs={"models": "models", "sequences": "sequences"},
+        beside=(*_HIT_TABLES, _HITS_REPORT),
+        common=_HITS_COMMON,
+        is_resumable=True,
+        example={"models": "efp.hmm", "sequences": "efp.fasta"},
+    ),
+    "place": About(
+        title="Place reads",
+        kind="placed/rows",
+        inputs={
+            "reads": "sequences",
+            "mates": "sequences",
+            "reference": "alignment",
+            "tree": "tree",
+            "taxonomy": "table",
+        },
+        beside=(
+            Beside("table", "table", "placed", ".tsv"),
+            Beside("jplace", "jplace", "placed", ".jplace"),
+            Beside("taxa", "taxa", "taxa", ".tsv"),
+            Beside("reference", "split", "result", ".reference", follows_main=True),
+            Beside("report", "html", "report", ".html"),
+        ),
+        never=("pipeline", "model", "epa_ng", "write_only", "save_reference"),
+        common=("strand", "insertions", "scheme"),
+        is_resumable=True,
+        example={"reads": "16s/reads.fasta", "reference": "16s/ref.phy.gz", "tree": "16s/ref.nwk"},
+    ),
+    "decode": About(
+        title="Find segments",
+        kind="segments",
+        inputs={"sequences": "sequences", "model": "model"},
+        texts=("label",),
+        named=("model",),
+        beside=(Beside("plot", "plot", "plot", ".svg"), Beside("model", "model_out", "trained", ".toml")),
+        common=("model", "by", "min_length", "min_support"),
+        is_resumable=True,
+        example={"sequences": "cpgislands.fa"},
+    ),
+    "score": About(
+        title="Score alignments",
+        kind="",
+        inputs={"alignments": "alignment", "reference": "alignment", "mask": "table"},
+        common=("all_columns",),
+        formats=("tsv",),
+        example={"alignments": "efp_clustalw.fasta", "reference": "efp_aligned.fasta"},
+        example_options={"all_columns": True},
+    ),
+    "paths": About(
+        title="Find shortest paths",
+        kind="paths",
+        inputs={"graph": "graph"},
+        texts=("sources", "targets"),
+        common=("undirected", "sources", "targets", "paths"),
+        example={"graph": "codons.tsv"},
+        example_options={"undirected": True},
+    ),
+    "db build": About(
+        title="Build a database",
+        kind="",
+        inputs={"sources": "sequences"},
+        formats=("store",),
+        example={"sources": "family.fasta"},
+    ),
+}
+#: Names that an option takes in place of a file, where it has a default among them.
+DEFAULT_NAMES = {"model": "cpg"}
