@@ -7,13 +7,13 @@ import stat
 import time
 
 import pytest
+
+pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 from storage_files import LIMITS, new_job
 
 from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage import Storage
-
-pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 
 
 @pytest.fixture

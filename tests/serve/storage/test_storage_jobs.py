@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+
+pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 from storage_files import LIMITS, WIDE, done, new_job, run_next, submit
 
 from tropalign.errors import InputError

@@ -1,6 +1,8 @@
 """The queue on both engines: fair, and what a worker says counts while its attempt is the current one."""
 
 import pytest
+
+pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 from storage_files import LIMITS, Clock, done, new_job, run_next, submit
 
 from tropalign.errors import InputError

@@ -1,6 +1,8 @@
 """Tokens, and the audit log."""
 
 import pytest
+
+pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 from storage_files import Clock
 
 from tropalign.errors import UsageError
