@@ -1,0 +1,6 @@
+"""What the server remembers: files by their content, jobs, their queue, tokens, databases of targets, an audit log."""
+
+from tropalign.serve.storage.jobs import TooMany, TooMuch
+from tropalign.serve.storage.storage import Storage
+
+__all__ = ["Storage", "TooMany", "TooMuch"]

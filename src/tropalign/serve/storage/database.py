@@ -1,0 +1,216 @@
+"""SQLite in the folder or PostgreSQL by a URL: connections, transactions, and migrations to today's tables.
+
+SQLite keeps a write-ahead log, so that readers never wait for a writer. ``synchronous=FULL`` has each commit on the
+disk before it returns: what a page has called done outlives a loss of power, too. A ``kill -9`` alone would lose
+nothing even with less, since what is written is then in the system's hands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+
+from tropalign.errors import ResourceError, UsageError, shown
+
+#: How long a writer waits for another one, in seconds.
+PATIENCE = 20.0
+
+
+def open_database(url: str | URL) -> Engine:
+    """Connections to a database, of which the first is made and tried.
+
+    Raises
+    ------
+    UsageError
+        The URL is of no kind of database that is known.
+    ResourceError
+        The database cannot be reached, or its file system cannot keep it.
+    """
+    parsed = _parsed(url)
+    engine = _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
+    try:
+        with engine.connect() as connection:
+            connection.execute(text("SELECT 1"))
+    except DBAPIError as error:
+        engine.dispose()
+        raise ResourceError(f"the database cannot be opened: {_reason(error)}") from None
+    return engine
+
+
+def _parsed(url: str | URL) -> URL:
+    """The URL with the driver that is used; what is wrong is not shown, since it may hold a password."""
+    try:
+        parsed = make_url(url)
+        kind = parsed.drivername.partition("+")[0]
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        kind = ""
+    if kind in ("postgresql", "postgres"):
+        return parsed.set(drivername="postgresql+psycopg")
+    if kind == "sqlite" and parsed.database and parsed.database != ":memory:":
+        return parsed.set(drivername="sqlite")
+    raise UsageError("a database is named like postgresql://USER:PASSWORD@HOST/NAME or sqlite:////srv/tropalign.db")
+
+
+def _sqlite(url: URL) -> Engine:
+    engine = create_engine(url, pool_size=20, max_overflow=40, connect_args={"timeout": PATIENCE})
+
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # `BEGIN` is ours, below
+        for pragma in ("foreign_keys=ON", "synchronous=FULL", "cache_size=-16000", "temp_store=MEMORY"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def on_begin(connection: Connection) -> None:
+        # A writer takes the lock at once: one that had read before could not wait for it (SQLITE_BUSY_SNAPSHOT).
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    try:
+        _keep_log(engine, str(url.database))
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _keep_log(engine: Engine, path: str) -> None:
+    """Turns the write-ahead log on, which stays on; SQLite does not wait where two processes do so at once."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection = engine.raw_connection()
+            try:
+                cursor = connection.cursor()
+                cursor.execute("PRAGMA journal_mode=WAL")
+                mode = str(cursor.fetchall()[0][0])
+                cursor.close()
+            finally:
+                connection.close()
+            break
+        except Exception as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise ResourceError(f"the database cannot be opened: {shown(path)}: {_reason(error)}") from None
+            time.sleep(0.02)
+    if mode != "wal":
+        raise ResourceError(
+            f"{shown(path)}: its file system cannot keep a database of several processes: choose a folder on a local "
+            "disk, or PostgreSQL (--database)"
+        )
+
+
+def _postgresql(url: URL) -> Engine:
+    try:
+        return create_engine(
+            url,
+            pool_size=10,
+            max_overflow=10,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": 10, "options": "-c lock_timeout=20s -c timezone=UTC"},
+        )
+    except ModuleNotFoundError:
+        raise ResourceError("PostgreSQL needs a driver: pip install 'tropalign[serve]' 'psycopg[binary]'") from None
+
+
+def _reason(error: Exception) -> str:
+    """What the engine says, on one line."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return shown(" ".join(str(cause).split()))
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A transaction that reads."""
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except OperationalError as error:
+        raise ResourceError(f"the database does not answer: {_reason(error)}") from error
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes: of SQLite's there is one at a time, in all processes."""
+    try:
+        with engine.execution_options(writes=True).begin() as connection:
+            yield connection
+    except OperationalError as error:
+        raise ResourceError(f"the database does not answer: {_reason(error)}") from error
+
+
+def is_postgresql(engine: Engine | Connection) -> bool:
+    """Whether it is PostgreSQL."""
+    return engine.dialect.name == "postgresql"
+
+
+def hold(connection: Connection, name: str, shared: bool = False) -> None:
+    """Until the transaction ends, nobody else holds this name; several may who hold it `shared`.
+
+    SQLite's writers exclude each other anyway.
+    """
+    if is_postgresql(connection):
+        number = int.from_bytes(hashlib.sha256(f"tropalign {name}".encode()).digest()[:8], "big", signed=True)
+        kind = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
+        connection.execute(text(f"SELECT {kind}(:number)"), {"number": number})
+
+
+def update_tables(engine: Engine) -> None:
+    """Brings the tables up to date; of two servers that start together, one waits for the other.
+
+    Raises
+    ------
+    UsageError
+        The database was made by a newer tropalign.
+    """
+    from alembic import command
+
+    with writing(engine) as connection:
+        hold(connection, "migration")
+        if not _is_current(connection):
+            config = migrations()
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+
+def check_current(engine: Engine) -> None:
+    """Refuses tables that are not of this version.
+
+    Raises
+    ------
+    UsageError
+        A server has to bring them up to date first, or they are of a newer tropalign.
+    """
+    with reading(engine) as connection:
+        if not _is_current(connection):
+            raise UsageError("the database is of an older tropalign: start the server of this one first")
+
+
+def migrations() -> Any:
+    """Alembic's configuration of the migrations in this package."""
+    from alembic.config import Config
+
+    config = Config()
+    folder = str(Path(__file__).parent / "migrations")
+    config.set_main_option("script_location", folder.replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _is_current(connection: Connection) -> bool:
+    """Whether the last migration has been made."""
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    script = ScriptDirectory.from_config(migrations())
+    known = {revision.revision for revision in script.walk_revisions()}
+    there = set(MigrationContext.configure(connection).get_current_heads())
+    if there - known:
+        raise UsageError("the database was made by a newer tropalign: update this one, or choose another --database")
+    return there == set(script.get_heads())

@@ -1,0 +1,271 @@
+"""The record of jobs: submitted, looked up, listed and searched, changed, shared, cancelled, deleted."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
+
+from tropalign.errors import ResourceError
+from tropalign.serve.records import Job, NewJob, Page, Search, State
+from tropalign.serve.settings import Limits
+from tropalign.serve.storage.database import hold, reading, writing
+from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.rows import (
+    add_files,
+    find_done,
+    finish_as,
+    jobs_of,
+    new_id,
+    number_of,
+    read_jobs,
+    renew_words,
+    select_jobs,
+    set_tags,
+)
+from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
+from tropalign.serve.storage.words import found_by, remove_words
+
+#: Jobs of one page at most.
+MOST_LISTED = 500
+#: Of the names that a search finds a job by, as many letters are kept.
+MOST_LETTERS = 200_000
+
+
+class TooMany(ResourceError):
+    """A user has as many waiting jobs as one may have."""
+
+
+class TooMuch(ResourceError):
+    """The files of a user's jobs take as much as they may."""
+
+
+class Jobs:
+    """The record of jobs.
+
+    Parameters
+    ----------
+    engine
+        The database.
+    files
+        The store, which has their files.
+    clock
+        Seconds since 1970.
+    """
+
+    def __init__(self, engine: Engine, files: FileStore, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._files, self._clock = engine, files, clock
+
+    def submit(self, new: NewJob, limits: Limits) -> Job:
+        """A job in the queue, or one that is done at once.
+
+        An equal finished job of the same user is returned as it is. Where another user has one, the new job is done
+        with its outputs.
+
+        Raises
+        ------
+        ResourceError
+            The user has too many waiting jobs (`TooMany`) or too many bytes (`TooMuch`).
+        InputError
+            A file or database is no longer there.
+        """
+        with writing(self._engine) as connection:
+            hold(connection, "files", shared=True)
+            hold(connection, f"queue of {new.owner}")
+            source = find_done(connection, new.key, new.version, new.owner)
+            if source is not None and source[1] == clean(new.owner):
+                return read_jobs(connection, select_jobs().where(jobs.c.number == source[0]))[0]
+            if source is None:
+                self._check_limits(connection, new.owner, limits)
+            number = self._insert(connection, new)
+            if source is not None:
+                finish_as(connection, number, source[0], self._clock())
+            renew_words(connection, number)
+            return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
+
+    def _check_limits(self, connection: Connection, owner: str, limits: Limits) -> None:
+        waiting = connection.execute(
+            select(func.count()).select_from(jobs).where(jobs.c.owner == owner, jobs.c.state == State.QUEUED)
+        ).scalar_one()
+        if waiting >= limits.queued_per_user:
+            raise TooMany(f"{waiting} of your jobs are waiting, as many as may: wait for one, or cancel one")
+        if _stored_bytes(connection, owner) >= limits.stored_bytes_per_user:
+            raise TooMuch(
+                f"the files of your jobs take {limits.stored_bytes_per_user:,} bytes or more, as many as they may: "
+                "delete jobs that you no longer need"
+            )
+
+    def _insert(self, connection: Connection, new: NewJob) -> int:
+        row = insert(jobs).values(
+            id=new_id(), owner=new.owner, verb=new.verb, title=new.title, state=State.QUEUED, key=new.key,
+            request=json.dumps(new.request), command=new.command, version=new.version, created=self._clock(), attempt=0,
+            cancel_asked=False, stage="", message="", deaths=0, words=new.words[:MOST_LETTERS],
+        )  # fmt: skip
+        number = int(connection.execute(row.returning(jobs.c.number)).scalar_one())
+        add_files(connection, number, False, new.inputs, self._files)
+        set_tags(connection, number, map(clean, new.tags))
+        return number
+
+    def get(self, job: str) -> Job:
+        """A job; KeyError where there is none."""
+        return self._one(select_jobs().where(jobs.c.id == job), job)
+
+    def by_share(self, secret: str) -> Job:
+        """The job that is shared by a link; KeyError where there is none."""
+        return self._one(select_jobs().where(jobs.c.share == secret), "")
+
+    def several(self, some: Iterable[str]) -> tuple[Job, ...]:
+        """Those of these jobs that are there: one look for all who watch."""
+        ids = list(some)
+        found: list[Job] = []
+        with reading(self._engine) as connection:
+            for begin in range(0, len(ids), MOST_LISTED):
+                some_ids = ids[begin : begin + MOST_LISTED]
+                found.extend(read_jobs(connection, select_jobs().where(jobs.c.id.in_(some_ids))))
+        return tuple(found)
+
+    def has_file(self, owner: str, digest: str) -> bool:
+        """Whether a job of this user has the file, as input or output."""
+        question = (
+            select(job_files.c.job)
+            .join(jobs, jobs.c.number == job_files.c.job)
+            .where(job_files.c.digest == digest, jobs.c.owner == owner)
+            .limit(1)
+        )
+        with reading(self._engine) as connection:
+            return connection.execute(question).first() is not None
+
+    def _one(self, question: Select[Any], job: str) -> Job:
+        with reading(self._engine) as connection:
+            found = read_jobs(connection, question)
+        if not found:
+            raise KeyError(job)
+        return found[0]
+
+    def list(self, search: Search) -> Page:
+        """A user's jobs, newest first."""
+        question = select_jobs().where(jobs.c.owner == search.owner)
+        if search.state is not None:
+            question = question.where(jobs.c.state == search.state)
+        if search.verb is not None:
+            question = question.where(jobs.c.verb == search.verb)
+        if search.tag is not None:
+            question = question.where(jobs.c.number.in_(select(job_tags.c.job).where(job_tags.c.tag == search.tag)))
+        if search.after is not None:
+            question = question.where(jobs.c.number < _cursor(search.after))
+        limit = min(max(search.limit, 1), MOST_LISTED)
+        # One more than asked for says whether there are more.
+        question = question.order_by(jobs.c.number.desc()).limit(limit + 1)
+        with reading(self._engine) as connection:
+            found = found_by(connection, search.text)
+            if found is not None:
+                question = question.where(jobs.c.number.in_(found))
+            rows = connection.execute(question).all()
+            listed = jobs_of(connection, rows[:limit])
+        return Page(listed, str(rows[limit - 1][0]) if len(rows) > limit else None)
+
+    def tags(self, owner: str) -> dict[str, int]:
+        """A user's tags and how many jobs have each, the most used first."""
+        count = func.count()
+        question = (
+            select(job_tags.c.tag, count)
+            .join(jobs, jobs.c.number == job_tags.c.job)
+            .where(jobs.c.owner == owner)
+            .group_by(job_tags.c.tag)
+            .order_by(count.desc(), job_tags.c.tag)
+        )
+        with reading(self._engine) as connection:
+            return {tag: int(n) for tag, n in connection.execute(question)}
+
+    def change(self, job: str, title: str | None = None, tags: Iterable[str] | None = None) -> Job:
+        """A job with another title or other tags; None leaves them. KeyError where there is no such job."""
+        with writing(self._engine) as connection:
+            number = number_of(connection, job, lock=True)
+            if title is not None:
+                connection.execute(update(jobs).where(jobs.c.number == number).values(title=title))
+            if tags is not None:
+                connection.execute(delete(job_tags).where(job_tags.c.job == number))
+                set_tags(connection, number, map(clean, tags))
+            renew_words(connection, number)
+            return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
+
+    def set_shared(self, job: str, shared: bool) -> Job:
+        """A job with a secret for its link, or without; the link of one that was shared before stays."""
+        with writing(self._engine) as connection:
+            number = number_of(connection, job, lock=True)
+            secret = func.coalesce(jobs.c.share, new_id()) if shared else None
+            connection.execute(update(jobs).where(jobs.c.number == number).values(share=secret))
+            return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
+
+    def cancel(self, job: str) -> Job:
+        """A waiting job is cancelled, and of a running one its worker is told to stop; an ended one stays as it is."""
+        with writing(self._engine) as connection:
+            number = number_of(connection, job, lock=True)
+            this = update(jobs).where(jobs.c.number == number)
+            connection.execute(
+                this.where(jobs.c.state == State.QUEUED).values(
+                    state=State.CANCELLED, finished=self._clock(), cancel_asked=True, stage=""
+                )
+            )
+            connection.execute(this.where(jobs.c.state == State.RUNNING).values(cancel_asked=True))
+            return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
+
+    def delete(self, job: str) -> None:
+        """Forgets a job; a worker that computes it is told that it is lost. KeyError where there is none."""
+        with writing(self._engine) as connection:
+            number = number_of(connection, job, lock=True)
+            remove_words(connection, number)
+            connection.execute(update(databases).where(databases.c.job == job).values(job=None))
+            connection.execute(delete(jobs).where(jobs.c.number == number))
+
+    def counts(self, owner: str | None = None) -> dict[State, int]:
+        """How many jobs are in each state, of all users or one."""
+        question = select(jobs.c.state, func.count()).group_by(jobs.c.state)
+        if owner is not None:
+            question = question.where(jobs.c.owner == owner)
+        with reading(self._engine) as connection:
+            found = {State(state): int(n) for state, n in connection.execute(question)}
+        return {state: found.get(state, 0) for state in State}
+
+    def stored_bytes(self, owner: str | None = None) -> int:
+        """Bytes of the files of a user's jobs, or of everybody's, equal ones once."""
+        with reading(self._engine) as connection:
+            return _stored_bytes(connection, owner)
+
+    def position(self, job: str) -> int | None:
+        """A waiting job's place in the queue from 1, about: who has fewer running jobs goes first."""
+        return self.positions([job]).get(job)
+
+    def positions(self, some: Iterable[str]) -> dict[str, int]:
+        """As `position`, of those jobs that are waiting: one query."""
+        ids = list(some)[:MOST_LISTED]
+        other = jobs.alias()
+        before = (
+            select(func.count())
+            .select_from(other)
+            .where(other.c.state == State.QUEUED, other.c.number <= jobs.c.number)
+            .scalar_subquery()
+        )
+        question = select(jobs.c.id, before).where(jobs.c.id.in_(ids), jobs.c.state == State.QUEUED)
+        with reading(self._engine) as connection:
+            return {job: int(n) for job, n in connection.execute(question)}
+
+
+def _cursor(after: str) -> int:
+    """Where a page goes on; what nobody has been given is the end."""
+    return int(after) if re.fullmatch(r"[0-9]{1,18}", after) else 0
+
+
+def _stored_bytes(connection: Connection, owner: str | None) -> int:
+    files = (
+        select(job_files.c.digest, func.max(job_files.c.size).label("size"))
+        .join(jobs, jobs.c.number == job_files.c.job)
+        .where(job_files.c.digest.is_not(None))
+        .group_by(job_files.c.digest)
+    )
+    different = (files if owner is None else files.where(jobs.c.owner == owner)).subquery()
+    return int(connection.execute(select(func.coalesce(func.sum(different.c.size), 0))).scalar_one())

@@ -1,0 +1,123 @@
+"""What the server remembers, opened as a whole."""
+
+from __future__ import annotations
+
+import os
+import secrets as random
+import time
+from collections.abc import Callable
+
+from sqlalchemy import URL, Engine, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tropalign.errors import ResourceError
+from tropalign.serve.settings import Settings
+from tropalign.serve.storage.audit import Audit
+from tropalign.serve.storage.database import (
+    check_current,
+    is_postgresql,
+    open_database,
+    reading,
+    update_tables,
+    writing,
+)
+from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.jobs import Jobs
+from tropalign.serve.storage.queue import Queue
+from tropalign.serve.storage.schema import jobs, secrets
+from tropalign.serve.storage.sets import Databases
+from tropalign.serve.storage.tokens import Tokens
+
+
+class Storage:
+    """What the server remembers.
+
+    Parameters
+    ----------
+    engine
+        The database, whose tables are up to date.
+    files
+        The files.
+    clock
+        Seconds since 1970.
+
+    Attributes
+    ----------
+    files, jobs, queue, tokens, databases, audit
+        Its parts. Several threads may use them at a time, and several processes, each with a `Storage` of its own.
+    """
+
+    def __init__(self, engine: Engine, files: FileStore, clock: Callable[[], float] = time.time) -> None:
+        self.engine, self.files = engine, files
+        self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
+        self.tokens, self.databases, self.audit = Tokens(engine, clock), Databases(engine, files), Audit(engine, clock)
+
+    @classmethod
+    def open(cls, settings: Settings, migrate: bool = True, clock: Callable[[], float] = time.time) -> Storage:
+        """Opens a server's storage, which is made where there is none.
+
+        Parameters
+        ----------
+        settings
+            Which folder and database.
+        migrate
+            Whether tables of an older version are brought up to date; else they are refused.
+        clock
+            Seconds since 1970.
+
+        Raises
+        ------
+        UsageError
+            The database is of another version, or its URL of no known kind.
+        ResourceError
+            The database cannot be reached, or the folder not be written.
+        """
+        folder = settings.folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise ResourceError(f"{folder}: {error.strerror}: choose another --folder") from None
+        # Not by text: a folder's name may hold what means something in a URL.
+        url = settings.database or URL.create("sqlite", database=str(folder / "tropalign.db"))
+        engine = open_database(url)
+        try:
+            update_tables(engine) if migrate else check_current(engine)
+            return cls(engine, FileStore(folder / "files", engine), clock)
+        except BaseException:
+            engine.dispose()
+            raise
+
+    def __enter__(self) -> Storage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        self.engine.dispose()
+
+    def secret(self) -> bytes:
+        """32 random bytes that are the same for as long as the database lives: what cookies are signed with."""
+        with reading(self.engine) as connection:
+            value = connection.scalar(select(secrets.c.value).where(secrets.c.name == "cookies"))
+        if value is None:
+            with writing(self.engine) as connection:
+                new = (postgresql if is_postgresql(connection) else sqlite).insert(secrets)
+                row = {"name": "cookies", "value": random.token_hex(32)}
+                connection.execute(new.values(**row).on_conflict_do_nothing())
+                value = connection.scalar(select(secrets.c.value).where(secrets.c.name == "cookies"))
+        return bytes.fromhex(str(value))
+
+    def is_well(self) -> None:
+        """Nothing, where the database answers and files can be written.
+
+        Raises
+        ------
+        ResourceError
+            Else.
+        """
+        with reading(self.engine) as connection:
+            connection.execute(select(jobs.c.number).limit(1)).first()
+        if not os.access(self.files.folder, os.W_OK | os.X_OK):
+            raise ResourceError("the server's folder of files cannot be written: ask who runs it")

@@ -1,0 +1,145 @@
+"""Tokens: what a user shows to be let in. The record has a hash of each, by argon2, and never the token."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import Engine, insert, or_, select, update
+
+from tropalign.errors import UsageError, shown
+from tropalign.serve.records import Token
+from tropalign.serve.storage.database import reading, writing
+from tropalign.serve.storage.schema import clean, tokens
+
+#: For as many seconds a token that was looked at counts as it did; as many answers are remembered.
+REMEMBERED_SECONDS, MOST_REMEMBERED = 60.0, 10_000
+_TEXT = re.compile(r"trop_([a-z2-7]{8})_([a-z2-7]{52})")
+_COLUMNS = (tokens.c.id, tokens.c.user, tokens.c.created, tokens.c.last_used, tokens.c.revoked)
+
+
+class Tokens:
+    """The tokens of users.
+
+    Parameters
+    ----------
+    engine
+        The database.
+    clock
+        Seconds since 1970.
+    """
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._clock = engine, clock
+        self._hasher_made: Any = None
+        self._lock = threading.Lock()
+        self._known: dict[bytes, tuple[Token | None, float]] = {}
+        # Each hash takes tens of megabytes and milliseconds: not all forged tokens at a time.
+        self._hashing = threading.Semaphore(2)
+
+    def add(self, user: str) -> tuple[Token, str]:
+        """A new token and its text, which nobody can be told again.
+
+        Raises
+        ------
+        UsageError
+            The user's name is empty, too long, or not printable.
+        """
+        name = user.strip()
+        if not name or len(name) > 200 or clean(name) != name or not name.isprintable():
+            raise UsageError(f"{shown(user[:40])!r} is no name of a user: 1 to 200 printable letters")
+        token = Token(_random(5), name, self._clock())
+        secret = _random(32)
+        row = {"id": token.id, "user": name, "hash": self._hasher().hash(secret), "created": token.created}
+        with writing(self._engine) as connection:
+            connection.execute(insert(tokens).values(revoked=False, **row))
+        return token, f"trop_{token.id}_{secret}"
+
+    def verify(self, text: str) -> Token | None:
+        """The token of this text, None where it is none or revoked.
+
+        The answer is remembered for a minute: requests do not pay for the hash, and what another process revokes ends
+        by then.
+        """
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            return None
+        mark = hashlib.sha256(text.encode()).digest()
+        with self._lock:
+            token, until = self._known.get(mark, (None, 0.0))
+        if until > self._clock():
+            return token
+        with self._hashing:
+            token = self._looked_up(match[1], match[2])
+        with self._lock:
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            self._known[mark] = (token, self._clock() + REMEMBERED_SECONDS)
+        return token
+
+    def _looked_up(self, token: str, secret: str) -> Token | None:
+        from argon2.exceptions import InvalidHashError, VerificationError
+
+        with reading(self._engine) as connection:
+            question = select(*_COLUMNS, tokens.c.hash).where(tokens.c.id == token, ~tokens.c.revoked)
+            row = connection.execute(question).first()
+        if row is None:
+            return None
+        try:
+            self._hasher().verify(row.hash, secret)
+        except (VerificationError, InvalidHashError):
+            return None
+        with writing(self._engine) as connection:
+            now = self._clock()
+            used = update(tokens).where(tokens.c.id == token, ~tokens.c.revoked).values(last_used=now)
+            if not connection.execute(used).rowcount:
+                return None
+        return Token(row.id, row.user, row.created, now, False)
+
+    def list(self) -> tuple[Token, ...]:
+        """All tokens, the oldest first."""
+        with reading(self._engine) as connection:
+            rows = connection.execute(select(*_COLUMNS).order_by(tokens.c.created, tokens.c.id)).all()
+        return tuple(Token(*row) for row in rows)
+
+    def revoke(self, which: str) -> int:
+        """Ends a token by its id, or all of a user, and says how many.
+
+        Raises
+        ------
+        UsageError
+            There is none that is valid.
+        """
+        with writing(self._engine) as connection:
+            those = or_(tokens.c.id == which, tokens.c.user == which)
+            n = connection.execute(update(tokens).where(those, ~tokens.c.revoked).values(revoked=True)).rowcount
+        with self._lock:
+            self._known.clear()
+        if not n:
+            raise UsageError(
+                f"{shown(which)!r} is no valid token and has none: tropalign serve --list-tokens names them"
+            )
+        return n
+
+    def any(self) -> bool:
+        """Whether there is a valid one."""
+        with reading(self._engine) as connection:
+            return connection.execute(select(tokens.c.id).where(~tokens.c.revoked).limit(1)).first() is not None
+
+    def _hasher(self) -> Any:
+        if self._hasher_made is None:
+            from argon2 import PasswordHasher
+
+            # The least that OWASP asks of passwords; a secret here is 256 random bits, which nobody guesses anyway.
+            self._hasher_made = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+        return self._hasher_made
+
+
+def _random(n_bytes: int) -> str:
+    return base64.b32encode(secrets.token_bytes(n_bytes)).decode().rstrip("=").lower()

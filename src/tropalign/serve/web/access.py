@@ -1,0 +1,179 @@
+"""Who asks, and whether from a page of this server: before any route is reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request, cookie_parser
+from starlette.responses import RedirectResponse
+
+from tropalign.serve.records import User
+from tropalign.serve.web.hosts import Hosts, host_name, is_loopback_name, networks
+from tropalign.serve.web.known_tokens import KnownTokens
+from tropalign.serve.web.origins import check_origin
+from tropalign.serve.web.paths import route_path
+from tropalign.serve.web.refusals import Refused, answer, too_many, wants_json
+from tropalign.serve.web.sessions import COOKIE, Session
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from tropalign.serve.web.context import Web
+
+LOCAL = "local"
+SAFE = ("GET", "HEAD", "OPTIONS")
+#: Paths that need no login; those that end in "/" stand for all below.
+OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/metrics", "/shared/", "/api/v1/shared/",
+        "/api/v1/openapi.json", "/favicon.ico", "/robots.txt")  # fmt: skip
+#: What proxies add: a request with one of these comes from elsewhere, though by the loopback interface.
+_OF_PROXIES = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+
+
+class Access:
+    """Finds out who asks, refuses strangers, and refuses what a page of another site sends.
+
+    A user is who shows a token (`Authorization: Bearer`), a session's cookie, or whom a trusted proxy names. On the
+    loopback interface, as long as nobody was given a token, it is "local".
+    """
+
+    def __init__(self, app: ASGIApp, web: Web) -> None:
+        self.app, self.web = app, web
+        self.settings = web.settings
+        self.hosts = Hosts(web.settings)
+        self.is_proxy = networks(web.settings.trusted_proxies)
+        self.tokens = KnownTokens(web.storage)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request, or hands it on with `user`, `session` and `address` in its state."""
+        if scope["type"] != "http":
+            if scope["type"] != "websocket":  # nothing here speaks that
+                await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        state: dict[str, Any] = scope.setdefault("state", {})
+        state.update(user=None, session=None, address=self._address(scope, headers), tokens=self.tokens)
+        try:
+            self._check_host(headers)
+            path = route_path(scope)
+            if not is_open(path) or not path.startswith(("/static/", "/healthz")):
+                state["user"], state["session"] = await self._who(scope, headers)
+            self._count(state)
+            if scope["method"] not in SAFE:
+                receive = await check_origin(self.web, scope, headers, receive)
+            if state["user"] is None and not is_open(path):
+                await self._ask_to_log_in(scope, receive, send, path)
+                return
+        except Refused as refused:
+            await answer(Request(scope, receive), refused)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _check_host(self, headers: Headers) -> None:
+        given = headers.getlist("host")
+        name = host_name(given[0]) if len(given) == 1 else None
+        if name is None:
+            raise Refused(400, "the request does not say for which host it is")
+        if not self.hosts.allows(name):
+            raise Refused(421, f"this server is not known as {name}: start it with --allowed-host {name}")
+
+    def _address(self, scope: Scope, headers: Headers) -> str:
+        """Where the request comes from; a trusted proxy's word is taken for that."""
+        client = scope.get("client")
+        address: str = client[0] if client else ""
+        if self.is_proxy(address):
+            last = headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+            return last[:64] if last.isascii() and last.isprintable() and last else address
+        return address
+
+    async def _who(self, scope: Scope, headers: Headers) -> tuple[User | None, Session | None]:
+        if not self.tokens.is_fresh:
+            await run_in_threadpool(self.tokens.read)
+        if "authorization" in headers:
+            return await self._bearer(headers, scope["state"]["address"]), None
+        session = self._session(headers)
+        if session is not None:
+            return User(session.user, session.token), session
+        client = scope.get("client")
+        if self.settings.proxy_user_header is not None:
+            return self._named_by_proxy(headers, client[0] if client else ""), None
+        return (User(LOCAL) if self._is_local(headers) else None), None
+
+    async def _bearer(self, headers: Headers, address: str) -> User:
+        given = headers.getlist("authorization")
+        kind, _, text = given[0].partition(" ")
+        if len(given) != 1 or kind.lower() != "bearer" or not 0 < len(text) <= 500:
+            raise _not_logged_in("the server takes tokens as Authorization: Bearer TOKEN")
+        return User(*await verified(self.web, text, address))
+
+    def _session(self, headers: Headers) -> Session | None:
+        if "cookie" not in headers:
+            return None
+        values = [cookie_parser(header).get(COOKIE) for header in headers.getlist("cookie")]
+        value = next((value for value in values if value), None)
+        session = self.web.sessions.read(value) if value else None
+        return session if session is not None and self.tokens.is_valid(session.token, session.user) else None
+
+    def _named_by_proxy(self, headers: Headers, address: str) -> User | None:
+        names = headers.getlist(self.settings.proxy_user_header or "")
+        if not names or not self.is_proxy(address):
+            return None
+        if len(names) > 1:
+            raise Refused(400, "the proxy names more than one user")
+        name = names[0].strip()
+        if not 0 < len(name) <= 200 or not name.isprintable():
+            raise Refused(400, "the proxy names a user by what is no name")
+        return User(name)
+
+    def _is_local(self, headers: Headers) -> bool:
+        settings = self.settings
+        if not settings.is_loopback or settings.requires_token or self.tokens.are_there_any:
+            return False
+        name = host_name(headers.get("host", ""))
+        return name is not None and is_loopback_name(name) and not any(header in headers for header in _OF_PROXIES)
+
+    def _count(self, state: dict[str, Any]) -> None:
+        """Lets nobody ask more often than all may."""
+        user: User | None = state["user"]
+        name = f"user {user.name}" if user is not None else f"address {state['address']}"
+        wait = self.web.requests.wait(name)
+        if wait:
+            raise too_many("too many requests: wait a little", wait)
+
+    async def _ask_to_log_in(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
+        if wants_json(path) or scope["method"] not in ("GET", "HEAD") or self.web.error_page is None:
+            refused = _not_logged_in("the server needs a token: send it as Authorization: Bearer TOKEN")
+            await answer(Request(scope, receive), refused)(scope, receive, send)
+            return
+        asked = path + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+        where = self.web.url(f"/login?next={quote(asked[:500], safe='/')}")
+        await RedirectResponse(where, 303)(scope, receive, send)
+
+
+def is_open(path: str) -> bool:
+    """Whether a path needs no login."""
+    return any(path == known or (known[-1] == "/" and path.startswith(known)) for known in OPEN)
+
+
+async def verified(web: Web, text: str, address: str) -> tuple[str, str]:
+    """The user and the id of a token that somebody shows.
+
+    Raises
+    ------
+    Refused
+        It is none, or too many were none from this address.
+    """
+    if web.failures.is_empty(address):
+        raise too_many("too many wrong tokens from this address: wait a minute", 60)
+    token = await run_in_threadpool(web.storage.tokens.verify, text) if text.isascii() and "\0" not in text else None
+    if token is None or token.revoked:
+        web.failures.wait(address)
+        await run_in_threadpool(web.audit, None, address, "login refused")
+        raise _not_logged_in("the token is not valid: ask the operator for one")
+    return token.user, token.id
+
+
+def _not_logged_in(sentence: str) -> Refused:
+    return Refused(401, sentence, headers={"WWW-Authenticate": 'Bearer realm="tropalign"'})

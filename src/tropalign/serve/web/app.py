@@ -1,0 +1,127 @@
+"""The web server as an application of ASGI: routes, and what every request passes on its way to one.
+
+request --> Measured --> SafeHeaders --> LastResort --> Access --> Bounds --> routes
+            figures      CSP and others  never a        who asks,  sizes     api, login, results,
+                                         traceback      from where and pace  metrics, pages
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tropalign import __version__
+from tropalign.errors import TropalignError
+from tropalign.serve.storage import Storage
+from tropalign.serve.web import api, api_more, events, login, metrics, results
+from tropalign.serve.web.access import Access
+from tropalign.serve.web.context import Web
+from tropalign.serve.web.headers import SafeHeaders
+from tropalign.serve.web.limits import Bounds
+from tropalign.serve.web.rates import Rates
+from tropalign.serve.web.refusals import LastResort, Refused, answer, refusal_of
+from tropalign.serve.web.sessions import Sessions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tropalign.serve.settings import Settings
+
+#: Wrong tokens of one address.
+FAILURES_PER_MINUTE = 10
+_PAGES = "tropalign.serve.web.pages"
+_SENTENCES = {
+    404: "there is nothing at this address",
+    405: "this address does not take this method",
+}
+
+
+def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
+    """The application that answers requests.
+
+    Parameters
+    ----------
+    storage
+        Opened by the settings, and closed at the end, where none is given.
+    """
+    kept = storage if storage is not None else Storage.open(settings)
+    web = Web(
+        settings,
+        kept,
+        Sessions(kept.secret()),
+        events.Watch(),
+        Rates(settings.limits.requests_per_minute),
+        Rates(FAILURES_PER_MINUTE),
+    )
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        if storage is None:
+            kept.close()
+
+    app = FastAPI(
+        title="tropalign",
+        version=__version__,
+        summary="Exact alignment of biological sequences",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        root_path=settings.root_path,
+        redirect_slashes=False,
+        lifespan=life,
+    )
+    app.state.web = web
+    app.state.metrics = metrics.Metrics(web)
+    for router in (api.router, api_more.router, events.router, login.router, results.router, metrics.router):
+        app.include_router(router)
+    _add_pages(app, web)
+    _add_handlers(app)
+    app.add_middleware(Bounds, web=web)  # the last one is the first that a request meets
+    app.add_middleware(Access, web=web)
+    app.add_middleware(LastResort)
+    app.add_middleware(SafeHeaders)
+    app.add_middleware(metrics.Measured, metrics=app.state.metrics)
+    return app
+
+
+def _add_pages(app: FastAPI, web: Web) -> None:
+    if find_spec(_PAGES) is None:
+        return
+    pages: Any = import_module(_PAGES)
+    router, web.error_page = pages.make_pages(web.settings, web.storage)
+    app.include_router(router)
+
+
+def _add_handlers(app: FastAPI) -> None:
+    """Errors on purpose become answers here; all others reach `LastResort`."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        refused = refusal_of(error)
+        if refused is None:
+            raise error
+        return answer(request, refused)
+
+    async def handle_http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        words = _SENTENCES.get(error.status_code, str(error.detail))
+        return answer(request, Refused(error.status_code, words, headers=dict(error.headers or {})))
+
+    async def handle_fields(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"][1:])
+        return answer(request, Refused(422, f"{field}: {first['msg']}"[:500], field=field))
+
+    app.add_exception_handler(Refused, handle)
+    app.add_exception_handler(TropalignError, handle)
+    app.add_exception_handler(HTTPException, handle_http)
+    app.add_exception_handler(RequestValidationError, handle_fields)

@@ -1,0 +1,154 @@
+"""Jobs as they change, to everybody who watches: one question to the database per moment, however many watch.
+
+storage --every half second, all watched jobs in one query--> Watch --what changed--> a queue per watcher --> SSE
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from tropalign.serve.web import models
+from tropalign.serve.web.context import user_of, web_of
+from tropalign.serve.web.own_jobs import own_job, position_of
+from tropalign.serve.web.refusals import too_many
+from tropalign.serve.web.shown_jobs import job_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tropalign.serve.records import Job
+    from tropalign.serve.web.context import Web
+
+router = APIRouter(prefix="/api/v1", tags=["jobs"])
+LOG = logging.getLogger("tropalign.serve")
+SECONDS = 0.5
+PING_SECONDS = 15.0
+#: A watcher has to ask anew after that long, and shows its token again by doing so.
+MOST_SECONDS = 3600.0
+MOST_PER_USER, MOST = 20, 1_000
+
+
+class Watch:
+    """Who watches which job.
+
+    Parameters
+    ----------
+    seconds
+        Between two looks.
+    """
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.seconds = seconds
+        self.watchers: dict[str, set[asyncio.Queue[Job | None]]] = {}
+        self.users: Counter[str] = Counter()
+        self._seen: dict[str, Job] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def seat(self, user: str) -> Iterator[None]:
+        """A place for one more watcher.
+
+        Raises
+        ------
+        Refused
+            All are taken.
+        """
+        if self.users[user] >= MOST_PER_USER or self.users.total() >= MOST:
+            raise too_many(f"no more than {MOST_PER_USER} jobs are watched at a time: ask for the job itself", 10)
+        self.users[user] += 1
+        try:
+            yield
+        finally:
+            self.users[user] -= 1
+            if not self.users[user]:
+                del self.users[user]
+
+    @contextmanager
+    def queue(self, web: Web, job: Job) -> Iterator[asyncio.Queue[Job | None]]:
+        """What comes out of it is the job anew, or None when it is there no longer."""
+        queue: asyncio.Queue[Job | None] = asyncio.Queue()
+        self.watchers.setdefault(job.id, set()).add(queue)
+        self._seen.setdefault(job.id, job)
+        if self._seen[job.id] != job:  # it has changed between two looks
+            queue.put_nowait(self._seen[job.id])
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._look(web))
+        try:
+            yield queue
+        finally:
+            self.watchers[job.id].discard(queue)
+            if not self.watchers[job.id]:
+                del self.watchers[job.id]
+                self._seen.pop(job.id, None)
+
+    async def _look(self, web: Web) -> None:
+        """Until nobody watches any more."""
+        while self.watchers:
+            await asyncio.sleep(self.seconds)
+            ids = tuple(self.watchers)
+            try:
+                found = {job.id: job for job in await run_in_threadpool(web.storage.jobs.several, ids)}
+            except Exception as error:  # the database is away: it may come again
+                LOG.warning("watched jobs cannot be read: %s", error)
+                continue
+            for id in ids:
+                self._tell(id, found.get(id))
+
+    def _tell(self, id: str, job: Job | None) -> None:
+        if id not in self.watchers or (job is not None and self._seen.get(id) == job):
+            return
+        if job is not None:
+            self._seen[id] = job
+        for queue in self.watchers[id]:
+            queue.put_nowait(job)
+
+
+@router.get("/jobs/{id}/events", responses=models.EVENTS)
+async def watch_job(request: Request, id: str) -> Response:
+    """Watches a job: server-sent events, until it has ended."""
+    web, user = web_of(request), user_of(request)
+    job = await run_in_threadpool(own_job, web, user, id)
+    seat = web.watch.seat(user.name)
+    seat.__enter__()  # refused before the answer begins
+
+    async def events() -> AsyncIterator[bytes]:
+        try:
+            async for event in _events(web, job):
+                yield event
+        finally:
+            seat.__exit__(None, None, None)
+
+    headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
+    return StreamingResponse(events(), headers=headers, media_type="text/event-stream")
+
+
+async def _events(web: Web, job: Job) -> AsyncIterator[bytes]:
+    now: Job | None = job
+    clock = asyncio.get_running_loop().time
+    end = clock() + MOST_SECONDS
+    with web.watch.queue(web, job) as queue:
+        while now is not None:
+            position = await run_in_threadpool(position_of, web, now)
+            yield b"event: job\ndata: " + json.dumps(job_json(web, now, position=position)).encode() + b"\n\n"
+            if now.state.is_final:
+                return
+            while True:
+                try:
+                    now = await asyncio.wait_for(queue.get(), PING_SECONDS)
+                    break
+                except TimeoutError:
+                    if clock() > end:
+                        return
+                    yield b": ping\n\n"
+        yield b"event: gone\ndata: {}\n\n"

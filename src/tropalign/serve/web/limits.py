@@ -1,0 +1,146 @@
+"""How much a request may be: its address, headers and body, and how slowly that may come."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+
+from tropalign.serve.web.paths import route_path
+from tropalign.serve.web.refusals import Refused, answer, too_many
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from tropalign.serve.settings import Limits
+    from tropalign.serve.web.context import Web
+
+MOST_ADDRESS_BYTES = 8_000
+MOST_HEADER_BYTES = 32_000
+MOST_JSON_BYTES = 32 * 10**6
+MOST_SMALL_BYTES = 64_000
+#: Forms of pages: a file for some inputs each.
+FILES_OF_A_FORM = 4
+#: A body has so many seconds before it has to come with so many bytes per second.
+PATIENCE_SECONDS = 10.0
+LEAST_RATE = 1_000.0
+#: Bodies above `MOST_SMALL_BYTES` of one user at a time.
+MOST_UPLOADS = 8
+
+
+def most_bytes(path: str, limits: Limits) -> int:
+    """How long a body may be that is sent to this path."""
+    if path == "/api/v1/files":
+        return limits.upload_bytes
+    if path.startswith("/api/v1/"):
+        return MOST_JSON_BYTES if path == "/api/v1/jobs" else MOST_SMALL_BYTES
+    if path.startswith("/new/") or path == "/databases":
+        return min(limits.unpacked_bytes, FILES_OF_A_FORM * limits.upload_bytes) + MOST_JSON_BYTES
+    return MOST_SMALL_BYTES
+
+
+class Bounds:
+    """Refuses what is too long before anything reads it, and cuts bodies off that come too slowly or too long.
+
+    What is longer than it says never gets here (the HTTP server sees to it); how long it says that it is, is believed
+    only where that is too long.
+    """
+
+    def __init__(self, app: ASGIApp, web: Web) -> None:
+        self.app, self.web = app, web
+        self.n_uploads: dict[str, int] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        try:
+            _check_head(scope)
+            most = most_bytes(route_path(scope), self.web.settings.limits)
+            said = _said_length(scope)
+            if said is not None and said > most:
+                raise _too_long(most)
+            if said == 0:
+                await self.app(scope, receive, send)
+            elif said is not None and said <= MOST_SMALL_BYTES:
+                await self.app(scope, Body(receive, most), send)
+            else:
+                await self._upload(scope, Body(receive, most), send)
+        except Refused as refused:
+            await answer(Request(scope, receive), refused)(scope, receive, send)
+
+    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
+        user = scope["state"]["user"]
+        name = user.name if user is not None else scope["state"]["address"]
+        if self.n_uploads.get(name, 0) >= MOST_UPLOADS:
+            raise too_many(f"no more than {MOST_UPLOADS} files at a time: wait until one is sent", 5)
+        self.n_uploads[name] = self.n_uploads.get(name, 0) + 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.n_uploads[name] -= 1
+            if not self.n_uploads[name]:
+                del self.n_uploads[name]
+
+
+class Body:
+    """A body as it comes: its bytes counted, its pace watched. What the server does in between costs no patience."""
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive, self._most = receive, most
+        self._size, self._waited, self._is_whole = 0, 0.0, False
+
+    async def __call__(self) -> Message:
+        """The next piece.
+
+        Raises
+        ------
+        Refused
+            It is too long or too slow.
+        """
+        if self._is_whole:  # what follows says only that the client has gone
+            return await self._receive()
+        clock = asyncio.get_running_loop().time
+        begin = clock()
+        try:
+            async with asyncio.timeout(max(0.0, PATIENCE_SECONDS + self._size / LEAST_RATE - self._waited)):
+                message = await self._receive()
+        except TimeoutError:
+            raise _hanging_up(408, "the body comes too slowly: send it again over a better connection") from None
+        self._waited += clock() - begin
+        if message["type"] == "http.request":
+            self._size += len(message.get("body", b""))
+            self._is_whole = not message.get("more_body", False)
+            if self._size > self._most:
+                raise _too_long(self._most)
+        return message
+
+
+def _check_head(scope: Scope) -> None:
+    if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > MOST_ADDRESS_BYTES:
+        raise Refused(414, f"the address is longer than {MOST_ADDRESS_BYTES:,} bytes")
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADER_BYTES:
+        raise Refused(431, f"the headers are longer than {MOST_HEADER_BYTES:,} bytes")
+
+
+def _said_length(scope: Scope) -> int | None:
+    """What Content-Length says; 0 without a body, None where it is sent in chunks."""
+    said = [value for name, value in scope["headers"] if name == b"content-length"]
+    if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
+        return None
+    if not said:
+        return 0
+    if len(said) > 1 or not said[0].isdigit() or len(said[0]) > 18:
+        raise _hanging_up(400, "the header Content-Length is no number")
+    return int(said[0])
+
+
+def _too_long(most: int) -> Refused:
+    return _hanging_up(413, f"more than {most:,} bytes are not taken here: send less, or ask the operator for more")
+
+
+def _hanging_up(status: int, sentence: str) -> Refused:
+    """The rest of the body is not waited for."""
+    return Refused(status, sentence, headers={"Connection": "close"})

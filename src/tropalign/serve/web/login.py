@@ -1,0 +1,63 @@
+"""Logging in with a token, and out: the page itself belongs to the pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from tropalign.serve.records import User
+from tropalign.serve.web.access import verified
+from tropalign.serve.web.bodies import read_form
+from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.paths import local_path
+from tropalign.serve.web.sessions import COOKIE, SECONDS
+
+if TYPE_CHECKING:
+    from tropalign.serve.web.context import Web
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.post("/login")
+async def log_in(request: Request) -> Response:
+    """Takes a token and gives a session."""
+    web = web_of(request)
+    form = await read_form(request)
+    token, wish = form.get("token"), form.get("next")
+    await form.close()
+    text = token.strip() if isinstance(token, str) else ""
+    user, id = await verified(web, text[:500], address_of(request))
+    request.state.tokens.forget()  # it may be newer than what is known
+    await run_in_threadpool(web.audit, User(user, id), address_of(request), "login")
+    response = RedirectResponse(web.url(local_path(wish if isinstance(wish, str) else None)), 303)
+    _set_cookie(web, response, web.sessions.cookie(id, user), SECONDS)
+    return response
+
+
+@router.post("/logout")
+async def log_out(request: Request) -> Response:
+    """Ends the session."""
+    web = web_of(request)
+    session = request.state.session
+    if session is not None:
+        web.sessions.end(session)
+        await run_in_threadpool(web.audit, user_of(request), address_of(request), "logout")
+    response = RedirectResponse(web.url("/login"), 303)
+    _set_cookie(web, response, "", 0)
+    return response
+
+
+def _set_cookie(web: Web, response: Response, value: str, seconds: int) -> None:
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=seconds,
+        path=web.settings.root_path or "/",
+        secure=web.settings.is_https,
+        httponly=True,
+        samesite="lax",
+    )

@@ -1,0 +1,258 @@
+"""What the API takes and gives, as its OpenAPI document says it; small bodies are checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from tropalign.errors import did_you_mean, shown
+from tropalign.serve.web.refusals import Refused
+
+MOST_TITLE_SENT, MOST_TAGS_SENT = 2_000, 100
+
+
+class ErrorModel(BaseModel):
+    """Why a request was refused: one sentence, and which field it is about."""
+
+    error: str
+    field: str | None = None
+
+
+class FileModel(BaseModel):
+    """A file that was sent: `file` names it in submissions."""
+
+    file: str
+    name: str
+    size: int
+
+
+class InputModel(BaseModel):
+    """An input of a job."""
+
+    dest: str
+    name: str
+    size: int
+    file: str | None = None
+    database: str | None = None
+
+
+class OutputModel(BaseModel):
+    """An output of a job, at `/api/v1/jobs/{id}/files/{role}`."""
+
+    role: str
+    name: str
+    size: int
+    media_type: str
+
+
+class JobModel(BaseModel):
+    """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known."""
+
+    id: str
+    verb: str
+    title: str
+    tags: list[str]
+    state: str
+    stage: str
+    progress: float | None
+    created: str
+    started: str | None
+    finished: str | None
+    command: str
+    format: str | None
+    options: dict[str, Any]
+    inputs: list[InputModel]
+    outputs: list[OutputModel]
+    message: str
+    forecast: dict[str, Any] | None
+    owner: str
+    shared: str | None
+    version: str
+    queue_position: int | None
+
+
+class JobsModel(BaseModel):
+    """Some jobs, newest first; `next` is `after` of the next page."""
+
+    jobs: list[JobModel]
+    next: str | None
+
+
+class DatabaseModel(BaseModel):
+    """A database of targets, which submissions name in place of a file."""
+
+    id: str
+    name: str
+    alphabet: str
+    sequences: int
+    residues: int
+    size: int
+    created: str
+    owner: str
+    job: str | None
+
+
+class DatabasesModel(BaseModel):
+    """All databases."""
+
+    databases: list[DatabaseModel]
+
+
+class MeModel(BaseModel):
+    """Who asks, and what that user may take."""
+
+    user: str
+    version: str
+    stored_bytes: int
+    limits: dict[str, float]
+
+
+Responses = dict[int | str, dict[str, Any]]
+_DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+JOB_EXAMPLE: dict[str, Any] = {
+    "id": "mzxw6ytboi2dknrwgy3tqojzga", "verb": "pairs", "title": "kinases", "tags": ["june"], "state": "running",
+    "stage": "pairs", "progress": 0.42, "created": "2026-06-01T09:00:00.000Z", "started": "2026-06-01T09:00:01.250Z",
+    "finished": None, "command": "tropalign pairs kinases.fa --mode local -o kinases.tsv", "format": "tsv",
+    "options": {"mode": "local"}, "inputs": [{"dest": "queries", "name": "kinases.fa", "size": 5120, "file": _DIGEST}],
+    "outputs": [], "message": "", "forecast": None, "owner": "alice", "shared": None, "version": "1.0.0",
+    "queue_position": None,
+}  # fmt: skip
+_SUBMISSION_EXAMPLE: dict[str, Any] = {
+    "verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKVLA\n>b\nMKILA\n", "name": "pasted.fa"}]},
+    "options": {"mode": "local"}, "format": "tsv", "outputs": ["report"], "title": "two peptides", "tags": ["test"],
+}  # fmt: skip
+
+
+def _answer(model: type[BaseModel], words: str, example: Any = None) -> dict[str, Any]:
+    content = {} if example is None else {"content": {"application/json": {"example": example}}}
+    return {"model": model, "description": words, **content}
+
+
+def _error(words: str, example: str) -> dict[str, Any]:
+    return _answer(ErrorModel, words, {"error": example})
+
+
+_LOGIN: Responses = {401: _error("no valid token", "the server needs a token: send it as Authorization: Bearer TOKEN")}
+_BUSY: Responses = {
+    429: _error("too many requests or jobs; Retry-After says when to come again", "too many requests: wait")
+}
+_NONE: Responses = {
+    404: _error("not there, or not yours", "there is no such job: it was deleted, or is somebody else's")
+}
+_WRONG: Responses = {
+    422: _answer(ErrorModel, "a wrong field", {"error": "--gap-open has to be whole", "field": "options"})
+}
+_LARGE: Responses = {413: _error("too large", "more than 500,000,000 bytes are not taken here: send less")}
+COMMON: Responses = {**_LOGIN, **_BUSY}
+JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE, **_WRONG}
+JOBS: Responses = {200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG}
+SUBMITTED: Responses = {
+    201: _answer(JobModel, "the new job", JOB_EXAMPLE),
+    200: _answer(JobModel, "an equal job that is finished", JOB_EXAMPLE),
+    **COMMON, **_WRONG, **_LARGE, **_NONE,
+}  # fmt: skip
+GONE: Responses = {204: {"description": "it is gone"}, **COMMON, **_NONE}
+BYTES: Responses = {
+    200: {"description": "the bytes", "content": {"application/octet-stream": {}}},
+    206: {"description": "the range that was asked for"},
+    **COMMON, **_NONE,
+}  # fmt: skip
+SENT: Responses = {
+    201: _answer(FileModel, "the file, whose id is the SHA-256 of its bytes",
+                 {"file": _DIGEST, "name": "kinases.fa", "size": 5120}),
+    **COMMON, **_LARGE, 408: _error("too slow", "the body comes too slowly"),
+}  # fmt: skip
+EVENTS: Responses = {
+    200: {"description": "`event: job` with the job at each change, until it has ended",
+          "content": {"text/event-stream": {"example": "event: job\ndata: {...}\n\n"}}},
+    **COMMON, **_NONE,
+}  # fmt: skip
+DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON}
+ME: Responses = {200: _answer(MeModel, "the user and the limits"), **COMMON}
+FIELDS: Responses = {
+    200: {"description": "what verbs take: inputs, options, outputs, formats"},
+    **COMMON,
+    **_NONE,
+}
+
+
+def _body(words: str, example: Any, properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    content = {"application/json": {"schema": schema, "example": example}}
+    return {"requestBody": {"required": True, "description": words, "content": content}}
+
+
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+_ITEM = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text")},
+    "description": "one of file (its id), database (its id) or text; and a name",
+}
+SUBMISSION = _body(
+    "the submission",
+    _SUBMISSION_EXAMPLE,
+    {
+        "verb": {"type": "string"},
+        "inputs": {"type": "object", "additionalProperties": {"type": "array", "items": _ITEM}},
+        "options": {"type": "object"},
+        "format": {"type": "string"},
+        "outputs": _STRINGS,
+        "title": {"type": "string"},
+        "tags": _STRINGS,
+    },
+    ("verb", "inputs"),
+)
+CHANGE = _body(
+    "what to change",
+    {"title": "kinases, again", "shared": True},
+    {"title": {"type": "string"}, "tags": _STRINGS, "shared": {"type": "boolean"}},
+)
+FILE_BODY = {
+    "requestBody": {
+        "required": True,
+        "description": "the file's bytes, compressed or not",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
+    """Refuses what nobody asked for.
+
+    Raises
+    ------
+    Refused
+        There is another name in it.
+    """
+    for name in data:
+        if name not in known:
+            word = shown(name[:100])
+            raise Refused(422, f"there is no field {word!r}{did_you_mean(word, known)}", field=word)
+
+
+def title_of(data: dict[str, Any]) -> str | None:
+    """The title, where one is given."""
+    title = data.get("title")
+    if title is not None and (not isinstance(title, str) or len(title) > MOST_TITLE_SENT):
+        raise Refused(422, "title has to be a text", field="title")
+    return title
+
+
+def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
+    """The tags, where they are given."""
+    tags = data.get("tags")
+    if tags is None:
+        return None
+    if not isinstance(tags, list) or len(tags) > MOST_TAGS_SENT or not all(isinstance(tag, str) for tag in tags):
+        raise Refused(422, "tags have to be a list of texts", field="tags")
+    return tuple(tags)
+
+
+def shared_of(data: dict[str, Any]) -> bool | None:
+    """Whether to share, where that is said."""
+    shared = data.get("shared")
+    if shared is not None and not isinstance(shared, bool):
+        raise Refused(422, "shared has to be true or false", field="shared")
+    return shared

@@ -1,0 +1,119 @@
+"""Whether what changes something comes from a page of this server: a page of another site must not submit a job.
+
+Browsers say where a request comes from (`Sec-Fetch-Site`, `Origin`). What says nothing is a program, or a browser of
+long ago: the latter can only send what forms can, which then needs the word that forms of this server hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from tropalign.serve.web.refusals import Refused
+
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
+    from starlette.types import Message, Receive, Scope
+
+    from tropalign.serve.web.context import Web
+
+#: What a form of any page can send.
+_OF_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
+#: How much of a form is read to find the word.
+MOST_BYTES = 10**6
+
+
+async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receive) -> Receive:
+    """Refuses what comes from elsewhere; gives what the body is to be read with.
+
+    Raises
+    ------
+    Refused
+        It comes from a page of another site, or may do so.
+    """
+    if "authorization" in headers:  # no browser adds that by itself
+        return receive
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is not None and site not in ("same-origin", "none"):
+        raise _elsewhere()
+    if origin is not None:
+        if not _is_own(origin, headers.get("host", ""), web.settings.is_https):
+            raise _elsewhere()
+        return receive
+    if site == "same-origin":
+        return receive
+    session = scope["state"]["session"]
+    word = headers.get("x-csrf-token")
+    if word is not None:
+        if not web.sessions.is_csrf(session, word):
+            raise _elsewhere()
+        return receive
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if session is None and kind not in _OF_FORMS:
+        return receive
+    return await _form_with_word(web, scope, headers, receive, kind)
+
+
+def _is_own(origin: str, host: str, is_https: bool) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    ports = {"http": ":80", "https": ":443"}
+    if parts.scheme not in ports or (is_https and parts.scheme != "https"):
+        return False
+    port = ports[parts.scheme]
+    return parts.netloc.lower().removesuffix(port) == host.lower().removesuffix(port)
+
+
+async def _form_with_word(web: Web, scope: Scope, headers: Headers, receive: Receive, kind: str) -> Receive:
+    """Reads a small form for its word, and gives the same bytes again."""
+    if kind not in _OF_FORMS[:2]:
+        raise _no_word()
+    messages: list[Message] = []
+    size = 0
+    while not messages or messages[-1].get("more_body", False):
+        message = await receive()
+        if message["type"] != "http.request":
+            break
+        messages.append(message)
+        size += len(message.get("body", b""))
+        if size > MOST_BYTES:
+            raise _no_word()
+    word = await _word_of(scope, _again(messages, receive))
+    if not isinstance(word, str) or not web.sessions.is_csrf(scope["state"]["session"], word):
+        raise _no_word()
+    return _again(messages, receive)
+
+
+async def _word_of(scope: Scope, receive: Receive) -> object:
+    from starlette.exceptions import HTTPException
+
+    try:
+        async with Request(dict(scope), receive).form(max_files=100, max_fields=500) as form:
+            return form.get("csrf")
+    except HTTPException:
+        raise _no_word() from None
+
+
+def _again(messages: list[Message], receive: Receive) -> Receive:
+    rest = iter(messages)
+
+    async def replay() -> Message:
+        return next(rest, None) or await receive()
+
+    return replay
+
+
+def _elsewhere() -> Refused:
+    return Refused(403, "the request comes from a page of another site: open this server's page and try again there")
+
+
+def _no_word() -> Refused:
+    return Refused(
+        403,
+        "the request might come from a page of another site: programs send JSON as Content-Type: application/json, "
+        "files as application/octet-stream, and forms the field csrf",
+    )

@@ -1,0 +1,142 @@
+"""Errors as answers: one sentence each, as JSON for programs and as a page for people, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from tropalign.errors import ResourceError, TropalignError, shown
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOG = logging.getLogger("tropalign.serve")
+MOST_LETTERS = 2_000
+
+
+class Refused(Exception):
+    """A request that is answered with a sentence.
+
+    Parameters
+    ----------
+    status
+        Of HTTP.
+    sentence
+        What is wrong, and the remedy.
+    field
+        Which field of the form or of the JSON it is about, if one.
+    headers
+        More headers of the answer.
+    """
+
+    def __init__(
+        self, status: int, sentence: str, *, field: str | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.field, self.headers = status, sentence, field, headers or {}
+
+
+def too_many(sentence: str, seconds: float = 5.0) -> Refused:
+    """A refusal that says when to come again."""
+    return Refused(429, sentence, headers={"Retry-After": str(max(1, round(seconds + 0.5)))})
+
+
+def refusal_of(error: Exception) -> Refused | None:
+    """What an error is for the one who asked; None for a defect."""
+    if isinstance(error, Refused):
+        return error
+    if type(error).__name__ == "TooMany":
+        return too_many(str(error), 10.0)
+    if isinstance(error, ResourceError):
+        is_too_large = error.allowed_bytes is not None or type(error).__name__ in ("TooLarge", "TooMuch")
+        return Refused(413 if is_too_large else 503, str(error))
+    if isinstance(error, TropalignError):
+        return Refused(422, str(error), field=getattr(error, "field", None))
+    if _is_of_the_database(error):
+        return Refused(503, "the database does not answer: try again in some seconds", headers={"Retry-After": "5"})
+    return None
+
+
+def _is_of_the_database(error: Exception) -> bool:
+    from sqlalchemy.exc import OperationalError, TimeoutError
+
+    return isinstance(error, OperationalError | TimeoutError)
+
+
+def wants_json(path: str) -> bool:
+    """Whether who asks for this path is a program."""
+    return path.startswith("/api/") or path in ("/healthz", "/readyz", "/metrics")
+
+
+def as_json(refused: Refused) -> bytes:
+    """The body of such an answer."""
+    content: dict[str, Any] = {"error": shown(refused.sentence)[:MOST_LETTERS]}
+    if refused.field is not None:
+        content["field"] = shown(refused.field)[:MOST_LETTERS]
+    return json.dumps(content).encode()
+
+
+def answer(request: Request, refused: Refused) -> Response:
+    """The answer: JSON, or a page where the pages are installed and a person asks."""
+    from starlette.responses import Response
+
+    from tropalign.serve.web.context import web_of
+    from tropalign.serve.web.paths import route_path
+
+    web = web_of(request)
+    if not wants_json(route_path(request.scope)) and web.error_page is not None:
+        page = web.error_page(request, refused.status, shown(refused.sentence)[:MOST_LETTERS])
+        for name, value in refused.headers.items():
+            page.headers[name] = value
+        return page
+    return Response(as_json(refused), refused.status, refused.headers, "application/json")
+
+
+class LastResort:
+    """Catches what nobody foresaw: the one who asked sees a number, which stands in the log beside the traceback."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        has_begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception as error:
+            refused = refusal_of(error) or _defect(scope, error)
+            if has_begun:  # what is cut off is seen as such, since its length is not what was promised
+                raise ConnectionAbortedError from None
+            await _answer(scope, receive, send, refused)
+
+
+def _defect(scope: Scope, error: Exception) -> Refused:
+    number = secrets.token_hex(4)
+    LOG.error("request %s: %s %r", number, scope["method"], scope["path"], exc_info=error)
+    return Refused(500, f"a defect of tropalign: the operator finds it in the log as {number}")
+
+
+async def _answer(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
+    from starlette.requests import Request
+
+    try:
+        response = answer(Request(scope, receive), refused)
+    except Exception as error:  # the page of the error is at fault itself
+        from starlette.responses import Response
+
+        LOG.error("page of an error", exc_info=error)
+        response = Response(as_json(refused), refused.status, refused.headers, "application/json")
+    await response(scope, receive, send)

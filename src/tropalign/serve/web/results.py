@@ -1,0 +1,108 @@
+"""Bytes of jobs as downloads, and their reports as pages of an origin of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from tropalign.serve.web.context import user_of, web_of
+from tropalign.serve.web.headers import FILE_POLICY, REPORT_POLICY
+from tropalign.serve.web.own_jobs import own_job, shared_job
+from tropalign.serve.web.refusals import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tropalign.serve.records import Job, JobFile
+    from tropalign.serve.web.context import Web
+
+router = APIRouter(include_in_schema=False)
+#: The only types that are ever said; all else is bytes.
+MEDIA_TYPES = {
+    "text/plain", "text/html", "text/csv", "text/tab-separated-values", "application/json", "application/x-ndjson",
+    "image/svg+xml", "image/png", "application/pdf", "application/gzip", "application/zip",
+    "application/vnd.apache.arrow.file", "application/vnd.apache.parquet",
+}  # fmt: skip
+_TEXTS = ("text/plain", "text/html", "text/csv", "text/tab-separated-values")
+#: More ranges than that are asked for by nobody who wants the file.
+MOST_RANGES = 4
+
+
+@router.get("/jobs/{id}/report")
+def report(request: Request, id: str) -> Response:
+    """The report of a job, for the frame on its page."""
+    web = web_of(request)
+    return report_of(web, request, own_job(web, user_of(request), id))
+
+
+@router.get("/shared/{secret}/report")
+def shared_report(request: Request, secret: str) -> Response:
+    """The report of a shared job."""
+    web = web_of(request)
+    return report_of(web, request, shared_job(web, secret))
+
+
+def report_of(web: Web, request: Request, job: Job) -> Response:
+    """The HTML that a job has: its report, or else its result."""
+    pages = [file for file in job.outputs if file.media_type.startswith("text/html")]
+    page = next((file for file in pages if file.role == "report"), pages[0] if pages else None)
+    if page is None:
+        raise Refused(404, "the job has no report")
+    return _sent(web, request, page, "text/html; charset=utf-8", REPORT_POLICY, is_inline=True)
+
+
+def download(web: Web, request: Request, file: JobFile | None) -> Response:
+    """A file of a job as a download.
+
+    Raises
+    ------
+    Refused
+        There is none.
+    """
+    if file is None or file.digest is None:
+        raise Refused(404, "the job has no such file")
+    kind = file.media_type.partition(";")[0].strip()
+    kind = kind if kind in MEDIA_TYPES else "application/octet-stream"
+    return _sent(web, request, file, f"{kind}; charset=utf-8" if kind in _TEXTS else kind, FILE_POLICY)
+
+
+def with_role(files: Iterable[JobFile], role: str, n: int = 0) -> JobFile | None:
+    """The n-th file of a role."""
+    found = [file for file in files if file.role == role]
+    return found[n] if 0 <= n < len(found) else None
+
+
+def _sent(web: Web, request: Request, file: JobFile, kind: str, policy: str, is_inline: bool = False) -> Response:
+    try:
+        path = web.storage.files.path(file.digest or "")
+    except KeyError:
+        raise Refused(404, "the file is not here any longer") from None
+    ranges = request.headers.get("range", "")
+    if ranges.count(",") >= MOST_RANGES or len(ranges) > 200:
+        raise Refused(416, f"no more than {MOST_RANGES} ranges of a file are sent at once")
+    headers = {
+        "Content-Type": kind,
+        "Content-Disposition": disposition(file.name, "inline" if is_inline else "attachment"),
+        "Content-Security-Policy": policy,
+        "Cache-Control": "private, no-cache",
+        "ETag": f'"{file.digest}"',
+    }
+    return FileResponse(path, headers=headers)
+
+
+def disposition(name: str, kind: str = "attachment") -> str:
+    r"""A file's name as RFC 6266 has it: no name ends the header, or leaves the folder of downloads.
+
+    Examples
+    --------
+    >>> print(disposition('a"b.fa'))
+    attachment; filename="a_b.fa"; filename*=UTF-8''a_b.fa
+    """
+    safe = "".join(letter if letter.isprintable() and letter not in '"\\/:*?<>|%;' else "_" for letter in name)
+    safe = safe.encode("utf-8", "replace").decode().lstrip(".").strip()[:150] or "result"
+    plain = "".join(letter if letter.isascii() else "_" for letter in safe)
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(safe, safe='')}"

@@ -1,0 +1,132 @@
+"""From a submission to a job: texts become files, everything named is the user's, and equal jobs are found."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tropalign import __version__
+from tropalign.serve.records import JobFile, NewJob
+from tropalign.serve.web.refusals import Refused
+from tropalign.submissions.submission import Submission
+
+if TYPE_CHECKING:
+    from tropalign.serve.records import Job, User
+    from tropalign.serve.web.context import Web
+    from tropalign.submissions.submission import InputItem
+
+MOST_TITLE = 200
+MOST_TAGS, MOST_TAG = 20, 50
+
+
+def submit(
+    web: Web, user: User, data: dict[str, Any], title: str = "", tags: tuple[str, ...] = (), address: str = ""
+) -> tuple[Job, bool]:
+    """Submits what the JSON of a submission asks for.
+
+    Returns
+    -------
+    tuple[Job, bool]
+        The job, and whether it is new rather than an equal one of this user that was there.
+
+    Raises
+    ------
+    UsageError
+        It asks for what there is not.
+    Refused
+        A file or database is not there, or the user has no room left.
+    """
+    submission = Submission.from_json(data)
+    _check_room(web, user)
+    submission = replace(submission, inputs=_stored(web, user, submission.inputs)).checked()
+    files = tuple(_found(web, user, dest, item) for dest, items in submission.inputs.items() for item in items)
+    digests = {(file.digest, file.database): _digest(web, file) for file in files}
+    new = NewJob(
+        owner=user.name,
+        verb=submission.verb,
+        title=clean_title(title) or _default_title(submission.verb, files),
+        tags=clean_tags(tags),
+        key=submission.key(lambda item: digests[None if item.database else item.file, item.database], __version__),
+        request=submission.as_json(),
+        command=submission.shown_command(),
+        version=__version__,
+        inputs=files,
+    )
+    begin = time.time()
+    job = web.storage.jobs.submit(new, web.settings.limits)
+    is_new = job.created >= begin - 1e-3
+    web.audit(user, address, "submit" if is_new else "submit again", job.id, submission.verb)
+    return job, is_new
+
+
+def clean_title(title: str) -> str:
+    """A title on one line."""
+    return " ".join(_printable(title[: 4 * MOST_TITLE]).split())[:MOST_TITLE]
+
+
+def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Tags without doubles.
+
+    Raises
+    ------
+    Refused
+        There are too many.
+    """
+    words = (" ".join(_printable(tag[: 4 * MOST_TAG]).split())[:MOST_TAG] for tag in tags)
+    found = tuple(dict.fromkeys(word for word in words if word))
+    if len(found) > MOST_TAGS:
+        raise Refused(422, f"a job has no more than {MOST_TAGS} tags", field="tags")
+    return found
+
+
+def _printable(text: str) -> str:
+    """Without what turns the direction of text, ends lines or cannot be seen."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _default_title(verb: str, files: tuple[JobFile, ...]) -> str:
+    names = " and ".join(file.name for file in files[:2])
+    return clean_title(f"{verb} {names}" + (" ..." if len(files) > 2 else ""))
+
+
+def _check_room(web: Web, user: User) -> None:
+    most = web.settings.limits.stored_bytes_per_user
+    if web.storage.jobs.stored_bytes(user.name) >= most:
+        raise Refused(413, f"your jobs hold more than {most:,} bytes: delete some first")
+
+
+def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
+    """The same with files in place of texts."""
+    return {dest: tuple(_as_file(web, user, item) for item in items) for dest, items in inputs.items()}
+
+
+def _as_file(web: Web, user: User, item: InputItem) -> InputItem:
+    if item.text is None:
+        return item
+    stored = web.storage.files.add_bytes(item.text.encode("utf-8", "replace"))
+    web.uploads.add(user.name, stored.digest, stored.size)
+    return replace(item, text=None, file=stored.digest)
+
+
+def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
+    """What an input names, which has to be there and the user's."""
+    if item.database is not None:
+        try:
+            database = web.storage.databases.get(item.database)
+        except KeyError:
+            raise Refused(422, "there is no such database", field=f"inputs.{dest}") from None
+        return JobFile(dest, database.name, None, database.size, database=database.id)
+    digest = item.file or ""
+    try:
+        if not (web.uploads.has(user.name, digest) or web.storage.jobs.has_file(user.name, digest)):
+            raise KeyError(digest)
+        size = web.storage.files.size_of(digest)
+    except KeyError:
+        raise Refused(422, "the file is not here: send it first (POST /api/v1/files)", field=f"inputs.{dest}") from None
+    return JobFile(dest, item.name, digest, size)
+
+
+def _digest(web: Web, file: JobFile) -> str:
+    """Of what the job reads: a database that is built anew under its name is another one."""
+    return file.digest if file.digest is not None else web.storage.databases.get(file.database or "").digest
