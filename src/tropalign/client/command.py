@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from tropalign.cli.options import add_output_options
 
 if TYPE_CHECKING:
     from tropalign.client.remote_job import RemoteJob
@@ -25,18 +26,8 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
 BINARY = ("application/octet-stream", "application/vnd.", "image/png")
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is for this verb, and the words of the command that the server runs."""
-
-    words: tuple[str, ...]
-    server: str | None
-    title: str
-    tags: tuple[str, ...]
-    detach: bool
-    insecure: bool
-    list: bool
-    fetch: str | None
+#: Options of this verb that may stand anywhere in the command: no verb has others of these names.
+_OWN = ("server", "insecure", "title", "tag", "detach", "list", "fetch")
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -74,20 +65,22 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("jobs of before")
     group.add_argument("--list", action="store_true", help="list the jobs, and end")
     group.add_argument("--fetch", metavar="ID", help="wait for this job, and write its main result to -o FILE")
+    add_output_options(parser.add_argument_group("output"))
 
 
-def asked_of(options: argparse.Namespace) -> Asked:
-    """What is asked: options of this verb stand before the command, or anywhere in it."""
-    own = argparse.Namespace(**vars(options))
-    words = _taken_out(options.parser, options.command, own)
-    return Asked(
-        tuple(words), own.server, own.title, tuple(own.tag), own.detach, own.insecure, own.list, own.fetch
-    )
+def asked_of(options: argparse.Namespace) -> argparse.Namespace:
+    """The options, wherever they stand, with the words that are left in `command`."""
+    asked = argparse.Namespace(**vars(options))
+    asked.command = _taken_out(options.parser, options.command, asked)
+    if asked.command and asked.output != "-":  # -o before the command
+        begin = 2 if asked.command[0] == "db" else 1
+        asked.command[begin:begin] = [f"--output={asked.output}"]
+    return asked
 
 
-def _taken_out(parser: argparse.ArgumentParser, words: Sequence[str], own: argparse.Namespace) -> list[str]:
+def _taken_out(parser: argparse.ArgumentParser, words: Sequence[str], asked: argparse.Namespace) -> list[str]:
     """The words without options of this verb, which are set."""
-    known = {name: action for action in parser._actions for name in action.option_strings if name.startswith("--")}
+    known = {name: action for action in parser._actions if action.dest in _OWN for name in action.option_strings}
     left: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -95,15 +88,15 @@ def _taken_out(parser: argparse.ArgumentParser, words: Sequence[str], own: argpa
             return [*left, word, *rest]
         name, equals, value = word.partition("=")
         action = known.get(name)
-        if action is None or action.dest == "help":
+        if action is None:
             left.append(word)
         elif action.nargs == 0:
-            setattr(own, action.dest, True)
+            setattr(asked, action.dest, True)
         else:
             text = value if equals else next(rest, None)
             if text is None:
                 parser.error(f"argument {name}: expected one argument")
-            setattr(own, action.dest, [*getattr(own, action.dest), text] if action.dest == "tag" else text)
+            setattr(asked, action.dest, [*asked.tag, text] if action.dest == "tag" else text)
     return left
 
 
@@ -112,31 +105,31 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.client.server import connect
 
     asked = asked_of(options)
-    _check_usage(asked, options.parser)
+    _check_usage(asked)
     server = connect(asked.server, insecure=asked.insecure)
     if asked.list:
         _list(server)
     elif asked.fetch is not None:
-        _fetch(server, asked.fetch, asked.words, options.parser)
+        _fetch(server, asked)
     else:
         _submit(server, asked)
 
 
-def _check_usage(asked: Asked, parser: argparse.ArgumentParser) -> None:
+def _check_usage(asked: argparse.Namespace) -> None:
+    refuse = asked.parser.error
     if asked.list + (asked.fetch is not None) + asked.detach > 1:
-        parser.error("--list, --fetch and --detach exclude each other: give one of them")
-    if asked.list and asked.words:
-        parser.error(f"--list takes no more words: leave {asked.words[0]} out")
-    if not asked.words and not asked.list and asked.fetch is None:
-        parser.error("name a command, such as tropalign submit pairs proteins.fa -o pairs.tsv")
+        refuse("--list, --fetch and --detach exclude each other: give one of them")
+    if (asked.list or asked.fetch is not None) and asked.command:
+        refuse(f"--list and --fetch take no command: leave {asked.command[0]} out, and put -o FILE before")
+    if not asked.command and not asked.list and asked.fetch is None:
+        refuse("name a command, such as tropalign submit pairs proteins.fa -o pairs.tsv")
 
 
-def _submit(server: Server, asked: Asked) -> None:
+def _submit(server: Server, asked: argparse.Namespace) -> None:
     from tropalign.execution.files import check_outputs
     from tropalign.submissions.submission import submission_of
 
-    submission, inputs, outputs = submission_of(asked.words)
-    is_quiet = "-q" in asked.words or "--quiet" in asked.words
+    submission, inputs, outputs = submission_of(asked.command)
     if not asked.detach:
         check_outputs(list(outputs.values()), list(inputs.values()))
         _check_terminal(submission, outputs["main"])
@@ -152,12 +145,12 @@ def _submit(server: Server, asked: Asked) -> None:
         format=submission.format,
         outputs=submission.outputs,
         title=asked.title,
-        tags=asked.tags,
+        tags=asked.tag,
     )
     if asked.detach:
         print(job.url)
         return
-    _watch(job, is_quiet)
+    _watch(job, asked.quiet or "-q" in asked.command or "--quiet" in asked.command)
     for role, path in outputs.items():
         job.write(path, role)
 
@@ -189,26 +182,17 @@ def _watch(job: RemoteJob, is_quiet: bool) -> None:
     job.check()
 
 
+def _fetch(server: Server, asked: argparse.Namespace) -> None:
+    from tropalign.execution.files import check_outputs
+
+    check_outputs([asked.output], [])
+    job = server.job(asked.fetch)
+    _watch(job, asked.quiet)
+    job.write(asked.output)
+
+
 def _list(server: Server) -> None:
     """A line per job."""
     for job in server.jobs():
         record = job.record
         print("\t".join((record.id, record.state, record.verb, record.created, record.title, ",".join(record.tags))))
-
-
-def _fetch(server: Server, id: str, words: Sequence[str], parser: argparse.ArgumentParser) -> None:
-    from tropalign.execution.files import check_outputs
-
-    more = argparse.ArgumentParser(prog=parser.prog, add_help=False, exit_on_error=False, allow_abbrev=False)
-    more.add_argument("-o", "--output", default="-")
-    more.add_argument("-q", "--quiet", action="store_true")
-    try:
-        options, extra = more.parse_known_args(list(words))
-    except argparse.ArgumentError as error:
-        parser.error(str(error))
-    if extra:
-        parser.error(f"--fetch takes -o FILE and no more: leave {extra[0]} out")
-    check_outputs([options.output], [])
-    job = server.job(id)
-    _watch(job, options.quiet)
-    job.write(options.output)

@@ -123,7 +123,8 @@ class Submission:
             What the parser says. What only the verb itself finds out, with the files at hand, is not found here.
         """
         words = ["--output=result", *words_of(self, lambda item: item.name or "file")]
-        options = canonical(self.verb, parsed(self.verb, words))
+        found = canonical(self.verb, parsed(self.verb, words))
+        options = {dest: value for dest, value in found.items() if dest not in self.inputs}  # files of matrices, models
         order = [one.role for one in served_verb(self.verb).outputs]
         outputs = tuple(sorted(set(self.outputs), key=order.index))
         return replace(self, options=options, outputs=outputs)
