@@ -509,6 +509,22 @@ def test_a_cluster_that_cannot_be_reached_for_a_while_loses_nothing(monkeypatch)
     assert squares(schedule(cluster).run([Squares([1] * 12)])) == [k * k for k in range(12)]
 
 
+def test_a_batch_that_is_lost_after_a_new_connection_is_computed_again(monkeypatch):
+    """What it had on the old one counts no more: else the run would wait for that."""
+    monkeypatch.setattr(remote, "TICK", 0.001)
+    cluster = FakeCluster(1, script=lambda number, _: {0: "later", 1: "lost"}.get(number))
+    looks = itertools.count()
+
+    def looked():
+        if next(looks) == 1:
+            cluster.n_connections += 1
+            cluster.waiting.clear()
+
+    monkeypatch.setattr(cluster, "look", looked)
+    assert squares(schedule(cluster).run([Squares([1])])) == [0]
+    assert next(cluster.numbers) == 3
+
+
 def test_what_was_lost_together_is_sent_anew_once():
     cluster = FakeCluster(8, script=lambda number, _: "lost" if 10 <= number < 18 else None)
     assert squares(schedule(cluster).run([Squares([10**9] * 60, Large(""))])) == [k * k for k in range(60)]
