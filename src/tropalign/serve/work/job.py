@@ -1,0 +1,329 @@
+"""One attempt at a job: its inputs counted, its forecast asked, its command run, its outputs kept.
+
+    inputs -> survey -> forecast -> command -> outputs
+              refused   refused     failed     done
+
+What an earlier attempt found and computed is in the job's folder, and is not done again.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tropalign import __version__
+from tropalign.errors import TropalignError, shown
+from tropalign.serve.records import Database, Job, JobFile, Outcome, State, StoredFile
+from tropalign.serve.settings import Settings
+from tropalign.serve.work import checks
+from tropalign.serve.work.folder import JobFolder
+from tropalign.serve.work.heartbeat import Heartbeat, StatusTail, described
+from tropalign.serve.work.process import TROPALIGN, Bounds, Ended, Why, run_watched
+from tropalign.serve.work.sentences import sentence_of
+from tropalign.serve.work.survey import Counts, TooMuch, is_small, plan_of, survey
+from tropalign.submissions.submission import InputItem, Output, Resources, Submission, link_names, planned
+from tropalign.submissions.verbs import served_verb
+
+if TYPE_CHECKING:
+    from tropalign.serve.storage import Storage
+
+#: Residues of queries times those of targets, above which a forecast is asked: a second of work.
+FORECAST_CELLS = 10**10
+#: A forecast that takes longer says nothing: the job runs within its limits.
+FORECAST_SECONDS = 120.0
+#: Ends that others ask for: a machine that is switched off tells every process so.
+TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
+KILLED = {-9, 137}
+#: Killed as often from outside, a job most likely takes more memory than there is.
+MOST_KILLS = 5
+RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
+
+
+class Interrupted(Exception):
+    """The attempt was ended from outside: nothing is wrong with the job."""
+
+
+class NoResult(Exception):
+    """The attempt ends here, with this outcome."""
+
+    def __init__(self, state: State, message: str) -> None:
+        super().__init__(message)
+        self.outcome = Outcome(state, message)
+
+
+@dataclass
+class Attempt:
+    """An attempt at a job.
+
+    Parameters
+    ----------
+    storage
+        Where files and databases are.
+    heart
+        Says whether the job is still wanted, and is told how far it is.
+    is_stopping
+        Whether the worker has been told to stop.
+    """
+
+    storage: Storage
+    settings: Settings
+    job: Job
+    folder: JobFolder
+    heart: Heartbeat
+    is_stopping: Callable[[], bool]
+    database: Database | None = None  # what `db build` has made
+
+    def outcome(self) -> Outcome:
+        """Does all of it.
+
+        Raises
+        ------
+        Interrupted
+            The worker stops, the job was cancelled, or it is another worker's now.
+        """
+        try:
+            plan = self._plan()
+            if plan.facts.get("ended") is None:
+                self._survey(plan)
+                self._forecast(plan)
+                self._run(plan)
+            return Outcome(State.DONE, "", self._keep(plan), plan.facts.get("forecast"))
+        except NoResult as end:
+            return end.outcome
+        except TropalignError as error:
+            return Outcome(State.FAILED, self._harmless(str(error)))
+
+    def _plan(self) -> _Plan:
+        """The command and its files, as the first attempt had them."""
+        limits = self.settings.limits
+        self.folder.make()
+        facts = self.folder.remembered("facts.json") or {}
+        if facts.get("version") != __version__:  # parts of another version are of no use
+            self.folder.remove()
+            self.folder.make()
+            facts = {"version": __version__, "memory_bytes": limits.memory_bytes}
+            self.folder.remember("facts.json", facts)
+        submission = Submission.from_json(self.job.request)
+        links, found = self._links(submission)
+        resources = Resources(facts["memory_bytes"], self.settings.threads_per_job, self.settings.cluster)
+        words, outputs = planned(submission, lambda item: links[item], resources)
+        files = [name for item, name in links.items() if item.database is None]
+        return _Plan(submission.verb, list(words), outputs, files, found, facts)
+
+    def _links(self, submission: Submission) -> tuple[dict[InputItem, str], Counts]:
+        """A name in the folder per input, and what the databases among them hold."""
+        links: dict[InputItem, str] = {}
+        found = Counts()
+        for item, name in link_names(submission).items():
+            if item.database is not None:
+                database = self._database(item.database)
+                found += Counts(0, database.n_sequences, database.n_residues)
+                digest = database.digest
+            else:
+                digest = item.file or self.storage.files.add_bytes((item.text or "").encode()).digest
+            links[item] = self.folder.link(name, self._path(digest, name))
+        return links, found
+
+    def _database(self, id: str) -> Database:
+        try:
+            return self.storage.databases.get(id)
+        except KeyError:
+            raise NoResult(State.FAILED, "the database that was named is no longer there: choose another one") from None
+
+    def _path(self, digest: str, name: str) -> Path:
+        try:
+            return self.storage.files.path(digest)
+        except KeyError:
+            raise NoResult(State.FAILED, f"the input {shown(name)} is no longer there: send it again") from None
+
+    def _survey(self, plan: _Plan) -> None:
+        """Counts the inputs, once."""
+        if "counts" in plan.facts:
+            return
+        self.heart.tell("reading inputs", None)
+        limits = self.settings.limits
+        most = Counts(limits.unpacked_bytes, limits.n_sequences, limits.n_residues)
+        paths = [str(self.folder.files / name) for name in plan.files]
+        try:
+            counts = survey(paths, most, plan.found) if is_small(paths) else self._survey_apart(plan, most)
+        except TooMuch as sentence:
+            raise NoResult(State.REFUSED, str(sentence)) from None
+        plan.facts["counts"] = [counts.n_bytes, counts.n_sequences, counts.n_residues]
+        self.folder.remember("facts.json", plan.facts)
+        if counts.names:
+            self._note(words=counts.names)
+
+    def _survey_apart(self, plan: _Plan, most: Counts) -> Counts:
+        """In a process of its own; its names of files are those that the job's command has."""
+        import json
+
+        module = (sys.executable, "-P", "-m", "tropalign.serve.work.survey", plan_of(plan.files, most, plan.found))
+        self._completed(self._watched(module, self.settings.limits.seconds))
+        said: dict[str, Any] = json.loads(self.folder.stdout.read_text())
+        if "refused" in said:
+            raise TooMuch(said["refused"])
+        return Counts(**said)
+
+    def _forecast(self, plan: _Plan) -> None:
+        """Asks the verb what it will take, where that may be much."""
+        verb = served_verb(plan.verb)
+        n_residues = max(plan.facts["counts"][2], plan.facts["counts"][0] // 8)  # models have no residues
+        if not verb.has_forecast or n_residues**2 / 2 < FORECAST_CELLS or "forecast" in plan.facts:
+            return
+        self.heart.tell("estimating", None)
+        tail = StatusTail(self.folder.status)
+        n_verb = len(plan.verb.split())
+        words = [*plan.words[:n_verb], "--dry-run", *plan.words[n_verb:]]
+        ended = self._watched((*TROPALIGN, *words), FORECAST_SECONDS)
+        if ended.why is Why.SECONDS:
+            return
+        self._completed(ended)
+        tail.newest()
+        if tail.forecast is None:
+            return
+        sentence = checks.excess_of(tail.forecast, self.settings.limits)
+        if sentence is not None:
+            raise NoResult(State.REFUSED, f"{sentence}: {RUN_ELSEWHERE}")
+        plan.facts["forecast"] = tail.forecast
+        self.folder.remember("facts.json", plan.facts)
+        self._note(forecast=tail.forecast)
+
+    def _note(self, **found: Any) -> None:
+        """Tells the record what was found on the way; where that is away, the job does not wait for it."""
+        try:
+            self.storage.queue.note(self.job.id, self.job.attempt, **found)
+        except Exception as error:  # of the database, whichever it is
+            log_defect(self.job, f"the record was not told what was found ({type(error).__name__})")
+
+    def _run(self, plan: _Plan) -> None:
+        """The command itself."""
+        self.heart.tell("computing", None)
+        self._completed(self._watched((*TROPALIGN, *plan.words), self.settings.limits.seconds))
+        plan.facts["ended"] = 0
+        self.folder.remember("facts.json", plan.facts)
+
+    def _watched(self, command: tuple[str, ...], seconds: float) -> Ended:
+        """Runs a command within the limits, and tells how far it is."""
+        limits, tail = self.settings.limits, StatusTail(self.folder.status)
+
+        def look() -> bool:
+            fact = tail.newest()
+            if fact is not None:
+                self.heart.tell(*described(fact))
+            return self.heart.is_wanted and not self.is_stopping()
+
+        memory_bytes = (self.folder.remembered("facts.json") or {}).get("memory_bytes", limits.memory_bytes)
+        bounds = Bounds.of_job(seconds, memory_bytes, limits.output_bytes)
+        cache = self.settings.folder / "cache"
+        cache.mkdir(mode=0o700, exist_ok=True)
+        return run_watched(command, self.folder, bounds, look, cache)
+
+    def _completed(self, ended: Ended) -> None:
+        """Goes on where the command did what it should, and else says what went wrong."""
+        limits = self.settings.limits
+        if ended.code == 0 and ended.why in (Why.BY_ITSELF, Why.ASKED):
+            return
+        if ended.why is Why.ASKED or (ended.why is Why.BY_ITSELF and ended.code in TOLD_TO_END):
+            raise Interrupted
+        exceeded = checks.passed(ended.why, limits)
+        if exceeded is None and ended.code != 0 and self.folder.size() >= limits.output_bytes * 0.99:
+            exceeded = checks.passed(Why.OUTPUT, limits)
+        if exceeded is not None:
+            raise NoResult(State.FAILED, f"{exceeded}: {RUN_ELSEWHERE}")
+        if ended.code in KILLED:
+            self._count_kill()
+            raise Interrupted
+        if ended.code in (2, 3, 4):
+            raise NoResult(
+                State.FAILED, self._harmless(sentence_of(self.folder.stderr) or f"it ended with {ended.code}")
+            )
+        log_defect(self.job, f"exit {ended.code}: {sentence_of(self.folder.stderr, '')}")
+        raise NoResult(State.FAILED, defect(self.job))
+
+    def _count_kill(self) -> None:
+        facts = self.folder.remembered("kills.json") or {"n": 0}
+        if facts["n"] + 1 >= MOST_KILLS:
+            raise NoResult(
+                State.FAILED,
+                f"the system killed it {MOST_KILLS} times, most likely as memory ran out: {RUN_ELSEWHERE}",
+            )
+        self.folder.remember("kills.json", {"n": facts["n"] + 1})
+
+    def _keep(self, plan: _Plan) -> tuple[JobFile, ...]:
+        """What the command wrote, in the store of files; a store of targets is a database from now on."""
+        self.heart.tell("keeping results", 1.0)
+        kept = []
+        for output in plan.outputs:
+            path = self.folder.files / output.filename
+            if not path.is_file():
+                if output.role == "main":
+                    log_defect(self.job, "no output")
+                    raise NoResult(State.FAILED, defect(self.job))
+                continue
+            stored = self.storage.files.add(path)
+            if plan.verb == "db build" and output.role == "main":
+                self.database = self._described(stored)
+            kept.append(JobFile(output.role, output.shown_name, stored.digest, stored.size, output.media_type))
+        return tuple(kept)
+
+    def _described(self, stored: StoredFile) -> Database:
+        """A store that was built: its id is the job's, so that no second attempt makes a second one."""
+        from tropalign.sequences.store import SequenceStore
+
+        store, job = SequenceStore.open(self.storage.files.path(stored.digest)), self.job
+        return Database(
+            id=job.id,
+            owner=job.owner,
+            name=job.title or "database",
+            alphabet=store.alphabet.name,
+            n_sequences=len(store),
+            n_residues=len(store.letters),
+            digest=stored.digest,
+            size=stored.size,
+            created=time.time(),
+            job=job.id,
+        )
+
+    def _harmless(self, sentence: str) -> str:
+        """Without paths of this machine."""
+        places = (self.folder.files, self.folder.path, self.settings.folder)
+        return checks.without(sentence, [str(place) for place in places])
+
+
+@dataclass
+class _Plan:
+    """What an attempt does.
+
+    Parameters
+    ----------
+    words
+        The command, behind ``tropalign``.
+    files
+        Names of inputs in the folder, databases aside.
+    found
+        What the databases hold.
+    facts
+        What this attempt and earlier ones have found; kept in the folder.
+    """
+
+    verb: str
+    words: list[str]
+    outputs: tuple[Output, ...]
+    files: list[str]
+    found: Counts
+    facts: dict[str, Any]
+
+
+def defect(job: Job) -> str:
+    """What a user is told, where nothing is the user's fault."""
+    return f"this is a defect of tropalign: its operator finds more in the server's log under {job.id}"
+
+
+def log_defect(job: Job, what: str) -> None:
+    """What the operator is told."""
+    print(f"tropalign: job {job.id} ({shlex.quote(job.verb)}): {shown(what)[:2000]}", file=sys.stderr, flush=True)

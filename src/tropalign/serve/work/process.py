@@ -1,0 +1,226 @@
+"""A command in a session of its own, watched: time, memory and what it writes have limits, and it is ended whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from tropalign.serve.work import launch
+from tropalign.serve.work.folder import MARK, JobFolder
+from tropalign.serve.work.processes import Group
+
+#: How often limits are looked at, and how often the sizes of files, which takes longer.
+LOOK_SECONDS, LOOK_AT_FILES_SECONDS = 0.2, 1.0
+#: What a command has to put away its parts between being asked and being killed.
+GRACE_SECONDS = 5.0
+#: Pages are served before jobs are computed.
+NICENESS = 10
+MOST_FILES = 4096
+#: Of standard error and output, which nobody reads whole.
+MOST_SAID_BYTES = 1 << 22
+#: What a command may hold beyond its ``--memory``: what it is given there is what it plans with.
+MEMORY_SLACK, MEMORY_BESIDE = 1.25, 200 << 20
+#: Variables of the server that a job gets, too; all others are nobody's business there.
+KEPT = (
+    "PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ",
+    "CUDA_VISIBLE_DEVICES", "OCL_ICD_VENDORS",
+    "TROPALIGN_ISA", "TROPALIGN_TILE_PAIRS", "TROPALIGN_TILE_READS", "TROPALIGN_LEAST_KEPT_CELLS",
+)  # fmt: skip
+TROPALIGN = (sys.executable, "-P", "-m", "tropalign.cli.main")
+
+
+class Why(StrEnum):
+    """Why a command ended."""
+
+    BY_ITSELF = "by itself"
+    SECONDS = "seconds"
+    MEMORY = "memory"
+    OUTPUT = "output"
+    ASKED = "asked"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a command may take.
+
+    Parameters
+    ----------
+    memory_bytes
+        Of all its processes together, pages of mapped files aside.
+    output_bytes
+        Of all files in the job's folder.
+    """
+
+    seconds: float
+    memory_bytes: int
+    output_bytes: int
+
+    @classmethod
+    def of_job(cls, seconds: float, memory_bytes: int, output_bytes: int) -> Bounds:
+        """For a command that is given so much as ``--memory``."""
+        return cls(seconds, int(memory_bytes * MEMORY_SLACK) + MEMORY_BESIDE, output_bytes)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended.
+
+    Parameters
+    ----------
+    code
+        Its exit status, below 0 the signal that killed it.
+    peak_bytes
+        The most memory that was seen.
+    """
+
+    code: int
+    why: Why
+    seconds: float
+    peak_bytes: int
+
+
+def run_watched(
+    command: Sequence[str], folder: JobFolder, bounds: Bounds, look: Callable[[], bool], cache: Path | None = None
+) -> Ended:
+    """Runs a command in a job's folder until it ends or has to.
+
+    Parameters
+    ----------
+    look
+        Called several times per second; False ends the command.
+    cache
+        Where commands keep what all of them may use again.
+    """
+    begin = time.monotonic()
+    process = _started(command, folder, bounds, cache)
+    try:
+        watch = _Watch(Group(process.pid, folder.mark), folder, bounds, begin)
+        folder.remember("process.json", {"pid": process.pid, "parent": os.getpid()})
+        why = Why.BY_ITSELF
+        with _Exit(process) as ended:
+            while why is Why.BY_ITSELF and not ended.within(LOOK_SECONDS):
+                why = watch.reason() or (Why.BY_ITSELF if look() else Why.ASKED)
+            if why is not Why.BY_ITSELF:
+                watch.group.ask_to_end()
+                ended.within(GRACE_SECONDS if why is not Why.MEMORY else 0)
+    finally:
+        process.poll()
+        Group(process.pid, folder.mark).end(GRACE_SECONDS)
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+    return Ended(process.returncode, why, time.monotonic() - begin, watch.peak_bytes)
+
+
+def environment(folder: JobFolder, cache: Path | None = None, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a job's processes know of the server's surroundings: nearly nothing."""
+    given = os.environ if given is None else given
+    known = {name: given[name] for name in KEPT if name in given}
+    if "PYTHONPATH" in known:  # as the server means it, never the job's folder
+        paths = [os.path.abspath(path) for path in known["PYTHONPATH"].split(os.pathsep) if path]
+        known["PYTHONPATH"] = os.pathsep.join(paths)
+    tmp = str(folder.path / "tmp")
+    known |= {"HOME": str(folder.path / "home"), "TMPDIR": tmp, "TROPALIGN_STATUS": str(folder.status)}
+    known |= {
+        "PYTHONSAFEPATH": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    if cache is not None:
+        known |= {"XDG_CACHE_HOME": str(cache), "MPLCONFIGDIR": str(cache / "matplotlib")}
+    name, _, value = folder.mark.partition("=")
+    assert name == MARK
+    return known | {name: value}
+
+
+def _started(command: Sequence[str], folder: JobFolder, bounds: Bounds, cache: Path | None) -> subprocess.Popen[bytes]:
+    plan = {
+        "parent": os.getpid(),
+        "nice": NICENESS,
+        "limits": {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": bounds.output_bytes, "RLIMIT_NOFILE": MOST_FILES},
+    }
+    launcher = [sys.executable, "-I", "-S", launch.__file__, json.dumps(plan)]
+    folder.status.write_bytes(b"")
+    with folder.stdout.open("wb") as fresh_out, folder.stderr.open("wb") as fresh_err:
+        fresh_out.truncate()
+        fresh_err.truncate()
+    with folder.stdout.open("ab") as out, folder.stderr.open("ab") as err:
+        return subprocess.Popen(
+            [*launcher, *command],
+            cwd=folder.files,
+            env=environment(folder, cache),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+
+
+class _Watch:
+    """What a command takes, beside what it may."""
+
+    def __init__(self, group: Group, folder: JobFolder, bounds: Bounds, begin: float) -> None:
+        self.group, self.folder, self.bounds, self.begin = group, folder, bounds, begin
+        self.peak_bytes = 0
+        self._looked_at_files = begin
+
+    def reason(self) -> Why | None:
+        """Why it has to end now."""
+        now = time.monotonic()
+        if now - self.begin > self.bounds.seconds:
+            return Why.SECONDS
+        held = self.group.memory_bytes()
+        self.peak_bytes = max(self.peak_bytes, held)
+        if held > self.bounds.memory_bytes:
+            return Why.MEMORY
+        if now - self._looked_at_files > LOOK_AT_FILES_SECONDS:
+            self._looked_at_files = now
+            self._cut_what_was_said()
+            if self.folder.size() > self.bounds.output_bytes:
+                return Why.OUTPUT
+        return None
+
+    def _cut_what_was_said(self) -> None:
+        for path in (self.folder.stdout, self.folder.stderr):
+            with suppress(OSError):
+                if path.stat().st_size > MOST_SAID_BYTES:
+                    os.truncate(path, 0)  # it is written to at its end, wherever that is
+
+
+class _Exit:
+    """Waits for the end of a process without asking again and again, where the system can do so."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> _Exit:
+        if hasattr(os, "pidfd_open"):
+            with suppress(OSError):
+                self._descriptor = os.pidfd_open(self.process.pid)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+    def within(self, seconds: float) -> bool:
+        """Whether it ended within so many seconds."""
+        if self._descriptor is None:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(seconds)
+        else:
+            asked = select.poll()
+            asked.register(self._descriptor, select.POLLIN)
+            asked.poll(seconds * 1000)
+        return self.process.poll() is not None

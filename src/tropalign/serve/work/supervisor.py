@@ -1,0 +1,184 @@
+"""``tropalign serve`` as processes: the web server here, workers beside it, and a graceful end of both."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tropalign.errors import ResourceError
+from tropalign.serve.settings import Settings
+from tropalign.serve.work.crew import Crew
+
+if TYPE_CHECKING:
+    from tropalign.serve.storage import Storage
+
+#: What open connections get to end, once workers have ended.
+CONNECTION_SECONDS = 1
+BACKLOG = 2048
+
+
+def serve(settings: Settings, is_quiet: bool) -> None:
+    """Serves pages and computes jobs until it is told to end.
+
+    Raises
+    ------
+    UsageError
+        Everybody could reach it.
+    ResourceError
+        The folder or the port is taken, or cannot be used.
+    """
+    from tropalign.serve.storage import Storage
+
+    with locked(settings.folder), Storage.open(settings) as storage:
+        settings.check(bool(storage.tokens.list()))
+        with _listening(settings) as listener:
+            print(address_of(settings, listener.getsockname()[1]), flush=True)
+            _serve(settings, storage, listener, is_quiet)
+
+
+def work(settings: Settings, is_quiet: bool) -> None:
+    """Computes jobs for a server elsewhere, on the same database and folder, until it is told to end."""
+    from tropalign.serve.storage import Storage
+
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: told.set())
+    _made(settings.folder)
+    with Storage.open(settings) as storage:
+        crew = Crew(storage, settings, is_quiet)
+        crew.start()
+        while not told.wait(0.5):
+            pass
+        crew.stop()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """The folder is this server's.
+
+    Raises
+    ------
+    ResourceError
+        It is another one's, or cannot be used.
+    """
+    import fcntl
+
+    _made(folder)
+    with (folder / "server.lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ResourceError(
+                f"{folder}: another server has this folder: use that one, end it, or choose another --folder"
+            ) from None
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def address_of(settings: Settings, port: int) -> str:
+    """Where browsers find it."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{port}{settings.root_path}/"
+
+
+def _made(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / "work").mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise ResourceError(f"{folder}: the system refuses ({error.strerror}): choose another --folder") from None
+
+
+@contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, *_, place = found[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise ResourceError(f"{settings.host}: {error.strerror or error}: choose another --host") from None
+    with listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(place)
+        except OSError as error:
+            where = f"{settings.host}:{settings.port}"
+            raise ResourceError(f"{where}: the system refuses ({error.strerror}): choose another --port") from None
+        listener.listen(BACKLOG)
+        yield listener
+
+
+def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_quiet: bool) -> None:
+    import uvicorn
+
+    from tropalign.serve.web.app import create_app
+
+    config = uvicorn.Config(
+        create_app(settings),
+        log_level="warning" if is_quiet else "info",
+        access_log=not is_quiet,
+        proxy_headers=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=CONNECTION_SECONDS,
+    )
+    crew = Crew(storage, settings, is_quiet)
+    server = _server_class()(config, crew)
+    try:
+        crew.start()
+        server.run(sockets=[listener])
+    finally:
+        crew.stop()
+    if not server.started:
+        raise ResourceError("the web server did not start: its messages above say why")
+
+
+def _server_class() -> Any:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        """Ends its workers first, while pages still say so; a second signal ends it at once."""
+
+        def __init__(self, config: uvicorn.Config, crew: Crew) -> None:
+            super().__init__(config)
+            self._crew = crew
+            self._ending: threading.Thread | None = None
+
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            """Is told to end."""
+            if self._ending is not None:
+                self.should_exit = self.force_exit = True
+                return
+            self._ending = threading.Thread(target=self._end, daemon=True)
+            self._ending.start()
+
+        def _end(self) -> None:
+            self._crew.stop()
+            self.should_exit = True
+
+    return Server
+
+
+def _main() -> None:  # pragma: no cover
+    """For tests without pages: a server's workers alone, under the folder's lock."""
+    import json
+
+    from tropalign.serve.work.worker import settings_from
+
+    given = json.loads(sys.stdin.read())
+    settings = settings_from(given["settings"])
+    with locked(settings.folder):
+        work(settings, given["is_quiet"])
+
+
+if __name__ == "__main__":
+    _main()

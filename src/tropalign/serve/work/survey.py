@@ -1,0 +1,240 @@
+"""What the inputs of a job hold, counted while they are read as streams: never more than a block of them is in memory.
+
+Large or compressed inputs are surveyed in a process of its own (`python -m tropalign.serve.work.survey PLAN`), which is
+watched as the job is: what decompresses may take memory and time that no one foresees.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tropalign.errors import InputError, TropalignError, shown
+from tropalign.sequences.files import BYTE_ORDER_MARK, opened
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+BLOCK_BYTES = 1 << 20
+#: Of names that a search finds: all together, and of one.
+MOST_NAMES_BYTES, MOST_NAME_BYTES = 2000, 100
+#: Files up to this size are surveyed where the worker is.
+SMALL_BYTES = 1 << 22
+STORE_MAGIC = b"tropalign store\n"
+#: Zip archives are not read by the verbs; the others are what `sequences.files` decompresses.
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
+NEWLINE, GREATER, BLANK = 10, 62, 32
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was found, and as a limit what may be.
+
+    Parameters
+    ----------
+    n_bytes
+        Decompressed.
+    names
+        Of the first sequences, a blank between them.
+    """
+
+    n_bytes: int = 0
+    n_sequences: int = 0
+    n_residues: int = 0
+    names: str = ""
+
+    def __add__(self, other: Counts) -> Counts:
+        names = f"{self.names} {other.names}".strip()[:MOST_NAMES_BYTES]
+        return Counts(
+            self.n_bytes + other.n_bytes,
+            self.n_sequences + other.n_sequences,
+            self.n_residues + other.n_residues,
+            names,
+        )
+
+    def excess(self, most: Counts) -> str | None:
+        """A sentence where this is more than allowed, else None."""
+        for field, what in (
+            ("n_bytes", "bytes, decompressed"),
+            ("n_sequences", "sequences"),
+            ("n_residues", "residues"),
+        ):
+            if getattr(self, field) > getattr(most, field):
+                return (
+                    f"the inputs hold more than {getattr(most, field):,} {what}, which is what a job may have on this "
+                    "server: split them, or run the command on a machine of your own"
+                )
+        return None
+
+
+class TooMuch(Exception):
+    """The inputs hold more than is allowed; the text is a sentence."""
+
+
+def survey(paths: Sequence[str], most: Counts, found: Counts | None = None) -> Counts:
+    """Counts what files hold, and stops where that is too much.
+
+    Parameters
+    ----------
+    paths
+        Files, compressed or not; those that are neither FASTA, FASTQ nor a store have bytes alone.
+    found
+        What else the job has, such as databases.
+
+    Raises
+    ------
+    TooMuch
+        As soon as a limit is passed.
+    InputError
+        A file is damaged.
+    """
+    total = found or Counts()
+    _check(total, most)
+    for path in paths:
+        before, total = total, total
+        for counts in _counted(path):
+            total = before + counts
+            _check(total, most)
+    return total
+
+
+def is_small(paths: Sequence[str]) -> bool:
+    """Whether these are read in no time and as they are."""
+    return all(os.path.getsize(path) <= SMALL_BYTES and not _is_compressed(path) for path in paths)
+
+
+def _check(total: Counts, most: Counts) -> None:
+    sentence = total.excess(most)
+    if sentence is not None:
+        raise TooMuch(sentence)
+
+
+def _is_compressed(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(8).startswith(COMPRESSED)
+
+
+def _counted(path: str) -> Iterator[Counts]:
+    """What a file holds up to each block."""
+    with opened(path) as stream:
+        begin = stream.peek(len(STORE_MAGIC))[: len(STORE_MAGIC)]
+        if begin == STORE_MAGIC:
+            yield _of_store(path)
+            return
+        counter = _Counter()
+        while block := stream.read(BLOCK_BYTES):
+            yield counter.add(block)
+
+
+def _of_store(path: str) -> Counts:
+    from tropalign.sequences.store import SequenceStore
+
+    store = SequenceStore.open(path)
+    names = b" ".join(str(name)[:MOST_NAME_BYTES].encode() for name in store.names[:50])
+    return Counts(os.path.getsize(path), len(store), len(store.letters), _text(names))
+
+
+class _Counter:
+    """Lines of FASTA or FASTQ, block by block; what is neither has bytes alone."""
+
+    def __init__(self) -> None:
+        self.found = Counts()
+        self._kind = ""  # "fasta", "fastq", "other"; "" before anything but blanks came
+        self._is_at_line = True
+        self._line = -1  # of FASTQ: number of the line that a block begins in
+        self._is_header = False
+        self._names = bytearray()
+
+    def add(self, block: bytes) -> Counts:
+        """Counts a block, and gives what all blocks hold."""
+        n_bytes = self.found.n_bytes + len(block)
+        if not self._kind:
+            block = block.removeprefix(BYTE_ORDER_MARK).lstrip()
+            if block:
+                self._kind = {b">": "fasta", b"@": "fastq"}.get(block[:1], "other")
+        if block and self._kind != "other":
+            n_sequences, n_residues = self._lines(block)
+            self.found = replace(
+                self.found,
+                n_sequences=self.found.n_sequences + n_sequences,
+                n_residues=self.found.n_residues + n_residues,
+                names=_text(bytes(self._names)),
+            )
+        self.found = replace(self.found, n_bytes=n_bytes)
+        return self.found
+
+    def _lines(self, block: bytes) -> tuple[int, int]:
+        """Headers that begin in a block, and residues in it."""
+        import numpy as np
+
+        letters = np.frombuffer(block, np.uint8)
+        starts = np.flatnonzero(letters[:-1] == NEWLINE) + 1
+        begins_line = np.ones(len(starts) + 1, bool)
+        starts = np.concatenate([[0], starts])
+        begins_line[0] = self._is_at_line
+        is_header, is_sequence = self._kinds(letters, starts, begins_line)
+        sums = np.add.reduceat(letters > BLANK, starts, dtype=np.int64)
+        self._is_at_line = bool(letters[-1] == NEWLINE)
+        begun = starts[is_header & begins_line]
+        self._keep_names(block, begun[: MOST_NAMES_BYTES // 2])
+        return len(begun), int(sums[is_sequence].sum())
+
+    def _kinds(
+        self, letters: NDArray[np.uint8], starts: NDArray[np.int64], begins_line: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of each line, or what of it lies in the block: whether it is a header, and whether it is of letters."""
+        import numpy as np
+
+        if self._kind == "fasta":
+            is_header = letters[starts] == GREATER
+            if not begins_line[0]:
+                is_header[0] = self._is_header
+            self._is_header = bool(is_header[-1])
+            return is_header, ~is_header
+        numbers = self._line + np.cumsum(begins_line)
+        self._line = int(numbers[-1])
+        return numbers % 4 == 0, numbers % 4 == 1
+
+    def _keep_names(self, block: bytes, begun: NDArray[np.int64]) -> None:
+        for start in begun:
+            if len(self._names) >= MOST_NAMES_BYTES:
+                return
+            words = block[start + 1 : start + 1 + MOST_NAME_BYTES].split(b"\n", 1)[0].split(maxsplit=1)
+            if words:
+                self._names += words[0] + b" "
+
+
+def _text(names: bytes) -> str:
+    return shown(names[:MOST_NAMES_BYTES].decode("utf-8", "replace").strip())
+
+
+def main(words: Sequence[str]) -> int:
+    """Surveys in a process of its own: prints counts, or a sentence."""
+    plan: dict[str, Any] = json.loads(words[0])
+    try:
+        found = survey(plan["paths"], Counts(**plan["most"]), Counts(**plan["found"]))
+    except TooMuch as sentence:
+        print(json.dumps({"refused": str(sentence)}))
+        return 0
+    except (InputError, TropalignError) as error:
+        print(f"tropalign: {shown(str(error))}", file=sys.stderr)
+        return error.exit_code
+    except MemoryError:
+        print("tropalign: a compressed input needs more memory to be read than a job has here", file=sys.stderr)
+        return 4
+    print(json.dumps(asdict(found)))
+    return 0
+
+
+def plan_of(paths: Sequence[str], most: Counts, found: Counts) -> str:
+    """The argument of `main`."""
+    return json.dumps({"paths": list(paths), "most": asdict(most), "found": asdict(found)})
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,167 @@
+"""A worker: claims a job, makes an attempt at it, says how it ended, and claims the next one.
+
+    python -m tropalign.serve.work.worker < settings.json
+
+It ends when it is told to (SIGTERM) and when the process that started it does; its job is then queued again, with its
+parts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tropalign import __version__
+from tropalign.errors import shown
+from tropalign.serve.records import Database, Job, Outcome, State
+from tropalign.serve.settings import Limits, Settings
+from tropalign.serve.work.folder import JobFolder
+from tropalign.serve.work.heartbeat import CANCEL, GO_ON, LOST, Heartbeat
+from tropalign.serve.work.launch import die_with
+from tropalign.serve.work.processes import worker_name
+
+if TYPE_CHECKING:
+    from tropalign.serve.storage import Storage
+
+#: Between questions for a job: at first, at most, and while the database does not answer.
+FIRST_PAUSE, MOST_PAUSE, AWAY_PAUSE = 0.02, 0.5, 2.0
+PAUSE_GROWTH = 1.3
+#: How long a worker that is told to end tries to say so.
+LAST_PATIENCE = 1.0
+
+
+def settings_text(settings: Settings, parent: int, is_quiet: bool) -> str:
+    """What a worker reads from its standard input."""
+    facts = asdict(settings) | {"folder": str(settings.folder)}
+    return json.dumps({"settings": facts, "parent": parent, "is_quiet": is_quiet})
+
+
+def settings_from(facts: dict[str, Any]) -> Settings:
+    """The settings again."""
+    lists = {name: tuple(value) for name, value in facts.items() if isinstance(value, list)}
+    return Settings(**{**facts, **lists, "folder": Path(facts["folder"]), "limits": Limits(**facts["limits"])})
+
+
+class Worker:
+    """What claims jobs.
+
+    Parameters
+    ----------
+    settings
+        Of the server.
+    is_stopping
+        Whether it was told to end.
+    is_quiet
+        No line per job.
+    """
+
+    def __init__(self, storage: Storage, settings: Settings, is_stopping: Callable[[], bool], is_quiet: bool) -> None:
+        self.storage, self.settings, self.is_stopping, self.is_quiet = storage, settings, is_stopping, is_quiet
+        self.name = worker_name(os.getpid())
+
+    def work(self) -> None:
+        """Until it is told to end."""
+        pause = FIRST_PAUSE
+        while not self.is_stopping():
+            try:
+                job = self._claimed()
+            except Exception as error:  # the database is away
+                self._log(f"the queue does not answer ({type(error).__name__})")
+                time.sleep(AWAY_PAUSE)
+                continue
+            if job is None:
+                time.sleep(pause)
+                pause = min(pause * PAUSE_GROWTH, MOST_PAUSE)
+            else:
+                self.attempt(job)
+                pause = FIRST_PAUSE
+
+    def _claimed(self) -> Job | None:
+        queue = self.storage.queue
+        if not queue.has_work():
+            return None
+        most = self.settings.limits.running_per_user
+        return queue.claim(self.name, self.settings.lease_seconds, most, __version__)
+
+    def attempt(self, job: Job) -> None:
+        """An attempt at a job, and its end in the record."""
+        begin = time.monotonic()
+        folder = JobFolder(self.settings.folder / "work" / job.id)
+        with Heartbeat(self.storage.queue, job.id, job.attempt, self.settings.lease_seconds) as heart:
+            outcome, database = self._outcome(job, folder, heart)
+            if outcome is not None:
+                is_ours = self._told(lambda: self.storage.queue.finish(job.id, job.attempt, outcome, database))
+            elif heart.order != LOST:
+                self._told(lambda: self.storage.queue.requeue(job.id, job.attempt, "its worker stopped"))
+        if outcome is not None and is_ours:
+            folder.remove()
+        what = (
+            outcome.state.value
+            if outcome is not None
+            else "stopped"
+            if heart.order != LOST
+            else "lost to another worker"
+        )
+        reason = f": {outcome.message}" if outcome is not None and outcome.message else ""
+        self._log(f"job {job.id} ({job.verb}) of {job.owner}: {what} in {time.monotonic() - begin:.1f} s{reason}")
+
+    def _outcome(self, job: Job, folder: JobFolder, heart: Heartbeat) -> tuple[Outcome | None, Database | None]:
+        """How the attempt ended, None where the job waits for another one; and the database that it made."""
+        from tropalign.serve.work.job import Attempt, Interrupted, defect, log_defect
+
+        attempt = Attempt(self.storage, self.settings, job, folder, heart, self.is_stopping)
+        try:
+            return attempt.outcome(), attempt.database
+        except Interrupted:
+            return Outcome(State.CANCELLED, "it was cancelled") if heart.order == CANCEL else None, None
+        except OSError as error:
+            log_defect(job, f"{type(error).__name__}: {error}")
+            sentence = f"the server could not keep its files ({error.strerror}): tell its operator"
+            return Outcome(State.FAILED, sentence), None
+        except Exception:
+            log_defect(job, traceback.format_exc())
+            return Outcome(State.FAILED, defect(job)) if heart.order == GO_ON else None, None
+
+    def _told(self, tell: Callable[[], bool]) -> bool:
+        """Tells the record, and again while the database is away, as long as the job may be this worker's."""
+        begin = time.monotonic()
+        while True:
+            try:
+                return tell()
+            except Exception as error:
+                patience = LAST_PATIENCE if self.is_stopping() else self.settings.lease_seconds
+                if time.monotonic() > begin + patience:
+                    self._log(f"the record does not answer ({type(error).__name__}): another attempt will tell it")
+                    return False
+                time.sleep(FIRST_PAUSE * 10)
+
+    def _log(self, sentence: str) -> None:
+        if not self.is_quiet:
+            print(f"tropalign: {shown(sentence)}", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Works as the settings on standard input say."""
+    given = json.loads(sys.stdin.read())
+    told: list[int] = []
+    parent: int = given["parent"]
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: told.append(number))
+    die_with(parent, signal.SIGTERM)
+    from tropalign.serve.storage import Storage
+
+    with Storage.open(settings := settings_from(given["settings"])) as storage:
+        Worker(storage, settings, lambda: bool(told) or os.getppid() != parent, given["is_quiet"]).work()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,183 @@
+"""Workers as processes: what they compute, what they refuse, and what is left when they die."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from job_desk import SUPERVISOR, WORKER, family, lives, wait_until
+
+from tropalign.serve.records import State
+
+#: A second of work in thirty tiles; many seconds in sixty.
+MEDIUM, LONG = family(30, 150), family(60, 500)
+
+
+def plain(text, tmp_path, *words):
+    """The bytes that the command itself writes."""
+    (tmp_path / "proteins.fa").write_text(text)
+    command = [sys.executable, "-m", "tropalign.cli.main", "pairs", "proteins.fa", "-o", "proteins.tsv", *words]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    return (tmp_path / "proteins.tsv").read_text()
+
+
+def test_a_job_gives_the_bytes_of_the_command(desk, settings, start, tmp_path):
+    start(WORKER, settings)
+    job = desk.ended(desk.submit(family(6, 10), outputs=["report"]))
+    assert (job.state, job.message) == (State.DONE, "")
+    assert desk.text(job) == plain(family(6, 10), tmp_path, "--html", "report.html")
+    assert "<html" in desk.text(job, "report")
+    wait_until(lambda: not desk.folder(job.id).exists())
+
+
+def test_names_of_sequences_find_a_job(desk, settings, start):
+    from tropalign.serve.records import Search
+
+    start(WORKER, settings)
+    job = desk.ended(desk.submit(">cytochromeC1 of a horse\nMKVLAAGWHHE\n>other\nMKVLAAGWHHE\n"))
+    assert [one.id for one in desk.storage.jobs.list(Search("alice", text="cytochromeC1")).jobs] == [job.id]
+
+
+def test_what_is_wrong_is_said_as_the_command_says_it(desk, settings, start):
+    start(WORKER, settings)
+    job = desk.ended(desk.submit("this is no sequence\n"))
+    assert (job.state, job.message) == (
+        State.FAILED,
+        "proteins.fa, line 1: this is neither FASTA nor FASTQ: a record begins with '>' or '@'",
+    )
+    job = desk.ended(desk.submit(b"\x1f\x8b\x08\0damaged", name="proteins.fa.gz"))
+    assert job.state == State.FAILED and job.message.startswith("proteins.fa.gz: ")
+    assert str(settings.folder) not in job.message
+
+
+def test_a_store_is_built_and_searched(desk, settings, start):
+    start(WORKER, settings)
+    job = desk.ended(desk.submit(family(6, 10), "db build", "sources", title="my proteins"))
+    assert (job.state, job.message) == (State.DONE, "")
+    (database,) = desk.storage.databases.list()
+    assert (database.name, database.n_sequences, database.n_residues) == ("my proteins", 6, 660)
+    assert (database.alphabet, database.job, database.owner) == ("protein", job.id, "alice")
+
+
+def test_too_many_sequences_are_refused(desk, with_limits, start):
+    start(WORKER, with_limits(n_sequences=5))
+    job = desk.ended(desk.submit(family(6, 10)))
+    assert job.state == State.REFUSED
+    assert job.message.startswith(
+        "the inputs hold more than 5 sequences, which is what a job may have on this server: "
+    )
+
+
+def test_a_bomb_is_refused(desk, with_limits, start):
+    import gzip
+
+    start(WORKER, with_limits(unpacked_bytes=10**6))
+    job = desk.ended(desk.submit(gzip.compress(b">x\n" + b"A" * 50_000_000), name="bomb.fa.gz"))
+    assert job.state == State.REFUSED and "more than 1,000,000 bytes, decompressed" in job.message
+
+
+def test_a_forecast_of_too_many_cells_is_refused(desk, with_limits, start):
+    start(WORKER, with_limits(n_cells=10**9))
+    job = desk.ended(desk.submit(LONG))
+    assert job.state == State.REFUSED
+    assert "cells, and 1,000,000,000 are allowed on this server: ask for less, or run the command" in job.message
+
+
+def test_time_has_a_limit(desk, with_limits, start):
+    from dataclasses import replace
+
+    settings = with_limits(seconds=1.0)
+    start(WORKER, replace(settings, threads_per_job=1))
+    job = desk.ended(desk.submit(family(30, 400)))
+    assert job.state == State.FAILED
+    assert job.message.startswith("it was ended after 1.0 seconds, which is what a job may take on this server: ")
+
+
+def test_output_has_a_limit(desk, with_limits, start):
+    start(WORKER, with_limits(output_bytes=20_000))
+    job = desk.ended(desk.submit(family(60, 10)))
+    assert job.state == State.FAILED
+    assert job.message.startswith("it wrote more than the 19.5 KiB that a job may write on this server, and was ended")
+
+
+def test_a_cancelled_job_ends_and_leaves_nothing(desk, settings, start):
+    start(WORKER, settings)
+    id = desk.submit(LONG)
+    pid = wait_until(lambda: desk.parts(id) and desk.process(id))
+    desk.storage.jobs.cancel(id)
+    assert desk.ended(id).state == State.CANCELLED
+    assert not lives(pid)
+    wait_until(lambda: not desk.folder(id).exists())
+
+
+@pytest.mark.parametrize("whom", ["worker", "job", "worker politely"])
+def test_a_killed_job_goes_on_where_it_was(desk, settings, start, tmp_path, whom):
+    supervisor = start(SUPERVISOR, settings)
+    id = desk.submit(MEDIUM)
+    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    worker = int(desk.job(id).worker.split(":")[3])
+    before = {path: path.stat().st_mtime_ns for path in desk.folder(id).glob("files/*.parts/part??????")}
+    os.kill(pid if whom == "job" else worker, signal.SIGTERM if "politely" in whom else signal.SIGKILL)
+    wait_until(lambda: not lives(pid))
+    wait_until(lambda: desk.job(id).attempt == 2)
+    second = wait_until(lambda: (found := desk.process(id)) != pid and found)
+    assert second and all(path.stat().st_mtime_ns == when for path, when in before.items() if path.exists())
+    job = desk.ended(id)
+    assert (job.state, job.attempt) == (State.DONE, 2)
+    assert desk.text(job) == plain(MEDIUM, tmp_path)
+    assert supervisor.poll() is None
+
+
+def test_a_killed_server_takes_its_workers_along(desk, settings, start, tmp_path):
+    supervisor = start(SUPERVISOR, settings)
+    id = desk.submit(MEDIUM)
+    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    worker = int(desk.job(id).worker.split(":")[3])
+    supervisor.kill()
+    wait_until(lambda: not lives(worker) and not lives(pid))
+    assert len(desk.parts(id)) > 3
+    start(SUPERVISOR, settings)
+    job = desk.ended(id)
+    assert (job.state, job.attempt) == (State.DONE, 2)
+    assert desk.text(job) == plain(MEDIUM, tmp_path)
+
+
+def test_a_graceful_end_leaves_a_job_that_goes_on(desk, settings, start, tmp_path):
+    supervisor = start(SUPERVISOR, settings)
+    id = desk.submit(MEDIUM)
+    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    supervisor.terminate()
+    assert supervisor.wait(timeout=10) == 0
+    job = desk.job(id)
+    assert (job.state, job.worker, lives(pid)) == (State.QUEUED, None, False)
+    assert len(desk.parts(id)) > 3
+    start(SUPERVISOR, settings)
+    job = desk.ended(id)
+    assert (job.state, job.attempt) == (State.DONE, 2)
+    assert desk.text(job) == plain(MEDIUM, tmp_path)
+
+
+def test_a_command_that_had_ended_is_not_run_again(desk, settings, start, tmp_path):
+    """Its worker died between the end of the command and the record of it."""
+    import json
+
+    from tropalign import __version__
+
+    id = desk.submit(family(6, 10))
+    folder = desk.folder(id)
+    (folder / "files").mkdir(parents=True)
+    (folder / "files" / "result.tsv").write_text("what it wrote\n")
+    facts = {"version": __version__, "memory_bytes": 10**9, "counts": [1, 1, 1], "ended": 0}
+    (folder / "facts.json").write_text(json.dumps(facts))
+    start(WORKER, settings)
+    assert desk.text(desk.ended(id)) == "what it wrote\n"
+
+
+def test_a_second_server_on_the_folder_is_refused(settings, start):
+    from tropalign.errors import ResourceError
+    from tropalign.serve.work.supervisor import locked
+
+    refused = pytest.raises(ResourceError, match="another server has this folder: use that one")
+    with locked(settings.folder), refused, locked(settings.folder):
+        pass
