@@ -14,12 +14,14 @@ LABEL org.opencontainers.image.title="tropalign" \
       org.opencontainers.image.description="Exact alignment of biological sequences at the speed of the machine it runs on" \
       org.opencontainers.image.licenses="BSD-3-Clause"
 COPY --from=build /wheels /wheels
-# The report extra draws pictures, parquet and bam are other formats of tables, cluster is for --cluster and its workers.
-# With a GPU: docker build --build-arg EXTRAS=report,parquet,bam,cluster,cuda
-ARG EXTRAS=report,parquet,bam,cluster
+# The report extra draws pictures, parquet and bam are other formats of tables, cluster is for --cluster and its workers,
+# serve and postgres are for the server (packaging/server/compose.yaml).
+# With a GPU: docker build --build-arg EXTRAS=report,parquet,bam,cluster,serve,postgres,cuda
+ARG EXTRAS=report,parquet,bam,cluster,serve,postgres
 RUN python -m pip install --no-cache-dir "$(ls /wheels/*.whl)[${EXTRAS}]" \
     && rm -r /wheels \
-    && useradd --no-create-home --uid 1000 tropalign
+    && useradd --no-create-home --uid 1000 tropalign \
+    && install --directory --owner=1000 --group=1000 --mode=0700 /srv/tropalign
 # Whoever --user names can write there: what was compiled for a GPU, and matplotlib's fonts.
 ENV HOME=/tmp
 USER 1000:1000

@@ -41,7 +41,7 @@ fuzz: $(VENV)/tested
 
 # Another major version of clang-format breaks lines elsewhere, so that it is fixed to one.
 CPP_FILES = $(wildcard native/*/*.cpp native/*/*.hpp tests/*/*.cpp tests/*/*.hpp)
-PAGE_FILES = $(wildcard src/tropalign/formats/aligned/page/*.js src/tropalign/formats/report/*.js src/tropalign/formats/*_page/*.js)
+PAGE_FILES = $(wildcard src/tropalign/formats/aligned/page/*.js src/tropalign/formats/report/*.js src/tropalign/formats/*_page/*.js src/tropalign/serve/web/static/*.js)
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

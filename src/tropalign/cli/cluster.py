@@ -249,7 +249,7 @@ def _foretell(
     cells = int(batch.lengths.sum()) ** 2 // 8  # as `cluster_batch` reckons
     devices = open_devices(devices_of(options), options.threads, cells, memory_bytes)
     n_pairs, n_cells, seconds = most_work(batch, chosen, devices, memory_bytes)
-    what = f"{n_pairs:,} alignments of {len(batch):,} sequences"
+    what = (n_pairs, f"alignments of {len(batch):,} sequences")
     print_forecast(n_cells, what, seconds, where_foretold(devices, options), None, allowed, "at most ")
 
 

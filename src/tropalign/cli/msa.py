@@ -188,7 +188,8 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.dry_run:
         seconds = seconds_of(job, devices, n_threads, memory_bytes)
-        print_forecast(cells, f"{len(batch):,} sequences", seconds, where_foretold(devices, options), None, allowed)
+        where = where_foretold(devices, options)
+        print_forecast(cells, (len(batch), "sequences"), seconds, where, None, allowed)
         return
     aligning, begin = MsaRun(job, outputs, _parameters(job), allowed), time.perf_counter()
     with stage_bar(options.quiet) as progress:
@@ -199,7 +200,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _shard(options: argparse.Namespace, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
     """Computes a share of the posteriors, for `finish`."""
-    from tropalign.execution.progress import no_progress, progress_bar
+    from tropalign.execution.progress import progress_bar, status_only
     from tropalign.execution.rest import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.formats.registry import format_for_path
@@ -229,7 +230,7 @@ def _shard(options: argparse.Namespace, job: Job, devices: Sequence[Device], mem
         rest=Rest(replayed(options.parser, options, format=form), [batch_to_bytes(job.batch), tree]),
     )
     n_cells = pipeline.pair_cells(job) // options.shard[1]
-    carry_out(computing, devices, options, no_progress if options.quiet else progress_bar, n_cells)
+    carry_out(computing, devices, options, status_only if options.quiet else progress_bar, n_cells)
 
 
 def finish(options: argparse.Namespace, shards: Shards) -> None:

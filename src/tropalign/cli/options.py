@@ -246,7 +246,7 @@ def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequenc
     """
     from tropalign.devices.registry import selected_isa
     from tropalign.execution.files import check_outputs
-    from tropalign.execution.progress import no_progress, progress_bar
+    from tropalign.execution.progress import progress_bar, status_only
 
     if "" in (*outputs, *inputs):
         options.parser.error("the name of a file is empty: name one, or see which variable of a script is not set")
@@ -254,7 +254,7 @@ def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequenc
         options.parser.error("a shard goes to a file that tropalign merge reads: name it with -o")
     check_outputs(outputs, [path for path in inputs if path is not None])
     selected_isa()
-    return no_progress if options.quiet else progress_bar
+    return status_only if options.quiet else progress_bar
 
 
 class Choices:

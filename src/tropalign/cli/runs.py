@@ -70,8 +70,8 @@ def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: argpar
     needed = max(peak_bytes(), before + min(found.n_tiles, workers) * found.most_tile_bytes)
     cells = n_cells or found.cost_cells
     where = where_foretold(devices, options)
-    print_forecast(cells, f"{found.n_items:,} {run.unit}", found.seconds, where, needed, run.memory_bytes)
     sizes = found.output_bytes or (0.0,) * len(run.outputs)
+    print_forecast(cells, (found.n_items, run.unit), found.seconds, where, needed, run.memory_bytes, sizes=sizes)
     for output, size in zip(run.outputs, sizes, strict=True):
         where = "standard output" if output.path == "-" else output.path
         print(f"output   {_size(size)} of {output.writer.name}{_unless_packed(output.path)}: {where}")
@@ -80,25 +80,42 @@ def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: argpar
 
 def print_forecast(
     n_cells: int,
-    what: str,
+    what: tuple[int, str],
     seconds: float | None,
     device: str,
     needed_bytes: int | None,
     allowed_bytes: int,
     bound: str = "",
+    sizes: Sequence[float] = (),
 ) -> None:
-    """Cells, time and memory, a line each.
+    """Cells, time and memory, a line each; the same to the file of the status.
 
     Parameters
     ----------
     what
-        What they are for: "666 pairs".
+        What they are for: 666 "pairs".
     seconds, needed_bytes
         None where they are not known.
     bound
         "at most " where the run may take less than these cells and seconds.
+    sizes
+        Bytes of each output, where they are known.
     """
-    print(f"cells    {bound}{n_cells:,} for {what}")
+    from tropalign.execution.progress import tell_forecast
+
+    n_items, unit = what
+    output_bytes = [int(size) for size in sizes]
+    tell_forecast(
+        {
+            "cells": int(n_cells),
+            "items": int(n_items),
+            "seconds": None if seconds is None else float(seconds),
+            "memory_bytes": None if needed_bytes is None else int(needed_bytes),
+            "output_bytes": output_bytes,
+            "at_most": bool(bound),
+        }
+    )
+    print(f"cells    {bound}{n_cells:,} for {n_items:,} {unit}")
     if seconds is None:
         print("time     not known: a single one of them takes longer than the trial")
     else:

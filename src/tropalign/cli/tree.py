@@ -232,7 +232,7 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
         Of the command that made the shards, with the output and resources of the one that merges them.
     """
     from tropalign.execution.manifest import hash_of
-    from tropalign.execution.progress import no_progress, progress_bar
+    from tropalign.execution.progress import progress_bar, status_only
     from tropalign.formats.distance_matrix import distance_format
     from tropalign.formats.registry import format_for_path
     from tropalign.machine.memory import default_budget, left_for_job
@@ -244,7 +244,7 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
     format_for_path("trees", options.output)
     if (beside := place_of(options, "distances_out")) is not None:
         distance_format(beside)
-    show, begin = no_progress if options.quiet else progress_bar, time.perf_counter()
+    show, begin = status_only if options.quiet else progress_bar, time.perf_counter()
     memory_bytes = left_for_job(options.memory or default_budget(), 0)
     (data,) = shards.inputs(1)
     check_same(hash_of(_parameters(shards.words or [], data)), shards)

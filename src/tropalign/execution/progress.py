@@ -1,10 +1,23 @@
-"""How far a run is, on a terminal's standard error."""
+"""How far a run is: on a terminal's standard error, and as lines of JSON in the file that TROPALIGN_STATUS names.
+
+    {"unit": "pairs", "done": 120, "total": 500}
+    {"stage": "posteriors", "share": 0.4}
+    {"forecast": {"cells": 8000000, "items": 500, "seconds": 0.1, "memory_bytes": 70000000, "output_bytes": [40000],
+                  "at_most": false}}
+
+`unit` is what is counted, `total` null where it is not known beforehand, `share` from 0 to 1.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any
 
 from tropalign.execution.task import Progress
 
@@ -16,6 +29,12 @@ Show = Callable[[str, int | None], AbstractContextManager[Progress | None]]
 StageProgress = Callable[[str, float], object]
 
 
+#: Names the file that programs read to see how far a command is, with or without a terminal.
+STATUS = "TROPALIGN_STATUS"
+#: Seconds between lines at least; later on as much as 2, so that the file of a long run stays small.
+_PAUSE, _MOST_PAUSE, _LINES = 0.2, 2.0, 500
+
+
 @contextmanager
 def no_progress(unit: str, total: int | None) -> Iterator[Progress | None]:
     """Nobody watches."""
@@ -23,8 +42,90 @@ def no_progress(unit: str, total: int | None) -> Iterator[Progress | None]:
 
 
 @contextmanager
+def status_only(unit: str, total: int | None) -> Iterator[Progress | None]:
+    """Gives the function that takes the number of items begun; None where no file is named for the status."""
+    with _status() as tell:
+        yield None if tell is None else _counting(tell, unit, total)
+
+
+def tell_forecast(found: Mapping[str, Any]) -> None:
+    """Writes what a run will take to the file of the status, where one is named."""
+    with _status() as tell:
+        if tell is not None:
+            tell({"forecast": dict(found)})
+
+
+class _Status:
+    """A file that gets a line now and then: the first report at once, the last one always."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._lock = threading.Lock()
+        self._begin = time.monotonic()
+        self._next = self._begin
+        self._is_closed = False
+        self._waiting: Mapping[str, Any] | None = None
+
+    def tell(self, report: Mapping[str, Any]) -> None:
+        with self._lock:
+            now = time.monotonic()
+            self._waiting = report
+            if now >= self._next and not self._is_closed:
+                self._write()
+                self._next = now + min(_MOST_PAUSE, max(_PAUSE, (now - self._begin) / _LINES))
+
+    def _write(self) -> None:
+        if self._waiting is not None:
+            line, self._waiting = f"{json.dumps(self._waiting)}\n", None
+            with suppress(OSError):  # of a full disk the run's own files tell
+                os.write(self._file, line.encode())
+
+    def close(self) -> None:
+        with self._lock:
+            self._write()
+            self._is_closed = True
+            os.close(self._file)
+
+
+@contextmanager
+def _status() -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
+    """What takes reports; None where nobody wants them, or the file cannot be written."""
+    path = os.environ.get(STATUS)
+    status = None
+    with suppress(OSError, ValueError):
+        status = _Status(path) if path else None
+    try:
+        yield None if status is None else status.tell
+    finally:
+        if status is not None:
+            status.close()
+
+
+def _counting(tell: Callable[[Mapping[str, Any]], None], unit: str, total: int | None) -> Progress:
+    total = None if total is None else int(total)
+    tell({"unit": unit, "done": 0, "total": total})
+    return lambda done: tell({"unit": unit, "done": int(done), "total": total})
+
+
+@contextmanager
 def progress_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
-    """Gives the function that takes the number of items begun; None where standard error is no terminal."""
+    """Gives the function that takes the number of items begun; None where nobody watches."""
+    with status_only(unit, total) as count, _items_bar(unit, total) as show:
+        if count is None or show is None:
+            yield count or show
+        else:
+            counted, shown = count, show
+
+            def both(done: int) -> None:
+                counted(done)
+                shown(done)
+
+            yield both
+
+
+@contextmanager
+def _items_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
+    """A bar, where standard error is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -53,6 +154,22 @@ def progress_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
 @contextmanager
 def stage_bar(is_quiet: bool = False) -> Iterator[StageProgress | None]:
     """Gives the function that takes stages and shares; None where nobody watches."""
+    with _status() as tell, _stages_bar(is_quiet) as show:
+        if tell is None:
+            yield show
+            return
+
+        def report(stage: str, share: float) -> None:
+            tell({"stage": stage, "share": round(float(share), 4)})
+            if show is not None:
+                show(stage, share)
+
+        yield report
+
+
+@contextmanager
+def _stages_bar(is_quiet: bool) -> Iterator[StageProgress | None]:
+    """A bar, where standard error is a terminal."""
     if is_quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return

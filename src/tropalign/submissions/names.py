@@ -50,7 +50,7 @@ def stem_of(name: str) -> str:
     ('proteins', 'v1.2', 'reads')
     """
     for suffix in COMPRESSIONS:
-        if name.lower().endswith(suffix):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
             name = name[: -len(suffix)]
             break
     return name.rpartition(".")[0] or name

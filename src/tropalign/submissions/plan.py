@@ -53,7 +53,11 @@ class Output:
 
 
 def planned(
-    submission: Submission, paths: Callable[[InputItem], str], resources: Resources
+    submission: Submission,
+    paths: Callable[[InputItem], str],
+    resources: Resources,
+    *,
+    forecast: bool = False,
 ) -> tuple[list[str], tuple[Output, ...]]:
     """The command of a job, to be run in the job's own folder, where its outputs appear.
 
@@ -66,6 +70,9 @@ def planned(
     paths
         Where an input lies: ``link_names(submission)[item]`` for the folder described above.
 
+    forecast
+        Whether to say only what the job will take (``--dry-run``), where `foretells` says that it can.
+
     Returns
     -------
     words : list of str
@@ -74,7 +81,7 @@ def planned(
         The main output first. Every one is there when the command has ended well.
     """
     verb, outputs = served_verb(submission.verb), outputs_of(submission)
-    words = [f"--output={outputs[0].filename}"]
+    words = [f"--output={outputs[0].filename}", *(["--dry-run"] if forecast else [])]
     if verb.takes_memory:
         words.append(f"--memory={resources.memory_bytes}")
     if verb.takes_threads:
@@ -86,6 +93,12 @@ def planned(
         assert beside is not None
         words.append(_flag(submission.verb, beside) + ("" if beside.follows_main else f"={output.filename}"))
     return [*submission.verb.split(), *words, *words_of(submission, paths)], outputs
+
+
+def foretells(submission: Submission) -> bool:
+    """Whether ``--dry-run`` says what this job will take."""
+    by_consistency = submission.options.get("method") != "clustalw" and not {"add", "merge"} & {*submission.inputs}
+    return served_verb(submission.verb).has_forecast and (submission.verb != "msa" or by_consistency)
 
 
 def _computes_on_cluster(submission: Submission, verb: ServedVerb) -> bool:

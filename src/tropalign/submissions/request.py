@@ -122,7 +122,8 @@ class Submission:
         UsageError
             What the parser says. What only the verb itself finds out, with the files at hand, is not found here.
         """
-        options = canonical(self.verb, parsed(self.verb, words_of(self, lambda item: item.name or "file")))
+        words = ["--output=result", *words_of(self, lambda item: item.name or "file")]
+        options = canonical(self.verb, parsed(self.verb, words))
         order = [one.role for one in served_verb(self.verb).outputs]
         outputs = tuple(sorted(set(self.outputs), key=order.index))
         return replace(self, options=options, outputs=outputs)

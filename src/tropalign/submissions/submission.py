@@ -2,7 +2,7 @@
 
 from tropalign.submissions.command_line import submission_of
 from tropalign.submissions.names import sanitised
-from tropalign.submissions.plan import Output, Resources, link_names, outputs_of, planned
+from tropalign.submissions.plan import Output, Resources, foretells, link_names, outputs_of, planned
 from tropalign.submissions.request import InputItem, Submission
 from tropalign.submissions.values import FieldError
 
@@ -12,6 +12,7 @@ __all__ = [
     "Output",
     "Resources",
     "Submission",
+    "foretells",
     "link_names",
     "outputs_of",
     "planned",

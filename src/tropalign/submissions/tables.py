@@ -116,7 +116,9 @@ class About:
     common
         Options that forms show first.
     formats
-        Where the suffix of the output chooses, the parser lists none: the formats there are.
+        The formats there are, where the parser lists none: the suffix of the output chooses there.
+    never_formats
+        Those of the parser's that the verb always refuses.
     is_resumable
         Whether a job that was ended goes on with the parts that it left.
     example, example_options
@@ -132,6 +134,7 @@ class About:
     never: tuple[str, ...] = ()
     common: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
+    never_formats: tuple[str, ...] = ()
     is_resumable: bool = False
     example: Mapping[str, str] = field(default_factory=dict)
     example_options: Mapping[str, object] = field(default_factory=dict)
@@ -205,6 +208,7 @@ ABOUT: dict[str, About] = {
         inputs={"models": "models", "sequences": "sequences"},
         beside=(*_HIT_TABLES, _HITS_REPORT),
         common=_HITS_COMMON,
+        never_formats=("stockholm",),  # hits of a scan make no alignment
         is_resumable=True,
         example={"models": "efp.hmm", "sequences": "efp.fasta"},
     ),

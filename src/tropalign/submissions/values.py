@@ -72,6 +72,8 @@ def _text_of(option: OptionField, value: Any, where: str) -> str:
     check_text(text, where)
     if option.kind == "text" and text.startswith("@"):
         raise FieldError(where, "names no file: write what is in it, one value each")
+    if text == "--":
+        raise FieldError(where, "cannot be -- alone")  # which argparse takes away, wherever it stands
     if option.dest == "columns" and text == "help":
         raise FieldError(where, "is a list of columns: docs/formats.md has them")
     if option.kind == "choice" and text not in option.choices and not is_allowed(option, text):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from tropalign.errors import UsageError, did_you_mean, shown
+from tropalign.errors import UsageError, did_you_mean
 from tropalign.submissions.tables import ABOUT, DEFAULT_NAMES, SERVERS, SUFFIXES, About, Beside
 
 SERVED = tuple(ABOUT)
@@ -146,7 +146,7 @@ def about(name: str) -> About:
     """What the tables say of a verb. Raises UsageError where no server runs it."""
     if name not in ABOUT:
         near = did_you_mean(str(name), SERVED) or f": choose one of {', '.join(SERVED)}"
-        raise UsageError(f"no server runs a verb {shown(str(name)[:100])!r}{near}")
+        raise UsageError(f"no server runs a verb {str(name)[:100]!r}{near}")
     return ABOUT[name]
 
 
@@ -182,7 +182,8 @@ def served_verb(name: str) -> ServedVerb:
     known = about(name)
     parser = parser_of(name)
     dests = {action.dest: action for action in parser._actions}
-    formats = _choices(dests["format"]) if "format" in dests else known.formats
+    offered = _choices(dests["format"]) if "format" in dests else known.formats
+    formats = tuple(format for format in offered if format not in known.never_formats)
     outputs = _outputs(known, dests, formats[0])
     return ServedVerb(
         name=name,

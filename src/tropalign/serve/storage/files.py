@@ -75,10 +75,11 @@ class FileStore:
             source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             raise UsageError(f"{path.name!r} cannot be kept: {error.strerror}") from None
+        seen = os.fstat(source)
+        if not stat.S_ISREG(seen.st_mode):
+            os.close(source)
+            raise UsageError(f"{path.name!r} cannot be kept: it is no file")
         with os.fdopen(source, "rb") as file:
-            seen = os.fstat(file.fileno())
-            if not stat.S_ISREG(seen.st_mode):
-                raise UsageError(f"{path.name!r} cannot be kept: it is no file")
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             if self._touch(digest):
                 return StoredFile(digest, seen.st_size)

@@ -75,7 +75,7 @@ class Jobs:
         """
         with writing(self._engine) as connection:
             hold(connection, "files", shared=True)
-            hold(connection, f"queue of {new.owner}")
+            hold(connection, f"queue of {clean(new.owner)}")
             source = find_done(connection, new.key, new.version, new.owner)
             if source is not None and source[1] == clean(new.owner):
                 return read_jobs(connection, select_jobs().where(jobs.c.number == source[0]))[0]

@@ -48,8 +48,8 @@ class Queue:
         """The next job, which is this worker's from now on; None where none may run.
 
         Among users with waiting jobs and fewer than `running_per_user` running ones, the one with the fewest running
-        ones is served, then who has waited longest for it; of a user's jobs the first. A job that is equal to a running one
-        waits for that, and one that is equal to a finished one is done without being computed.
+        ones is served, then who has waited longest for it; of a user's jobs the first. A job that is equal to a running
+        one waits for that, and one that is equal to a finished one is done without being computed.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
 from tropalign.serve.storage.database import is_postgresql
-from tropalign.serve.storage.schema import job_words
+from tropalign.serve.storage.schema import clean, job_words
 
 #: Of a job as many different words are found, and of a word as many letters count.
 MOST_WORDS, MOST_LETTERS = 20_000, 60
@@ -49,7 +49,9 @@ def words_of(*texts: str) -> list[str]:
     """
     found: dict[str, None] = {}
     for words in texts:
-        plain = "".join(letter for letter in unicodedata.normalize("NFKD", words) if not unicodedata.combining(letter))
+        plain = "".join(
+            letter for letter in unicodedata.normalize("NFKD", clean(words)) if not unicodedata.combining(letter)
+        )
         for match in _WORD.finditer(plain.casefold()):
             found[match.group()[:MOST_LETTERS]] = None
             if len(found) == MOST_WORDS:

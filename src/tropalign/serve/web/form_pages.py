@@ -1,0 +1,275 @@
+"""The forms of new jobs: shown, filled in from an earlier job or an example, and taken."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from tropalign.errors import TropalignError, shown
+from tropalign.serve.records import Job
+from tropalign.serve.web.bodies import read_form
+from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.examples import example_bytes, example_path
+from tropalign.serve.web.form_fields import (
+    FieldError,
+    Given,
+    KeptItem,
+    chosen_inputs,
+    option_groups,
+    options_of,
+    output_views,
+    source_views,
+    texts_of,
+)
+from tropalign.serve.web.own_jobs import own_job
+from tropalign.serve.web.refusals import Refused, refusal_of
+from tropalign.serve.web.submit import submit
+from tropalign.submissions.verbs import SERVED, ServedVerb, served_verb
+
+if TYPE_CHECKING:
+    from tropalign.serve.settings import Settings
+    from tropalign.serve.storage import Storage
+    from tropalign.serve.web.templating import Templates
+
+#: What a text area is filled with at most; longer inputs are kept as files.
+MOST_PASTED = 60_000
+BLOCK = 1 << 20
+
+
+def slug_of(verb: str) -> str:
+    """A verb in an address: ``db build`` is ``db-build``."""
+    return verb.replace(" ", "-")
+
+
+VERB_OF = {slug_of(name): name for name in SERVED}
+
+
+class FormPages:
+    """The routes below ``/new``."""
+
+    def __init__(self, settings: Settings, storage: Storage, templates: Templates) -> None:
+        self.settings, self.storage, self.templates = settings, storage, templates
+
+    def add_to(self, router: APIRouter) -> None:
+        """Both ways to ask for a form's address."""
+        router.add_api_route("/new/{slug}", self.form, methods=["GET"], response_class=Response)
+        router.add_api_route("/new/{slug}", self.submit, methods=["POST"], response_class=Response)
+
+    def form(self, request: Request, slug: str) -> Response:
+        """An empty form, or one filled in."""
+        verb, asked = _verb(slug), request.query_params
+        given = Given()
+        if "from" in asked:
+            given = self._of_job(verb, self._earlier(request, asked["from"]))
+        elif "example" in asked:
+            given = _of_example(verb)
+        if "database" in asked:
+            given.databases |= dict.fromkeys(_takers(verb)[-1:], asked["database"][:100])
+        return self._page(request, verb, given)
+
+    async def submit(self, request: Request, slug: str) -> Response:
+        """Takes a form: files are stored first, then the job is made."""
+        verb = _verb(slug)
+        wants_json = "application/json" in request.headers.get("accept", "")
+        form = await read_form(request)
+        given = _sent(verb, form)
+        try:
+            job = await run_in_threadpool(self._make, request, verb, form, given)
+        except (TropalignError, Refused) as error:
+            return await run_in_threadpool(self._refusal, request, verb, given, error, wants_json)
+        finally:
+            await form.close()
+        url = f"{self.settings.root_path}/jobs/{job.id}"
+        return JSONResponse({"url": url}, 201) if wants_json else RedirectResponse(url, 303)
+
+    def _refusal(
+        self, request: Request, verb: ServedVerb, given: Given, error: TropalignError | Refused, wants_json: bool
+    ) -> Response:
+        """The sentence for a script, or the form again with it."""
+        refused = refusal_of(error)
+        assert refused is not None
+        sentence, name = shown(refused.sentence), _dest_of(refused.field)
+        if wants_json:
+            content = {"error": sentence, "field": name}
+            return JSONResponse(content, refused.status, refused.headers)
+        given.error, given.error_field = sentence, name
+        page = self._page(request, verb, given, refused.status)
+        page.headers.update(refused.headers)
+        return page
+
+    def _make(self, request: Request, verb: ServedVerb, form: FormData, given: Given) -> Job:
+        """The job that a form asks for."""
+        options = options_of(verb, given.options)  # before files are stored
+        inputs = {}
+        for each in verb.inputs:
+            files = [self._stored(request, part) for part in form.getlist(f"{each.dest}.file") if _is_file(part)]
+            kept = [self._kept(request, verb, item.value) for item in given.kept.get(each.dest, [])]
+            text, database = given.texts.get(each.dest, ""), given.databases.get(each.dest, "")
+            items = chosen_inputs(each, files, text, database, kept, partial(self._add_text, request))
+            if items:
+                inputs[each.dest] = items
+        asked = {
+            "verb": verb.name,
+            "inputs": inputs,
+            "options": options,
+            "format": given.format or verb.default_format,
+            "outputs": list(given.outputs or ()),
+        }
+        tags = tuple(given.tags.split(","))
+        made, _ = submit(web_of(request), user_of(request), asked, given.title, tags, address_of(request))
+        return made
+
+    def _stored(self, request: Request, part: Any) -> dict[str, Any]:
+        """A file that came with a form, as an item."""
+        with self.storage.files.receive(self.settings.limits.upload_bytes) as receiving:
+            for block in iter(partial(part.file.read, BLOCK), b""):
+                receiving.write(block)
+            stored = receiving.finish()
+        web_of(request).uploads.add(user_of(request).name, stored.digest, stored.size)
+        return {"file": stored.digest, "name": part.filename}
+
+    def _add_text(self, request: Request, content: bytes) -> str:
+        stored = self.storage.files.add_bytes(content)
+        web_of(request).uploads.add(user_of(request).name, stored.digest, stored.size)
+        return stored.digest
+
+    def _kept(self, request: Request, verb: ServedVerb, value: str) -> dict[str, Any]:
+        """An input that was kept, as an item."""
+        kind, _, rest = value.partition(":")
+        if kind == "example" and rest in verb.example:
+            return {
+                "file": self._add_text(request, example_bytes(verb.example[rest])),
+                "name": _last(verb.example[rest]),
+            }
+        digest, _, name = rest.partition(":")
+        if kind != "file":
+            raise FieldError("what was kept of an earlier job is not known: give the input again", "")
+        return {"file": digest, "name": name}
+
+    def _earlier(self, request: Request, id: str) -> Job:
+        return own_job(web_of(request), user_of(request), id)
+
+    def _of_job(self, verb: ServedVerb, job: Job) -> Given:
+        """What an earlier job had: pasted texts to be changed, files to be kept."""
+        asked = job.request
+        given = Given(
+            options=texts_of(asked.get("options", {})),
+            format=str(asked.get("format", "")),
+            outputs=tuple(asked.get("outputs", ())),
+            title=job.title,
+            tags=", ".join(job.tags),
+        )
+        for dest, items in asked.get("inputs", {}).items():
+            for item in items:
+                if item.get("database"):
+                    given.databases[dest] = item["database"]
+                elif item.get("file"):
+                    self._keep(given, dest, item["file"], str(item.get("name", "")))
+        return given
+
+    def _keep(self, given: Given, dest: str, digest: str, name: str) -> None:
+        """A pasted text goes back into its text area, unless it is long."""
+        if name.startswith("pasted.") and dest not in given.texts:
+            try:
+                with self.storage.files.open(digest) as stream:
+                    data = stream.read(MOST_PASTED + 1)
+            except (KeyError, OSError):
+                data = b""
+            if 0 < len(data) <= MOST_PASTED and b"\0" not in data:
+                given.texts[dest] = data.decode("utf-8", "replace")
+                return
+        given.kept.setdefault(dest, []).append(KeptItem(f"file:{digest}:{name}", name, "as before"))
+
+    def _page(self, request: Request, verb: ServedVerb, given: Given, status: int = 200) -> Response:
+        databases = self.storage.databases.list() if _takers(verb) else ()
+        sources = source_views(verb, given, databases)
+        common, groups = option_groups(verb, given)
+        first = [each for each in sources if each.is_shown]
+        return self.templates.page(
+            request,
+            "form",
+            status=status,
+            here="databases" if verb.name == "db build" else "new",
+            verb=verb,
+            slug=slug_of(verb.name),
+            inputs=first,
+            more_inputs=[each for each in sources if not each.is_shown],
+            common=common,
+            groups=groups,
+            outputs=output_views(verb, given),
+            format=given.format or verb.default_format,
+            title=given.title,
+            tags=given.tags,
+            error=given.error,
+            is_database=verb.name == "db build",
+            has_example=bool(verb.example) and all(example_path(name) for name in verb.example.values()),
+        )
+
+
+def _verb(slug: str) -> ServedVerb:
+    if slug not in VERB_OF:
+        raise Refused(404, "there is no such verb: choose one on the first page")
+    return served_verb(VERB_OF[slug])
+
+
+def _takers(verb: ServedVerb) -> list[str]:
+    """Arguments that a database may stand for: of several the last one is what others are compared with."""
+    return [each.dest for each in verb.inputs if each.takes_database and each.flag is None]
+
+
+def _is_file(part: Any) -> bool:
+    return isinstance(part, UploadFile) and bool(part.filename)
+
+
+def _sent(verb: ServedVerb, form: FormData) -> Given:
+    """What a form holds, files aside."""
+    outputs = tuple(str(role) for role in form.getlist("outputs"))
+    given = Given(
+        options={each.dest: _text(form, f"opt.{each.dest}") for each in verb.options},
+        format=_text(form, "format"),
+        outputs=outputs,
+        title=_text(form, "title")[:200],
+        tags=_text(form, "tags")[:1000],
+    )
+    for each in verb.inputs:
+        given.texts[each.dest] = _text(form, f"{each.dest}.text")
+        given.databases[each.dest] = _text(form, f"{each.dest}.database")
+        values = [value for value in form.getlist(f"{each.dest}.kept") if isinstance(value, str)]
+        given.kept[each.dest] = [KeptItem(value, _last(value.split(":", 2)[-1]), "as before") for value in values]
+    return given
+
+
+def _text(form: FormData, name: str) -> str:
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _of_example(verb: ServedVerb) -> Given:
+    """The verb's example: short texts to look at, the others as files."""
+    given = Given(options=texts_of(verb.example_options), title=f"{verb.title}: an example")
+    for dest, name in verb.example.items():
+        path = example_path(name)
+        if path is None:
+            raise Refused(404, "the examples are not installed here")
+        data = example_bytes(name)
+        if len(data) <= MOST_PASTED and not name.endswith(".gz"):
+            given.texts[dest] = data.decode("utf-8", "replace")
+        else:
+            given.kept[dest] = [KeptItem(f"example:{dest}", _last(name), "example")]
+    return given
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _dest_of(name: str | None) -> str:
+    """``inputs.queries[0].name`` is of the field ``queries``."""
+    words = (name or "").removeprefix("inputs.").removeprefix("options.")
+    return words.partition(".")[0].partition("[")[0]

@@ -1,0 +1,297 @@
+"""Pages for people: jobs, databases, help. The forms of new jobs are in `form_pages.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from tropalign.serve.records import Database, Job, Search, State
+from tropalign.serve.web.bodies import read_form
+from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.form_pages import FormPages
+from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
+from tropalign.serve.web.refusals import Refused
+from tropalign.serve.web.submit import clean_tags, clean_title, submit
+from tropalign.serve.web.templating import Templates
+from tropalign.serve.web.views import JobViews, line_of
+from tropalign.submissions.verbs import SERVED, served_verb
+
+if TYPE_CHECKING:
+    from tropalign.serve.settings import Settings
+    from tropalign.serve.storage import Storage
+
+N_RECENT, N_LISTED = 8, 50
+TITLES = {
+    400: "The request cannot be read",
+    401: "Log in first",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not so",
+    408: "Too slow",
+    413: "Too much",
+    421: "Another name",
+    422: "Something is wrong",
+    429: "Too many requests",
+    500: "A defect",
+    503: "Not now",
+}
+MOST_LETTERS = 500
+
+
+def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callable[[Request, int, str], Response]]:
+    """The pages of a server, and what makes the page of an error."""
+    router = APIRouter(include_in_schema=False)
+    templates = Templates(settings.root_path)
+    Pages(settings, storage, templates).add_to(router)
+    FormPages(settings, storage, templates).add_to(router)
+    return router, partial(_error_page, templates)
+
+
+def _error_page(templates: Templates, request: Request, status: int, sentence: str) -> Response:
+    """The page of an error; where somebody failed to log in, the form again."""
+    if status == 401:
+        return templates.page(request, "login", status=401, next="", error=sentence)
+    title = TITLES.get(status, "Something is wrong")
+    return templates.page(request, "error", status=status, title=title, sentence=sentence)
+
+
+class Pages:
+    """The routes: each method answers one."""
+
+    def __init__(self, settings: Settings, storage: Storage, templates: Templates) -> None:
+        self.settings, self.storage, self.templates = settings, storage, templates
+        self.root = settings.root_path
+        self.views = JobViews(storage, self.root)
+        self.verbs = [served_verb(name) for name in SERVED if name != "db build"]
+
+    def add_to(self, router: APIRouter) -> None:
+        """Every address, and what answers."""
+        shown: dict[str, Callable[..., Any]] = {
+            "/": self.home,
+            "/jobs": self.jobs,
+            "/jobs/{id}": self.job,
+            "/jobs/{id}/delete": self.ask_to_delete,
+            "/shared/{secret}": self.shared,
+            "/databases": self.databases,
+            "/databases/{id}/delete": self.ask_to_delete_database,
+            "/login": self.login,
+            "/help": self.help,
+            "/static/{name}": self.static,
+        }
+        for path, answer in shown.items():
+            router.add_api_route(path, answer, methods=["GET"], response_class=Response)
+        changed: dict[str, Callable[..., Any]] = {
+            "/jobs/{id}/edit": self.edit,
+            "/jobs/{id}/cancel": self.cancel,
+            "/jobs/{id}/share": self.share,
+            "/jobs/{id}/unshare": self.unshare,
+            "/jobs/{id}/delete": self.delete,
+            "/jobs/{id}/formats/{format}": self.reformat,
+            "/databases/{id}/delete": self.delete_database,
+        }
+        for path, change in changed.items():
+            router.add_api_route(path, change, methods=["POST"], response_class=Response)
+
+    def home(self, request: Request) -> Response:
+        """What there is to do, and the last jobs."""
+        found = self.storage.jobs.list(Search(owner=user_of(request).name, limit=N_RECENT)).jobs
+        return self.templates.page(
+            request, "home", here="new", verbs=self.verbs, jobs=[*map(line_of, found)], is_live=_are_live(found)
+        )
+
+    def jobs(self, request: Request) -> Response:
+        """Past jobs, searched."""
+        user, asked = user_of(request), request.query_params
+        text, tag = asked.get("q", "")[:MOST_LETTERS], asked.get("tag", "")[:MOST_LETTERS]
+        state = asked.get("state", "") if asked.get("state") in set(State) else ""
+        verb = asked.get("verb", "") if asked.get("verb") in SERVED else ""
+        after = asked.get("after", "")[:MOST_LETTERS]
+        found = self.storage.jobs.list(
+            Search(user.name, text, State(state) if state else None, verb or None, tag or None, N_LISTED, after or None)
+        )
+        words = {name: value for name, value in (("q", text), ("state", state), ("verb", verb), ("tag", tag)) if value}
+        here = f"{self.root}/jobs?"
+        return self.templates.page(
+            request,
+            "jobs",
+            here="jobs",
+            jobs=[*map(line_of, found.jobs)],
+            is_live=_are_live(found.jobs),
+            q=text,
+            state=state,
+            verb=verb,
+            tag=tag,
+            states=[*State],
+            verbs=SERVED,
+            tags=_with(self.storage.jobs.tags(user.name), tag),
+            is_filtered=bool(words),
+            is_later=bool(after),
+            first_page=here + urlencode(words),
+            next_page=here + urlencode({**words, "after": found.after}) if found.after else None,
+        )
+
+    def job(self, request: Request, id: str) -> Response:
+        """A job: how far it is, and its result."""
+        job = self._own(request, id)
+        base = str(request.base_url).rstrip("/").removesuffix(self.root)
+        view = self.views.own(job, position_of(web_of(request), job), base, _other_formats(job))
+        return self.templates.page(request, "job", here="jobs", job=view, is_own=True)
+
+    def shared(self, request: Request, secret: str) -> Response:
+        """A job for whoever has its link."""
+        job = shared_job(web_of(request), secret)
+        return self.templates.page(request, "job", job=self.views.shared(job), is_own=False)
+
+    def ask_to_delete(self, request: Request, id: str) -> Response:
+        """Asks, since nothing brings a job back."""
+        job = self._own(request, id)
+        back = f"{self.root}/jobs/{job.id}"
+        sentence = "The job, its result and its inputs go; nothing brings them back."
+        return self.templates.page(
+            request, "delete", here="jobs", name=job.title, sentence=sentence, action=f"{back}/delete", back=back
+        )
+
+    async def edit(self, request: Request, id: str) -> Response:
+        """Another title, other tags."""
+        job = await run_in_threadpool(self._own, request, id)
+        form = await read_form(request)
+        title, tags = str(form.get("title", "")), str(form.get("tags", "")).split(",")
+        await form.close()
+        await run_in_threadpool(self._change, job, title, tuple(tags))
+        return self._to(f"/jobs/{job.id}")
+
+    def _change(self, job: Job, title: str, tags: tuple[str, ...]) -> None:
+        self.storage.jobs.change(job.id, title=clean_title(title) or job.title, tags=clean_tags(tags))
+
+    def cancel(self, request: Request, id: str) -> Response:
+        """Ends a job, or takes it out of the queue."""
+        job = self._own(request, id)
+        self.storage.jobs.cancel(job.id)
+        self._note(request, "cancel", job.id)
+        return self._to(f"/jobs/{job.id}")
+
+    def share(self, request: Request, id: str) -> Response:
+        """Makes a link."""
+        return self._set_shared(request, id, True)
+
+    def unshare(self, request: Request, id: str) -> Response:
+        """The link leads nowhere any more."""
+        return self._set_shared(request, id, False)
+
+    def delete(self, request: Request, id: str) -> Response:
+        """Deletes a job."""
+        job = self._own(request, id)
+        self.storage.jobs.delete(job.id)
+        self._note(request, "delete", job.id)
+        return self._to("/jobs")
+
+    def reformat(self, request: Request, id: str, format: str) -> Response:
+        """The same in another format: a job, which may be there already."""
+        job = self._own(request, id)
+        asked = {**job.request, "format": format}
+        made, _ = submit(web_of(request), user_of(request), asked, job.title, job.tags, address_of(request))
+        return self._to(f"/jobs/{made.id}")
+
+    def databases(self, request: Request) -> Response:
+        """Stores that jobs may name."""
+        uses = [verb.name for verb in self.verbs if any(each.takes_database for each in verb.inputs)]
+        found = self.storage.databases.list()
+        return self.templates.page(request, "databases", here="databases", databases=found, uses=uses)
+
+    def ask_to_delete_database(self, request: Request, id: str) -> Response:
+        """Asks first."""
+        database = self._own_database(request, id)
+        action, back = f"{self.root}/databases/{id}/delete", f"{self.root}/databases"
+        sentence = "Finished jobs that used it keep their results; new ones cannot name it."
+        return self.templates.page(
+            request, "delete", here="databases", name=database.name, sentence=sentence, action=action, back=back
+        )
+
+    def delete_database(self, request: Request, id: str) -> Response:
+        """Deletes a store."""
+        database = self._own_database(request, id)
+        self.storage.databases.delete(database.id)
+        self._note(request, "delete database", database.id)
+        return self._to("/databases")
+
+    def login(self, request: Request) -> Response:
+        """Asks for a token."""
+        wish = request.query_params.get("next", "")[:MOST_LETTERS]
+        return self.templates.page(request, "login", next=wish, error="")
+
+    def help(self, request: Request) -> Response:
+        """How to come here from elsewhere."""
+        address = str(request.base_url).rstrip("/")
+        return self.templates.page(
+            request, "help", here="help", address=address, limits=self.settings.limits, routes=_routes(request)
+        )
+
+    def static(self, request: Request, name: str) -> Response:
+        """A file that pages load: one of few."""
+        file = self.templates.files.get(name)
+        if file is None:
+            raise Refused(404, "there is no such file")
+        return file.response(request.query_params.get("v", ""))
+
+    def _set_shared(self, request: Request, id: str, is_shared: bool) -> Response:
+        job = self._own(request, id)
+        self.storage.jobs.set_shared(job.id, is_shared)
+        self._note(request, "share" if is_shared else "unshare", job.id)
+        return self._to(f"/jobs/{job.id}")
+
+    def _own(self, request: Request, id: str) -> Job:
+        """The job, if it is the asker's; another's is as little there as none."""
+        return own_job(web_of(request), user_of(request), id)
+
+    def _own_database(self, request: Request, id: str) -> Database:
+        try:
+            found = self.storage.databases.get(id)
+        except KeyError:
+            raise _no_database() from None
+        if found.owner != user_of(request).name:
+            raise _no_database()
+        return found
+
+    def _note(self, request: Request, action: str, what: str) -> None:
+        web_of(request).audit(user_of(request), address_of(request), action, what)
+
+    def _to(self, path: str) -> Response:
+        return RedirectResponse(self.root + path, 303)
+
+
+def _no_database() -> Refused:
+    return Refused(404, "there is no such database of yours: it may have been deleted")
+
+
+def _are_live(jobs: tuple[Job, ...]) -> bool:
+    return any(not job.state.is_final for job in jobs)
+
+
+def _with(tags: Iterable[str], chosen: str) -> list[str]:
+    return [*dict.fromkeys([*tags, *([chosen] if chosen else [])])]
+
+
+def _other_formats(job: Job) -> tuple[str, ...]:
+    if job.verb not in SERVED:
+        return ()
+    verb = served_verb(job.verb)
+    current = job.request.get("format") or verb.default_format
+    return tuple(name for name in verb.formats if name != current) if len(verb.formats) > 1 else ()
+
+
+def _routes(request: Request) -> list[dict[str, str]]:
+    """The API's routes, from its own description."""
+    found = []
+    for path, methods in request.app.openapi()["paths"].items():
+        for method, about in methods.items():
+            if path.startswith("/api/"):
+                words = about.get("description", about.get("summary", "")).partition("\n")[0]
+                found.append({"method": method.upper(), "path": path, "words": words})
+    return found

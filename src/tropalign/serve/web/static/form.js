@@ -1,0 +1,136 @@
+// A job's form: files dropped anywhere, numbers checked as they are left, and what is sent, with how far that is.
+"use strict";
+
+const form = document.getElementById("job");
+const errors = document.getElementById("errors");
+const sources = [...form.querySelectorAll("fieldset.source")];
+
+/** Beside the field, or above the form where it is of none. */
+function showError(sentence, name) {
+  const base = name.replace(/^(inputs|options)\./, "").replace(/[.[].*/, "");
+  const place = document.getElementById(`${base}-error`) || document.getElementById(`opt.${base}-error`);
+  const field = document.getElementById(`${base}.text`) || document.getElementById(`opt.${base}`);
+  errors.textContent = sentence;
+  errors.hidden = false;
+  if (place === null || field === null) {
+    errors.focus();
+    return;
+  }
+  place.textContent = sentence;
+  field.setAttribute("aria-invalid", "true");
+  field.closest("details")?.setAttribute("open", "");
+  field.focus();
+}
+
+function clearErrors() {
+  errors.hidden = true;
+  for (const place of form.querySelectorAll(".error")) place.textContent = "";
+  for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+}
+
+/** Where a dropped file goes: the source under the pointer, else the first that is empty, else the first. */
+function sourceFor(target) {
+  const under = target instanceof Element ? target.closest("fieldset.source") : null;
+  return under || sources.find(source => !isGiven(source)) || sources[0];
+}
+
+function isGiven(source) {
+  const chosen = source.querySelector("select");
+  return source.querySelector("textarea").value.trim() !== "" ||
+    source.querySelector("input[type=file]").files.length > 0 || (chosen !== null && chosen.value !== "") ||
+    source.querySelector("input[type=checkbox]:checked") !== null;
+}
+
+function setUpDropping() {
+  for (const words of form.querySelectorAll(".drop-words")) words.hidden = false;
+  const mark = on => form.classList.toggle("over", on);
+  const holdsFiles = event => event.dataTransfer !== null && [...event.dataTransfer.types].includes("Files");
+  addEventListener("dragover", event => {
+    if (!holdsFiles(event)) return;
+    event.preventDefault();
+    mark(true);
+  });
+  addEventListener("dragleave", event => {
+    if (event.relatedTarget === null) mark(false);
+  });
+  addEventListener("drop", event => {
+    if (!holdsFiles(event)) return;
+    event.preventDefault();
+    mark(false);
+    const source = sourceFor(event.target);
+    const input = source.querySelector("input[type=file]");
+    const files = new DataTransfer();
+    for (const file of input.multiple ? event.dataTransfer.files : [...event.dataTransfer.files].slice(0, 1)) {
+      files.items.add(file);
+    }
+    input.files = files.files;
+    clearErrors();
+    say(`Dropped ${[...files.files].map(file => file.name).join(", ")}`);
+    input.focus();
+  });
+}
+
+function setUpChecking() {
+  for (const field of form.querySelectorAll("input[inputmode]")) {
+    field.addEventListener("change", () => {
+      const isWhole = field.inputMode === "numeric";
+      const text = field.value.trim();
+      const isGood = text === "" || (isWhole ? /^[+-]?\d+$/.test(text) : Number.isFinite(Number(text)));
+      document.getElementById(`${field.id}-error`).textContent =
+        isGood ? "" : `${text} is no ${isWhole ? "whole number" : "number"}`;
+      field.toggleAttribute("aria-invalid", false);
+      if (!isGood) field.setAttribute("aria-invalid", "true");
+    });
+  }
+}
+
+/** What the server says: JSON of the form's own address, a page where a request came to grief before that. */
+function answerOf(request) {
+  try {
+    const {url, error, field} = JSON.parse(request.responseText);
+    return {url, error: String(error), field: String(field || "")};
+  } catch {
+    const page = new DOMParser().parseFromString(request.responseText, "text/html");
+    const words = page.querySelector("[role=alert]")?.textContent;
+    return {url: null, error: words || `The server answers ${request.status}: try again`, field: ""};
+  }
+}
+
+/** Sends the form as a browser would, and shows how much of it has gone. */
+function setUpSending() {
+  const button = document.getElementById("send");
+  const sending = document.getElementById("sending");
+  const bar = document.getElementById("sent");
+  const isBusy = on => {
+    button.disabled = on;
+    sending.hidden = !on;
+  };
+  const fail = (sentence, name) => {
+    isBusy(false);
+    showError(sentence, name);
+  };
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    clearErrors();
+    const request = new XMLHttpRequest();
+    request.open("POST", form.action);
+    request.setRequestHeader("Accept", "application/json");
+    request.upload.addEventListener("progress", step => {
+      if (step.lengthComputable) bar.value = 100 * step.loaded / step.total;
+    });
+    request.addEventListener("load", () => {
+      const reply = answerOf(request);
+      if (request.status < 300 && reply.url) location.assign(reply.url);
+      else fail(reply.error, reply.field);
+    });
+    request.addEventListener("error", () => fail("The server is not there, or ends the connection: try again", ""));
+    bar.value = 0;
+    isBusy(true);
+    request.send(new FormData(form));
+  });
+  addEventListener("pageshow", () => isBusy(false));
+}
+
+setUpDropping();
+setUpChecking();
+setUpSending();

@@ -1,0 +1,115 @@
+// What every page has: light or dark, buttons that copy, lists that stay fresh, and a job that is watched.
+"use strict";
+
+const said = document.getElementById("said");
+
+/** Tells those who listen to the page rather than see it. */
+function say(words) {
+  said.textContent = words;
+}
+
+/**
+ * The switch of light and dark is remembered by a cookie, so that the server's pages have the colours from the start.
+ */
+function setUpTheme() {
+  const button = document.getElementById("theme");
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => root.classList.contains("dark") || (!root.classList.contains("light") && system.matches);
+  const show = () => button.setAttribute("aria-pressed", isDark());
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const theme = isDark() ? "light" : "dark";
+    root.classList.remove("light", "dark");
+    root.classList.add(theme);
+    document.cookie = `theme=${theme};path=/;max-age=31536000;samesite=lax`;
+    show();
+  });
+  system.addEventListener("change", show);
+  show();
+}
+
+/** Without the clipboard, which pages by plain HTTP may not use, the text is selected for Ctrl-C. */
+function setUpCopying() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(button.dataset.copy);
+        button.textContent = "Copied";
+        say("Copied");
+        setTimeout(() => button.textContent = "Copy", 2000);
+      } catch {
+        getSelection().selectAllChildren(button.previousElementSibling);
+        say("Selected: copy with Ctrl-C");
+      }
+    });
+  }
+}
+
+/** Fetches the page again every few seconds and takes over the part with that id, while it asks for that. */
+function setUpPolling() {
+  const part = document.querySelector("[data-poll]");
+  if (part === null) return;
+  const seconds = Number(part.dataset.poll);
+  const again = () => setTimeout(fresh, seconds * 1000);
+  async function fresh() {
+    if (document.hidden) return again();
+    const old = document.getElementById(part.id);
+    try {
+      const reply = await fetch(location.href, {headers: {"X-Part": part.id}});
+      if (reply.status === 429 || reply.status >= 500) return again();
+      if (!reply.ok || reply.redirected) return;
+      const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+      const next = page.getElementById(part.id);
+      if (next === null) return;
+      if (next.innerHTML !== old.innerHTML && !old.contains(document.activeElement)) old.replaceWith(next);
+      if (next.dataset.poll) again();
+    } catch {  // the server is away, maybe for a moment
+      again();
+    }
+  }
+  again();
+}
+
+/** Shows how far a job is, by server-sent events; at its end the page is fetched anew, with the result. */
+function setUpWatching() {
+  const card = document.querySelector("[data-events]");
+  if (card === null) return;
+  const bar = document.getElementById("progress");
+  const stage = document.getElementById("stage");
+  let shownWords = stage.textContent;
+  const events = new EventSource(card.dataset.events);
+  events.addEventListener("job", event => {
+    const job = JSON.parse(event.data);
+    if (!["queued", "running"].includes(job.state)) {
+      events.close();
+      location.reload();
+      return;
+    }
+    if (job.progress === null) bar.removeAttribute("value");
+    else bar.value = Math.floor(100 * job.progress);
+    const words = doing(job);
+    if (words !== shownWords) stage.textContent = shownWords = words;
+    const state = document.querySelector(".lead .state");
+    state.className = `state ${job.state}`;
+    const share = job.progress === null ? "" : ` ${Math.floor(100 * job.progress)} %`;
+    state.textContent = job.state + (job.state === "running" ? share : "");
+  });
+  events.addEventListener("error", () => {
+    if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 10000);
+  });
+  addEventListener("pagehide", () => events.close());
+}
+
+/** The same words as the server's (`doing` in views.py). */
+function doing(job) {
+  if (job.state === "running") return job.stage || "computing";
+  if (!job.queue_position) return "waiting for a worker";
+  return `waiting: number ${job.queue_position} in the queue`;
+}
+
+setUpTheme();
+setUpCopying();
+setUpPolling();
+setUpWatching();

@@ -1,0 +1,164 @@
+"""Templates, compiled once, and the files that pages load, each under an address that changes with its content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import HTMLResponse, Response
+
+from tropalign import __version__
+from tropalign.serve.web.context import csrf_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from starlette.requests import Request
+
+HERE = Path(__file__).parent
+MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+THEMES = ("light", "dark")
+
+
+@dataclass(frozen=True)
+class StaticFile:
+    """What pages load: its bytes, and the first letters of their hash."""
+
+    content: bytes
+    media_type: str
+    mark: str
+
+    def response(self, mark: str) -> Response:
+        """The file; kept by the browser for ever where it was asked for by its content."""
+        age = "public, max-age=31536000, immutable" if mark == self.mark else "no-cache"
+        return Response(self.content, media_type=self.media_type, headers={"Cache-Control": age})
+
+
+def static_files() -> dict[str, StaticFile]:
+    """All of them, by name."""
+    found = {}
+    for path in sorted((HERE / "static").iterdir()):
+        if path.suffix in MEDIA_TYPES:
+            content = path.read_bytes()
+            mark = hashlib.sha256(content).hexdigest()[:12]
+            found[path.name] = StaticFile(content, MEDIA_TYPES[path.suffix], mark)
+    return found
+
+
+class Templates:
+    """Pages out of templates.
+
+    Parameters
+    ----------
+    root
+        What stands before every path, such as "/tropalign".
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.files = static_files()
+        self._static = {name: f"{root}/static/{name}?v={file.mark}" for name, file in self.files.items()}
+
+    @cached_property
+    def _environment(self) -> Environment:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+        made = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+            undefined=StrictUndefined,
+        )
+        made.filters |= {"iso": iso, "when": when, "bytes": size_text, "number": number_text}
+        made.filters |= {"duration": duration_text, "sentence": sentence}
+        made.globals |= {"root": self.root, "static": self._static, "version": __version__}
+        return made
+
+    def page(self, request: Request, name: str, /, *, status: int = 200, here: str = "", **words: Any) -> HTMLResponse:
+        """A page for whoever asks.
+
+        Parameters
+        ----------
+        name
+            Of the template, without ``.html``.
+        here
+            Which entry of the menu it is.
+        words
+            What the template shows.
+        """
+        state: Mapping[str, Any] = request.scope.get("state", {})
+        theme = request.cookies.get("theme")
+        text = self._environment.get_template(f"{name}.html").render(
+            user=state.get("user"),
+            csrf=csrf_of(request),
+            theme=theme if theme in THEMES else None,
+            here=here,
+            **words,
+        )
+        return HTMLResponse(text, status)
+
+
+def iso(at: float) -> str:
+    """Seconds since 1970 as ISO 8601."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def when(at: float) -> str:
+    """Seconds since 1970 for people.
+
+    Examples
+    --------
+    >>> when(86400 * 365)
+    '1971-01-01 00:00'
+    """
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def size_text(n_bytes: float) -> str:
+    """Bytes for people.
+
+    Examples
+    --------
+    >>> size_text(999), size_text(1000), size_text(25_300_000)
+    ('999 bytes', '1.0 kB', '25.3 MB')
+    """
+    if n_bytes < 1000:
+        return f"{n_bytes:.0f} bytes"
+    for unit in ("kB", "MB", "GB"):
+        n_bytes /= 1000
+        if n_bytes < 999.95:
+            return f"{n_bytes:.1f} {unit}"
+    return f"{n_bytes / 1000:.1f} TB"
+
+
+def number_text(value: float) -> str:
+    """A whole number with its thousands apart."""
+    return f"{value:,.0f}"
+
+
+def duration_text(seconds: float) -> str:
+    """A length of time for people.
+
+    Examples
+    --------
+    >>> duration_text(0.31), duration_text(75), duration_text(86400)
+    ('0.3 s', '1 min 15 s', '24 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def sentence(text: str) -> str:
+    """A text that begins with a capital and ends with a full stop."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."

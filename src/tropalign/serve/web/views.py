@@ -1,0 +1,231 @@
+"""Jobs as pages show them."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from tropalign.serve.records import Job, JobFile, State
+from tropalign.serve.web.templating import duration_text, size_text
+
+if TYPE_CHECKING:
+    from tropalign.serve.storage import Storage
+
+PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
+TEXT_TYPES = ("text/", "application/json", "application/x-ndjson")
+#: Of a page by itself.
+PAGE = "text/html"
+
+
+@dataclass(frozen=True)
+class FileView:
+    """A file of a job: what it is called, and where it is."""
+
+    role: str
+    name: str
+    kind: str
+    size: str
+    url: str
+
+
+@dataclass(frozen=True)
+class PictureView:
+    """A picture of the result."""
+
+    name: str
+    view: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The beginning of a result: a table where it is one, else text."""
+
+    text: str
+    heads: list[str]
+    rows: list[list[str]]
+    is_cut: bool
+
+
+@dataclass(frozen=True)
+class JobLine:
+    """A job in a list."""
+
+    id: str
+    title: str
+    verb: str
+    tags: tuple[str, ...]
+    state: State
+    percent: int | None
+    created: float
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A job on its own page.
+
+    Parameters
+    ----------
+    doing
+        What it is at, in words.
+    took
+        How long it ran.
+    report
+        Where its page is, if it has one.
+    share
+        The link under which everybody sees it.
+    formats
+        In which it might be had beside its own.
+    """
+
+    id: str
+    title: str
+    verb: str
+    tags: tuple[str, ...]
+    state: State
+    is_final: bool
+    percent: int | None
+    doing: str
+    message: str
+    created: float
+    took: str
+    command: str
+    version: str
+    inputs: list[FileView]
+    outputs: list[FileView]
+    report: str | None
+    pictures: list[PictureView]
+    preview: Preview | None
+    share: str | None
+    formats: tuple[str, ...]
+
+
+def line_of(job: Job) -> JobLine:
+    """A job for a list."""
+    return JobLine(job.id, job.title, job.verb, job.tags, job.state, percent(job), job.created)
+
+
+def percent(job: Job) -> int | None:
+    """How much is done, rounded down: 100 is the end alone."""
+    return None if job.progress is None else int(100 * min(max(job.progress, 0.0), 1.0))
+
+
+def doing(job: Job, position: int | None) -> str:
+    """What a job is at: the same words as in `page.js`."""
+    if job.state is State.RUNNING:
+        return job.stage or "computing"
+    return f"waiting: number {position} in the queue" if position else "waiting for a worker"
+
+
+class JobViews:
+    """Makes views of jobs, for owners and for those who have a link."""
+
+    def __init__(self, storage: Storage, root: str) -> None:
+        self._storage, self._root = storage, root
+
+    def own(self, job: Job, position: int | None, share_base: str, formats: tuple[str, ...]) -> JobView:
+        """What its owner sees.
+
+        Parameters
+        ----------
+        position
+            In the queue.
+        share_base
+            Scheme and host under which this server was asked for.
+        """
+        share = None if job.share is None else f"{share_base}{self._root}/shared/{job.share}"
+        return self._view(
+            job, f"{self._root}/api/v1/jobs/{job.id}", f"{self._root}/jobs/{job.id}", position, share, formats
+        )
+
+    def shared(self, job: Job) -> JobView:
+        """What everybody sees who has the link."""
+        secret = quote(job.share or "", safe="")
+        return self._view(
+            job, f"{self._root}/api/v1/shared/{secret}", f"{self._root}/shared/{secret}", None, None, (), False
+        )
+
+    def _view(
+        self,
+        job: Job,
+        files: str,
+        page: str,
+        position: int | None,
+        share: str | None,
+        formats: tuple[str, ...],
+        has_inputs: bool = True,
+    ) -> JobView:
+        outputs = {file.role: file for file in job.outputs}
+        report = next((file for file in job.outputs if file.media_type.startswith(PAGE)), None)
+        main = outputs.get("main")
+        return JobView(
+            id=job.id,
+            title=job.title,
+            verb=job.verb,
+            tags=job.tags,
+            state=job.state,
+            is_final=job.state.is_final,
+            percent=percent(job),
+            doing=doing(job, position),
+            message=job.message,
+            created=job.created,
+            took=duration_text(job.finished - job.started) if job.finished and job.started else "",
+            command=job.command,
+            version=job.version,
+            inputs=_inputs(job, files if has_inputs else None),
+            outputs=[_file(file, f"{files}/files/{quote(file.role, safe='')}") for file in job.outputs],
+            report=None if report is None else f"{page}/report",
+            pictures=[
+                PictureView(file.name, f"{files}/files/{quote(file.role, safe='')}", f"{file.role} of {job.title}")
+                for file in job.outputs
+                if file.media_type.startswith(("image/svg+xml", "image/png"))
+            ],
+            preview=None if main is None or report is not None else self._preview(main),
+            share=share,
+            formats=formats,
+        )
+
+    def _preview(self, file: JobFile) -> Preview | None:
+        if file.digest is None or not file.media_type.startswith(TEXT_TYPES) or not file.size:
+            return None
+        try:
+            with self._storage.files.open(file.digest) as stream:
+                data = stream.read(PREVIEW_BYTES + 1)
+        except (KeyError, OSError):
+            return None
+        return preview_of(data, file.name.endswith((".tsv", ".m8")))
+
+
+def preview_of(data: bytes, is_table: bool) -> Preview | None:
+    """The beginning of a text; None where it is none."""
+    is_cut = len(data) > PREVIEW_BYTES
+    if b"\0" in data:
+        return None
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(data[:PREVIEW_BYTES], final=not is_cut)
+    lines = text.splitlines()
+    if is_cut and len(lines) > 1:
+        lines.pop()  # a part of a line
+    if is_table:
+        rows = [line.split("\t")[:PREVIEW_COLUMNS] for line in lines if line and not line.startswith("#")]
+        if len(rows) > 1 and len(rows[0]) > 1:
+            return Preview("", rows[0], rows[1 : PREVIEW_ROWS + 1], is_cut or len(rows) > PREVIEW_ROWS + 1)
+    return Preview("\n".join(lines[:PREVIEW_LINES]), [], [], is_cut or len(lines) > PREVIEW_LINES)
+
+
+def _file(file: JobFile, url: str) -> FileView:
+    kind = file.name.rpartition(".")[2] if "." in file.name else file.role
+    return FileView(file.role, file.name, kind, size_text(file.size), url)
+
+
+def _inputs(job: Job, base: str | None) -> list[FileView]:
+    """Inputs are numbered among those of their option."""
+    seen: dict[str, int] = {}
+    found = []
+    for file in job.inputs:
+        n = seen.setdefault(file.role, 0)
+        seen[file.role] = n + 1
+        url = "" if base is None or file.digest is None else f"{base}/inputs/{quote(file.role, safe='')}/{n}"
+        found.append(_file(file, url))
+    return found

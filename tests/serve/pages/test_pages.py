@@ -1,0 +1,375 @@
+"""Pages as a browser without a script gets them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from serve.pages.site import parsed
+
+import tropalign
+from tropalign.serve.records import Database, State
+from tropalign.submissions.verbs import SERVED, served_verb
+
+WEB = Path(tropalign.__file__).parent / "serve" / "web"
+HOSTILE = "<img src=x onerror=\"alert('x')\">"
+SLUGS = [name.replace(" ", "-") for name in SERVED]
+TSV = ("efp.tsv", "text/tab-separated-values; charset=utf-8", b"# made\nquery\ttarget\tscore\na\tb\t17\nc\td\t5\n")
+REPORT = ("efp.html", "text/html; charset=utf-8", b"<!DOCTYPE html><title>r</title>report")
+
+
+def check_page(page):
+    """What every page has to be, for those who see it and those who hear it."""
+    assert page.one("html")["lang"] == "en"
+    assert page.one("title").text.strip()
+    ids = [element["id"] for element in page.all() if "id" in element.attributes]
+    assert len(set(ids)) == len(ids)
+    labels = {label["for"] for label in page.all("label")}
+    assert labels <= set(ids)
+    for field in page.all("input", "select", "textarea"):
+        assert field.get("type") == "hidden" or field["id"] in labels, field.attributes
+        assert set(field.get("aria-describedby", "").split()) <= set(ids), field.attributes
+    for element in page.all():
+        assert not {name for name in element.attributes if name.startswith("on")} | (
+            {"style"} & set(element.attributes)
+        )
+        assert element.tag != "style" and (element.tag != "script" or element["src"].startswith("/static/"))
+        assert set(element.get("aria-labelledby", "").split()) <= set(ids)
+    for button in page.all("button"):
+        assert button.text.strip() and (button.get("type") == "button" or button.above("form"))
+    assert all("alt" in image.attributes for image in page.all("img"))
+    assert all("title" in frame.attributes and "sandbox" in frame.attributes for frame in page.all("iframe"))
+    levels = [int(heading.tag[1]) for heading in page.all("h1", "h2", "h3")]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    for form in page.all("form"):
+        assert form["method"] == "get" or any(field.get("name") == "csrf" for field in form.all("input"))
+    return page
+
+
+def text_of(page, tag="main"):
+    return " ".join(page.one(tag).text.split())
+
+
+@pytest.mark.parametrize("path", ["/", "/jobs", "/databases", "/help", "/login", *(f"/new/{slug}" for slug in SLUGS)])
+def test_pages_are_whole_small_and_fit_for_screen_readers(site, path):
+    answer = site.http.get(path)
+    assert answer.status_code == 200 and answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert len(answer.content) < 30_000
+    check_page(parsed(answer.text))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_examples_fill_forms_in(site, slug):
+    verb = served_verb(slug.replace("-", " "))
+    page = check_page(site.page(f"/new/{slug}?example=1"))
+    for dest in verb.example:
+        text = page.one("textarea", name=f"{dest}.text").text
+        kept = [box for box in page.all("input", name=f"{dest}.kept") if "checked" in box.attributes]
+        assert text.strip() or len(kept) == 1, dest
+
+
+def test_every_field_of_a_verb_has_its_place(site):
+    for name in SERVED:
+        page = site.page(f"/new/{name.replace(' ', '-')}")
+        names = {field.get("name") for field in page.all("input", "select", "textarea")}
+        verb = served_verb(name)
+        assert {f"opt.{each.dest}" for each in verb.options} <= names
+        assert {f"{each.dest}.{kind}" for each in verb.inputs for kind in ("text", "file")} <= names
+        options = [option.text for option in page.all("option")]
+        assert set(verb.formats) <= set(options) or name == "db build"
+        roles = {box["value"] for box in page.all("input", name="outputs")}
+        assert roles == {each.role for each in verb.outputs if not each.always}
+
+
+def test_a_form_becomes_a_job(site):
+    job = site.submit(
+        queries__text=">a\r\nMKV\r\n>b\r\nMKL\r\n", opt__mode="global", opt__min_score="3.5", opt__gap_open=" 9 ",
+        opt__strict="1", format="paf", outputs=["report"], title=" My  job ", tags="a, b,,a",
+    )  # fmt: skip
+    assert job.title == "My job" and job.tags == ("a", "b")
+    assert job.request["options"] == {"mode": "global", "min_score": 3.5, "gap_open": 9, "strict": True}
+    assert job.request["format"] == "paf" and list(job.request["outputs"]) == ["report"]
+    (item,) = job.inputs
+    assert (item.role, item.name) == ("queries", "pasted.fa")
+    assert site.storage.files.path(item.digest).read_bytes() == b">a\nMKV\n>b\nMKL\n"
+
+
+def test_files_come_with_a_form(site):
+    files = [("queries.file", ("../we ird.fa", b">a\nMKV")), ("targets.file", ("b.fa.gz", b"\x1f\x8b"))]
+    answer = site.send("pairs", files, queries__text="")
+    job = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
+    assert [file.role for file in job.inputs] == ["queries", "targets"]
+    assert all("/" not in file.name for file in job.inputs)
+    assert [site.storage.files.path(file.digest).read_bytes() for file in job.inputs] == [b">a\nMKV", b"\x1f\x8b"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence", "at"),
+    [
+        ({"queries__text": " \n"}, "Queries: nothing is given: paste it, or choose a file", "queries-error"),
+        ({"queries__text": ">a\nM", "opt__top": "many"}, "Top: 'many' is no whole number", "opt.top-error"),
+        ({"queries__text": ">a\nM", "opt__min_score": "inf"}, "Min score: 'inf' is no number", "opt.min_score-error"),
+    ],
+)
+def test_mistakes_stand_beside_their_fields_and_nothing_is_lost(site, fields, sentence, at):
+    answer = site.send("pairs", **fields, title="Kept title", opt__mode="global")
+    page = check_page(parsed(answer.text))
+    assert answer.status_code == 422
+    assert page.one("p", id=at).text == sentence
+    assert page.one("div", id="errors").text == sentence and "hidden" not in page.one("div", id="errors").attributes
+    assert page.one("input", id="title")["value"] == "Kept title"
+    chosen = [
+        option.text for option in page.one("select", id="opt.mode").all("option") if "selected" in option.attributes
+    ]
+    assert chosen == ["global"]
+    assert page.one("textarea", id="queries.text").text.strip() == fields["queries__text"].strip()
+
+
+def test_scripts_get_mistakes_as_json(site):
+    answer = site.http.post("/new/pairs", files={"queries.text": (None, "")}, headers={"Accept": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json() == {"error": "Queries: nothing is given: paste it, or choose a file", "field": "queries"}
+
+
+def test_what_was_kept_is_not_anybodys_file(site):
+    answer = site.send("pairs", queries__kept=f"file:{'0' * 64}:a.fa")
+    assert answer.status_code == 422
+    answer = site.send("pairs", queries__kept="file:../../etc/passwd:a.fa")
+    assert answer.status_code == 422
+    answer = site.send("pairs", queries__kept="nonsense")
+    assert answer.status_code == 422
+
+
+def test_a_job_is_run_again_with_changes(site):
+    first = site.submit(queries__text=">a\nMKV", opt__mode="global", opt__strict="1", outputs=["report"], tags="x")
+    page = check_page(site.page(f"/new/pairs?from={first.id}"))
+    assert page.one("textarea", id="queries.text").text.strip() == ">a\nMKV"
+    assert "checked" in page.one("input", id="opt.strict").attributes
+    assert "checked" in page.one("input", id="out.report").attributes
+    assert page.one("input", id="tags")["value"] == "x"
+    answer = site.send("pairs", [("queries.file", ("big.fa", b">a\nMKV"))])
+    id = answer.headers["location"].rpartition("/")[2]
+    kept = site.page(f"/new/pairs?from={id}").one("input", name="queries.kept")["value"]
+    again = site.submit(queries__kept=kept, opt__mode="local")
+    assert [file.name for file in again.inputs] == ["big.fa"]
+
+
+def test_a_job_shows_where_it_stands(site):
+    job, later = site.submit(title="First"), site.submit(queries__text=">z\nMKVL", title="Second")
+    page = check_page(site.page(f"/jobs/{later.id}"))
+    assert "waiting: number 2 in the queue" in text_of(page)
+    assert page.one("progress", id="progress")["max"] == "100"
+    claimed = site.storage.queue.claim("a test", 60.0, 10)
+    assert claimed.id == job.id
+    site.storage.queue.renew(job.id, claimed.attempt, 60.0, "aligning", 0.429)
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    assert page.one("progress", id="progress")["value"] == "42" and "aligning" in text_of(page)
+    assert page.one("meta", **{"http-equiv": "refresh"}).above("noscript")
+
+
+def test_a_finished_job_shows_its_result(site):
+    job = site.submit(title="Done")
+    site.finish(job, main=TSV)
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    assert [cell.text for cell in page.one("table", class_="data").all("th")] == ["query", "target", "score"]
+    assert [cell.text for cell in page.one("table", class_="data").all("td")] == ["a", "b", "17", "c", "d", "5"]
+    assert job.command in text_of(page)
+    links = {link["href"] for link in page.all("a") if "download" in link.attributes}
+    assert f"/api/v1/jobs/{job.id}/files/main" in links
+    assert all(site.http.get(link).status_code == 200 for link in links)
+    assert not list(page.all("iframe")) and not list(page.all("progress"))
+
+
+def test_a_report_stands_in_a_frame_that_is_an_origin_of_its_own(site):
+    job = site.submit(outputs=["report"])
+    site.finish(job, main=TSV, report=REPORT)
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    frame = page.one("iframe")
+    assert frame["sandbox"] == "allow-scripts allow-downloads"
+    assert site.http.get(frame["src"]).content == REPORT[2]
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.REFUSED])
+def test_a_failure_is_told_in_full(site, state):
+    job = site.submit()
+    sentence = f"a.fa, line 3: {HOSTILE} is no residue: " + "take it out " * 50
+    site.finish(job, state, sentence.strip())
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    assert page.one("p", role="alert").text.strip() == sentence.strip()
+
+
+def test_names_are_text_everywhere(site):
+    job = site.submit(queries__text=">a\nM", title=HOSTILE, tags=f"{HOSTILE},y")
+    answer = site.send("pairs", [("queries.file", (f"{HOSTILE}.fa", b">b\nM"))], title="other")
+    other = answer.headers["location"].rpartition("/")[2]
+    content = f"query\t{HOSTILE}\n{HOSTILE}\t</td><script>alert(1)</script>\n".encode()
+    site.finish(job, main=("x.tsv", "text/tab-separated-values", content))
+    site.storage.jobs.set_shared(job.id, True)
+    secret = site.storage.jobs.get(job.id).share
+    for path in ("/", "/jobs", f"/jobs?q={HOSTILE}&tag={HOSTILE}", f"/jobs/{job.id}", f"/jobs/{job.id}/delete",
+                 f"/jobs/{other}", f"/new/pairs?from={job.id}", f"/new/pairs?from={other}", f"/shared/{secret}"):  # fmt: skip
+        answer = site.http.get(path)
+        assert answer.status_code == 200
+        page = check_page(parsed(answer.text))
+        assert not list(page.all("img")) and "<script>alert" not in answer.text
+    assert HOSTILE in site.page(f"/jobs/{job.id}").one("h1").text
+
+
+def test_past_jobs_are_found_and_paged(site):
+    for k in range(53):
+        site.storage.jobs.cancel(site.submit(queries__text=f">a{k}\nMKV", title=f"job{k}", tags=f"t{k % 2}").id)
+    first = check_page(site.page("/jobs"))
+    assert len(list(first.one("tbody").all("tr"))) == 50
+    older = check_page(site.page(first.one("a", rel="next")["href"]))
+    assert [row.one("a", class_="name").text for row in older.one("tbody").all("tr")] == ["job2", "job1", "job0"]
+    assert "Newest" in text_of(older)
+    found = site.page("/jobs?q=job17&state=cancelled&verb=pairs&tag=t1")
+    assert [row.one("a", class_="name").text for row in found.one("tbody").all("tr")] == ["job17"]
+    assert "No job has all of that." in text_of(site.page("/jobs?q=job17&tag=t0"))
+    assert site.http.get("/jobs?state=nonsense&verb=rm&after=x'y").status_code in (200, 422)
+
+
+def test_lists_are_live_while_something_is_going_on(site):
+    job = site.submit()
+    assert site.page("/jobs").one("div", id="jobs")["data-poll"] == "5"
+    assert site.page("/").one("div", id="jobs")["data-poll"] == "5"
+    site.finish(job, main=TSV)
+    assert "data-poll" not in site.page("/jobs").one("div", id="jobs").attributes
+
+
+def test_title_and_tags_are_changed(site):
+    job = site.submit()
+    answer = site.http.post(f"/jobs/{job.id}/edit", data={"title": "New  title", "tags": "one, two"})
+    assert answer.status_code == 303
+    changed = site.storage.jobs.get(job.id)
+    assert (changed.title, changed.tags) == ("New title", ("one", "two"))
+    site.http.post(f"/jobs/{job.id}/edit", data={"title": " ", "tags": ""})
+    assert site.storage.jobs.get(job.id).title == "New title"
+
+
+def test_a_job_is_shared_read_only_until_it_is_not(site):
+    job = site.submit(title="Shared")
+    site.finish(job, main=TSV, report=REPORT)
+    site.http.post(f"/jobs/{job.id}/share")
+    secret = site.storage.jobs.get(job.id).share
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    assert f"{site.url}/shared/{secret}" in text_of(page)
+    seen = check_page(site.page(f"/shared/{secret}"))
+    assert not list(seen.all("form")) and job.id not in str(site.http.get(f"/shared/{secret}").text)
+    assert site.http.get(seen.one("iframe")["src"]).content == REPORT[2]
+    assert all(site.http.get(a["href"]).status_code == 200 for a in seen.all("a") if "download" in a.attributes)
+    site.http.post(f"/jobs/{job.id}/unshare")
+    assert "not shared any longer" in text_of(check_page(site.page(f"/shared/{secret}", 404)))
+
+
+def test_a_job_is_cancelled_and_deleted_after_a_question(site):
+    job = site.submit(title="Doomed")
+    site.http.post(f"/jobs/{job.id}/cancel")
+    assert site.storage.jobs.get(job.id).state is State.CANCELLED
+    page = check_page(site.page(f"/jobs/{job.id}/delete"))
+    assert "Doomed" in page.one("h1").text
+    assert site.http.get(f"/jobs/{job.id}").status_code == 200
+    assert site.http.post(page.one("main").one("form")["action"]).headers["location"] == "/jobs"
+    assert "there is no such job" in text_of(check_page(site.page(f"/jobs/{job.id}", 404)))
+
+
+def test_another_format_is_another_job(site):
+    job = site.submit()
+    site.finish(job, main=TSV)
+    page = site.page(f"/jobs/{job.id}")
+    assert page.one("form", action=f"/jobs/{job.id}/formats/paf")
+    answer = site.http.post(f"/jobs/{job.id}/formats/paf")
+    other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
+    assert other.id != job.id and other.request["format"] == "paf"
+    assert site.http.post(f"/jobs/{job.id}/formats/exe").status_code == 422
+
+
+def test_databases_are_listed_used_and_deleted(site):
+    stored = site.storage.files.add_bytes(b"a store")
+    for id, owner in (("a" * 26, "local"), ("b" * 26, "other")):
+        site.storage.databases.add(
+            Database(id, owner, f"{owner} {HOSTILE}", "protein", 12_000, 3_500_000, stored.digest, stored.size, 1e9)
+        )
+    page = check_page(site.page("/databases"))
+    assert "12,000" in text_of(page) and "3,500,000" in text_of(page)
+    assert len([link for link in page.all("a") if link.text.startswith("Delete")]) == 1
+    form = check_page(site.page(f"/new/search?database={'a' * 26}"))
+    chosen = [
+        option
+        for option in form.one("select", id="sequences.database").all("option")
+        if "selected" in option.attributes
+    ]
+    assert [option["value"] for option in chosen] == ["a" * 26]
+    job = site.submit(queries__text=">a\nM", targets__database="a" * 26)
+    assert job.inputs[1].database == "a" * 26
+    check_page(site.page(f"/databases/{'a' * 26}/delete"))
+    assert site.http.post(f"/databases/{'b' * 26}/delete").status_code == 404
+    assert site.http.get(f"/databases/{'b' * 26}/delete").status_code == 404
+    waits = site.http.post(f"/databases/{'a' * 26}/delete")
+    assert waits.status_code == 422 and "wait" in text_of(check_page(parsed(waits.text)))
+    site.storage.jobs.cancel(job.id)
+    site.http.post(f"/databases/{'a' * 26}/delete")
+    assert [each.id for each in site.storage.databases.list()] == ["b" * 26]
+
+
+def test_errors_are_pages(site):
+    for path, status in (("/nothing", 404), ("/jobs/nothing", 404), ("/new/rm", 404), ("/static/x.css", 404)):
+        page = check_page(site.page(path, status))
+        assert page.one("p", role="alert").text.strip()
+    assert "Not found" in site.page("/nothing", 404).one("h1").text
+
+
+def test_who_has_no_token_is_asked_for_it(closed_site):
+    site = closed_site
+    _, secret = site.storage.tokens.add("alice")
+    answer = site.http.get("/jobs")
+    assert answer.headers["location"] == "/login?next=/jobs"
+    page = check_page(site.page(answer.headers["location"]))
+    form = page.one("form")
+    data = {field["name"]: field["value"] for field in form.all("input") if field.get("type") == "hidden"}
+    wrong = site.http.post("/login", data={**data, "token": "trop_x"})
+    assert wrong.status_code == 401
+    assert "not valid" in check_page(parsed(wrong.text)).one("p", id="error").text
+    right = site.http.post("/login", data={**data, "token": secret})
+    assert (right.status_code, right.headers["location"]) == (303, "/jobs")
+    page = check_page(site.page("/jobs"))
+    assert "alice" in page.one("header").text and "Log out" in page.one("header").text
+
+
+def test_static_files_are_kept_by_their_content(site):
+    page = site.page("/")
+    links = [element.get("href") or element.get("src") for element in page.all("link", "script")]
+    assert len(links) == 3 and all(re.search(r"\?v=[0-9a-f]{12}$", link) for link in links)
+    for link in links:
+        assert site.http.get(link).headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert site.http.get(link.partition("?")[0]).headers["cache-control"] == "no-cache"
+        assert "immutable" not in site.http.get(link.partition("?")[0] + "?v=0123").headers["cache-control"]
+
+
+def test_style_and_scripts_are_small():
+    assert (WEB / "static" / "page.css").stat().st_size < 20_000
+    assert sum(path.stat().st_size for path in (WEB / "static").glob("*.js")) < 15_000
+
+
+def test_colours_are_those_of_the_reports():
+    reports = (WEB.parents[1] / "formats" / "web_page.css").read_text()
+    pages = (WEB / "static" / "page.css").read_text()
+    themes = re.findall(r":root[^{]*\{([^}]*)\}", pages)
+    light, system_dark, dark = ("".join(theme.split()) for theme in (themes[0], themes[1], themes[2]))
+    assert system_dark == dark
+    for theirs, ours in zip(re.findall(r":root[^{]*\{([^}]*)\}", reports), (light, dark), strict=True):
+        for name, value in re.findall(r"--(page|panel|line|text|accent|on-accent|quiet): *(#\w+)", theirs):
+            assert f"--{name}:{value};" in ours
+
+
+def test_the_theme_is_remembered(site):
+    assert "class" not in site.page("/").one("html").attributes
+    site.http.cookies.set("theme", "dark")
+    assert site.page("/").one("html")["class"] == "dark"
+    site.http.cookies.set("theme", '"><script>')
+    assert "class" not in site.page("/").one("html").attributes
+
+
+def test_help_has_the_routes_and_this_servers_address(site):
+    page = text_of(site.page("/help"))
+    assert f"--server {site.url}" in page and "/api/v1/jobs/{id}/events" in page

@@ -1,0 +1,227 @@
+"""Submissions: JSON is read strictly, and equal jobs have equal keys."""
+
+import json
+import shlex
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tropalign.errors import UsageError
+from tropalign.submissions.submission import FieldError, InputItem, Submission, submission_of
+from tropalign.submissions.verbs import SERVED, served_verb
+
+DIGEST = "0" * 64
+
+
+def asked(verb="pairs", inputs=None, **others):
+    """A submission of JSON, with a file for each input that is needed."""
+    needed = {
+        one.dest: [{"file": DIGEST, "name": f"{one.dest}.fa"}] for one in served_verb(verb).inputs if one.required
+    }
+    return Submission.from_json({"verb": verb, "inputs": {**needed, **(inputs or {})}, **others})
+
+
+@pytest.mark.parametrize("verb", SERVED)
+def test_json_goes_both_ways(verb):
+    outputs = [one.role for one in served_verb(verb).outputs if one.role != "main"]
+    for format in served_verb(verb).formats:
+        one = asked(verb, outputs=outputs, format=format)
+        assert Submission.from_json(json.loads(json.dumps(one.as_json()))) == one
+
+
+def filled(verb):
+    """Every option of a verb, with a value that is not its default."""
+    texts = {"columns": "query,target", "free_ends": "query-start"}
+    words = {"flag": True, "whole": 200, "number": 0.25, "text": "x"}
+    for one in served_verb(verb).options:
+        if one.kind == "choice":
+            for choice in one.choices[:20]:
+                yield one.dest, [choice] if one.many else choice
+        else:
+            value = texts.get(one.dest, words[one.kind])
+            yield one.dest, [value, value] if one.many else value
+
+
+@pytest.mark.parametrize("verb", SERVED)
+def test_every_value_of_every_option_survives_the_command_that_is_shown(verb):
+    for dest, value in filled(verb):
+        one = asked(verb, options={dest: value}).checked()
+        known = served_verb(verb).option(dest)
+        assert one.options == ({} if value == known.default else {dest: value})
+        words = shlex.split(one.shown_command())[1:]
+        again, _, _ = submission_of(words)
+        assert again.checked().options == one.options, words
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (None, "the submission: is an object of JSON"),
+        ([], "the submission: is an object of JSON"),
+        ({}, "verb: is the name of a verb"),
+        ({"verb": "pairs"}, "inputs.queries: pairs needs it: give a file, a text or a database"),
+        ({"verb": "pairs", "x": 1}, "the submission: has an unknown field 'x'"),
+        ({"verb": "pairs", "inputs": {"query": []}}, "inputs: has an unknown field 'query'; did you mean 'queries'?"),
+        ({"verb": "pairs", "inputs": {"queries": "x"}}, "inputs.queries: is a list of files"),
+        ({"verb": "pairs", "inputs": {"queries": [{}]}}, r"inputs.queries\[0\]: has one of file"),
+        ({"verb": "pairs", "inputs": {"queries": [{"file": "../x"}]}}, r"inputs.queries\[0\].file: is the SHA-256"),
+        ({"verb": "pairs", "inputs": {"queries": [{"file": DIGEST, "text": "x"}]}}, "has one of file"),
+        ({"verb": "pairs", "inputs": {"queries": [{"file": DIGEST}] * 2}}, "inputs.queries: takes one file at most"),
+        ({"verb": "pairs", "inputs": {"queries": [{"database": "a/b"}]}}, "is the id of a database"),
+        ({"verb": "tree", "inputs": {"taxa": [{"database": "ab"}]}}, "holds sequences, and this is to be alignment"),
+        ({"verb": "pairs", "inputs": {"queries": [{"text": " "}]}}, "is empty: paste something"),
+        ({"verb": "pairs", "inputs": {"queries": [{"text": "\ud800"}]}}, "half letters"),
+        ({"verb": "pairs", "format": "exe"}, "format: pairs has no such format"),
+        ({"verb": "pairs", "format": ["tsv"]}, "format: pairs has no such format"),
+    ],
+)
+def test_wrong_json_is_refused_with_its_field(data, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        Submission.from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"output": "/etc/x"}, "options.output: pairs has no such option on a server"),
+        ({"threads": 64}, "options.threads: pairs has no such option"),
+        ({"html": "/etc/x"}, "options.html: pairs has no such option"),
+        ({"device": "cuda:0"}, "options.device: pairs has no such option"),
+        ({"mod": "local"}, "did you mean 'mode'"),
+        ({"mode": "--output=/etc/x"}, "options.mode: '--output=/etc/x' is no choice"),
+        ({"matrix": "/etc/passwd"}, "options.matrix: '/etc/passwd' is no choice"),
+        ({"columns": "help"}, "options.columns: is a list of columns"),
+        ({"columns": "@/etc/passwd"}, "names no file"),
+        ({"columns": "a\0b"}, "letters that cannot be seen"),
+        ({"columns": "a\nb"}, "letters that cannot be seen"),
+        ({"columns": "x" * 1001}, "has 1,001 letters"),
+        ({"columns": "--"}, "cannot be -- alone"),
+        ({"columns": ""}, "is empty: leave it out"),
+        ({"columns": {}}, "is a text"),
+        ({"strict": "yes"}, "options.strict: is true or false"),
+        ({"top": "5; rm -rf /"}, "options.top: '5; rm -rf /' is no whole number"),
+        ({"top": 0}, "options.top: 0 is below 1"),
+        ({"top": True}, "options.top: is a number"),
+        ({"top": [1]}, "options.top: is a number"),
+        ({"top": 10**30}, "no number that can be computed with"),
+        ({"min_score": float("nan")}, "no number that can be computed with"),
+        ({"min_bits": "inf"}, "options.min_bits: 'inf' is no number"),
+        ({"min_score": "-o/x"}, "options.min_score: '-o/x' is no number"),
+        ([], "options: is an object of JSON|needs it"),
+    ],
+)
+def test_wrong_options_are_refused_with_their_field(options, sentence):
+    if options == []:
+        assert asked(options=options).options == {}
+        return
+    with pytest.raises(UsageError, match=sentence):
+        asked(options=options).checked()
+
+
+def test_vertices_of_a_file_are_refused():
+    with pytest.raises(FieldError, match=r"options\.sources: names no file") as caught:
+        asked("paths", options={"sources": ["a", "@/etc/passwd"]})
+    assert caught.value.field == "options.sources"
+
+
+@pytest.mark.parametrize(
+    "text", ["--output=/etc/x", "-o/x", "../../x", "$(x)", "`x`", "a b; c", "'\"", "---", "-", "{0}"]
+)
+def test_hostile_texts_stay_values(text):
+    one = asked("paths", options={"sources": [text], "targets": [text]}).checked()
+    assert one.options == {"sources": [text], "targets": [text]}
+    again, inputs, outputs = submission_of(shlex.split(one.shown_command())[1:])
+    assert again.options == one.options and inputs == {"graph.fa": "graph.fa"} and outputs == {"main": "graph.tsv"}
+
+
+def test_a_file_or_a_name_but_not_both():
+    file = {"matrix": [{"file": DIGEST, "name": "own.txt"}]}
+    assert asked(inputs=file).options == {}
+    with pytest.raises(FieldError, match=r"inputs\.matrix: is given as a file and by name"):
+        asked(inputs=file, options={"matrix": "BLOSUM50"})
+    assert asked(options={"matrix": "EDNAFULL"}).checked().options == {"matrix": "EDNAFULL"}
+
+
+def key(one, version="1", content="x"):
+    return one.key(lambda item: f"{content}-{item.file}", version)
+
+
+def test_equal_jobs_have_equal_keys():
+    plain = asked()
+    same = [
+        asked(options={"mode": "local", "strand": "plus", "strict": False, "top": None}),
+        asked(format="tsv"),
+        asked(outputs=["main"]),
+    ]
+    assert {key(one) for one in same} == {key(plain)}
+    first = asked(options={"top": 5, "min_score": "30"}, outputs=["plot", "report"])
+    second = asked(options={"min_score": 30.0, "top": "5"}, outputs=["report", "plot", "report"])
+    assert key(first) == key(second)
+    assert key(asked("decode", options={"model": "cpg"})) == key(asked("decode"))
+
+
+def test_other_jobs_have_other_keys():
+    plain = asked()
+    others = [
+        key(asked(options={"mode": "global"})),
+        key(asked(format="paf")),
+        key(asked(outputs=["report"])),
+        key(asked("cluster")),
+        key(plain, version="2"),
+        key(plain, content="y"),
+        key(asked(inputs={"queries": [{"file": DIGEST, "name": "other.fa"}]})),  # headers and tables show names
+        key(asked(inputs={"targets": [{"file": DIGEST, "name": "queries.fa"}]})),
+    ]
+    assert len({key(plain), *others}) == len(others) + 1
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@st.composite
+def nearly_right(draw):
+    """A submission with the right fields and anything in some of them."""
+    verb = served_verb(draw(st.sampled_from(SERVED)))
+    item = st.fixed_dictionaries(
+        {}, optional={"file": st.just(DIGEST) | JSON, "text": JSON, "name": JSON, "database": JSON}
+    )
+    inputs = {
+        one.dest: draw(st.lists(item, max_size=2) | JSON) for one in verb.inputs if one.required or draw(st.booleans())
+    }
+    dests = draw(st.lists(st.sampled_from([one.dest for one in verb.options]), max_size=4)) if verb.options else []
+    options = {dest: draw(JSON | st.sampled_from(["-1", "@x", "--", "1e400", "0x1", " 1"])) for dest in dests}
+    roles = [one.role for one in verb.outputs]
+    return {
+        "verb": verb.name,
+        "inputs": inputs,
+        "options": draw(st.just(options) | JSON),
+        "format": draw(st.sampled_from(verb.formats) | JSON),
+        "outputs": draw(st.lists(st.sampled_from(roles), max_size=3) | JSON),
+    }
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON | nearly_right())
+def test_hostile_json_is_used_or_refused(data):
+    try:
+        one = Submission.from_json(data)
+        checked = one.checked()
+    except UsageError as error:
+        assert str(error).isprintable()
+        return
+    assert checked.checked() == checked
+    json.dumps(checked.as_json(), allow_nan=False)
+    assert checked.shown_command().isprintable() and len(key(checked)) == 64
+    again, _, _ = submission_of(shlex.split(checked.shown_command())[1:])
+    assert (again.options, again.format, {*again.outputs}) == (checked.options, checked.format, {*checked.outputs})
+
+
+def test_items_are_in_the_order_of_the_fields():
+    one = asked("place", inputs={"tree": [{"text": "(a,b);"}]})
+    assert [item.name for item in one.items] == ["reads.fa", "reference.fa", "tree.nwk"]
+    assert one.inputs["tree"] == (InputItem("tree.nwk", text="(a,b);"),)
