@@ -1,13 +1,14 @@
-"""Kills a server, its workers and their jobs by ``kill -9`` at random moments, and compares what is left with the truth.
+"""Kills a server, its workers and their jobs by ``kill -9`` at random moments, and compares what is left.
 
     python bench/serve/kills.py [--moments 50] [--seed 1] [--web] [--folder /tmp/kills]
 
-While jobs of half a second to ten seconds are computed by two workers, something is killed every second or so: the server
-(which is then started again), a worker, a job's command, or all of them at once. At the end every job has to be done
-once, its result has to have the bytes that the plain command writes, the record has to have what was submitted, and
-nothing that was finished may have changed later. Exit 0: all of that holds.
+While jobs of half a second to ten seconds are computed by two workers, something is killed every second or so: the
+server (which is then started again), a worker, a job's command, or all of them at once. At the end every job has to be
+done once, its result has to have the bytes that the plain command writes, the record has to have what was submitted,
+and nothing that was finished may have changed later. Exit 0: all of that holds.
 
-With ``--web`` the server has its pages and jobs come over HTTP; else its workers alone run, and jobs come by the storage.
+With ``--web`` the server has its pages and jobs come over HTTP; else its workers alone run, and jobs come by the
+storage.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from tropalign.submissions.submission import Submission
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 #: Sequences of a job, and their lengths: half a second to ten seconds on one thread.
-N_SEQUENCES, LENGTHS = 40, (1_000, 6_500)
+N_SEQUENCES, LENGTHS = 40, (800, 4_500)
 #: Jobs that wait or run at every moment, so that there is something to kill.
 N_WAITING = 4
 PAUSES = (0.2, 2.5)
@@ -91,7 +92,7 @@ class Server:
         """Kills the server, a worker, a command or all; False where there is none."""
         assert self.process is not None
         found = {"server": [self.process.pid], "worker": self.workers(), "job": self.commands()}
-        victims = sum(found.values(), []) if whom == "all" else [chance.choice(found[whom])] if found[whom] else []
+        victims = [pid for some in found.values() for pid in some] if whom == "all" else _one_of(found[whom], chance)
         chance.shuffle(victims)
         for pid in victims:
             _kill(pid)
@@ -248,6 +249,10 @@ def _plain(one: Sent, folder: Path) -> bytes:
     command = [sys.executable, "-m", "tropalign.cli.main", "pairs", one.name, "-f", "tsv", *words, "-o", "result.tsv"]
     subprocess.run([*command, "-q"], cwd=here, check=True)
     return (here / "result.tsv").read_bytes()
+
+
+def _one_of(pids: list[int], chance: random.Random) -> list[int]:
+    return [chance.choice(pids)] if pids else []
 
 
 def _processes() -> list[int]:
