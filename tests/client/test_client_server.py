@@ -108,7 +108,7 @@ def test_a_job_that_fails_raises_what_the_command_does(fake, state, code, kind):
 
 
 def test_databases_are_inputs(fake):
-    fake.databases = [{"id": "D1", "name": "swissprot", "alphabet": "protein", "n_sequences": 3, "n_residues": 9}]
+    fake.databases = [{"id": "D1", "name": "swissprot", "alphabet": "protein", "sequences": 3, "residues": 9}]
     server = connect(fake.url)
     built = server.build_database("swissprot", ("a.fa", FASTA))
     assert built.id == "D1" and fake.jobs["JOB1"]["verb"] == "db build" and fake.jobs["JOB1"]["title"] == "swissprot"

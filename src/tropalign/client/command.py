@@ -55,7 +55,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--insecure", action="store_true", help="send the token without encryption beyond this machine, too"
     )
     group = parser.add_argument_group("job")
-    group.add_argument("--title", default="", metavar="TEXT", help="what the job is called there")
+    group.add_argument(
+        "--title", default="", metavar="TEXT", help="what the job is called there (default: by its command)"
+    )
     group.add_argument(
         "--tag", action="append", default=[], metavar="WORD", help="a tag of the job; several times for several"
     )

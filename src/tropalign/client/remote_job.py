@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tropalign.client.events import events_of
-from tropalign.client.job_record import JobRecord, OutputRecord
+from tropalign.client.job_record import DONE, JobRecord, OutputRecord
 from tropalign.client.transport import LostConnection
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.execution.files import check_outputs, write_to
@@ -101,24 +101,26 @@ class RemoteJob:
                     has_events = self._follow(progress)
                 else:
                     self.refresh()
-                    self._tell(progress)
                 heard = time.monotonic()
             except LostConnection as error:
                 if time.monotonic() - heard > self._transport.patience:
                     raise ResourceError(f"{error}; the job goes on there: {self.url}") from None
             if not self._record.is_final:
+                self._tell(progress)
                 self._pause(ends)
-        self._tell(progress)
+        if progress is not None and self.state == DONE:
+            progress(self._record.stage or DONE, 1.0)
         return self
 
     def _follow(self, progress: StageProgress | None) -> bool:
         """Takes its events, until it or they end; whether it has any that can be read."""
         try:
             for kind, data in events_of(self._transport.lines(f"{self._path}/events")):
-                if kind == "job" and self._take(data):
-                    self._tell(progress)
+                is_ours = kind == "job" and self._take(data)
                 if self._record.is_final:
                     break
+                if is_ours:
+                    self._tell(progress)
         except (InputError, ValueError):  # a proxy that lets none through
             return False
         return True

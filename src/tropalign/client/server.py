@@ -311,7 +311,7 @@ class Server:
 
 def _database(entry: Any) -> RemoteDatabase:
     id, name, alphabet = (entry[key] for key in ("id", "name", "alphabet"))
-    numbers = [entry.get(key) or 0 for key in ("n_sequences", "n_residues")]
+    numbers = [entry.get(key) or 0 for key in ("sequences", "residues")]
     if not all(isinstance(text, str) for text in (id, name, alphabet)) or not all(
         isinstance(number, int) for number in numbers
     ):
