@@ -58,9 +58,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--title", default="", metavar="TEXT", help="what the job is called there (default: by its command)"
     )
-    group.add_argument(
-        "--tag", action="append", default=[], metavar="WORD", help="a tag of the job; several times for several"
-    )
+    group.add_argument("--tag", action="append", metavar="WORD", help="a tag of the job; several times for several")
     group.add_argument(
         "--detach", action="store_true", help="print the address of the job and end, instead of waiting for it"
     )
@@ -98,7 +96,7 @@ def _taken_out(parser: argparse.ArgumentParser, words: Sequence[str], asked: arg
             text = value if equals else next(rest, None)
             if text is None:
                 parser.error(f"argument {name}: expected one argument")
-            setattr(asked, action.dest, [*asked.tag, text] if action.dest == "tag" else text)
+            setattr(asked, action.dest, [*(asked.tag or ()), text] if action.dest == "tag" else text)
     return left
 
 
@@ -147,7 +145,7 @@ def _submit(server: Server, asked: argparse.Namespace) -> None:
         format=submission.format,
         outputs=submission.outputs,
         title=asked.title,
-        tags=asked.tag,
+        tags=asked.tag or (),
     )
     if asked.detach:
         print(job.url)
