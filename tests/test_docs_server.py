@@ -44,7 +44,7 @@ def test_the_requests_of_the_page_are_answered_as_it_says(address):
     sent = curl(f"curl {send}", address)
     assert re.fullmatch("[0-9a-f]{64}", sent["file"]) and sent["name"] == "efp.fasta"
     job = curl(f"curl {submit}", address)
-    assert job["title"] == "EF-P" and job["command"].startswith("tropalign pairs two.fa --mode local")
+    assert job["title"] == "EF-P" and job["command"].startswith("tropalign pairs two.fa --mode global")
     at = f"{address}/api/v1/jobs/{job['id']}"
     events = curl(f"curl -s --max-time 120 {at}/events", address)
     assert '"state": "done"' in events, events
