@@ -71,7 +71,13 @@ def _sqlite(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # `BEGIN` is ours, below
-        for pragma in ("foreign_keys=ON", "synchronous=FULL", "cache_size=-16000", "temp_store=MEMORY"):
+        for pragma in (
+            "foreign_keys=ON",
+            "synchronous=FULL",
+            "cache_size=-16000",
+            "temp_store=MEMORY",
+            "journal_size_limit=64000000",
+        ):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
