@@ -68,7 +68,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     _add_selection_options(parser.add_argument_group("which pairs, and how much is computed of each"))
     _add_format_options(parser.add_argument_group("format"))
     add_run_options(parser)
-    parser.set_defaults(run=run, parser=parser, takes_stdin=True)
+    parser.set_defaults(run=run, parser=parser, check=asked_of, takes_stdin=True)
 
 
 def _add_selection_options(group: Any) -> None:

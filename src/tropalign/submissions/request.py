@@ -12,8 +12,8 @@ from typing import Any
 
 from tropalign.errors import did_you_mean
 from tropalign.submissions.names import sanitised
-from tropalign.submissions.plan import link_names, shown_words, words_of
-from tropalign.submissions.values import FieldError, canonical, check_text, option_of, parsed, texts_of
+from tropalign.submissions.plan import Resources, link_names, planned, shown_words
+from tropalign.submissions.values import FieldError, canonical, check_text, check_together, option_of, parsed, texts_of
 from tropalign.submissions.verbs import MAIN, InputField, ServedVerb, served_verb
 
 #: Files per input, and letters that are pasted into one.
@@ -120,10 +120,12 @@ class Submission:
         Raises
         ------
         UsageError
-            What the parser says. What only the verb itself finds out, with the files at hand, is not found here.
+            What the parser says, and what the verb says before it reads files.
         """
-        words = ["--output=result", *words_of(self, lambda item: item.name or "file")]
-        options = canonical(self.verb, parsed(self.verb, words))
+        words, _ = planned(self, link_names(self).__getitem__, Resources(1 << 30, 1))
+        found = parsed(self.verb, words[len(self.verb.split()) :])
+        check_together(found)
+        options = canonical(self.verb, found)
         order = [one.role for one in served_verb(self.verb).outputs]
         outputs = tuple(sorted(set(self.outputs), key=order.index))
         return replace(self, options=options, outputs=outputs)
