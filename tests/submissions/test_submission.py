@@ -197,6 +197,7 @@ def test_a_file_or_a_name_but_not_both():
     [
         ("pairs", {"mode": "local", "free_ends": "query-start"}, "--free-ends belongs to --mode semiglobal"),
         ("pairs", {"columns": "query,nonsense"}, "nonsense"),
+        ("pairs", {"strand": "both", "translate": "query"}, "--translate takes both strands by itself"),
         ("cluster", {"sizeout": True}, "--sizeout belongs to --representatives"),
         ("msa", {"consistency": 200}, "consistency 200 is out of range"),
         ("msa", {"compat": True}, "--compat belongs to --method clustalw"),
@@ -217,6 +218,20 @@ def test_outputs_and_formats_have_their_say_too():
         asked("place", outputs=["taxa"]).checked()
     with pytest.raises(UsageError, match="a matrix has no room for paths"):
         asked("paths", format="matrix", options={"paths": True}).checked()
+
+
+def test_another_format_leaves_out_what_does_not_go_with_it():
+    one = asked(options={"columns": "query,target,evalue", "top": 3}, outputs=["report"])
+    assert one.in_format("csv").options == one.options
+    paf = one.in_format("paf")
+    assert (paf.format, paf.options, paf.outputs) == ("paf", {"top": 3}, ("report",))
+    matrix = asked(outputs=["report"]).in_format("matrix")
+    assert (matrix.format, matrix.outputs) == ("matrix", ())
+    assert asked(format="matrix", options={"matrix_layout": "phylip"}).in_format("tsv").options == {}
+    with pytest.raises(FieldError, match="format: pairs has no such format"):
+        one.in_format("exe")
+    with pytest.raises(UsageError, match="--format matrix holds every pair: leave --top out"):
+        one.in_format("matrix")
 
 
 def key(one, version="1", content="x"):
