@@ -121,15 +121,14 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
     import uvicorn
 
     from tropalign.serve.web.app import create_app
+    from tropalign.serve.web.protocol import server_options
 
     config = uvicorn.Config(
         create_app(settings),
         log_level="warning" if is_quiet else "info",
         access_log=not is_quiet,
-        proxy_headers=False,
-        server_header=False,
-        ws="none",
         timeout_graceful_shutdown=CONNECTION_SECONDS,
+        **server_options(),
     )
     crew = Crew(storage, settings, is_quiet)
     server = _server_class()(config, crew)
