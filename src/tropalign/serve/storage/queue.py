@@ -24,7 +24,7 @@ from tropalign.serve.storage.schema import jobs, turns
 from tropalign.serve.storage.sets import insert_database
 
 #: A job with which as many workers have died is not tried again.
-MOST_DEATHS = 5
+MOST_DEATHS = 20
 _FREE: dict[str, Any] = {"worker": None, "lease_until": None, "progress": None}
 
 

@@ -26,8 +26,15 @@ from tropalign.serve.work.heartbeat import Heartbeat, StatusTail, described
 from tropalign.serve.work.process import TROPALIGN, Bounds, Ended, Why, run_watched
 from tropalign.serve.work.sentences import sentence_of
 from tropalign.serve.work.survey import Counts, TooMuch, is_small, plan_of, survey
-from tropalign.submissions.submission import InputItem, Output, Resources, Submission, link_names, planned
-from tropalign.submissions.verbs import served_verb
+from tropalign.submissions.submission import (
+    InputItem,
+    Output,
+    Resources,
+    Submission,
+    foretells,
+    link_names,
+    planned,
+)
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -111,9 +118,10 @@ class Attempt:
         submission = Submission.from_json(self.job.request)
         links, found = self._links(submission)
         resources = Resources(facts["memory_bytes"], self.settings.threads_per_job, self.settings.cluster)
-        words, outputs = planned(submission, lambda item: links[item], resources)
+        words, outputs = planned(submission, links.__getitem__, resources)
+        foretold = planned(submission, links.__getitem__, resources, forecast=True)[0] if foretells(submission) else []
         files = [name for item, name in links.items() if item.database is None]
-        return _Plan(submission.verb, list(words), outputs, files, found, facts)
+        return _Plan(submission.verb, words, foretold, outputs, files, found, facts)
 
     def _links(self, submission: Submission) -> tuple[dict[InputItem, str], Counts]:
         """A name in the folder per input, and what the databases among them hold."""
@@ -171,15 +179,12 @@ class Attempt:
 
     def _forecast(self, plan: _Plan) -> None:
         """Asks the verb what it will take, where that may be much."""
-        verb = served_verb(plan.verb)
         n_residues = max(plan.facts["counts"][2], plan.facts["counts"][0] // 8)  # models have no residues
-        if not verb.has_forecast or n_residues**2 / 2 < FORECAST_CELLS or "forecast" in plan.facts:
+        if not plan.foretold or n_residues**2 / 2 < FORECAST_CELLS or "forecast" in plan.facts:
             return
         self.heart.tell("estimating", None)
         tail = StatusTail(self.folder.status)
-        n_verb = len(plan.verb.split())
-        words = [*plan.words[:n_verb], "--dry-run", *plan.words[n_verb:]]
-        ended = self._watched((*TROPALIGN, *words), FORECAST_SECONDS)
+        ended = self._watched((*TROPALIGN, *plan.foretold), FORECAST_SECONDS)
         if ended.why is Why.SECONDS:
             return
         self._completed(ended)
@@ -303,6 +308,8 @@ class _Plan:
     ----------
     words
         The command, behind ``tropalign``.
+    foretold
+        The same for its forecast; empty where there is none.
     files
         Names of inputs in the folder, databases aside.
     found
@@ -313,6 +320,7 @@ class _Plan:
 
     verb: str
     words: list[str]
+    foretold: list[str]
     outputs: tuple[Output, ...]
     files: list[str]
     found: Counts

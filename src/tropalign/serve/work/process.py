@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from tropalign.execution.progress import STATUS
 from tropalign.serve.work import launch
 from tropalign.serve.work.folder import MARK, JobFolder
 from tropalign.serve.work.processes import Group
@@ -129,7 +130,7 @@ def environment(folder: JobFolder, cache: Path | None = None, given: Mapping[str
         paths = [os.path.abspath(path) for path in known["PYTHONPATH"].split(os.pathsep) if path]
         known["PYTHONPATH"] = os.pathsep.join(paths)
     tmp = str(folder.path / "tmp")
-    known |= {"HOME": str(folder.path / "home"), "TMPDIR": tmp, "TROPALIGN_STATUS": str(folder.status)}
+    known |= {"HOME": str(folder.path / "home"), "TMPDIR": tmp, STATUS: str(folder.status)}
     known |= {
         "PYTHONSAFEPATH": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -1,0 +1,52 @@
+"""Limits in words."""
+
+import pytest
+
+from tropalign.serve.settings import Limits
+from tropalign.serve.work.checks import duration, excess_of, passed, without
+from tropalign.serve.work.process import Why
+from tropalign.serve.work.sentences import sentence_of
+
+LIMITS = Limits(n_cells=10**9, seconds=60.0, memory_bytes=1 << 30, output_bytes=1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("forecast", "sentence"),
+    [
+        ({"cells": 2e9}, "it needs about 2,000,000,000 cells, and 1,000,000,000 are allowed on this server"),
+        ({"cells": 1, "seconds": 7300.0}, "it takes about 2 hours, and 60 seconds are allowed on this server"),
+        ({"memory_bytes": 1 << 31}, "it needs about 2.0 GiB of memory, and 1.0 GiB are allowed on this server"),
+        ({"output_bytes": [1 << 20, 1 << 20]}, "it writes about 2.0 MiB, and 1.0 MiB are allowed on this server"),
+        ({"cells": 1, "seconds": None, "memory_bytes": None, "output_bytes": [1]}, None),
+        ({}, None),
+    ],
+)
+def test_forecasts_that_ask_for_too_much(forecast, sentence):
+    assert excess_of(forecast, LIMITS) == sentence
+
+
+def test_every_limit_has_a_sentence():
+    sentences = [passed(why, LIMITS) for why in (Why.SECONDS, Why.MEMORY, Why.OUTPUT)]
+    assert all("and was ended" in one or one.startswith("it was ended after") for one in sentences)
+    assert passed(Why.ASKED, LIMITS) is passed(Why.BY_ITSELF, LIMITS) is None
+
+
+def test_durations():
+    assert [duration(n) for n in (1.5, 90, 600, 86400)] == ["1.5 seconds", "90 seconds", "10 minutes", "24 hours"]
+
+
+def test_messages_have_no_place_of_the_server():
+    sentence = "/srv/work/x/files/a.fa: damaged, see /srv/work/x/files" + "." * 2000
+    assert without(sentence, ["/srv/work/x/files", "/srv"]).startswith("a.fa: damaged, see the job's folder..")
+    assert len(without(sentence, [])) == 1000
+
+
+def test_the_last_sentence_is_taken(tmp_path):
+    path = tmp_path / "stderr"
+    path.write_bytes(
+        b"x" * 100_000 + b"\ntropalign: first\ntropalign: \x1b[1mlast \xff\ntropalign: warning: later\nnoise\n"
+    )
+    assert sentence_of(path).startswith("\\x1b[1mlast") and "\x1b" not in sentence_of(path)
+    assert sentence_of(path, "") == "noise"
+    path.write_bytes(b"")
+    assert sentence_of(path) == ""
