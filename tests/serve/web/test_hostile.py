@@ -177,7 +177,7 @@ def test_addresses(attacked, name):
     method, path, expected = GETS[name]
     names = {**attacked.names, "JOB": attacked.names["job"].upper()}
     for key, value in names.items():
-        path = path.replace("{%s}" % key, str(value))
+        path = path.replace(f"{{{key}}}", str(value))
     harmless(attacked.bob.ask(method, path), expected)
 
 
