@@ -109,6 +109,14 @@ def test_a_form_of_another_page_does_not_reach_this_machine(local, kind):
     assert local.get("/api/v1/jobs").json["jobs"] == []
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_a_browser_says_of_another_page_counts(local, site):
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
+    assert local.post("/api/v1/jobs", body, headers={"Sec-Fetch-Site": site}).status == 403
+    assert local.post("/api/v1/jobs", body, headers={"Sec-Fetch-Site": site, **own_origin(local)}).status == 403
+    assert local.post("/api/v1/jobs", body, headers={"Sec-Fetch-Site": "same-origin"}).status == 201
+
+
 def test_programs_of_this_machine_need_no_word(local):
     assert local.submit()["state"] == "queued"
 
