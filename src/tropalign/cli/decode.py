@@ -76,7 +76,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     add_memory_option(group)
     add_shard_option(group)
-    parser.set_defaults(run=run, parser=parser, device=None)
+    parser.set_defaults(run=run, parser=parser, check=_check_usage, device=None)
 
 
 def _add_segment_options(group: Any) -> None:
