@@ -10,6 +10,7 @@ from storage_files import LIMITS, WIDE, done, new_job, run_next, submit
 from tropalign.errors import InputError, UsageError
 from tropalign.serve.records import Database, JobFile, Search, State
 from tropalign.serve.storage import TooMany, TooMuch
+from tropalign.serve.storage.database import reading
 
 
 def test_a_job_is_what_was_submitted(storage):
@@ -177,6 +178,8 @@ def test_search_follows_changes(storage):
     assert not storage.queue.note(job.id, claimed.attempt, words="late")
     storage.jobs.delete(job.id)
     assert found(storage, "after") == set()
+    with reading(storage.engine) as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM job_words").scalar() == 0
 
 
 @pytest.mark.parametrize(

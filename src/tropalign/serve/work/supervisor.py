@@ -37,7 +37,7 @@ def serve(settings: Settings, is_quiet: bool) -> None:
     from tropalign.serve.storage import Storage
 
     with locked(settings.folder), Storage.open(settings) as storage:
-        settings.check(bool(storage.tokens.list()))
+        settings.check(storage.tokens.any())
         with _listening(settings) as listener:
             print(address_of(settings, listener.getsockname()[1]), flush=True)
             _serve(settings, storage, listener, is_quiet)
