@@ -66,7 +66,6 @@ def server_options() -> dict[str, Any]:
         "proxy_headers": False,  # whose word is taken for where a client is, decides `access.py`
         "server_header": False,
         "limit_concurrency": most,
-        "timeout_keep_alive": 30,
     }
 
 
