@@ -40,7 +40,7 @@ LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 N_SEQUENCES, LENGTHS = 40, (800, 4_500)
 #: Jobs that wait or run at every moment, so that there is something to kill.
 N_WAITING = 4
-PAUSES = (0.2, 2.5)
+PAUSES = (0.2, 6.0)
 SHARES = {"server": 0.3, "worker": 0.35, "job": 0.15, "all": 0.2}
 
 

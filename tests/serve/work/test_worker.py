@@ -148,7 +148,7 @@ def test_a_graceful_end_leaves_a_job_that_goes_on(desk, settings, start, tmp_pat
     id = desk.submit(MEDIUM)
     pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
     supervisor.terminate()
-    assert supervisor.wait(timeout=10) == 0
+    assert supervisor.wait(timeout=30) == 0
     job = desk.job(id)
     assert (job.state, job.worker, lives(pid)) == (State.QUEUED, None, False)
     assert len(desk.parts(id)) > 3

@@ -122,8 +122,9 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
 
     from tropalign.serve.web.app import create_app
 
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         log_level="warning" if is_quiet else "info",
         access_log=not is_quiet,
         proxy_headers=False,
@@ -131,7 +132,8 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
         ws="none",
         timeout_graceful_shutdown=CONNECTION_SECONDS,
     )
-    crew = Crew(storage, settings, is_quiet)
+    crew = Crew(storage, settings, is_quiet, keeps_files=True)
+    app.state.living_workers = crew.n_living
     server = _server_class()(config, crew)
     try:
         crew.start()
