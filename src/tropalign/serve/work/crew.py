@@ -140,7 +140,7 @@ class Crew:
                 folder = JobFolder(path)
                 try:
                     folder.end_others()
-                except TimeoutError:
+                except RuntimeError:
                     continue
                 folder.remove()
 
