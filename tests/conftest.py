@@ -1,3 +1,4 @@
+import shutil
 import sysconfig
 from pathlib import Path
 
@@ -48,3 +49,21 @@ def isa(request, monkeypatch):
     monkeypatch.setenv("TROPALIGN_ISA", request.param)
     assert _native.selected_isa() == request.param
     return request.param
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium without a window. Skips where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("no browser: install chromium and chromedriver (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "window-size=1300,800", "lang=en"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield found
+    found.quit()

@@ -67,6 +67,30 @@ def test_tables_and_order(few, tmp_path):
     assert f"# command: tropalign msa {few} --format stockholm --order tree --confidence {table}\n" in table.read_text()
 
 
+@pytest.mark.parametrize("words", [[], ["--method", "clustalw"], ["--realign", "--mode", "fast"]])
+def test_the_page_beside_is_the_page_alone(few, tmp_path, words):
+    page, beside = tmp_path / "alone.html", tmp_path / "beside.html"
+    assert main(["msa", few, *words, "-o", str(page)]) == 0
+    assert main(["msa", few, *words, "-o", str(tmp_path / "out.sto"), "--html", str(beside)]) == 0
+
+    def letters(path):
+        return re.search(r'"letters": ?"([^"]+)"', path.read_text()).group(1)
+
+    assert letters(page) == letters(beside)
+    assert (tmp_path / "out.sto").read_text().startswith("# STOCKHOLM 1.0")
+
+
+def test_the_page_beside_an_alignment_that_grows(few, tmp_path):
+    out, page = tmp_path / "out.fa", tmp_path / "page.html"
+    old, new = tmp_path / "old.fa", tmp_path / "new.fa"
+    records = [">" + record for record in Path(few).read_text().split(">")[1:]]
+    new.write_text(records[-1])
+    (tmp_path / "some.fa").write_text("".join(records[:-1]))
+    assert main(["msa", str(tmp_path / "some.fa"), "-o", str(old)]) == 0
+    assert main(["msa", str(old), "--add", str(new), "-o", str(out), "--html", str(page)]) == 0
+    assert len(rows_in(out)) == len(records) and "<!doctype html>" in page.read_text().lower()
+
+
 def test_trees_out_and_in(few, tmp_path, capsys):
     tree, out, again = tmp_path / "x.nwk", tmp_path / "out.fa", tmp_path / "again.fa"
     assert main(["msa", few, "-o", str(out), "--tree-out", str(tree), "--order", "tree"]) == 0
@@ -108,6 +132,8 @@ def test_several_files_are_one_family(few, tmp_path):
         (["--mode", "best"], "argument --mode: invalid choice: 'best'"),
         (["-o", "x.doc"], "x.doc: no format has the suffix '.doc'"),
         (["--confidence", "x.fa"], "x.fa: no format has the suffix '.fa'"),
+        (["--html", "x.pdf"], "--html x.pdf: end the name in .html"),
+        (["--html", "x.html", "--shard", "1/2", "-o", "x.shard"], "--html is for whole runs"),
         (["--add", "-", "--merge", "x"], "argument --merge: not allowed with argument --add"),
         (["--keep-length"], "--keep-length belongs to --add"),
         (["more.fa", "--add", "x.fa"], "--add takes one alignment, but 2 files are named"),

@@ -26,7 +26,7 @@ from tropalign.cli.options import (
 )
 from tropalign.cli.runs import carry_out, print_forecast, tell_of, where_foretold
 from tropalign.cli.unfinished import check_same
-from tropalign.formats.registry import format_names
+from tropalign.formats.registry import format_names, suffix_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,6 +142,7 @@ def _add_result_options(group: Any) -> None:
     group.add_argument(
         "--confidence", metavar="FILE", help="a row per residue: its mean posterior; TSV or Parquet by the suffix"
     )
+    group.add_argument("--html", metavar="FILE", help="the alignment as a page for the browser, beside the output")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -161,7 +162,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.sequences.batch import held_bytes
 
     _check_usage(options)
-    beside = (options.tree_out, options.confidence) if options.shard is None else ()  # of shards, merge makes them
+    beside = (options.tree_out, options.confidence, options.html) if options.shard is None else ()  # merge makes others
     paths = [path for path in (options.output, *beside) if path is not None]
     started(options, paths, [*options.family, options.tree_in, options.add, options.merge])
     chosen = {name: getattr(options, name) for name in FIELDS}
@@ -303,8 +304,7 @@ def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
                 check_kinds(other.sequences, file_name(options.merge))
             memory = left_for_job(allowed, held_bytes(alignment.sequences) + held_bytes(other.sequences))
             found = merge_alignments(alignment, other, device=devices, progress=progress, memory_bytes=memory, **means)
-    parts = [outputs[0].writer.encode(found)]
-    write_outputs(outputs, lambda output: parts)
+    write_outputs(outputs, lambda output: [output.writer.encode(found)])
 
 
 def _check_usage(options: argparse.Namespace) -> None:
@@ -312,6 +312,10 @@ def _check_usage(options: argparse.Namespace) -> None:
     extends = options.add is not None or options.merge is not None
     if options.shard is not None and (options.method == "clustalw" or extends):
         refuse("--shard shares out the posteriors of a family that is aligned by consistency: leave it out here")
+    if options.shard is not None and options.html is not None:
+        refuse("--html is for whole runs: leave it out with --shard")
+    if options.html is not None and suffix_of(options.html) not in ("", ".html", ".htm"):
+        refuse(f"--html {options.html}: end the name in .html (and .gz or the like to compress)")
     if [*options.family, options.tree_in, options.add, options.merge].count("-") > 1:
         refuse("standard input can be read once: name - once")
     _check_method(options)
@@ -367,6 +371,8 @@ def _outputs(options: argparse.Namespace, method: MsaOptions | ClustalwOptions) 
     if options.tree_out is not None:
         chosen = format_for_path("trees", place_of(options, "tree_out") or options.tree_out)
         wanted.append(("tree", "trees", place_of(options, "tree_out"), chosen))
+    if options.html is not None:
+        wanted.append(("report", "aligned", place_of(options, "html"), "html"))
     context = AlignedContext(title_of(options.family[0]))
     outputs = []
     for role, kind, path, chosen in wanted:

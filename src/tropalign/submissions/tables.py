@@ -178,6 +178,7 @@ ABOUT: dict[str, About] = {
         beside=(
             Beside("tree", "tree_out", "tree", ".nwk"),
             Beside("confidence", "confidence", "confidence", ".tsv"),
+            Beside("report", "html", "report", ".html"),
         ),
         common=("mode", "method", "order", "alphabet", "realign"),
         is_resumable=True,

@@ -8,6 +8,7 @@ nothing even with less, since what is written is then in the system's hands.
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,7 +60,13 @@ def _parsed(url: str | URL) -> URL:
 
 
 def _sqlite(url: URL) -> Engine:
-    engine = create_engine(url, pool_size=20, max_overflow=40, connect_args={"timeout": PATIENCE})
+    engine = create_engine(
+        url,
+        pool_size=20,
+        max_overflow=40,
+        connect_args={"timeout": PATIENCE},
+        execution_options={"turn": threading.Lock()},
+    )
 
     @event.listens_for(engine, "connect")
     def on_connect(connection: Any, _record: Any) -> None:
@@ -139,10 +146,25 @@ def reading(engine: Engine) -> Iterator[Connection]:
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: of SQLite's there is one at a time, in all processes."""
     try:
-        with engine.execution_options(writes=True).begin() as connection:
+        with _turn(engine), engine.execution_options(writes=True).begin() as connection:
             yield connection
     except OperationalError as error:
         raise ResourceError(f"the database does not answer: {_reason(error)}") from error
+
+
+@contextmanager
+def _turn(engine: Engine) -> Iterator[None]:
+    """One of SQLite's writers in this process at a time: those that wait in SQLite look again ever more rarely."""
+    turn = engine.get_execution_options().get("turn")
+    if turn is None:
+        yield
+    elif turn.acquire(timeout=PATIENCE):
+        try:
+            yield
+        finally:
+            turn.release()
+    else:
+        raise ResourceError("the database is busy: try again in a minute")
 
 
 def is_postgresql(engine: Engine | Connection) -> bool:

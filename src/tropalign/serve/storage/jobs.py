@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -241,18 +242,16 @@ class Jobs:
         return self.positions([job]).get(job)
 
     def positions(self, some: Iterable[str]) -> dict[str, int]:
-        """As `position`, of those jobs that are waiting: one query."""
+        """As `position`, of those jobs that are waiting."""
         ids = list(some)[:MOST_LISTED]
-        other = jobs.alias()
-        before = (
-            select(func.count())
-            .select_from(other)
-            .where(other.c.state == State.QUEUED, other.c.number <= jobs.c.number)
-            .scalar_subquery()
-        )
-        question = select(jobs.c.id, before).where(jobs.c.id.in_(ids), jobs.c.state == State.QUEUED)
+        waiting = jobs.c.state == State.QUEUED
         with reading(self._engine) as connection:
-            return {job: int(n) for job, n in connection.execute(question)}
+            asked = connection.execute(select(jobs.c.id, jobs.c.number).where(jobs.c.id.in_(ids), waiting)).all()
+            if not asked:
+                return {}
+            last = max(number for _, number in asked)
+            queue = sorted(connection.scalars(select(jobs.c.number).where(waiting, jobs.c.number <= last)))
+        return {job: bisect_right(queue, number) for job, number in asked}
 
 
 def _cursor(after: str) -> int:

@@ -28,6 +28,8 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 #: Paths that need no login; those that end in "/" stand for all below.
 OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/metrics", "/shared/", "/api/v1/shared/",
         "/api/v1/openapi.json", "/favicon.ico", "/robots.txt")  # fmt: skip
+#: Of these it does not matter who asks for them, nor how often.
+UNCOUNTED = ("/static/", "/healthz")
 #: What proxies add: a request with one of these comes from elsewhere, though by the loopback interface.
 _OF_PROXIES = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
@@ -58,9 +60,9 @@ class Access:
         try:
             self._check_host(headers)
             path = route_path(scope)
-            if not is_open(path) or not path.startswith(("/static/", "/healthz")):
+            if not path.startswith(UNCOUNTED):
                 state["user"], state["session"] = await self._who(scope, headers)
-            self._count(state)
+                self._count(state)
             if scope["method"] not in SAFE:
                 receive = await check_origin(self.web, scope, headers, receive)
             if state["user"] is None and not is_open(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from tropalign.serve.web.paths import route_path
 from tropalign.serve.web.refusals import Refused, answer, too_many
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from tropalign.serve.settings import Limits
@@ -25,6 +27,8 @@ FILES_OF_A_FORM = 4
 #: A body has so many seconds before it has to come with so many bytes per second.
 PATIENCE_SECONDS = 10.0
 LEAST_RATE = 1_000.0
+#: How long the rest of a body is read that was refused.
+LINGER_SECONDS = 3.0
 #: Bodies above `MOST_SMALL_BYTES` of one user at a time.
 MOST_UPLOADS = 8
 
@@ -69,7 +73,11 @@ class Bounds:
             else:
                 await self._upload(scope, Body(receive, most), send)
         except Refused as refused:
-            await answer(Request(scope, receive), refused)(scope, receive, send)
+            response = answer(Request(scope, receive), refused)
+            if refused.status == 413:
+                await _answer_while_it_comes(response, scope, receive, send)
+            else:
+                await response(scope, receive, send)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         user = scope["state"]["user"]
@@ -83,6 +91,20 @@ class Bounds:
             self.n_uploads[name] -= 1
             if not self.n_uploads[name]:
                 del self.n_uploads[name]
+
+
+async def _answer_while_it_comes(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers before the body is there, and reads on for a moment: most clients listen only when they have sent all."""
+
+    async def unended(message: Message) -> None:
+        await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
+
+    await response(scope, receive, unended)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            while (message := await receive())["type"] == "http.request" and message.get("more_body", False):
+                pass
+    await send({"type": "http.response.body", "body": b""})
 
 
 class Body:

@@ -1,0 +1,311 @@
+"""Pages in Chromium: forms filled in, jobs computed and their results read, by whoever sees, hears or types."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tropalign.serve.records import State
+from tropalign.submissions.verbs import SERVED, served_verb
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[2] / "examples"
+HOSTILE = "<img/src=x/onerror=document.title='owned'>"
+FASTA = ">first\nMKVLAAGIVGLPNVGKSTLFN\n>second\nMKVLAAGIIGLPNVGKSTLFN\n>third\nMRVLAGIVGLPNVGSTLFNAL\n"
+#: Every text against what is behind it, as WCAG reckons contrast: those below 4.5.
+LOW_CONTRAST = (HERE / "low_contrast.js").read_text()
+#: Drops files, each (name, text), on what a selector finds.
+DROP = """
+const [selector, files] = arguments, moved = new DataTransfer();
+for (const [name, text] of files) moved.items.add(new File([text], name));
+for (const kind of ["dragenter", "dragover", "drop"])
+  document.querySelector(selector)
+    .dispatchEvent(new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: moved}));
+"""
+
+
+class Visitor:
+    """Somebody at the browser."""
+
+    def __init__(self, browser, site):
+        self.browser, self.site = browser, site
+
+    def look(self, is_dark=False, width=1300, height=900):
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self.command("Emulation.setEmulatedMedia", features=[scheme])
+        self.command(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+        )
+
+    def command(self, name, **words):
+        return self.browser.execute_cdp_cmd(name, words)
+
+    def go(self, path):
+        self.browser.get(self.site.url + path)
+
+    def one(self, selector):
+        (found,) = self.browser.find_elements("css selector", selector)
+        return found
+
+    def all(self, selector):
+        return self.browser.find_elements("css selector", selector)
+
+    def run(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def fill(self, selector, text):
+        """Pastes: typing thousands of letters takes long."""
+        self.run("arguments[0].value = arguments[1]", self.one(selector), text)
+
+    def until(self, happens, seconds=60):
+        """Waits; what hangs fails."""
+        from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                if found := happens():
+                    return found
+            except (NoSuchElementException, StaleElementReferenceException, ValueError):
+                pass  # the page is just being replaced
+            time.sleep(0.05)
+        raise AssertionError(f"waited for {seconds} s at {self.browser.current_url}: {self.browser.page_source[:3000]}")
+
+    def until_job(self, state="done"):
+        """Waits on a job's page; gives the job."""
+        self.until(lambda: "/jobs/" in self.browser.current_url)
+        self.until(lambda: self.one(".lead .state").text.startswith(state))
+        return self.site.storage.jobs.get(self.browser.current_url.rpartition("/")[2])
+
+    def complaints(self):
+        """What the browser has to say since it was asked last."""
+        return [entry["message"] for entry in self.browser.get_log("browser")]
+
+
+@pytest.fixture
+def visitor(browser, working_site):
+    """A visitor; in the end there must be no complaint of the browser's, and nothing from elsewhere."""
+    found = Visitor(browser, working_site)
+    found.look()
+    found.complaints()
+    yield found
+    assert found.complaints() == []
+    names = found.run("return performance.getEntriesByType('resource').map(one => one.name)")
+    assert all(name.startswith(working_site.url) for name in names)
+    browser.delete_all_cookies()
+    found.command("Emulation.clearDeviceMetricsOverride")
+    found.command("Emulation.setScriptExecutionDisabled", value=False)
+    browser.get("about:blank")
+
+
+@pytest.fixture(scope="module")
+def done_job(working_site):
+    """A job with a report, computed."""
+    job = working_site.submit(queries__text=FASTA, outputs=["report"], title="A finished job", tags="one,two")
+    end = time.monotonic() + 60
+    while not (job := working_site.storage.jobs.get(job.id)).state.is_final:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert job.state is State.DONE, job.message
+    return job
+
+
+def test_sequences_are_pasted_and_the_report_is_read(visitor):
+    visitor.go("/")
+    visitor.one("a[href='/new/pairs']").click()
+    visitor.fill("[id='queries.text']", FASTA)
+    visitor.one("#title").send_keys("Pasted")
+    visitor.one("#send").click()
+    job = visitor.until_job()
+    assert (job.title, job.state) == ("Pasted", State.DONE)
+    visitor.browser.switch_to.frame(visitor.one("iframe"))
+    visitor.until(lambda: "3 pairs" in visitor.one("#facts").text)
+    visitor.browser.switch_to.default_content()
+
+
+@pytest.mark.parametrize("slug", [name.replace(" ", "-") for name in SERVED])
+def test_every_verb_runs_on_its_example(visitor, slug):
+    verb = served_verb(slug.replace("-", " "))
+    visitor.go(f"/new/{slug}")
+    visitor.one("a[href$='example=1']").click()
+    visitor.until(lambda: visitor.browser.current_url.endswith("example=1"))
+    visitor.one("#send").click()
+    job = visitor.until_job()
+    assert {file.role for file in job.outputs} >= {"main"} | ({"report"} if verb.report else set())
+    if verb.report is not None:
+        visitor.browser.switch_to.frame(visitor.one("iframe"))
+        visitor.until(lambda: visitor.one("#facts").text not in ("", "reading ..."))
+        visitor.browser.switch_to.default_content()
+    elif slug == "db-build":
+        assert [each.name for each in visitor.site.storage.databases.list()] == [job.title]
+    else:
+        assert visitor.one("#preview-title").is_displayed()
+
+
+def test_a_file_dropped_anywhere_goes_to_the_first_empty_input(visitor):
+    visitor.go("/new/pairs")
+    visitor.run(DROP, "h1", [["a.fa", FASTA]])
+    visitor.run(DROP, "h1", [["b.fa", FASTA]])
+    names = (
+        "return [...document.querySelectorAll('input[type=file]')].map(one => [...one.files].map(f => f.name).join())"
+    )
+    assert visitor.run(names)[:2] == ["a.fa", "b.fa"]
+    visitor.run(DROP, "[data-dest=queries] textarea", [["c.fa", FASTA], ["d.fa", FASTA]])
+    assert visitor.run(names) == ["c.fa", "b.fa"]
+    visitor.one("#send").click()
+    assert [file.name for file in visitor.until_job().inputs] == ["c.fa", "b.fa"]
+
+
+def test_mistakes_are_told_beside_the_field_at_once(visitor):
+    visitor.go("/new/pairs")
+    top = visitor.one("[id='opt.top']")
+    top.send_keys("many\t")
+    assert visitor.one("[id='opt.top-error']").text == "many is no whole number"
+    assert top.get_attribute("aria-invalid") == "true"
+    top.clear()
+    top.send_keys("3\t")
+    assert visitor.one("[id='opt.top-error']").text == "" and top.get_attribute("aria-invalid") is None
+    visitor.one("#send").click()
+    visitor.until(lambda: visitor.one("#queries-error").text.startswith("Queries: nothing is given"))
+    assert visitor.run("return document.activeElement.id") == "queries.text"
+    assert visitor.one("#send").is_enabled()
+    (complaint,) = visitor.complaints()
+    assert "422" in complaint  # the browser notes every answer of this kind
+
+
+def test_a_failed_job_says_why(visitor):
+    visitor.go("/new/pairs")
+    visitor.fill("[id='queries.text']", "no sequences")
+    visitor.one("#send").click()
+    visitor.until_job("failed")
+    assert "neither FASTA nor FASTQ" in visitor.one("p[role=alert]").text
+    visitor.one("a[href*='?from=']").click()
+    assert visitor.until(lambda: visitor.one("[id='queries.text']").get_attribute("value")) == "no sequences"
+
+
+def test_the_colours_are_the_systems_until_they_are_chosen(visitor, done_job):
+    shade = "return getComputedStyle(document.body).backgroundColor"
+    light, dark = "rgb(255, 255, 255)", "rgb(20, 23, 28)"
+    visitor.look(is_dark=True)
+    visitor.go("/")
+    assert visitor.run(shade) == dark and visitor.one("#theme").get_attribute("aria-pressed") == "true"
+    visitor.one("#theme").click()
+    assert visitor.run(shade) == light
+    visitor.go(f"/jobs/{done_job.id}")
+    assert visitor.run(shade) == light
+    visitor.one("#theme").click()
+    visitor.look(is_dark=False)
+    visitor.go("/jobs")
+    assert visitor.run(shade) == dark
+
+
+@pytest.mark.parametrize("width", [320, 760, 1300])
+def test_nothing_is_wider_than_the_window(visitor, done_job, width):
+    visitor.look(width=width)
+    for path in ("/", "/jobs", f"/jobs/{done_job.id}", f"/jobs/{done_job.id}/delete", "/databases", "/help", "/login",
+                 "/nothing", *(f"/new/{name.replace(' ', '-')}" for name in SERVED)):  # fmt: skip
+        visitor.go(path)
+        for details in visitor.all("details"):
+            visitor.run("arguments[0].open = true", details)
+        assert visitor.run("return document.documentElement.scrollWidth - innerWidth") <= 0, path
+    assert [text for text in visitor.complaints() if "404" not in text] == []
+
+
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+def test_text_stands_out_from_what_is_behind_it(visitor, done_job, is_dark):
+    visitor.look(is_dark=is_dark)
+    failed = visitor.site.submit(queries__text="x", title="Wrong")
+    visitor.until(lambda: visitor.site.storage.jobs.get(failed.id).state.is_final)
+    for path in (
+        "/",
+        "/jobs",
+        f"/jobs/{done_job.id}",
+        f"/jobs/{failed.id}",
+        "/databases",
+        "/help",
+        "/login",
+        "/new/pairs",
+    ):
+        visitor.go(path)
+        for details in visitor.all("details"):
+            visitor.run("arguments[0].open = true", details)
+        assert visitor.run(LOW_CONTRAST) == [], path
+
+
+def test_a_job_is_submitted_by_the_keyboard_alone(visitor):
+    from selenium.webdriver import ActionChains, Keys
+
+    def press(*keys):
+        ActionChains(visitor.browser).send_keys(*keys).perform()
+
+    visitor.go("/new/msa")
+    press(Keys.TAB)
+    assert visitor.run("return document.activeElement.className") == "skip"
+    press(Keys.ENTER)
+    assert visitor.run("return document.activeElement.id") == "main"
+    seen = []
+    while (at := visitor.run("return document.activeElement.id")) != "family.text":
+        press(Keys.TAB)
+        seen.append(at)
+        assert len(seen) < 20, seen
+    press(*FASTA.replace("\n", Keys.ENTER))
+    while visitor.run("return document.activeElement.id") != "send":
+        outline = visitor.run("return getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none", visitor.run("return document.activeElement.outerHTML")
+        press(Keys.TAB)
+        seen.append("")
+        assert len(seen) < 100
+    press(Keys.ENTER)
+    assert visitor.until_job().verb == "msa"
+
+
+def test_everything_works_without_scripts(visitor):
+    visitor.go("/new/pairs")
+    visitor.command("Emulation.setScriptExecutionDisabled", value=True)
+    visitor.go("/new/pairs")
+    assert not visitor.one("#theme").is_displayed()
+    visitor.one("[id='queries.file']").send_keys(str(EXAMPLES / "efp.fasta"))
+    visitor.one("#title").send_keys("By hand")
+    visitor.one("#send").click()
+    job = visitor.until_job()  # the page asks for itself again
+    assert (job.title, job.inputs[0].name) == ("By hand", "efp.fasta")
+    visitor.one("form[action$='/share'] button").click()
+    assert "/shared/" in visitor.until(lambda: visitor.one(".notice pre").text)
+    visitor.one("a[href$='/delete']").click()
+    visitor.until(lambda: visitor.one("button.danger")).click()
+    visitor.until(lambda: visitor.browser.current_url.endswith("/jobs"))
+    with pytest.raises(KeyError):
+        visitor.site.storage.jobs.get(job.id)
+
+
+def test_names_are_text(visitor):
+    files = [("queries.file", (f"{HOSTILE}.fa", f">a{HOSTILE}\nMKVLAAGIVGL\n>b{HOSTILE}\nMKVLAAGIVGL\n".encode()))]
+    answer = visitor.site.send("pairs", files, title=HOSTILE, tags=HOSTILE, opt__min_score="1")
+    path = answer.headers["location"]
+    visitor.go(path)
+    job = visitor.until_job()
+    assert visitor.one("h1").text == HOSTILE and "/" not in job.inputs[0].name
+    assert "<img" in visitor.one("table.data").text
+    visitor.site.storage.jobs.set_shared(job.id, True)
+    secret = visitor.site.storage.jobs.get(job.id).share
+    for place in (path, "/", "/jobs", f"/new/pairs?from={job.id}", f"{path}/delete", f"/shared/{secret}"):
+        visitor.go(place)
+        assert visitor.all("img") == [] and "owned" not in visitor.run("return document.title").replace(HOSTILE, "")
+
+
+def test_a_list_shows_new_states_by_itself(visitor):
+    job = visitor.site.submit(verb="pairs", queries__text="z", title="Watched from the list")
+    visitor.go("/jobs?q=Watched")
+    visitor.until(lambda: "failed" in visitor.one("tbody").text)
+    visitor.until(lambda: visitor.site.storage.jobs.get(job.id).state.is_final)
+
+
+def test_a_command_is_copied(visitor, done_job):
+    visitor.command("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    visitor.go(f"/jobs/{done_job.id}")
+    button = visitor.one("button[data-copy]")
+    button.click()
+    visitor.until(lambda: button.text == "Copied")
+    assert visitor.one("#said").get_attribute("textContent") == "Copied"
+    assert json.loads(visitor.run("return JSON.stringify(arguments[0].dataset.copy)", button)) == done_job.command

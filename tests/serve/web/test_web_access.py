@@ -1,0 +1,194 @@
+"""Who asks, and from which page: tokens, sessions, proxies, origins and names of hosts."""
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+import pytest
+from web_server import PAIR, Client, running
+
+from tropalign.errors import UsageError
+from tropalign.serve.settings import Settings
+from tropalign.serve.web.hosts import Hosts, networks
+from tropalign.serve.web.sessions import Sessions
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def log_in(client, token, **headers):
+    answer = client.post("/login", urlencode({"token": token, "next": "/jobs"}), headers={**FORM, **headers})
+    return answer, answer.headers.get("set-cookie", "").partition(";")[0]
+
+
+def own_origin(client):
+    return {"Origin": f"http://127.0.0.1:{client.port}"}
+
+
+def test_the_user_of_this_machine_is_local(local):
+    assert local.get("/api/v1/me").json["user"] == "local"
+
+
+def test_a_first_token_closes_the_open_door(local):
+    local.storage.tokens.add("alice")
+    local.get("/api/v1/me")  # what is known of tokens lives some seconds
+    from tropalign.serve.web import known_tokens
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(known_tokens, "SECONDS", 0.0)
+        assert local.get("/api/v1/me").status == 401
+        local.storage.tokens.revoke("alice")
+        assert local.get("/api/v1/me").status == 401  # nor does it open again
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+def test_what_a_proxy_hands_on_is_not_local(local, name):
+    assert local.get("/api/v1/me", headers={name: "10.1.2.3"}).status == 401
+
+
+def test_a_token_says_who_asks(users):
+    assert users.alice.get("/api/v1/me").json["user"] == "alice"
+    answer = users.stranger.get("/api/v1/me")
+    assert answer.status == 401 and answer.headers["WWW-Authenticate"].startswith("Bearer")
+    assert answer.error == "the server needs a token: send it as Authorization: Bearer TOKEN"
+
+
+def test_a_revoked_token_is_worth_nothing(users):
+    assert users.alice.get("/api/v1/me").status == 200
+    users.server.storage.tokens.revoke("alice")
+    assert users.alice.get("/api/v1/me").status == 401
+
+
+def test_wrong_tokens_of_an_address_are_counted(users):
+    forged = Client(users.stranger.port, "trop_aaaaaaaa_" + "a" * 52)
+    assert [forged.get("/api/v1/me").status for _ in range(11)] == [401] * 10 + [429]
+
+
+def test_a_session_by_its_cookie(users):
+    answer, cookie = log_in(users.stranger, users.alice.token, **own_origin(users.stranger))
+    assert answer.status == 303 and answer.headers["location"] == "/jobs"
+    said = answer.headers["set-cookie"]
+    assert "HttpOnly" in said and "SameSite=lax" in said and "Secure" not in said
+    assert users.stranger.get("/api/v1/me", headers={"Cookie": cookie}).json["user"] == "alice"
+
+
+def test_a_cookie_is_worth_nothing_after_logout(users):
+    _, cookie = log_in(users.stranger, users.alice.token, **own_origin(users.stranger))
+    headers = {"Cookie": cookie, **own_origin(users.stranger)}
+    assert users.stranger.post("/logout", headers=headers).status == 303
+    assert users.stranger.get("/api/v1/me", headers={"Cookie": cookie}).status == 401
+
+
+@pytest.mark.parametrize("where", ["//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nX: y", ""])
+def test_a_login_leads_nowhere_else(users, where):
+    body = urlencode({"token": users.alice.token, "next": where})
+    answer = users.stranger.post("/login", body, headers={**FORM, **own_origin(users.stranger)})
+    assert answer.status == 303 and answer.headers["location"] == "/"
+
+
+def test_a_cookie_needs_a_page_of_this_server_to_change_something(users):
+    _, cookie = log_in(users.stranger, users.alice.token, **own_origin(users.stranger))
+
+    def submit(**headers):
+        body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
+        return users.stranger.post("/api/v1/jobs", body, headers={"Cookie": cookie, **headers}).status
+
+    assert submit() == 403  # neither origin nor word
+    assert submit(Origin="http://evil.example") == 403
+    assert submit(Origin="null") == 403
+    assert submit(**{"Sec-Fetch-Site": "cross-site"}) == 403
+    assert submit(**{"Sec-Fetch-Site": "same-site"}) == 403
+    assert submit(**{"X-CSRF-Token": "0" * 40}) == 403
+    assert submit(**own_origin(users.stranger)) == 201
+    session = users.server.web.sessions.read(cookie.partition("=")[2])
+    assert submit(**{"X-CSRF-Token": users.server.web.sessions.csrf(session)}) == 201
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+def test_a_form_of_another_page_does_not_reach_this_machine(local, kind):
+    body = '{"verb": "pairs", "inputs": {"queries": [{"text": ">a\\nMK\\n>b\\nMK", "name": "a.fa"}]}}'
+    assert local.post("/api/v1/jobs", body, headers={"Content-Type": kind}).status == 403
+    assert local.get("/api/v1/jobs").json["jobs"] == []
+
+
+def test_programs_of_this_machine_need_no_word(local):
+    assert local.submit()["state"] == "queued"
+
+
+def test_a_form_with_its_word_is_taken(local, users):
+    web = users.server.web
+    _, cookie = log_in(users.stranger, users.alice.token, **own_origin(users.stranger))
+    word = web.sessions.csrf(web.sessions.read(cookie.partition("=")[2]))
+    answer = users.stranger.post("/logout", urlencode({"csrf": word}), headers={**FORM, "Cookie": cookie})
+    assert answer.status == 303
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1", 200), ("localhost:99", 200), ("[::1]:80", 200), ("a.localhost", 200), ("LOCALHOST.", 200),
+     ("evil.example", 421), ("127.0.0.1.evil.example", 421), ("10.0.0.1", 421), ("", 400), ("a@b", 400)],
+)  # fmt: skip
+def test_names_of_hosts(local, host, status):
+    assert local.get("/api/v1/me", headers={"Host": host}).status == status
+
+
+def test_hosts_of_a_server_that_others_reach():
+    settings = Settings(folder=None, host="0.0.0.0", allowed_hosts=("lab.example",))
+    hosts = Hosts(settings)
+    assert hosts.allows("lab.example") and hosts.allows("10.0.0.1") and hosts.allows("localhost")
+    assert not hosts.allows("evil.example")
+    assert not Hosts(replace(settings, host="127.0.0.1")).allows("10.0.0.1")
+
+
+def test_networks_of_proxies():
+    is_proxy = networks(["10.0.0.0/8", "::1"])
+    assert is_proxy("10.9.9.9") and is_proxy("::1") and not is_proxy("11.0.0.1") and not is_proxy("proxy")
+    with pytest.raises(UsageError, match=r"^--trusted-proxy proxy is no address: give one like"):
+        networks(["proxy"])
+
+
+@pytest.mark.parametrize(("proxy", "user"), [("127.0.0.1", "carol"), ("10.0.0.0/8", None)])
+def test_a_proxy_names_the_user_only_where_it_is_trusted(tmp_path, proxy, user):
+    settings = Settings(folder=tmp_path, proxy_user_header="X-User", trusted_proxies=(proxy,))
+    with running(settings) as server:
+        client = Client(server.port)
+        answer = client.get("/api/v1/me", headers={"X-User": "carol"})
+        assert (answer.json.get("user") if answer.status == 200 else None) == user
+        assert client.get("/api/v1/me").status == 401  # who comes by a proxy without a name is nobody
+        assert user is None or client.get("/api/v1/me", headers={"X-User": "a\tb"}).status == 400
+
+
+def test_what_is_not_yours_is_not_there(users):
+    job = users.alice.submit()
+    address = f"/api/v1/jobs/{job['id']}"
+    for method, path in [
+        ("GET", address), ("DELETE", address), ("POST", address + "/cancel"), ("GET", address + "/events"),
+        ("GET", address + "/files/main"), ("GET", address + "/inputs/queries/0"), ("POST", address + "/formats/csv"),
+        ("GET", f"/jobs/{job['id']}/report"),
+    ]:  # fmt: skip
+        assert users.bob.ask(method, path).status == 404, path
+    assert users.bob.ask("PATCH", address, {"shared": True}).status == 404
+    assert users.bob.get("/api/v1/jobs").json["jobs"] == []
+    assert users.alice.get(address).json["state"] == "queued"
+
+
+def test_knowing_a_digest_is_not_having_the_file(users):
+    digest = users.alice.send()
+    body = {"verb": "pairs", "inputs": {"queries": [{"file": digest, "name": "a.fa"}]}}
+    answer = users.bob.post("/api/v1/jobs", body)
+    assert answer.status == 422 and answer.json == {
+        "error": "the file is not here: send it first (POST /api/v1/files)",
+        "field": "inputs.queries",
+    }
+    assert users.alice.post("/api/v1/jobs", body).status == 201
+
+
+def test_sessions_are_read_by_their_server_alone():
+    now = 1000.0
+    sessions = Sessions(b"x" * 32, lambda: now)
+    cookie = sessions.cookie("id", "alice")
+    assert sessions.read(cookie).user == "alice"
+    assert Sessions(b"y" * 32, lambda: now).read(cookie) is None
+    body, _, signature = cookie.rpartition(".")
+    for forged in (body, body + ".", body + "." + signature[:-1], cookie + "=", "." + signature, cookie.upper(), "ä"):
+        assert sessions.read(forged) is None
+    now += 15 * 24 * 3600
+    assert sessions.read(cookie) is None

@@ -1,0 +1,191 @@
+"""The API: a job's way from its files to its results, as programs see it."""
+
+import gzip
+import hashlib
+import json
+
+import pytest
+from web_server import PAIR, finish
+
+TABLE = b"query\ttarget\na\tb\n"
+REPORT = b"<!DOCTYPE html><title>report</title>"
+
+
+def test_a_file_is_known_by_its_content(local):
+    answer = local.post("/api/v1/files?name=../../a%20b.fa", PAIR)
+    assert answer.status == 201
+    assert answer.json == {"file": hashlib.sha256(PAIR).hexdigest(), "name": "a b.fa", "size": len(PAIR)}
+    assert local.send(gzip.compress(PAIR)) != local.send(PAIR) == answer.json["file"]
+
+
+def test_a_file_comes_in_chunks_of_any_size(local):
+    data = PAIR * 200_000
+    answer = local.ask("POST", "/api/v1/files", iter([data[:7], data[7:1_000_000], data[1_000_000:]]))
+    assert answer.json["file"] == hashlib.sha256(data).hexdigest()
+
+
+def test_a_job_from_submission_to_results(local):
+    job = local.submit(title="  two\n peptides ", tags=["a", "a", " b "], outputs=["report"])
+    assert job["state"] == "queued" and job["queue_position"] == 1 and job["outputs"] == []
+    assert job["title"] == "two peptides" and job["tags"] == ["a", "b"] and job["owner"] == "local"
+    assert job["command"] == "tropalign pairs pair.fa -o pair.tsv --html pair.html"
+    assert job["inputs"] == [
+        {"dest": "queries", "name": "pair.fa", "size": len(PAIR), "file": hashlib.sha256(PAIR).hexdigest()}
+    ]
+    outputs = [("main", "pair.tsv", "text/tab-separated-values", TABLE), ("report", "pair.html", "text/html", REPORT)]
+    finish(local.storage, job["id"], outputs)
+    job = local.get(f"/api/v1/jobs/{job['id']}").json
+    assert job["state"] == "done" and job["finished"].endswith("Z") and job["queue_position"] is None
+    assert [output["role"] for output in job["outputs"]] == ["main", "report"]
+    main = local.get(f"/api/v1/jobs/{job['id']}/files/main")
+    assert main.body == TABLE and main.headers["Content-Type"] == "text/tab-separated-values; charset=utf-8"
+    assert main.headers["Content-Disposition"] == "attachment; filename=\"pair.tsv\"; filename*=UTF-8''pair.tsv"
+    assert local.get(f"/api/v1/jobs/{job['id']}/inputs/queries/0").body == PAIR
+    assert local.get(f"/api/v1/jobs/{job['id']}/files/none").status == 404
+    assert local.get(f"/api/v1/jobs/{job['id']}/inputs/queries/1").status == 404
+
+
+def test_an_equal_finished_job_comes_back(local):
+    job = local.submit(title="first")
+    finish(local.storage, job["id"], [("main", "pair.tsv", "text/plain", TABLE)])
+    again = local.submit(title="second")
+    assert again["id"] == job["id"] and again["title"] == "first"
+    other = local.post(f"/api/v1/jobs/{job['id']}/formats/csv")
+    assert other.status == 201 and other.json["format"] == "csv" and other.json["title"] == "first"
+    assert local.post(f"/api/v1/jobs/{job['id']}/formats/tsv").status == 200
+    assert local.post(f"/api/v1/jobs/{job['id']}/formats/exe").status == 422
+
+
+def test_a_pasted_text_is_a_file(local):
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "pasted.fa"}]}}
+    job = local.post("/api/v1/jobs", body).json
+    assert job["inputs"][0]["file"] == hashlib.sha256(PAIR).hexdigest()
+    assert local.storage.jobs.get(job["id"]).request["inputs"]["queries"][0].get("text") is None
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [({"verb": "merge"}, None), ({"options": {"gap_opn": 3}}, "options.gap_opn"), ({"title": 5}, "title"),
+     ({"tags": "a"}, "tags"), ({"tags": [f"t{n}" for n in range(21)]}, "tags"), ({"surplus": 1}, "the submission"),
+     ({"format": "exe"}, "format"), ({"inputs": {"queries": [{"file": "0" * 64, "name": "a"}]}}, "inputs.queries"),
+     ({"inputs": {"queries": [{"database": "none", "name": "a"}]}}, None)],
+)  # fmt: skip
+def test_a_wrong_field_is_named(local, change, field):
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}, **change}
+    answer = local.post("/api/v1/jobs", body)
+    assert answer.status == 422 and answer.error
+    assert field is None or field in answer.json["field"]
+
+
+def test_jobs_are_listed_searched_and_paged(local):
+    ids = [
+        local.submit(PAIR + b">c%d\nMK\n" % n, title=f"job {n}", tags=["even"] * (n % 2 == 0))["id"] for n in range(5)
+    ]
+    page = local.get("/api/v1/jobs?limit=3").json
+    rest = local.get(f"/api/v1/jobs?limit=3&after={page['next']}").json
+    assert [job["id"] for job in page["jobs"] + rest["jobs"]] == ids[::-1] and rest["next"] is None
+    assert len(local.get("/api/v1/jobs?tag=even").json["jobs"]) == 3
+    assert [job["title"] for job in local.get("/api/v1/jobs?q=job+3").json["jobs"]] == ["job 3"]
+    assert local.get("/api/v1/jobs?state=done").json["jobs"] == []
+    assert len(local.get("/api/v1/jobs?verb=pairs").json["jobs"]) == 5
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "state=gone", f"q={'a' * 501}"])
+def test_a_wrong_question_is_refused(local, query):
+    answer = local.get(f"/api/v1/jobs?{query}")
+    assert answer.status == 422 and answer.json["field"] == query.partition("=")[0]
+
+
+def test_a_job_is_changed_shared_cancelled_and_deleted(local):
+    job = local.submit()
+    address = f"/api/v1/jobs/{job['id']}"
+    changed = local.ask("PATCH", address, {"title": "new", "tags": ["x"], "shared": True}).json
+    assert (changed["title"], changed["tags"]) == ("new", ["x"])
+    shared = local.get("/api/v1" + changed["shared"]).json
+    assert shared["title"] == "new" and "owner" not in shared and "file" not in shared["inputs"][0]
+    assert local.ask("PATCH", address, {"shared": False}).json["shared"] is None
+    assert local.get("/api/v1" + changed["shared"]).status == 404
+    assert local.ask("PATCH", address, {"owner": "bob"}).json["field"] == "owner"
+    assert local.post(address + "/cancel").json["state"] == "cancelled"
+    assert local.post(address + "/cancel").json["state"] == "cancelled"
+    assert local.ask("DELETE", address).status == 204 and local.get(address).status == 404
+
+
+def test_a_shared_result_needs_no_token(users):
+    job = users.alice.submit(outputs=["report"])
+    finish(
+        users.alice.storage, job["id"], [("main", "a.tsv", "text/plain", TABLE), ("report", "a", "text/html", REPORT)]
+    )
+    link = users.alice.ask("PATCH", f"/api/v1/jobs/{job['id']}", {"shared": True}).json["shared"]
+    assert users.stranger.get(f"/api/v1{link}").json["state"] == "done"
+    assert users.stranger.get(f"/api/v1{link}/files/main").body == TABLE
+    assert users.stranger.get(f"{link}/report").body == REPORT
+    assert users.stranger.ask("DELETE", f"/api/v1{link}").status in (404, 405)
+
+
+def test_too_many_jobs_are_refused_with_a_time(tmp_path):
+    from web_server import Client, running
+
+    from tropalign.serve.settings import Limits, Settings
+
+    with running(Settings(folder=tmp_path, limits=Limits(queued_per_user=1))) as server:
+        client = Client(server.port)
+        client.submit()
+        inputs = {"queries": [{"text": ">x\nMKV\n>y\nMK\n", "name": "a.fa"}]}
+        answer = client.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
+        assert answer.status == 429 and int(answer.headers["Retry-After"]) >= 1
+
+
+def test_requests_of_a_user_are_counted(tmp_path):
+    from web_server import Client, running
+
+    from tropalign.serve.settings import Limits, Settings
+
+    with running(Settings(folder=tmp_path, limits=Limits(requests_per_minute=5))) as server:
+        client = Client(server.port)
+        answers = [client.get("/api/v1/me") for _ in range(6)]
+        assert [answer.status for answer in answers] == [200] * 5 + [429]
+        assert answers[-1].headers["Retry-After"].isdigit()
+        assert client.get("/healthz").status == 200  # who watches over the server is no user
+        strangers = [client.get("/shared/x", headers={"Via": "a"}).status for _ in range(6)]
+        assert strangers == [404] * 5 + [429]  # who has not said who it is has a bucket by its address
+
+
+def test_verbs_and_the_document_of_the_api(local):
+    verbs = local.get("/api/v1/verbs").json["verbs"]
+    assert [verb["name"] for verb in verbs][:2] == ["pairs", "cluster"]
+    assert local.get("/api/v1/verbs/pairs").json == verbs[0]
+    assert local.get("/api/v1/verbs/db%20build").json["name"] == "db build"
+    assert local.get("/api/v1/verbs/merge").status == 404
+    document = local.get("/api/v1/openapi.json").json
+    paths = {"/api/v1/files", "/api/v1/jobs", "/api/v1/jobs/{id}", "/api/v1/jobs/{id}/events", "/api/v1/verbs"}
+    assert paths <= document["paths"].keys()
+    example = document["paths"]["/api/v1/jobs"]["post"]["requestBody"]["content"]["application/json"]["example"]
+    assert local.post("/api/v1/jobs", example).status == 201
+    for path in document["paths"].values():
+        assert all(method["summary"] and method["responses"] for method in path.values())
+    assert "NaN" not in json.dumps(document)
+
+
+def test_databases_are_everybodys_and_deleted_by_their_owner(users):
+    from tropalign.serve.records import Database
+
+    storage = users.server.storage
+    stored = storage.files.add_bytes(b"store")
+    storage.databases.add(Database("db1", "alice", "swissprot", "protein", 3, 30, stored.digest, stored.size, 0.0))
+    assert [found["name"] for found in users.bob.get("/api/v1/databases").json["databases"]] == ["swissprot"]
+    inputs = {"queries": [{"text": ">a\nMK\n", "name": "a.fa"}], "targets": [{"database": "db1", "name": "swissprot"}]}
+    answer = users.bob.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
+    assert answer.status == 201 and answer.json["inputs"][1]["database"] == "db1"
+    assert users.bob.ask("DELETE", "/api/v1/databases/db1").status == 404
+    assert users.alice.ask("DELETE", "/api/v1/databases/db1").status == 422  # a job waits for it
+    users.bob.post(f"/api/v1/jobs/{answer.json['id']}/cancel")
+    assert users.alice.ask("DELETE", "/api/v1/databases/db1").status == 204
+
+
+def test_what_happens_is_written_down(users):
+    job = users.alice.submit()
+    users.alice.ask("DELETE", f"/api/v1/jobs/{job['id']}")
+    noted = [(entry.user, entry.action, entry.object) for entry in users.server.storage.audit.entries()]
+    assert noted[:2] == [("alice", "delete", job["id"]), ("alice", "submit", job["id"])]
+    assert {entry.address for entry in users.server.storage.audit.entries()} == {"127.0.0.1"}

@@ -1,0 +1,149 @@
+"""Bodies and heads that are too long or too slow, and what is measured."""
+
+import http.client
+import os
+import time
+from contextlib import suppress
+
+import pytest
+from web_server import Client, running
+
+from tropalign.serve.settings import Limits, Settings
+from tropalign.serve.web import limits, protocol
+from tropalign.serve.web.rates import Rates
+from tropalign.serve.web.uploads import Uploads
+
+HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A server that takes files of 100,000 bytes, and has no patience."""
+    monkeypatch.setattr(limits, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(protocol, "SECONDS", 0.5)
+    with running(Settings(folder=tmp_path, limits=Limits(upload_bytes=100_000))) as server:
+        yield Client(server.port, storage=server.storage)
+
+
+def incoming(client):
+    return list((client.storage.files.folder / "incoming").iterdir())
+
+
+def test_a_file_of_the_size_allowed(small):
+    assert small.post("/api/v1/files", os.urandom(100_000)).status == 201
+
+
+def test_a_longer_one_is_refused_before_it_is_read(small):
+    answer = small.post("/api/v1/files", b"x" * 100_001)
+    assert answer.status == 413 and answer.headers["Connection"] == "close"
+    assert answer.error == "more than 100,000 bytes are not taken here: send less, or ask the operator for more"
+
+
+def test_a_client_that_sends_all_before_it_listens_hears_why(small):
+    assert small.post("/api/v1/files", b"x" * 20_000_000).status == 413
+
+
+def test_chunks_are_counted_as_they_come(small):
+    chunks = (b"x" * 10_000 for _ in range(100))
+    with suppress(BrokenPipeError, ConnectionResetError):
+        assert small.ask("POST", "/api/v1/files", chunks).status == 413
+    assert incoming(small) == []
+
+
+def test_a_body_that_does_not_come(small):
+    begin = time.monotonic()
+    answer = small.raw([HEAD + b"Content-Length: 90000\r\n\r\n", b"x"])
+    assert answer.startswith(b"HTTP/1.1 408") and time.monotonic() - begin < 4
+    assert b"the body comes too slowly" in answer and incoming(small) == []
+
+
+def test_a_head_that_does_not_come(small):
+    begin = time.monotonic()
+    assert small.raw([b"GET /healthz HTTP/1.1\r\n", *[b"X-A: b\r\n"] * 30], wait=0.1) == b""
+    assert time.monotonic() - begin < 4
+
+
+def test_a_client_that_goes_leaves_nothing(small):
+    small.raw(HEAD + b"Content-Length: 90000\r\n\r\n" + b"x" * 500, seconds=0.1)
+    begin = time.monotonic()
+    while incoming(small):
+        assert time.monotonic() < begin + 5
+        time.sleep(0.05)
+
+
+def test_uploads_of_a_user_at_a_time(small, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_UPLOADS", 0)
+    assert small.post("/api/v1/files", b"x" * 90_000).status == 429
+
+
+@pytest.mark.parametrize(("path", "most"), [
+    ("/api/v1/files", 7), ("/api/v1/jobs", 32_000_000), ("/api/v1/jobs/x", 64_000), ("/login", 64_000),
+    ("/new/pairs", 32_000_028),
+])  # fmt: skip
+def test_how_long_a_body_may_be(path, most):
+    assert limits.most_bytes(path, Limits(upload_bytes=7)) == most
+
+
+def test_a_long_address_and_long_headers(small):
+    assert small.get("/api/v1/jobs?q=" + "a" * 9_000).status == 414
+    assert small.get("/healthz", headers={f"X-{n}": "a" * 3_000 for n in range(12)}).status == 431
+
+
+def test_a_connection_is_kept(small):
+    connection = http.client.HTTPConnection("127.0.0.1", small.port)
+    for _ in range(3):
+        connection.request("GET", "/api/v1/me")
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.read()
+    connection.close()
+
+
+def test_rates():
+    now = 0.0
+    rates = Rates(60, most_names=3, clock=lambda: now)
+    assert [rates.wait("a") for _ in range(61)] == [0.0] * 60 + [1.0]
+    assert rates.is_empty("a") and not rates.is_empty("b")
+    now = 1.5
+    assert rates.wait("a") == 0 and rates.wait("a") == pytest.approx(0.5)
+    for name in "bcdefg":
+        rates.wait(name)
+    assert len(rates.buckets) <= 3
+
+
+def test_uploads_are_known_for_a_day():
+    now = 0.0
+    uploads = Uploads(lambda: now)
+    uploads.add("alice", "d1", 10)
+    uploads.add("alice", "d1", 10)
+    uploads.add("alice", "d2", 5)
+    assert uploads.size("alice") == 15 and uploads.has("alice", "d1") and not uploads.has("bob", "d1")
+    now = 24 * 3600 + 1
+    assert not uploads.has("alice", "d1") and uploads.size("alice") == 0
+
+
+def test_health_and_figures(users):
+    assert users.stranger.get("/healthz").json == users.stranger.get("/readyz").json == {"status": "ok"}
+    users.alice.submit()
+    text = users.stranger.get("/metrics").body.decode()
+    assert 'tropalign_jobs{state="queued"} 1.0' in text
+    assert 'tropalign_requests_total{method="POST",route="/api/v1/jobs",status="201"} 1.0' in text
+    assert 'tropalign_request_seconds_bucket{le="0.15",route="/api/v1/jobs"}' in text
+    assert "tropalign_stored_bytes 18.0" in text
+
+
+def test_figures_are_not_for_strangers_from_elsewhere(tmp_path):
+    settings = Settings(folder=tmp_path, proxy_user_header="X-User", trusted_proxies=("127.0.0.1",))
+    with running(settings) as server:
+        client = Client(server.port)
+        far = {"X-Forwarded-For": "10.0.0.9"}
+        assert client.get("/metrics", headers=far).status == 401
+        assert client.get("/metrics", headers={**far, "X-User": "carol"}).status == 200
+
+
+def test_readiness_says_when_the_database_is_away(local, monkeypatch):
+    def away(self):
+        raise OSError("gone")
+
+    monkeypatch.setattr(type(local.storage), "is_well", away)
+    answer = local.get("/readyz")
+    assert answer.status == 503 and answer.error == "the database does not answer"
