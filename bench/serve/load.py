@@ -60,6 +60,7 @@ class Measured:
     sizes: dict[str, int] = field(default_factory=dict)
     errors: Counter[str] = field(default_factory=Counter)
     n_events: int = 0
+    n_reconnections: int = 0
     is_counting: bool = False
 
     def note(self, route: str, seconds: float, status: int, size: int) -> None:
@@ -82,11 +83,18 @@ class Connection:
 
     async def ask(self, method: str, path: str, route: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
         """Status and body of the answer; 0 where there was none."""
-        begin = time.perf_counter()
+        begin, was_kept = time.perf_counter(), self._streams is not None
         try:
             async with asyncio.timeout(TIMEOUT):
                 status, found, data = await self._ask(method, path, body, headers)
-        except (OSError, EOFError, TimeoutError, ValueError) as error:
+        except (ConnectionError, EOFError) as error:
+            self.close()
+            if was_kept:  # it was closed on the other side just now: browsers ask again, too
+                self.measured.n_reconnections += 1
+                return await self.ask(method, path, route, body, **headers)
+            self.measured.errors[f"{route}: {type(error).__name__} {error}"[:100]] += 1
+            return 0, b""
+        except (OSError, TimeoutError, ValueError) as error:
             self.close()
             self.measured.errors[f"{route}: {type(error).__name__} {error}"[:100]] += 1
             return 0, b""
@@ -334,6 +342,7 @@ def summary(measured: Measured, seconds: float, processors: dict[str, float], us
         "pages": dict(zip(("p50", "p95", "p99", "most"), in_ms(pages), strict=True)),
         "routes": routes,
         "events": measured.n_events,
+        "reconnections": measured.n_reconnections,
         "errors": dict(measured.errors),
         "processors": {name: round(share, 2) for name, share in processors.items()},
         "machine": f"{os.cpu_count()} processors, Python {platform.python_version()}",

@@ -147,10 +147,8 @@ def test_a_file_dropped_anywhere_goes_to_the_first_empty_input(visitor):
     visitor.go("/new/pairs")
     visitor.run(DROP, "h1", [["a.fa", FASTA]])
     visitor.run(DROP, "h1", [["b.fa", FASTA]])
-    names = (
-        "return [...document.querySelectorAll('input[type=file]')].map(one => [...one.files].map(f => f.name).join())"
-    )
-    assert visitor.run(names)[:2] == ["a.fa", "b.fa"]
+    names = "return ['queries', 'targets'].map(dest => document.getElementById(`${dest}.file`).files[0].name)"
+    assert visitor.run(names) == ["a.fa", "b.fa"]
     visitor.run(DROP, "[data-dest=queries] textarea", [["c.fa", FASTA], ["d.fa", FASTA]])
     assert visitor.run(names) == ["c.fa", "b.fa"]
     visitor.one("#send").click()

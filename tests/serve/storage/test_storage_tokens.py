@@ -87,6 +87,22 @@ def test_a_hash_is_paid_once_a_minute(storage, monkeypatch):
     assert len(looked) == 2
 
 
+def test_the_hash_of_a_valid_token_is_paid_once(storage_settings, monkeypatch):
+    """Two hundred users would else cost a second of the processor each minute, and all at once."""
+    clock = Clock()
+    with Storage.open(storage_settings, clock=clock) as storage:
+        token, text = storage.tokens.add("ann")
+        looked = []
+        look = storage.tokens._looked_up
+        monkeypatch.setattr(storage.tokens, "_looked_up", lambda *words: looked.append(words) or look(*words))
+        for _ in range(3):
+            assert storage.tokens.verify(text).last_used == clock.now
+            clock.now += 61
+        assert len(looked) == 1
+        storage.tokens.revoke(token.id)
+        assert storage.tokens.verify(text) is None
+
+
 def test_what_is_remembered_is_bounded(storage, monkeypatch):
     monkeypatch.setattr(module, "MOST_REMEMBERED", 5)
     for n in range(20):

@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Engine, insert, or_, select, update
@@ -64,8 +65,8 @@ class Tokens:
     def verify(self, text: str) -> Token | None:
         """The token of this text, None where it is none or revoked.
 
-        The answer is remembered for a minute: requests do not pay for the hash, and what another process revokes ends
-        by then.
+        The answer is remembered for a minute; then the record is asked whether the token is still valid, without
+        hashing it again. So the hash is paid once, and what another process revokes ends within a minute.
         """
         match = _TEXT.fullmatch(text)
         if match is None:
@@ -75,8 +76,11 @@ class Tokens:
             token, until = self._known.get(mark, (None, 0.0))
         if until > self._clock():
             return token
-        with self._hashing:
-            token = self._looked_up(match[1], match[2])
+        if token is not None:
+            token = self._used(token)
+        else:
+            with self._hashing:
+                token = self._looked_up(match[1], match[2])
         with self._lock:
             if len(self._known) >= MOST_REMEMBERED:
                 self._known.clear()
@@ -95,12 +99,14 @@ class Tokens:
             self._hasher().verify(row.hash, secret)
         except (VerificationError, InvalidHashError):
             return None
+        return self._used(Token(*row[:-1]))
+
+    def _used(self, token: Token) -> Token | None:
+        """The token as it was used just now; None where it has been revoked."""
         with writing(self._engine) as connection:
             now = self._clock()
-            used = update(tokens).where(tokens.c.id == token, ~tokens.c.revoked).values(last_used=now)
-            if not connection.execute(used).rowcount:
-                return None
-        return Token(row.id, row.user, row.created, now, False)
+            used = update(tokens).where(tokens.c.id == token.id, ~tokens.c.revoked).values(last_used=now)
+            return replace(token, last_used=now) if connection.execute(used).rowcount else None
 
     def list(self) -> tuple[Token, ...]:
         """All tokens, the oldest first."""
