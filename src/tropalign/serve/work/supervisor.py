@@ -124,14 +124,16 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
     from tropalign.serve.web.app import create_app
     from tropalign.serve.web.protocol import server_options
 
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         log_level="warning" if is_quiet else "info",
         access_log=not is_quiet,
         timeout_graceful_shutdown=CONNECTION_SECONDS,
         **server_options(),
     )
-    crew = Crew(storage, settings, is_quiet)
+    crew = Crew(storage, settings, is_quiet, keeps_files=True)
+    app.state.living_workers = crew.n_living
     server = _server_class()(config, crew)
     try:
         crew.start()
