@@ -38,7 +38,10 @@ ALLOWED = {
         "msa", "profile", "trees", "tropical", "reports",
     },
     "submissions": {"errors", "scoring", "formats", "tropical", "cli"},
-    "client": {"errors", "execution", "sequences", "results", "submissions", "cli"},
+    "client": {
+        "errors", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile", "submissions",
+        "cli",
+    },
     "serve": {"errors", "machine", "execution", "sequences", "submissions", "cli"},
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.

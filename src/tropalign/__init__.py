@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         TropalignError,
         TropalignWarning,
     )
+    from tropalign.formats.saved_results import read_result
     from tropalign.msa.accuracy import AlignmentScore, score_alignment
     from tropalign.msa.api import add_sequences, align_clustalw, align_multiple, merge_alignments
     from tropalign.msa.clustalw.options import ClustalwOptions
@@ -108,6 +109,7 @@ _HOMES = {
     "SequenceStore": "sequences",
     "read_sequences": "sequences",
     "translate": "sequences.translation",
+    "read_result": "formats.saved_results",
 }
 
 __all__ = [  # noqa: RUF022 (the order of _HOMES)
@@ -170,6 +172,7 @@ __all__ = [  # noqa: RUF022 (the order of _HOMES)
     "SequenceStore",
     "read_sequences",
     "translate",
+    "read_result",
 ]
 
 

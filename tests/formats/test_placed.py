@@ -91,7 +91,7 @@ def test_what_has_to_wait():
     for insertions in ("drop", "columns"):
         late = {name: placed_writer(name, HEADER, context(insertions=insertions)).needs_all for name in FORMATS}
         assert late == {
-            name: name in ("phylip", "html") or (name, insertions) == ("fasta", "columns") for name in FORMATS
+            name: name in ("phylip", "html", "result") or (name, insertions) == ("fasta", "columns") for name in FORMATS
         }
 
 

@@ -158,8 +158,8 @@ def test_a_restored_writer_makes_the_same_file(any_table, name):
     writer = pairs_writer(name, HEADER, context_for(table))
     again = restore(json.loads(json.dumps(writer.describe())))
     assert (again.name, again.kind, again.is_binary, again.needs_all) == (
-        name, "pairs", name in ("arrow", "arrows", "bam", "feather", "html", "parquet"),
-        name in ("bam", "html", "matrix", "sam"),
+        name, "pairs", name in ("arrow", "arrows", "bam", "feather", "html", "parquet", "result"),
+        name in ("bam", "html", "matrix", "result", "sam"),
     )  # fmt: skip
     parts = parts_of(writer, table, (1, 5))
     files = io.BytesIO(), io.BytesIO()

@@ -166,6 +166,8 @@ def test_links_collide_with_nothing():
     assert [*linked.values()] == [
         "x.fa", "X-2.fa", "input-result.tsv", "input-report.html", "input-hits.tblout", "input-plot", "x-2-2.fa",
     ]  # fmt: skip
+    reads = InputItem("cpg", file="1" * 64)  # the verb would read a model from it
+    assert link_names(Submission("decode", {"sequences": (reads,)}))[reads] == "input-cpg"
     own = InputItem("BLOSUM62", file="0" * 64)
     assert link_names(Submission("pairs", {"queries": items[:1], "matrix": (own,)}))[own] == "BLOSUM62.txt"
 

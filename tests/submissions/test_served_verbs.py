@@ -30,7 +30,7 @@ def test_the_tables_name_what_there_is(name):
     known, dests = ABOUT[name], {action.dest for action in parser_of(name)._actions}
     named = {*known.inputs, *known.texts, *known.named, *known.never, *known.common, *known.example_options}
     assert named | {one.dest for one in known.beside} <= dests
-    assert {*known.example} <= {*known.inputs}
+    assert {*known.example} | {*known.labels} <= {*known.inputs}
     assert {*known.common} <= {one.dest for one in served_verb(name).options}
 
 

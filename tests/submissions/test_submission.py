@@ -43,12 +43,61 @@ def filled(verb):
             yield one.dest, [value, value] if one.many else value
 
 
+#: What options need beside them, by verb and option; a group's by the beginning of its heading.
+GLOBAL, FITTED, BY_CLUSTALW = {"mode": "global"}, {"fit": True}, {"method": "clustalw"}
+BESIDE = {
+    "free_ends": {"mode": "semiglobal"},
+    "end_gap_open": GLOBAL,
+    "end_gap_extend": GLOBAL,
+    "iupac": {"match": 3},
+    "matrix_values": {},
+    "coverage_of": {"min_coverage": 0.5},
+    "assign": {},
+    "rounds": FITTED,
+    "tolerance": FITTED,
+    "pseudocount": FITTED,
+    "fix": FITTED,
+    "word_length": {"quicktree": True},
+    "word_gap": {"quicktree": True},
+    "n_diagonals": {"quicktree": True},
+    "diagonal_window": {"quicktree": True},
+}
+FORMATS = {"matrix_values": "matrix", "matrix_layout": "matrix"}
+
+
+def with_others(verb, dest, value):
+    """A submission with an option, and what goes with it."""
+    option, inputs, outputs = served_verb(verb).option(dest), {}, []
+    others = dict(BESIDE.get(dest, {}))
+    if option.group.endswith("clustalw"):
+        others |= BY_CLUSTALW
+    if (verb, dest) == ("tree", "seed"):
+        others["bootstrap"] = 9
+    if (verb, dest) == ("pairs", "db_size"):
+        others["max_evalue"] = 3
+    if dest == "sizeout":
+        outputs = ["representatives"]
+    if dest == "keep_length":
+        inputs["add"] = [{"file": DIGEST, "name": "new.fa"}]
+    if dest in ("translate", "genetic_code"):
+        inputs["targets"] = [{"file": DIGEST, "name": "targets.fa"}]
+        others |= {"translate": "both"} if dest == "genetic_code" else {}
+    value = 2 if verb == "msa" and option.kind == "whole" else value
+    format = FORMATS.get(dest, served_verb(verb).default_format)
+    if value == "phylip":
+        others["matrix_values"] = "distance"
+    return asked(verb, inputs, options={**others, dest: value}, outputs=outputs, format=format), value, others
+
+
 @pytest.mark.parametrize("verb", SERVED)
 def test_every_value_of_every_option_survives_the_command_that_is_shown(verb):
     for dest, value in filled(verb):
-        one = asked(verb, options={dest: value}).checked()
+        one, value, others = with_others(verb, dest, value)
+        one = one.checked()
         known = served_verb(verb).option(dest)
-        assert one.options == ({} if value == known.default else {dest: value})
+        expected = {**others, **({} if value == known.default else {dest: value})}
+        defaults = {option.dest: option.default for option in served_verb(verb).options}
+        assert one.options == {name: value for name, value in expected.items() if value != defaults[name]}
         words = shlex.split(one.shown_command())[1:]
         again, _, _ = submission_of(words)
         assert again.checked().options == one.options, words
@@ -141,6 +190,48 @@ def test_a_file_or_a_name_but_not_both():
     with pytest.raises(FieldError, match=r"inputs\.matrix: is given as a file and by name"):
         asked(inputs=file, options={"matrix": "BLOSUM50"})
     assert asked(options={"matrix": "EDNAFULL"}).checked().options == {"matrix": "EDNAFULL"}
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "sentence"),
+    [
+        ("pairs", {"mode": "local", "free_ends": "query-start"}, "--free-ends belongs to --mode semiglobal"),
+        ("pairs", {"columns": "query,nonsense"}, "nonsense"),
+        ("pairs", {"strand": "both", "translate": "query"}, "--translate takes both strands by itself"),
+        ("cluster", {"sizeout": True}, "--sizeout belongs to --representatives"),
+        ("msa", {"consistency": 200}, "consistency 200 is out of range"),
+        ("msa", {"compat": True}, "--compat belongs to --method clustalw"),
+        ("tree", {"unaligned": True, "bootstrap": 10}, "--bootstrap needs an alignment"),
+        ("search", {"E": 1, "T": 20}, "-E and -T exclude each other"),
+        ("scan", {"cut_ga": True, "E": 1}, "--cut_ga sets all thresholds"),
+        ("decode", {"rounds": 5}, "--rounds belongs to --fit"),
+        ("tree", {"midpoint": True, "outgroup": ["a"]}, "not allowed with argument"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_at_once(verb, options, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        asked(verb, options=options).checked()
+
+
+def test_outputs_and_formats_have_their_say_too():
+    with pytest.raises(UsageError, match="--taxa needs the lineages"):
+        asked("place", outputs=["taxa"]).checked()
+    with pytest.raises(UsageError, match="a matrix has no room for paths"):
+        asked("paths", format="matrix", options={"paths": True}).checked()
+
+
+def test_another_format_leaves_out_what_does_not_go_with_it():
+    one = asked(options={"columns": "query,target,evalue", "top": 3}, outputs=["report"])
+    assert one.in_format("csv").options == one.options
+    paf = one.in_format("paf")
+    assert (paf.format, paf.options, paf.outputs) == ("paf", {"top": 3}, ("report",))
+    matrix = asked(outputs=["report"]).in_format("matrix")
+    assert (matrix.format, matrix.outputs) == ("matrix", ())
+    assert asked(format="matrix", options={"matrix_layout": "phylip"}).in_format("tsv").options == {}
+    with pytest.raises(FieldError, match="format: pairs has no such format"):
+        one.in_format("exe")
+    with pytest.raises(UsageError, match="--format matrix holds every pair: leave --top out"):
+        one.in_format("matrix")
 
 
 def key(one, version="1", content="x"):

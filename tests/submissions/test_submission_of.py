@@ -96,6 +96,13 @@ def test_what_is_refused(text, sentence, capsys):
         asked(text)
 
 
+def test_what_the_verb_refuses_is_refused_before_anything_is_sent():
+    with pytest.raises(UsageError, match="--sizeout belongs to --representatives"):
+        asked("cluster a.fa --sizeout")
+    with pytest.raises(UsageError, match="--split makes two files"):
+        asked("place r.fa --reference x --tree y --split")
+
+
 def test_an_empty_name():
     with pytest.raises(UsageError, match="the name of a file is empty"):
         submission_of(["pairs", ""])

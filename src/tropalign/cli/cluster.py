@@ -66,7 +66,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     add_memory_option(resources)
     add_dry_run_option(resources)
     add_shard_option(resources, "with --method single, complete or average: ")
-    parser.set_defaults(run=run, parser=parser, targets=None, takes_stdin=True)
+    parser.set_defaults(run=run, parser=parser, check=_check_usage, targets=None, takes_stdin=True)
 
 
 def _add_cluster_options(group: Any) -> None:

@@ -76,7 +76,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     add_memory_option(group)
     add_shard_option(group)
-    parser.set_defaults(run=run, parser=parser, device=None)
+    parser.set_defaults(run=run, parser=parser, check=_check_usage, device=None)
 
 
 def _add_segment_options(group: Any) -> None:
@@ -246,7 +246,8 @@ class _Of:
     def encode(self, result: Any) -> bytes:
         """What one tile leaves behind, made some rows at a time."""
         found = getattr(result, self.share)
-        pieces = found.pieces(ROWS_AT_ONCE) if self.share == "segments" else [found]
+        is_text = self.share == "segments" and not self.writer.is_binary
+        pieces = found.pieces(ROWS_AT_ONCE) if is_text else [found]
         return b"".join(map(self.writer.encode, pieces))
 
 

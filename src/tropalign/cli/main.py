@@ -30,9 +30,10 @@ VERBS = (
     "merge",
     "devices",
     "serve",
+    "submit",
 )
 #: Verbs whose rooms lie above this one: what they do is made of the other verbs' parsers.
-ELSEWHERE = {"serve": "tropalign.serve.command"}
+ELSEWHERE = {"serve": "tropalign.serve.command", "submit": "tropalign.client.command"}
 EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 

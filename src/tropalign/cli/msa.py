@@ -73,7 +73,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     _add_extension_options(parser.add_argument_group("into an alignment"))
     _add_result_options(parser.add_argument_group("results"))
     add_run_options(parser)
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run, parser=parser, check=_check)
 
 
 def _add_method_options(group: Any) -> None:
@@ -305,6 +305,17 @@ def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
             memory = left_for_job(allowed, held_bytes(alignment.sequences) + held_bytes(other.sequences))
             found = merge_alignments(alignment, other, device=devices, progress=progress, memory_bytes=memory, **means)
     write_outputs(outputs, lambda output: [output.writer.encode(found)])
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuses what can be refused before anything is read."""
+    from tropalign.msa.options import options_of
+
+    _check_usage(options)
+    if options.method == "clustalw":
+        clustalw_options(options)
+    else:
+        options_of(options.mode, **{name: getattr(options, name) for name in FIELDS})
 
 
 def _check_usage(options: argparse.Namespace) -> None:

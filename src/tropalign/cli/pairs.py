@@ -68,7 +68,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     _add_selection_options(parser.add_argument_group("which pairs, and how much is computed of each"))
     _add_format_options(parser.add_argument_group("format"))
     add_run_options(parser)
-    parser.set_defaults(run=run, parser=parser, takes_stdin=True)
+    parser.set_defaults(run=run, parser=parser, check=_check, takes_stdin=True)
 
 
 def _add_selection_options(group: Any) -> None:
@@ -149,21 +149,30 @@ class _ColumnsAction(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Reads, aligns and writes."""
-    from tropalign.devices.registry import open_devices
-    from tropalign.execution.run import Output, Run, memory_allowed
-    from tropalign.formats.registry import check_format, format_of
-    from tropalign.machine.memory import left_for_job
-    from tropalign.pairwise import PairsTask
-    from tropalign.pairwise.pair_list import read_pairs
-    from tropalign.pairwise.translated import aligned, given
-    from tropalign.reports.pairs import check_beside, outputs_beside
-    from tropalign.sequences.batch import held_bytes
+def _check(options: argparse.Namespace) -> Asked:
+    """What is to be written; refuses what can be refused before anything is read."""
+    from tropalign.formats.registry import check_format
+    from tropalign.reports.pairs import check_beside
 
     asked = asked_of(options)
     check_format("pairs", asked.format, asked.report)
     check_beside(files_beside(options), asked.report)
+    return asked
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, aligns and writes."""
+    from tropalign.devices.registry import open_devices
+    from tropalign.execution.run import Output, Run, memory_allowed
+    from tropalign.formats.registry import format_of
+    from tropalign.machine.memory import left_for_job
+    from tropalign.pairwise import PairsTask
+    from tropalign.pairwise.pair_list import read_pairs
+    from tropalign.pairwise.translated import aligned, given
+    from tropalign.reports.pairs import outputs_beside
+    from tropalign.sequences.batch import held_bytes
+
+    asked = _check(options)
     matrix_file = [options.matrix] if options.matrix is not None else []
     inputs = [options.queries, options.targets, options.pairs, *matrix_file]
     show = started(options, [options.output, *files_beside(options).values()], inputs)

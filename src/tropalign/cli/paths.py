@@ -77,7 +77,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     no_shards = (
         "rounds of an elimination depend on each other and have no shards: give each machine some --from vertices"
     )
-    parser.set_defaults(run=run, parser=parser, shard=None, no_shards=no_shards)
+    parser.set_defaults(run=run, parser=parser, check=_check_usage, shard=None, no_shards=no_shards)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -88,16 +88,12 @@ def run(options: argparse.Namespace) -> None:
 
     from tropalign.execution.run import Output, memory_allowed, write_outputs
     from tropalign.formats.paths import PathsContext, check_names
-    from tropalign.formats.registry import check_format, format_for_path
     from tropalign.machine.memory import left_for_job
     from tropalign.sequences.files import file_name
     from tropalign.tropical.graph_files import read_graph
     from tropalign.tropical.paths import shortest_paths
 
-    name = options.format or format_for_path("paths", options.output)
-    check_format("paths", name)
-    if name == "matrix" and options.paths:
-        options.parser.error("a matrix has no room for paths: choose -f tsv, npz or parquet, or leave --paths out")
+    name = _check_usage(options)
     lists = [word[1:] for word in [*(options.sources or ()), *(options.targets or ())] if word.startswith("@")]
     if [options.graph, *lists].count("-") > 1:
         options.parser.error("standard input can be read once: name - once")
@@ -126,6 +122,17 @@ def run(options: argparse.Namespace) -> None:
     writer = _writer(options, name, graph, context)
     parts = (writer.encode(rows) for rows in _rows_at_once(context, left_for_job(allowed, held)))
     write_outputs([Output("paths", options.output, writer)], lambda output: parts)
+
+
+def _check_usage(options: argparse.Namespace) -> str:
+    """The format; refuses what it cannot hold."""
+    from tropalign.formats.registry import check_format, format_for_path
+
+    name: str = options.format or format_for_path("paths", options.output)
+    check_format("paths", name)
+    if name == "matrix" and options.paths:
+        options.parser.error("a matrix has no room for paths: choose -f tsv, npz or parquet, or leave --paths out")
+    return name
 
 
 def _rows_at_once(context: PathsContext, allowed: int) -> Iterator[range]:

@@ -63,7 +63,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     _add_result_options(parser.add_argument_group("results"))
     add_pipeline_options(parser.add_argument_group("likelihoods"))
     add_run_options(parser)
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run, parser=parser, check=_check)
 
 
 def _add_reference_options(group: Any) -> None:
@@ -140,8 +140,7 @@ def _add_result_options(group: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, places and writes."""
-    _check_usage(options)
-    check_pipeline(options)
+    _check(options)
     wanted = _wanted(options)
     inputs = [*options.reads, *(options.mates or []), options.reference, options.tree, options.taxonomy]
     show = started(options, _paths(options, wanted), inputs)
@@ -198,6 +197,11 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
         print(f"epa-ng   goes on with these reads and makes {options.jplace}: its time and memory are not foretold")
     elif pipeline is not None:
         pipeline.finish(package, header.command)
+
+
+def _check(options: argparse.Namespace) -> None:
+    _check_usage(options)
+    check_pipeline(options)
 
 
 def _check_usage(options: argparse.Namespace) -> None:

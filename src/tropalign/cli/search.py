@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tropalign.cli.hit_options import add_options, run_hits
+from tropalign.cli.hit_options import add_options, check_usage, run_hits
 
 EXAMPLE = """example:
   tropalign search globins4.hmm proteins.fa.gz --tblout hits.tbl
@@ -28,7 +28,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         allow_abbrev=False,
     )
     add_options(parser, "target")
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run, parser=parser, check=check_usage)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -78,7 +78,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     add_cluster_option(resources)
     add_memory_option(resources)
     add_shard_option(resources, "with --bootstrap or --unaligned: ")
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run, parser=parser, check=_check_usage)
 
 
 def _add_distance_options(group: Any) -> None:

@@ -12,7 +12,7 @@ from tropalign.errors import UsageError, shown
 from tropalign.submissions.names import numbered, sanitised
 from tropalign.submissions.request import InputItem, Submission
 from tropalign.submissions.tables import SERVERS
-from tropalign.submissions.values import canonical, parsed
+from tropalign.submissions.values import canonical, check_together, parsed
 from tropalign.submissions.verbs import MAIN, ServedVerb, about, is_name, parser_of, served_verb
 
 #: Options that are about the place where the command is typed.
@@ -56,6 +56,7 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
         raise UsageError(f"tropalign {name} --help says what can be given")
     options = parsed(name, rest)
     _check_ours(name, options)
+    check_together(options)
     verb = served_verb(name)
     inputs, paths = _inputs(verb, options)
     chosen = {dest: value for dest, value in canonical(name, options).items() if dest not in inputs}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tropalign.submissions.names import numbered, stem_of
 from tropalign.submissions.tables import DEFAULT_NAMES, MEDIA_TYPES, SUFFIXES, TEXT, Beside
 from tropalign.submissions.values import option_words
-from tropalign.submissions.verbs import MAIN, ServedVerb, about, beside_of, parser_of, served_verb
+from tropalign.submissions.verbs import MAIN, ServedVerb, about, beside_of, is_name, parser_of, served_verb
 
 if TYPE_CHECKING:
     from tropalign.submissions.request import InputItem, Submission
@@ -206,6 +206,8 @@ def link_names(submission: Submission) -> dict[InputItem, str]:
         for item in submission.inputs.get(one.dest, ()):
             if item not in found:
                 name = _fit(item.name, one.dest in about(verb.name).named, item.database is not None)
+                if any(is_name(dest, name) for dest in about(verb.name).named):  # which some readers take for the file
+                    name = f"input-{name}"
                 found[item] = numbered(name, found.values())
     return found
 

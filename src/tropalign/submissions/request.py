@@ -7,17 +7,20 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tropalign.errors import did_you_mean
+from tropalign.errors import UsageError, did_you_mean
 from tropalign.submissions.names import sanitised
-from tropalign.submissions.plan import link_names, shown_words, words_of
-from tropalign.submissions.values import FieldError, canonical, check_text, option_of, parsed, texts_of
+from tropalign.submissions.plan import Resources, link_names, planned, shown_words
+from tropalign.submissions.values import FieldError, canonical, check_text, check_together, option_of, parsed, texts_of
 from tropalign.submissions.verbs import MAIN, InputField, ServedVerb, served_verb
 
 #: Files per input, and letters that are pasted into one.
 MOST_ITEMS, MOST_PASTED = 100, 32_000_000
+#: Options that speak of the main output's format.
+FORMAT_OPTIONS = frozenset(("columns", "matrix_values", "matrix_layout", "db_size", "textw", "notextw", "noali", "acc"))
 _DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SOURCES = ("file", "database", "text")
 #: What files are called that nobody has named, by what they hold.
@@ -97,10 +100,7 @@ class Submission:
         if not isinstance(name, str):
             raise FieldError("verb", "is the name of a verb")
         verb = served_verb(name)
-        format = data.get("format") or verb.default_format
-        if format not in verb.formats or not isinstance(format, str):
-            near = did_you_mean(str(format)[:100], verb.formats) or f": choose one of {', '.join(verb.formats)}"
-            raise FieldError("format", f"{verb.name} has no such format{near}")
+        format = _format(verb, data.get("format") or verb.default_format)
         return cls(name, _inputs(verb, data), _options(verb, data), format, _outputs(verb, data))
 
     def as_json(self) -> dict[str, Any]:
@@ -120,13 +120,33 @@ class Submission:
         Raises
         ------
         UsageError
-            What the parser says. What only the verb itself finds out, with the files at hand, is not found here.
+            What the parser says, and what the verb says before it reads files.
         """
-        words = ["--output=result", *words_of(self, lambda item: item.name or "file")]
-        options = canonical(self.verb, parsed(self.verb, words))
+        words, _ = planned(self, link_names(self).__getitem__, Resources(1 << 30, 1))
+        found = parsed(self.verb, words[len(self.verb.split()) :])
+        check_together(found)
+        settled = canonical(self.verb, found)
+        options = {
+            dest: value for dest, value in settled.items() if dest not in self.inputs
+        }  # files of matrices, models
         order = [one.role for one in served_verb(self.verb).outputs]
         outputs = tuple(sorted(set(self.outputs), key=order.index))
         return replace(self, options=options, outputs=outputs)
+
+    def in_format(self, format: str) -> Submission:
+        """The same with its main output in another format, less what does not go with that.
+
+        Raises
+        ------
+        UsageError
+            There is no such format, or it cannot hold what was asked for.
+        """
+        other = replace(self, format=_format(served_verb(self.verb), format))
+        kept = {dest: value for dest, value in self.options.items() if dest not in FORMAT_OPTIONS}
+        for outputs, options in ((self.outputs, self.options), (self.outputs, kept), ((), self.options)):
+            with suppress(UsageError):
+                return replace(other, outputs=outputs, options=options).checked()
+        return replace(other, outputs=(), options=kept).checked()
 
     def shown_command(self) -> str:
         """What a user would type at home, with the names of files that headers and errors show, too."""
@@ -164,6 +184,13 @@ def _check_keys(data: Any, where: str, known: tuple[str, ...]) -> None:
         if key not in known:
             near = did_you_mean(str(key)[:100], known) or f": known ones are {', '.join(known)}"
             raise FieldError(where, f"has an unknown field {str(key)[:100]!r}{near}")
+
+
+def _format(verb: ServedVerb, format: Any) -> str:
+    if not isinstance(format, str) or format not in verb.formats:
+        near = did_you_mean(str(format)[:100], verb.formats) or f": choose one of {', '.join(verb.formats)}"
+        raise FieldError("format", f"{verb.name} has no such format{near}")
+    return format
 
 
 def _inputs(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, tuple[InputItem, ...]]:

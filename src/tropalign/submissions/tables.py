@@ -47,6 +47,7 @@ SUFFIXES = {
     "dnd": ".dnd",
     "bed": ".bed",
     "uc": ".uc",
+    "result": ".result",
     "store": ".tdb",
 }
 #: Types of what has these suffixes; the rest is plain text.
@@ -59,6 +60,7 @@ MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".bam": "application/octet-stream",
     ".npz": "application/octet-stream",
+    ".result": "application/octet-stream",
     ".tdb": "application/octet-stream",
     ".html": "text/html; charset=utf-8",
     ".json": "application/json",
@@ -123,6 +125,8 @@ class About:
         Whether a job that was ended goes on with the parts that it left.
     example, example_options
         Files of ``examples/`` by `dest`, and what makes sense with them.
+    labels
+        What forms call inputs, where the parser's name says little.
     """
 
     title: str
@@ -138,6 +142,7 @@ class About:
     is_resumable: bool = False
     example: Mapping[str, str] = field(default_factory=dict)
     example_options: Mapping[str, object] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 _HIT_TABLES = tuple(Beside(name, name, "hits", f".{name}") for name in ("tblout", "domtblout", "pfamtblout"))
@@ -156,6 +161,7 @@ ABOUT: dict[str, About] = {
         common=(*_ALIGNING, "top", "min_score", "min_identity", "translate"),
         is_resumable=True,
         example={"queries": "efp.fasta"},
+        labels={"targets": "Targets (without these, every pair of the queries)", "pairs": "List of pairs"},
     ),
     "cluster": About(
         title="Cluster",
@@ -169,6 +175,7 @@ ABOUT: dict[str, About] = {
         ),
         common=("min_identity", "method", "order", "strand", "min_coverage", "sizeout"),
         example={"queries": "amplicons.fasta"},
+        labels={"queries": "Sequences"},
     ),
     "msa": About(
         title="Align a family",
@@ -183,6 +190,7 @@ ABOUT: dict[str, About] = {
         common=("mode", "method", "order", "alphabet", "realign"),
         is_resumable=True,
         example={"family": "efp.fasta"},
+        labels={"tree_in": "Guide tree", "add": "Sequences to add to an alignment", "merge": "Alignment to merge with"},
     ),
     "tree": About(
         title="Make a tree",
@@ -193,6 +201,7 @@ ABOUT: dict[str, About] = {
         common=("unaligned", "method", "bootstrap", "midpoint"),
         formats=("newick", "dnd"),
         example={"taxa": "efp_aligned.fasta"},
+        labels={"taxa": "Alignment, sequences or distances"},
     ),
     "search": About(
         title="Search with profiles",
@@ -202,6 +211,7 @@ ABOUT: dict[str, About] = {
         common=(*_HITS_COMMON, "queries", "iterate"),
         is_resumable=True,
         example={"models": "efp.hmm", "sequences": "efp.fasta"},
+        labels={"models": "Profiles, an alignment or sequences"},
     ),
     "scan": About(
         title="Scan for domains",
@@ -212,6 +222,7 @@ ABOUT: dict[str, About] = {
         never_formats=("stockholm",),  # hits of a scan make no alignment
         is_resumable=True,
         example={"models": "efp.hmm", "sequences": "efp.fasta"},
+        labels={"models": "Profiles"},
     ),
     "place": About(
         title="Place reads",
@@ -234,6 +245,12 @@ ABOUT: dict[str, About] = {
         common=("strand", "insertions", "scheme"),
         is_resumable=True,
         example={"reads": "16s/reads.fasta", "reference": "16s/ref.phy.gz", "tree": "16s/ref.nwk"},
+        labels={
+            "mates": "Second mates",
+            "reference": "Reference alignment",
+            "tree": "Reference tree",
+            "taxonomy": "Lineages of the tips",
+        },
     ),
     "decode": About(
         title="Find segments",
@@ -254,6 +271,7 @@ ABOUT: dict[str, About] = {
         formats=("tsv",),
         example={"alignments": "efp_clustalw.fasta", "reference": "efp_aligned.fasta"},
         example_options={"all_columns": True},
+        labels={"reference": "Reference alignment", "mask": "Columns that count"},
     ),
     "paths": About(
         title="Find shortest paths",
@@ -263,6 +281,7 @@ ABOUT: dict[str, About] = {
         common=("undirected", "sources", "targets", "paths"),
         example={"graph": "codons.tsv"},
         example_options={"undirected": True},
+        labels={"graph": "Edges"},
     ),
     "db build": About(
         title="Build a database",
@@ -270,6 +289,7 @@ ABOUT: dict[str, About] = {
         inputs={"sources": "sequences"},
         formats=("store",),
         example={"sources": "family.fasta"},
+        labels={"sources": "Sequences"},
     ),
 }
 #: Names that an option takes in place of a file, where it has a default among them.

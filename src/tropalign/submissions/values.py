@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from tropalign.errors import UsageError, did_you_mean, shown
+from tropalign.errors import TropalignError, UsageError, did_you_mean, shown
 from tropalign.submissions.verbs import OptionField, ServedVerb, is_name, parser_of, served_verb, takes
 
 #: Letters of a text, values of an option that takes several, and the size of numbers at most.
@@ -155,6 +155,17 @@ def parsed(verb: str, words: Sequence[str]) -> argparse.Namespace:
     parser.error, parser.exit = refuse, leave  # type: ignore[method-assign]
     found: argparse.Namespace = parser.parse_args(list(words))
     return found
+
+
+def check_together(options: argparse.Namespace) -> None:
+    """Refuses options that do not go together, as the verb itself does before it reads anything. Raises UsageError."""
+    try:
+        if hasattr(options, "check"):
+            options.check(options)
+    except TropalignError as error:  # a format's package that is not installed, say: all the same to who asks
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(str(error)) from None
 
 
 def canonical(verb: str, options: argparse.Namespace) -> dict[str, Any]:

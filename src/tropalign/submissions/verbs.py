@@ -252,7 +252,7 @@ def takes(action: argparse.Action, text: str) -> bool:
 
 
 def _label(text: str) -> str:
-    words = text.replace("_", " ").strip()
+    words = text.replace("_", " ").replace("-", " ").strip()
     return words[:1].upper() + words[1:]
 
 
@@ -271,7 +271,7 @@ def _input(action: argparse.Action, known: About) -> InputField:
     return InputField(
         dest=action.dest,
         flag=flag,
-        label=_label(action.dest if flag is None else flag.lstrip("-").replace("-", " ")),
+        label=known.labels.get(action.dest) or _label(action.dest if flag is None else flag.lstrip("-")),
         help=_text(action),
         required=action.required and action.dest not in known.named,
         many=action.nargs in ("+", "*"),
@@ -295,7 +295,7 @@ def _options(parser: argparse.ArgumentParser, known: About) -> list[OptionField]
                 OptionField(
                     dest=action.dest,
                     flag=flag,
-                    label=_label(flag.lstrip("-").replace("-", " ")),
+                    label=_label(flag.lstrip("-")),
                     help=_text(action),
                     kind=kind,
                     choices=names_of(action.dest) if action.dest in known.named else _choices(action),

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,10 +124,39 @@ def test_what_cannot_be_written_is_not_well(tmp_path, monkeypatch):
             storage.is_well()
 
 
-def test_a_url_of_postgresql_needs_no_driver_in_it(storage_settings):
-    if storage_settings.database is None:
-        return
+def test_a_url_of_postgresql_needs_no_driver_in_it(postgresql_url, tmp_path):
     for prefix in ("postgres://", "postgresql+psycopg://"):
-        url = storage_settings.database.replace("postgresql://", prefix)
-        with Storage.open(replace(storage_settings, database=url)) as storage:
+        url = postgresql_url.replace("postgresql://", prefix)
+        with Storage.open(Settings(folder=tmp_path, database=url)) as storage:
             storage.is_well()
+
+
+def test_connections_that_the_server_ends_are_made_again(postgresql_url, tmp_path):
+    """As when PostgreSQL starts again."""
+    settings = Settings(folder=tmp_path, database=postgresql_url)
+    with Storage.open(settings) as storage, Storage.open(settings) as other:
+        with reading(storage.engine) as connection:
+            ours = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+        with writing(other.engine) as connection:
+            connection.exec_driver_sql(f"SELECT pg_terminate_backend({ours})")
+        storage.is_well()
+        with pytest.raises(ResourceError, match="the database does not answer"), reading(storage.engine) as connection:
+            ours = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+            with writing(other.engine) as killing:
+                killing.exec_driver_sql(f"SELECT pg_terminate_backend({ours})")
+            connection.exec_driver_sql("SELECT 1")
+        storage.is_well()
+
+
+def test_tables_that_may_not_be_made(postgresql_url, tmp_path):
+    import psycopg
+
+    with psycopg.connect(postgresql_url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE guest LOGIN")
+    try:
+        url = postgresql_url.replace("tropalign@", "guest@")
+        with pytest.raises(ResourceError, match="the database's tables cannot be made: permission denied"):
+            Storage.open(Settings(folder=tmp_path, database=url))
+    finally:
+        with psycopg.connect(postgresql_url, autocommit=True) as connection:
+            connection.execute("DROP ROLE guest")

@@ -7,9 +7,10 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 from storage_files import LIMITS, WIDE, done, new_job, run_next, submit
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, UsageError
 from tropalign.serve.records import Database, JobFile, Search, State
 from tropalign.serve.storage import TooMany, TooMuch
+from tropalign.serve.storage.database import reading
 
 
 def test_a_job_is_what_was_submitted(storage):
@@ -177,6 +178,8 @@ def test_search_follows_changes(storage):
     assert not storage.queue.note(job.id, claimed.attempt, words="late")
     storage.jobs.delete(job.id)
     assert found(storage, "after") == set()
+    with reading(storage.engine) as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM job_words").scalar() == 0
 
 
 @pytest.mark.parametrize(
@@ -309,3 +312,25 @@ def test_a_limit_of_a_listing_is_bounded(storage):
         submit(storage, key=str(n), limits=WIDE)
     assert len(storage.jobs.list(Search("ann", limit=0)).jobs) == 1
     assert len(storage.jobs.list(Search("ann", limit=10**30)).jobs) == 3
+
+
+def test_long_text_is_no_error(storage):
+    long = "ﷺ x" * 50_000 + " ".join(f"{n}é字" for n in range(50_000))
+    job = submit(storage, title=long, tags=(long, "b"), command=long, words=long, request={"x": long})
+    assert [len(tag) for tag in job.tags] == [200, 1]
+    assert storage.jobs.list(Search("ann", text="صلى b")).jobs == ()
+    assert storage.jobs.list(Search("ann", text="صلى", tag=job.tags[0])).jobs == (job,)
+    assert storage.jobs.list(Search(long, tag=long, verb=long)).jobs == ()
+    with pytest.raises(UsageError, match="a user's name has at most 200 letters"):
+        submit(storage, owner=long)
+
+
+def test_a_page_is_three_queries(storage):
+    from sqlalchemy import event
+
+    for n in range(50):
+        submit(storage, key=str(n), tags=("x",))
+    asked = []
+    event.listen(storage.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
+    assert len(storage.jobs.list(Search("ann", text="title")).jobs) == 50
+    assert len([question for question in asked if question.startswith("SELECT")]) == 3

@@ -149,7 +149,9 @@ def test_a_job_that_kills_its_workers_fails(timed, clock):
         assert timed.queue.reclaim(lambda worker: False) == 1
     ended = timed.jobs.get(job.id)
     assert (ended.state, ended.finished, ended.worker) == (State.FAILED, clock.now, None)
-    assert ended.message.startswith("5 workers died while they computed it, perhaps for want of memory: ask for less")
+    assert ended.message.startswith(
+        f"{MOST_DEATHS} workers died while they computed it, perhaps for want of memory: ask for less"
+    )
 
 
 def test_a_machine_that_slept_is_no_death(timed, clock):

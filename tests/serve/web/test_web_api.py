@@ -174,9 +174,10 @@ def test_databases_are_everybodys_and_deleted_by_their_owner(users):
     stored = storage.files.add_bytes(b"store")
     storage.databases.add(Database("db1", "alice", "swissprot", "protein", 3, 30, stored.digest, stored.size, 0.0))
     assert [found["name"] for found in users.bob.get("/api/v1/databases").json["databases"]] == ["swissprot"]
-    inputs = {"queries": [{"text": ">a\nMK\n", "name": "a.fa"}], "targets": [{"database": "db1", "name": "swissprot"}]}
+    inputs = {"queries": [{"text": ">a\nMK\n", "name": "a.fa"}], "targets": [{"database": "db1"}]}
     answer = users.bob.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
     assert answer.status == 201 and answer.json["inputs"][1]["database"] == "db1"
+    assert answer.json["command"] == "tropalign pairs a.fa swissprot.tdb -o a.tsv"
     assert users.bob.ask("DELETE", "/api/v1/databases/db1").status == 404
     assert users.alice.ask("DELETE", "/api/v1/databases/db1").status == 422  # a job waits for it
     users.bob.post(f"/api/v1/jobs/{answer.json['id']}/cancel")

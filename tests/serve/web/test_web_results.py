@@ -62,7 +62,7 @@ def test_no_name_ends_the_header(name):
 def test_every_answer_has_safe_headers(local):
     for path in ("/healthz", "/api/v1/me", "/nothing", "/api/v1/jobs/x"):
         headers = local.get(path).headers
-        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "same-origin"
         assert headers["Cache-Control"] == "no-store" and headers["Cross-Origin-Opener-Policy"] == "same-origin"
         assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
         assert "server" not in headers

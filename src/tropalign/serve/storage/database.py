@@ -41,7 +41,7 @@ def open_database(url: str | URL) -> Engine:
             connection.execute(text("SELECT 1"))
     except DBAPIError as error:
         engine.dispose()
-        raise ResourceError(f"the database cannot be opened: {_reason(error)}") from None
+        raise ResourceError(f"the database cannot be opened: {reason(error)}") from None
     return engine
 
 
@@ -71,7 +71,13 @@ def _sqlite(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # `BEGIN` is ours, below
-        for pragma in ("foreign_keys=ON", "synchronous=FULL", "cache_size=-16000", "temp_store=MEMORY"):
+        for pragma in (
+            "foreign_keys=ON",
+            "synchronous=FULL",
+            "cache_size=-16000",
+            "temp_store=MEMORY",
+            "journal_size_limit=64000000",
+        ):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
@@ -104,7 +110,7 @@ def _keep_log(engine: Engine, path: str) -> None:
             break
         except Exception as error:
             if "locked" not in str(error) or time.monotonic() > until:
-                raise ResourceError(f"the database cannot be opened: {shown(path)}: {_reason(error)}") from None
+                raise ResourceError(f"the database cannot be opened: {shown(path)}: {reason(error)}") from None
             time.sleep(0.02)
     if mode != "wal":
         raise ResourceError(
@@ -126,7 +132,7 @@ def _postgresql(url: URL) -> Engine:
         raise ResourceError("PostgreSQL needs a driver: pip install 'tropalign[serve]' 'psycopg[binary]'") from None
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """What the engine says, on one line."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return shown(" ".join(str(cause).split()))
@@ -139,7 +145,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
         with engine.begin() as connection:
             yield connection
     except OperationalError as error:
-        raise ResourceError(f"the database does not answer: {_reason(error)}") from error
+        raise ResourceError(f"the database does not answer: {reason(error)}") from error
 
 
 @contextmanager
@@ -149,7 +155,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
         with _turn(engine), engine.execution_options(writes=True).begin() as connection:
             yield connection
     except OperationalError as error:
-        raise ResourceError(f"the database does not answer: {_reason(error)}") from error
+        raise ResourceError(f"the database does not answer: {reason(error)}") from error
 
 
 @contextmanager

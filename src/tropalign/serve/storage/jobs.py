@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
 
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import Job, NewJob, Page, Search, State
 from tropalign.serve.settings import Limits
 from tropalign.serve.storage.database import hold, reading, writing
@@ -35,6 +35,7 @@ from tropalign.serve.storage.words import found_by, remove_words
 MOST_LISTED = 500
 #: Of the names that a search finds a job by, as many letters are kept.
 MOST_LETTERS = 200_000
+MOST_LETTERS_OF_NAMES = 200
 
 
 class TooMany(ResourceError):
@@ -73,7 +74,11 @@ class Jobs:
             The user has too many waiting jobs (`TooMany`) or too many bytes (`TooMuch`).
         InputError
             A file or database is no longer there.
+        UsageError
+            The user's name is too long.
         """
+        if len(new.owner) > MOST_LETTERS_OF_NAMES:
+            raise UsageError(f"a user's name has at most {MOST_LETTERS_OF_NAMES} letters")
         with writing(self._engine) as connection:
             hold(connection, "files", shared=True)
             hold(connection, f"queue of {clean(new.owner)}")
@@ -108,7 +113,7 @@ class Jobs:
         )  # fmt: skip
         number = int(connection.execute(row.returning(jobs.c.number)).scalar_one())
         add_files(connection, number, False, new.inputs, self._files)
-        set_tags(connection, number, map(clean, new.tags))
+        set_tags(connection, number, new.tags)
         return number
 
     def get(self, job: str) -> Job:
@@ -190,7 +195,7 @@ class Jobs:
                 connection.execute(update(jobs).where(jobs.c.number == number).values(title=title))
             if tags is not None:
                 connection.execute(delete(job_tags).where(job_tags.c.job == number))
-                set_tags(connection, number, map(clean, tags))
+                set_tags(connection, number, tags)
             renew_words(connection, number)
             return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
 

@@ -13,9 +13,11 @@ from sqlalchemy import Connection, Row, Select, bindparam, case, exists, insert,
 from tropalign.errors import InputError, shown
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.storage.files import FileStore
-from tropalign.serve.storage.schema import databases, job_files, job_tags, jobs
+from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
 from tropalign.serve.storage.words import write_words
 
+#: Letters of a tag.
+MOST_LETTERS = 200
 #: The verb whose result is a database of targets.
 BUILD = "db build"
 _JOB = (
@@ -137,12 +139,15 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
 
 
 def _is_database(connection: Connection, database: str) -> bool:
-    return connection.execute(select(databases.c.id).where(databases.c.id == database)).first() is not None
+    """Whether there is one, which is then not deleted before this transaction ends."""
+    question = select(databases.c.id).where(databases.c.id == database).with_for_update(read=True)
+    return connection.execute(question).first() is not None
 
 
 def set_tags(connection: Connection, job: int, tags: Iterable[str]) -> None:
-    """Gives a job, which has none, its tags."""
-    rows = [{"job": job, "tag": tag, "position": position} for position, tag in enumerate(dict.fromkeys(tags))]
+    """Gives a job, which has none, its tags: different ones, and none longer than an index takes."""
+    different = dict.fromkeys(clean(tag)[:MOST_LETTERS] for tag in tags)
+    rows = [{"job": job, "tag": tag, "position": position} for position, tag in enumerate(different)]
     if rows:
         connection.execute(insert(job_tags), rows)
 
@@ -168,6 +173,7 @@ def find_done(connection: Connection, key: str, version: str, owner: str) -> tup
         .where(jobs.c.key == key, jobs.c.version == version, jobs.c.state == State.DONE, is_there)
         .order_by(case((jobs.c.owner == owner, 0), else_=1), jobs.c.number.desc())
         .limit(1)
+        .with_for_update(read=True, of=jobs)  # it is not deleted before its outputs are copied
     )
     row = connection.execute(question).first()
     return None if row is None else (int(row[0]), str(row[1]))

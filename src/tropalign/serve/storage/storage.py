@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from sqlalchemy import URL, Engine, select
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
 
 from tropalign.errors import ResourceError
 from tropalign.serve.settings import Settings
@@ -18,6 +19,7 @@ from tropalign.serve.storage.database import (
     is_postgresql,
     open_database,
     reading,
+    reason,
     update_tables,
     writing,
 )
@@ -83,6 +85,9 @@ class Storage:
         try:
             update_tables(engine) if migrate else check_current(engine)
             return cls(engine, FileStore(folder / "files", engine), clock)
+        except DBAPIError as error:
+            engine.dispose()
+            raise ResourceError(f"the database's tables cannot be made: {reason(error)}") from None
         except BaseException:
             engine.dispose()
             raise

@@ -32,6 +32,8 @@ from tropalign.serve.storage.schema import clean, job_words
 
 #: Of a job as many different words are found, and of a word as many letters count.
 MOST_WORDS, MOST_LETTERS = 20_000, 60
+#: All words of a job together; a tsvector takes a megabyte.
+MOST_BYTES = 600_000
 #: Of a question as many words count.
 MOST_ASKED = 20
 _WORD = re.compile(r"[^\W_]+")
@@ -48,14 +50,17 @@ def words_of(*texts: str) -> list[str]:
     ['proteines', 'a', 'fa', 'x']
     """
     found: dict[str, None] = {}
+    n_bytes = 0
     for words in texts:
         plain = "".join(
             letter for letter in unicodedata.normalize("NFKD", clean(words)) if not unicodedata.combining(letter)
         )
         for match in _WORD.finditer(plain.casefold()):
-            found[match.group()[:MOST_LETTERS]] = None
-            if len(found) == MOST_WORDS:
+            word = match.group()[:MOST_LETTERS]
+            n_bytes += 0 if word in found else len(word.encode())
+            if len(found) == MOST_WORDS or n_bytes > MOST_BYTES:
                 return list(found)
+            found[word] = None
     return list(found)
 
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
     from tropalign.serve.web.templating import Templates
 
-#: What a text area is filled with at most; longer inputs are kept as files.
-MOST_PASTED = 60_000
+#: What a text area is filled with at most, by what was pasted before and by examples; longer inputs are kept as files.
+MOST_PASTED, MOST_OF_EXAMPLE = 60_000, 12_000
 BLOCK = 1 << 20
 
 
@@ -258,7 +258,7 @@ def _of_example(verb: ServedVerb) -> Given:
         if path is None:
             raise Refused(404, "the examples are not installed here")
         data = example_bytes(name)
-        if len(data) <= MOST_PASTED and not name.endswith(".gz"):
+        if len(data) <= MOST_OF_EXAMPLE and not name.endswith(".gz"):
             given.texts[dest] = data.decode("utf-8", "replace")
         else:
             given.kept[dest] = [KeptItem(f"example:{dest}", _last(name), "example")]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
 from tropalign.serve.records import JobFile, NewJob
 from tropalign.serve.web.refusals import Refused
-from tropalign.submissions.submission import Submission
+from tropalign.submissions.submission import Submission, sanitised
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Job, User
@@ -97,11 +98,14 @@ def _check_room(web: Web, user: User) -> None:
 
 
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
-    """The same with files in place of texts."""
+    """The same with files in place of texts, and databases by their names."""
     return {dest: tuple(_as_file(web, user, item) for item in items) for dest, items in inputs.items()}
 
 
 def _as_file(web: Web, user: User, item: InputItem) -> InputItem:
+    if item.database is not None:  # whatever it was called, commands and headers show its name
+        with suppress(KeyError):
+            return replace(item, name=sanitised(web.storage.databases.get(item.database).name, "database"))
     if item.text is None:
         return item
     stored = web.storage.files.add_bytes(item.text.encode("utf-8", "replace"))

@@ -24,6 +24,8 @@ SOON_SECONDS, FIRST_PAUSE, MOST_PAUSE = 10.0, 0.2, 30.0
 END_SECONDS = 7.5
 #: Folders of jobs that ended otherwise are looked for as often.
 SWEEP_SECONDS = 600.0
+#: How often stored files are looked through, and how long one may wait for its job, in seconds.
+CLEAN_SECONDS, UNUSED_SECONDS = 3600.0, 24 * 3600.0
 
 
 class Crew:
@@ -60,7 +62,7 @@ class Crew:
     def _look_after(self) -> None:
         places = [_Place(self) for _ in range(self._settings.n_workers)]
         pause = max(1.0, self._settings.lease_seconds / 3)
-        reclaimed = swept = time.monotonic()
+        reclaimed = swept = cleaned = time.monotonic()
         while not self._ends.wait(LOOK_SECONDS if places else 1.0):
             deaths = [place.look() for place in places]
             now = time.monotonic()
@@ -70,6 +72,9 @@ class Crew:
             if now - swept > SWEEP_SECONDS:
                 swept = now
                 self._sweep()
+            if now - cleaned > CLEAN_SECONDS:
+                cleaned = now
+                self._clean()
         _end([place.process for place in places if place.process is not None])
 
     def started_worker(self) -> subprocess.Popen[bytes]:
@@ -103,6 +108,13 @@ class Crew:
             return
         if n:
             self.say(f"{n} interrupted {'job waits' if n == 1 else 'jobs wait'} again")
+
+    def _clean(self) -> None:
+        """Removes stored files that no job has: what was sent and never used, and what deleted jobs leave."""
+        try:
+            self._storage.files.remove_unused(UNUSED_SECONDS)
+        except Exception as error:  # the database is away: next time
+            self.say(f"files that no job has stay for now ({type(error).__name__})")
 
     def _sweep(self) -> None:
         """Removes the folders of jobs that are over or deleted, and ends what still computes them."""

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 #: What open connections get to end, once workers have ended.
 CONNECTION_SECONDS = 1
 BACKLOG = 2048
-#: A connection on which nothing comes is kept longer than proxies keep theirs (nginx: 60 s), so that none sends a
-#: request just when it is closed here.
-KEEP_ALIVE_SECONDS = 75
 
 
 def serve(settings: Settings, is_quiet: bool) -> None:
@@ -40,7 +37,7 @@ def serve(settings: Settings, is_quiet: bool) -> None:
     from tropalign.serve.storage import Storage
 
     with locked(settings.folder), Storage.open(settings) as storage:
-        settings.check(bool(storage.tokens.list()))
+        settings.check(storage.tokens.any())
         with _listening(settings) as listener:
             print(address_of(settings, listener.getsockname()[1]), flush=True)
             _serve(settings, storage, listener, is_quiet)
@@ -125,16 +122,14 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
     import uvicorn
 
     from tropalign.serve.web.app import create_app
+    from tropalign.serve.web.protocol import server_options
 
     config = uvicorn.Config(
         create_app(settings),
         log_level="warning" if is_quiet else "info",
         access_log=not is_quiet,
-        proxy_headers=False,
-        server_header=False,
-        ws="none",
         timeout_graceful_shutdown=CONNECTION_SECONDS,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        **server_options(),
     )
     crew = Crew(storage, settings, is_quiet)
     server = _server_class()(config, crew)

@@ -79,6 +79,8 @@ function setUpWatching() {
   const bar = document.getElementById("progress");
   const stage = document.getElementById("stage");
   let shownWords = stage.textContent;
+  let saidAt = -Infinity;
+  let saidState = "";
   const events = new EventSource(card.dataset.events);
   events.addEventListener("job", event => {
     const job = JSON.parse(event.data);
@@ -91,6 +93,11 @@ function setUpWatching() {
     else bar.value = Math.floor(100 * job.progress);
     const words = doing(job);
     if (words !== shownWords) stage.textContent = shownWords = words;
+    if (job.state !== saidState || performance.now() - saidAt > 20000) {  // whoever listens is not flooded
+      say(`${job.state}: ${words}`);
+      saidState = job.state;
+      saidAt = performance.now();
+    }
     const state = document.querySelector(".lead .state");
     state.className = `state ${job.state}`;
     const share = job.progress === null ? "" : ` ${Math.floor(100 * job.progress)} %`;

@@ -1,0 +1,314 @@
+"""The functions of the package as jobs on a server: arguments become options of its verb, its result the object."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tropalign.errors import InputError, UsageError, did_you_mean
+from tropalign.formats.saved_results import read_result
+from tropalign.results.alignments import AlignmentTable
+from tropalign.results.clusters import Clusters
+from tropalign.results.hits import Hits
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.placements import Placements
+from tropalign.results.segments import Segments
+from tropalign.results.thresholds import Thresholds
+from tropalign.scoring import Gap
+
+if TYPE_CHECKING:
+    from tropalign.client.server import Server
+
+#: What a server decides by itself.
+SERVERS = ("n_threads", "memory_bytes", "device")
+#: Arguments that are called like the options of their verbs, and take the same values.
+PLAIN = {
+    "pairs": (
+        "mode", "report", "strand", "top", "min_score", "min_identity", "min_coverage", "min_query_coverage",
+        "min_target_coverage", "max_evalue", "min_bits", "db_size",
+    ),
+    "cluster": (
+        "min_identity", "identity", "min_coverage", "coverage_of", "method", "order", "assign", "mode", "strand",
+    ),
+    "msa": ("mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "order"),
+    "decode": ("by", "min_length", "min_support"),
+    "place": ("strand",),
+    "search": (),
+    "scan": (),
+}  # fmt: skip
+#: Those that `_own` translates.
+OWN = {
+    "pairs": ("matrix", "gap", "end_gap", "free_ends", "pairs", "alphabet"),
+    "cluster": ("matrix", "gap", "end_gap", "free_ends", "alphabet"),
+    "msa": ("tree", "alphabet"),
+    "decode": ("labels",),
+    "place": ("mates", "scoring", "prune"),
+    "search": ("thresholds", "options", "n_rounds"),
+    "scan": ("thresholds", "options"),
+}
+#: Of PlacementScoring, by the options.
+SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
+
+T = TypeVar("T")
+
+
+class _Job:
+    """A job that is being made: its inputs and options."""
+
+    def __init__(self, server: Server, verb: str, given: Mapping[str, Any]) -> None:
+        self.server, self.verb = server, verb
+        self.inputs: dict[str, Any] = {}
+        self.given = {name: value for name, value in given.items() if value is not None}
+        self.progress = self.given.pop("progress", None)
+        if self.progress is not None and not callable(self.progress):
+            raise UsageError("progress has to be a function of the stage and the share of the work that is done")
+        for name in self.given:
+            _check_known(verb, name)
+        self.options = {name: self.given[name] for name in PLAIN[verb] if name in self.given}
+
+    def option(self, name: str, value: Any, usual: Any = None) -> None:
+        """Sets an option, unless the value is the usual one."""
+        if value is not None and value != usual:
+            self.options[name] = value
+
+    def result(self, kind: type[T]) -> T:
+        """Submits it, waits, and reads its result."""
+        job = self.server.submit(self.verb, self.inputs, self.options, format="result")
+        job.wait(progress=self.progress)
+        with tempfile.TemporaryFile() as file:
+            job.fetch(file)
+            file.seek(0)
+            found = read_result(file)
+        if not isinstance(found, kind):
+            raise InputError(f"the server sends other results than those of {self.verb}: see whether it is one")
+        return found
+
+
+def _check_known(verb: str, name: str) -> None:
+    known = (*PLAIN[verb], *OWN[verb])
+    if name in SERVERS:
+        raise UsageError(f"the server chooses threads, memory and devices: leave {name} out")
+    if name not in known:
+        raise UsageError(f"a server takes no {name} for {verb}{did_you_mean(name, known)}")
+
+
+def pairs(server: Server, queries: Any, targets: Any, given: Mapping[str, Any]) -> Iterator[AlignmentTable]:
+    """`align_all`."""
+    job = _Job(server, "pairs", given)
+    job.inputs["queries"] = _sequences(server, queries, "queries")
+    if targets is not None:
+        job.inputs["targets"] = _sequences(server, targets, "targets")
+    _scoring(job)
+    if "pairs" in job.given:
+        job.inputs["pairs"] = _listed(job.given["pairs"], queries, queries if targets is None else targets)
+    table = job.result(AlignmentTable)
+    if job.given.get("mode", "local") == "local":
+        table.significance = _significance(table, job.given)
+    return iter([table])
+
+
+def _significance(table: AlignmentTable, given: Mapping[str, Any]) -> Any:
+    """What bits and E-values are made of, as the same call has it here."""
+    from tropalign.pairwise.api import default_scoring
+    from tropalign.pairwise.significance import Significance
+
+    scoring = default_scoring(table.queries.alphabet, given.get("matrix"), given.get("gap"))
+    return Significance(scoring, given.get("db_size") or int(table.targets.offsets[-1]), len(table.targets))
+
+
+def _listed(pairs: Any, queries: Any, targets: Any) -> tuple[str, bytes]:
+    """Pairs of indices as the file that lists them by name."""
+    import numpy as np
+
+    from tropalign.sequences import SequenceBatch, read_sequences
+
+    def names(given: Any) -> tuple[str, ...]:
+        if isinstance(given, os.PathLike):
+            return read_sequences(given).names
+        return (given if isinstance(given, SequenceBatch) else SequenceBatch.from_strings(given)).names
+
+    index = np.asarray(pairs)
+    if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
+        raise InputError("pairs are whole numbers, two per row: the query and the target")
+    sides = names(queries), names(targets)
+    for side, places in zip(sides, index.T, strict=True):
+        if len(set(side)) < len(side):
+            raise InputError("pairs are listed by name on a server, and two sequences have one: give each its own")
+        if len(places) and not 0 <= places.min() <= places.max() < len(side):
+            raise InputError(f"a pair points outside the {len(side)} sequences")
+    lines = [f"{sides[0][query]}\t{sides[1][target]}\n" for query, target in index.tolist()]
+    return "pairs.tsv", "".join(lines).encode()
+
+
+def cluster(server: Server, sequences: Any, min_identity: float | None, given: Mapping[str, Any]) -> Clusters:
+    """`cluster`."""
+    job = _Job(server, "cluster", {**given, "min_identity": min_identity})
+    job.inputs["queries"] = _sequences(server, sequences, "sequences")
+    if "identity" in job.options:
+        job.options["identity"] = str(job.options["identity"])
+    _scoring(job)
+    return job.result(Clusters)
+
+
+def _scoring(job: _Job) -> None:
+    """Matrix, gap costs, free ends and alphabet."""
+    given = job.given
+    matrix = given.get("matrix")
+    if isinstance(matrix, os.PathLike):
+        job.inputs["matrix"] = matrix
+    elif isinstance(matrix, str):
+        job.options["matrix"] = matrix
+    elif matrix is not None:
+        raise UsageError("a server takes the name of a matrix, or the Path of its file")
+    for name in ("gap", "end_gap"):
+        cost = given.get(name)
+        if cost is None:
+            continue
+        if not isinstance(cost, Gap):
+            raise UsageError(f"{name} is a tropalign.Gap")
+        for part in ("open", "extend", "open2", "extend2"):
+            job.option(f"{name}_{part}", getattr(cost, part))
+    ends = given.get("free_ends")
+    if ends is not None and given.get("mode", "local" if job.verb == "pairs" else "global") == "semiglobal":
+        job.options["free_ends"] = ends if isinstance(ends, str) else ",".join(sorted(ends))
+    _alphabet(job)
+
+
+def _alphabet(job: _Job) -> None:
+    alphabet = job.given.get("alphabet")
+    if alphabet is not None:
+        job.options["alphabet"] = str(getattr(alphabet, "name", alphabet))
+
+
+def msa(server: Server, sequences: Any, given: Mapping[str, Any]) -> MultipleAlignment:
+    """`align_multiple`."""
+    job = _Job(server, "msa", given)
+    if isinstance(sequences, MultipleAlignment):
+        sequences = sequences.sequences
+    job.inputs["family"] = _sequences(server, sequences, "family")
+    tree = job.given.get("tree")
+    if tree is not None:
+        job.inputs["tree_in"] = ("tree.nwk", tree.encode()) if isinstance(tree, str) else tree
+    _alphabet(job)
+    return job.result(MultipleAlignment)
+
+
+def search(server: Server, models: Any, targets: Any, given: Mapping[str, Any]) -> Hits:
+    """`search`."""
+    return _hits(_Job(server, "search", given), models, targets)
+
+
+def scan(server: Server, sequences: Any, models: Any, given: Mapping[str, Any]) -> Hits:
+    """`scan`."""
+    return _hits(_Job(server, "scan", given), models, sequences)
+
+
+def _hits(job: _Job, models: Any, sequences: Any) -> Hits:
+    given = job.given
+    if not isinstance(models, str | os.PathLike):
+        raise UsageError("a server takes models from one file: give its path")
+    job.inputs["models"] = models
+    job.inputs["sequences"] = _files_or_sequences(job.server, sequences, "sequences")
+    n_rounds = given.get("n_rounds", 1)
+    job.option("iterate", n_rounds, 1)
+    thresholds = given.get("thresholds")
+    if thresholds is not None:
+        _thresholds(job, thresholds, n_rounds)
+    if given.get("options") is not None:
+        _filters(job, given["options"])
+    return job.result(Hits)
+
+
+def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
+    if not isinstance(thresholds, Thresholds):
+        raise UsageError("thresholds are a tropalign.Thresholds")
+    usual = Thresholds()
+    for kind in ("", "dom", "inc", "incdom"):
+        score = getattr(thresholds, f"{kind}T")
+        if score is not None:  # by which it goes, whatever the E-value is
+            job.options[f"{kind}T"] = score
+        else:
+            # Rounds have other usual E-values for inclusion on the command line.
+            is_said = n_rounds > 1 and kind.startswith("inc")
+            job.option(f"{kind}E", getattr(thresholds, f"{kind}E"), None if is_said else getattr(usual, f"{kind}E"))
+    job.option("Z", thresholds.Z)
+    job.option("domZ", thresholds.domZ)
+    if thresholds.bit_cutoffs is not None:
+        for option in [name for name in job.options if name not in ("Z", "domZ", "iterate")]:
+            del job.options[option]
+        job.options[{"gathering": "cut_ga", "noise": "cut_nc", "trusted": "cut_tc"}[thresholds.bit_cutoffs]] = True
+
+
+def _filters(job: _Job, options: Any) -> None:
+    from tropalign.profile.options import SearchOptions
+
+    if not isinstance(options, SearchOptions):
+        raise UsageError("options are a tropalign.SearchOptions")
+    usual = SearchOptions()
+    if options == SearchOptions.unfiltered(null2=options.null2, seed=options.seed):
+        job.options["max"] = True
+    else:
+        for name in ("f1", "f2", "f3"):
+            job.option(name.upper(), getattr(options, name), getattr(usual, name))
+        job.option("nobias", not options.bias_filter, False)
+    job.option("nonull2", not options.null2, False)
+    job.option("seed", options.seed, usual.seed)
+
+
+def place(server: Server, package: Any, reads: Any, given: Mapping[str, Any]) -> Iterator[Placements]:
+    """`place`."""
+    job = _Job(server, "place", given)
+    if not hasattr(package, "save"):
+        raise UsageError(
+            f"an object of type {type(package).__name__} is no ReferencePackage: make one with ReferencePackage.build, "
+            ".read or .load"
+        )
+    saved = io.BytesIO()
+    package.save(saved)
+    job.inputs["reference"] = ("reference.tref", saved.getvalue())
+    job.inputs["reads"] = _files_or_sequences(server, reads, "reads")
+    if "mates" in job.given:
+        job.inputs["mates"] = _files_or_sequences(server, job.given["mates"], "mates")
+    scoring = job.given.get("scoring", "program")
+    if isinstance(scoring, str):
+        job.option("scheme", scoring, "program")
+    else:
+        job.options |= {name: getattr(scoring, name) for name in SCORES}
+    job.option("no_pruning", job.given.get("prune") is False, False)
+    return iter([job.result(Placements)])
+
+
+def decode(server: Server, model: Any, sequences: Any, given: Mapping[str, Any]) -> Segments:
+    """`decode`."""
+    job = _Job(server, "decode", given)
+    if hasattr(model, "save"):
+        saved = io.BytesIO()
+        model.save(saved)
+        job.inputs["model"] = ("model.toml", saved.getvalue())
+    elif isinstance(model, str) and not os.path.exists(model):
+        job.options["model"] = model
+    else:
+        job.inputs["model"] = model
+    job.inputs["sequences"] = _sequences(server, sequences, "sequences")
+    labels = job.given.get("labels")
+    if labels:
+        job.options["label"] = [labels] if isinstance(labels, str) else list(labels)
+    return job.result(Segments)
+
+
+def _sequences(server: Server, given: Any, name: str) -> Any:
+    """Sequences as `SequenceBatch.from_strings` takes them, the Path of a file, or a database."""
+    from tropalign.client.server import RemoteDatabase
+
+    return given if isinstance(given, RemoteDatabase) else server.uploads.sequences(given, name)
+
+
+def _files_or_sequences(server: Server, given: Any, name: str) -> Any:
+    """The same where texts are paths, too: one or several."""
+    is_file: Callable[[Any], bool] = lambda value: isinstance(value, str | os.PathLike)  # noqa: E731
+    if is_file(given) or (isinstance(given, list | tuple) and given and all(map(is_file, given))):
+        return given
+    return _sequences(server, given, name)

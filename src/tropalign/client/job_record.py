@@ -1,0 +1,144 @@
+"""What a server says of a job, checked: a reply may hold anything."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from tropalign.errors import InputError, ResourceError, TropalignError, UsageError, shown
+
+QUEUED, RUNNING, DONE, FAILED, REFUSED, CANCELLED = "queued", "running", "done", "failed", "refused", "cancelled"
+STATES = (QUEUED, RUNNING, DONE, FAILED, REFUSED, CANCELLED)
+#: Names that may stand in an address as they are.
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+#: Names that files may have here, whatever a server says: no folder, no dot in front, no word of a system.
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+@dataclass(frozen=True)
+class OutputRecord:
+    """A result of a job: its role ("main", "report"), the name for a download, and its size."""
+
+    role: str
+    name: str
+    size: int
+    media_type: str
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """A job as a server describes it.
+
+    Attributes
+    ----------
+    state : {"queued", "running", "done", "failed", "refused", "cancelled"}
+    progress
+        From 0 to 1; None where it is not known.
+    message
+        Why it failed or was refused.
+    exit_code
+        What the command ended with; None where nobody says.
+    shared
+        The address of its link; None where it is not shared.
+    """
+
+    id: str
+    verb: str
+    title: str
+    tags: tuple[str, ...]
+    state: str
+    stage: str
+    progress: float | None
+    message: str
+    command: str
+    format: str
+    outputs: tuple[OutputRecord, ...]
+    exit_code: int | None
+    shared: str | None
+    queue_position: int | None
+    created: str
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing follows."""
+        return self.state not in (QUEUED, RUNNING)
+
+    @classmethod
+    def of(cls, data: Any) -> JobRecord:
+        """From JSON. Raises InputError where it is no job."""
+        try:
+            return cls(
+                id=_plain(data["id"]),
+                verb=_text(data, "verb"),
+                title=_text(data, "title"),
+                tags=tuple(shown(tag) for tag in data.get("tags") or () if isinstance(tag, str)),
+                state=_state(data["state"]),
+                stage=_text(data, "stage"),
+                progress=_share(data.get("progress")),
+                message=_text(data, "message"),
+                command=_text(data, "command"),
+                format=_text(data, "format"),
+                outputs=tuple(_output(entry) for entry in data.get("outputs") or ()),
+                exit_code=_whole(data.get("exit_code")),
+                shared=_text(data, "shared") or None,
+                queue_position=_whole(data.get("queue_position")),
+                created=_text(data, "created"),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise InputError(
+                "the server describes a job as no server of tropalign does: see whether it is of another version"
+            ) from None
+
+    def failure(self) -> TropalignError | None:
+        """The exception that the same command raises here; None of a job that is done, or has not ended."""
+        if self.state == CANCELLED:
+            return ResourceError("the job was cancelled: submit it again")
+        if self.state not in (FAILED, REFUSED):
+            return None
+        words = self.message or f"the job has {self.state}, and the server does not say why"
+        kinds: dict[int | None, type[TropalignError]] = {2: UsageError, 3: InputError, 4: ResourceError}
+        usual = ResourceError if self.state == REFUSED else InputError
+        return kinds.get(self.exit_code, usual)(words)
+
+
+def _plain(value: Any) -> str:
+    if not isinstance(value, str) or not _PLAIN.fullmatch(value):
+        raise ValueError("an id is made of letters and digits")
+    return value
+
+
+def _text(data: Any, name: str) -> str:
+    value = data.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is text")
+    return shown(value[:10_000])
+
+
+def _state(value: Any) -> str:
+    if value not in STATES:
+        raise ValueError("there is no such state")
+    return str(value)
+
+
+def _share(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("progress is a number")
+    return min(max(float(value), 0.0), 1.0)
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _output(entry: Any) -> OutputRecord:
+    role, size = _plain(entry["role"]), entry["size"]
+    if not isinstance(size, int) or size < 0:
+        raise ValueError("a size is a whole number")
+    name = entry.get("name")
+    safe = name if isinstance(name, str) and _FILE.fullmatch(name) else role
+    return OutputRecord(role, safe, size, _text(entry, "media_type"))

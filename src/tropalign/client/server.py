@@ -1,0 +1,319 @@
+"""`connect`: a server of ``tropalign serve`` from Python, with the functions of the package as its methods."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from tropalign.client.address import Address, check_private, token_of
+from tropalign.client.job_record import JobRecord
+from tropalign.client.remote_job import RemoteJob
+from tropalign.client.transport import Transport
+from tropalign.client.uploads import Uploads, files_of
+from tropalign.errors import InputError, UsageError, shown
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.clusters import Clusters
+    from tropalign.results.hits import Hits
+    from tropalign.results.multiple import MultipleAlignment
+    from tropalign.results.placements import Placements
+    from tropalign.results.segments import Segments
+
+#: Seconds without a byte after which a reply is given up.
+TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class RemoteDatabase:
+    """Targets that lie on a server, and stand for a file in its jobs."""
+
+    id: str
+    name: str
+    alphabet: str
+    n_sequences: int
+    n_residues: int
+
+
+def connect(
+    url: str | None = None, token: str | None = None, *, timeout: float = TIMEOUT, insecure: bool = False
+) -> Server:
+    """A server of ``tropalign serve``.
+
+    Parameters
+    ----------
+    url
+        Such as "https://align.example.org" or "http://127.0.0.1:8080"; by default that in TROPALIGN_SERVER.
+    token
+        Who asks, where the server wants to know; by default that in TROPALIGN_TOKEN, or in the file that
+        TROPALIGN_TOKEN_FILE names.
+    timeout
+        Seconds without a byte after which a reply is given up.
+    insecure
+        Sends the token without encryption beyond this machine, too.
+
+    Returns
+    -------
+    Server
+        Nothing is sent before something is asked of it.
+
+    Raises
+    ------
+    UsageError
+        No address, or one that is none; a token that would travel without encryption.
+    InputError
+        The file of the token cannot be read.
+
+    Examples
+    --------
+    >>> connect("http://127.0.0.1:8080")
+    <Server http://127.0.0.1:8080>
+    """
+    url = url or os.environ.get("TROPALIGN_SERVER")
+    if not url:
+        raise UsageError("no server is named: give its address, or set TROPALIGN_SERVER")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+        raise UsageError(f"timeout {timeout!r} is no number of seconds above 0")
+    address, secret = Address.of(url), token_of(token)
+    check_private(address, secret, insecure)
+    return Server(Transport(address, secret, float(timeout)))
+
+
+class Server:
+    """A server: its jobs and databases, and the functions of the package, computed there.
+
+    The functions take what those of the package of the same name take, and return the same objects: columns that are
+    equal to the last bit. Threads, memory and devices are for the server to choose. `progress` receives the stage
+    and the share of all work that is done, from 0 to 1.
+
+    Parameters
+    ----------
+    transport
+        To the server.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport, self._uploads = transport, Uploads(transport)
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return self._transport.address.url
+
+    @property
+    def uploads(self) -> Uploads:
+        """Sends files."""
+        return self._uploads
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing is held between requests."""
+
+    def __repr__(self) -> str:
+        return f"<Server {self.url}>"
+
+    def submit(
+        self,
+        verb: str,
+        inputs: Mapping[str, Any],
+        options: Mapping[str, Any] | None = None,
+        *,
+        format: str | None = None,
+        outputs: Sequence[str] = (),
+        title: str = "",
+        tags: Sequence[str] = (),
+    ) -> RemoteJob:
+        """Sends files and asks for a job. An equal job of the same user that is done already comes back at once.
+
+        Parameters
+        ----------
+        verb
+            Of the command line, such as "pairs" or "db build".
+        inputs
+            By the names of its arguments, such as "queries" and "targets": a path, a `RemoteDatabase`, (name, bytes),
+            or a list of these.
+        options
+            By their names, such as {"mode": "global", "min_score": 30}.
+        format
+            Of the main result; the verb's usual one when not given.
+        outputs
+            Results beside the main one, such as "report".
+        title, tags
+            By which it is found again.
+
+        Returns
+        -------
+        RemoteJob
+
+        Raises
+        ------
+        TropalignError
+            A file that cannot be read; what the server refuses, or that it cannot be reached.
+        """
+        items = {name: [self._item(value) for value in files_of(values)] for name, values in inputs.items()}
+        body: dict[str, Any] = {"verb": verb, "inputs": items, "options": dict(options or {})}
+        if format is not None:
+            body["format"] = format
+        body |= {"outputs": list(outputs), "title": title, "tags": list(tags)}
+        return self._job("POST", "/api/v1/jobs", body)
+
+    def _item(self, value: Any) -> dict[str, Any]:
+        if isinstance(value, RemoteDatabase):
+            return {"database": value.id, "name": value.name}
+        if isinstance(value, dict):  # sent before
+            return value
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], bytes):
+            return self._uploads.data(value[1], str(value[0]))
+        if isinstance(value, str | os.PathLike):
+            return self._uploads.file(value)
+        raise UsageError(f"an object of type {type(value).__name__} is no input: give a path, or (name, bytes)")
+
+    def job(self, id: str) -> RemoteJob:
+        """A job by its id."""
+        return self._job("GET", f"/api/v1/jobs/{quote(id, safe='')}")
+
+    def _job(self, method: str, path: str, body: Any = None) -> RemoteJob:
+        return RemoteJob(self._transport, JobRecord.of(self._transport.json(method, path, body)[1]))
+
+    def jobs(
+        self, q: str = "", *, state: str | None = None, verb: str | None = None, tag: str | None = None
+    ) -> Iterator[RemoteJob]:
+        """One's own jobs, the newest first.
+
+        Parameters
+        ----------
+        q
+            Words that their titles, tags, commands, files or names of sequences hold.
+        state, verb, tag
+            Only those of this state, verb or tag.
+
+        Yields
+        ------
+        RemoteJob
+        """
+        after: Any = None
+        while True:
+            query = {"q": q, "state": state, "verb": verb, "tag": tag, "after": after}
+            _, found = self._transport.json("GET", "/api/v1/jobs", query=query)
+            listed = found.get("jobs")
+            if not isinstance(listed, list):
+                raise InputError("the server lists no jobs: see whether it is of another version")
+            yield from (RemoteJob(self._transport, JobRecord.of(entry)) for entry in listed)
+            after, before = found.get("next"), after
+            if not isinstance(after, str) or not after or after == before or not listed:
+                return
+
+    def databases(self) -> list[RemoteDatabase]:
+        """The databases that lie there."""
+        _, found = self._transport.json("GET", "/api/v1/databases")
+        try:
+            return [_database(entry) for entry in found["databases"]]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise InputError("the server lists no databases: see whether it is of another version") from None
+
+    def database(self, name: str) -> RemoteDatabase:
+        """A database by its name or id.
+
+        Parameters
+        ----------
+        name
+            As `build_database` called it.
+
+        Raises
+        ------
+        UsageError
+            There is none.
+        """
+        from tropalign.errors import did_you_mean
+
+        known = self.databases()
+        for database in known:
+            if name in (database.id, database.name):
+                return database
+        raise UsageError(
+            f"no database {shown(name)!r} lies there{did_you_mean(name, [database.name for database in known])}"
+        )
+
+    def build_database(self, name: str, *sources: Any, wait: bool = True) -> RemoteDatabase | RemoteJob:
+        """Makes a database of files.
+
+        Parameters
+        ----------
+        name
+            What it is called.
+        sources
+            FASTA or FASTQ files.
+        wait
+            Until it is there; otherwise the job that makes it is returned.
+
+        Raises
+        ------
+        TropalignError
+            What ``tropalign db build`` raises, and what the server refuses.
+        """
+        job = self.submit("db build", {"sources": list(sources)}, title=name)
+        if not wait:
+            return job
+        job.wait().check()
+        return self.database(name)
+
+    def delete_database(self, database: RemoteDatabase) -> None:
+        """Removes a database."""
+        self._transport.json("DELETE", f"/api/v1/databases/{quote(database.id, safe='')}")
+
+    def pairs(self, queries: Any, targets: Any = None, **options: Any) -> Iterator[AlignmentTable]:
+        """`tropalign.align_all` there: yields its tables."""
+        from tropalign.client import calls
+
+        return calls.pairs(self, queries, targets, options)
+
+    def search(self, models: Any, targets: Any, **options: Any) -> Hits:
+        """`tropalign.search` there."""
+        from tropalign.client import calls
+
+        return calls.search(self, models, targets, options)
+
+    def scan(self, sequences: Any, models: Any, **options: Any) -> Hits:
+        """`tropalign.scan` there."""
+        from tropalign.client import calls
+
+        return calls.scan(self, sequences, models, options)
+
+    def msa(self, sequences: Any, **options: Any) -> MultipleAlignment:
+        """`tropalign.align_multiple` there."""
+        from tropalign.client import calls
+
+        return calls.msa(self, sequences, options)
+
+    def cluster(self, sequences: Any, min_identity: float | None = None, **options: Any) -> Clusters:
+        """`tropalign.cluster` there."""
+        from tropalign.client import calls
+
+        return calls.cluster(self, sequences, min_identity, options)
+
+    def place(self, package: Any, reads: Any, **options: Any) -> Iterator[Placements]:
+        """`tropalign.place` there: yields its placements."""
+        from tropalign.client import calls
+
+        return calls.place(self, package, reads, options)
+
+    def decode(self, model: Any, sequences: Any, **options: Any) -> Segments:
+        """`tropalign.decode` there."""
+        from tropalign.client import calls
+
+        return calls.decode(self, model, sequences, options)
+
+
+def _database(entry: Any) -> RemoteDatabase:
+    id, name, alphabet = (entry[key] for key in ("id", "name", "alphabet"))
+    numbers = [entry.get(key) or 0 for key in ("sequences", "residues")]
+    if not all(isinstance(text, str) for text in (id, name, alphabet)) or not all(
+        isinstance(number, int) for number in numbers
+    ):
+        raise TypeError("a database has text and numbers")
+    return RemoteDatabase(id, name, alphabet, *numbers)

@@ -1,0 +1,147 @@
+"""What Python code and command lines give as inputs, as files that a server takes."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from tropalign.errors import InputError, UsageError, shown
+from tropalign.sequences import SequenceBatch
+from tropalign.submissions.names import sanitised
+
+if TYPE_CHECKING:
+    from tropalign.client.transport import Transport
+
+#: What is kept in memory of a stream that is sent.
+SPOOL_BYTES = 1 << 24
+#: What standard input is called there.
+STANDARD_INPUT = "stdin.fa"
+
+
+class Uploads:
+    """Sends files to a server.
+
+    Parameters
+    ----------
+    transport
+        To the server.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def file(self, path: str | os.PathLike[str]) -> dict[str, str]:
+        """A file, as it is, compressed or not; "-" is standard input. What a submission calls it.
+
+        Raises
+        ------
+        InputError
+            It cannot be read.
+        TropalignError
+            What the server refuses.
+        """
+        text = os.fspath(path)
+        if not isinstance(text, str):
+            raise UsageError("a path is bytes: give a text")
+        if text == "-":
+            return self._stream(sys.stdin.buffer, STANDARD_INPUT)
+        name = sanitised(text)
+        try:
+            if os.path.isdir(text):
+                raise InputError("this is a directory: name a file in it", file=text)
+            if not os.path.isfile(text) and os.path.exists(text):  # a pipe
+                with open(text, "rb") as stream:
+                    return self._stream(stream, name)
+            n_bytes = os.stat(text).st_size
+            open(text, "rb").close()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"the file cannot be read ({reason}): name another one", file=text) from None
+        return self._sent(lambda: open(text, "rb"), n_bytes, name)
+
+    def data(self, data: bytes, name: str) -> dict[str, str]:
+        """Bytes under a name."""
+        return self._sent(lambda: io.BytesIO(data), len(data), sanitised(name))
+
+    def sequences(self, given: Any, name: str) -> dict[str, str]:
+        """Sequences as `SequenceBatch.from_strings` takes them, a batch, or the Path of a file."""
+        if isinstance(given, os.PathLike):
+            return self.file(given)
+        batch = given if isinstance(given, SequenceBatch) else SequenceBatch.from_strings(given)
+        return self.data(fasta_of(batch), f"{name}.fa")
+
+    def _stream(self, stream: IO[bytes], name: str) -> dict[str, str]:
+        """A stream is kept first: how long it is has to be said before, and it can be read once."""
+        with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as kept:
+            shutil.copyfileobj(stream, kept)
+            n_bytes = kept.tell()
+
+            def again() -> IO[bytes]:
+                kept.seek(0)
+                return cast(IO[bytes], _Open(kept))
+
+            return self._sent(again, n_bytes, name)
+
+    def _sent(self, body: Any, n_bytes: int, name: str) -> dict[str, str]:
+        found = self._transport.send("/api/v1/files", body, n_bytes, {"name": name})
+        digest = found.get("file")
+        if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
+            raise InputError("the server does not say what it calls the file: see whether it is of another version")
+        return {"file": digest, "name": name}
+
+
+class _Open(io.RawIOBase):
+    """A file that others go on reading: closing this one leaves it open."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, place: Any) -> int:
+        """Reads on."""
+        data = self._file.read(len(place))
+        place[: len(data)] = data
+        return len(data)
+
+
+def fasta_of(batch: SequenceBatch) -> bytes:
+    """A batch as FASTA that is read back as the same batch.
+
+    Raises
+    ------
+    InputError
+        There is no sequence, or an empty one.
+    UsageError
+        A name that FASTA cannot hold.
+    """
+    if not len(batch):
+        raise InputError("there is no sequence: give one or more")
+    if not batch.has_residues:
+        raise InputError("the batch knows names and lengths only: read the sequences again")
+    out = bytearray()
+    letters, offsets = batch.letters, batch.offsets.tolist()
+    for k, name in enumerate(batch.names):
+        if not name or any(letter.isspace() or not letter.isprintable() for letter in name):
+            raise UsageError(f"a server takes sequences as FASTA, which cannot hold the name {shown(name[:60])!r}")
+        out += b">" + name.encode() + b"\n" + letters[offsets[k] : offsets[k + 1]].tobytes() + b"\n"
+    return bytes(out)
+
+
+def files_of(values: Any) -> list[Any]:
+    """One input or several, as a list."""
+    if isinstance(values, tuple) and len(values) == 2 and isinstance(values[1], bytes):  # name and content
+        return [values]
+    if isinstance(values, str | bytes | os.PathLike | Mapping) or not isinstance(values, Iterable):
+        return [values]
+    if isinstance(values, SequenceBatch):
+        return [values]
+    return list(values)

@@ -1,0 +1,24 @@
+"""The alignment whole, with confidence and guide tree: what `read_result` reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.result_file import Packed, result_format
+from tropalign.formats.saved_results import batch_packed
+from tropalign.results.multiple import MultipleAlignment
+
+
+def pack(alignment: MultipleAlignment, context: AlignedContext) -> Packed:
+    """All of it."""
+    notes, arrays = batch_packed(alignment.sequences, "sequences")
+    known: dict[str, Any] = {
+        name: values
+        for name in ("columns", "residue_confidence", "column_confidence")
+        if (values := getattr(alignment, name)) is not None
+    }
+    return {"n_columns": alignment.n_columns, "tree": alignment.tree, **notes}, arrays | known
+
+
+FORMAT = result_format("aligned", pack, shows_confidence=True)

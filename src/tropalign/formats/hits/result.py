@@ -1,0 +1,44 @@
+"""Hits whole, with their domains and alignments: what `read_result` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import IO, Any
+
+import numpy as np
+
+from tropalign.formats.header import Header
+from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
+from tropalign.formats.hits import HitsContext
+from tropalign.formats.result_file import Packed, write_whole
+from tropalign.formats.writer import Format
+from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES, TEXTS, of_all_queries
+from tropalign.results.hits import Hits
+
+#: What hits have beside what was found.
+_VERDICTS = ("is_included", "domain_is_reported", "domain_is_included")
+_NOTES = ("orientation", "first_query", "n_targets", "n_target_residues")
+_ARRAYS = (*HIT_COLUMNS, *DOMAIN_COLUMNS, *LINES, "domain_offsets", "line_offsets", "n_passed", "widths", "domZ")
+
+
+def pack(pieces: list[Hits]) -> Packed:
+    """The hits of all queries, from those of some at a time."""
+    found: Any = of_all_queries(pieces)
+    notes: dict[str, Any] = {name: getattr(found, name) for name in _NOTES}
+    notes |= {name: list(getattr(found, name)) for name in TEXTS}
+    notes["queries"] = [list(vars(query).values()) for query in found.queries]
+    notes["models"] = [[target, *vars(model).values()] for target, model in found.models.items()]
+    notes |= {"thresholds": asdict(pieces[0].thresholds), "Z": float(pieces[0].Z)}
+    arrays = {name: getattr(found, name).ravel() for name in _ARRAYS}
+    return notes, arrays | {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in _VERDICTS}
+
+
+def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
+    """All hits, which are in memory together for that."""
+    write_whole("hits", out, header, pack(list(pieces)))
+
+
+FORMAT = Format(
+    (".result",), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH, is_binary=lambda context: True
+)

@@ -1,0 +1,38 @@
+"""Tables of pairs whole, with their sequences: what `read_result` reads."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from tropalign.formats.pairs import PairsContext
+from tropalign.formats.result_file import Packed, result_format
+from tropalign.formats.saved_results import batch_packed
+from tropalign.results.alignments import AlignmentTable, arrays_of, empty_table
+
+
+def pack(table: AlignmentTable, context: PairsContext) -> Packed:
+    """The columns."""
+    return {}, arrays_of(table)
+
+
+def whole(context: PairsContext) -> Packed:
+    """Depth and sequences."""
+    notes, arrays = batch_packed(context.queries, "queries")
+    if context.targets is not context.queries:
+        more_notes, more_arrays = batch_packed(context.targets, "targets")
+        notes, arrays = notes | more_notes, arrays | more_arrays
+    return {"depth": context.report, **notes}, arrays
+
+
+def _empty(context: PairsContext) -> Packed:
+    queries, targets = cast(Any, context.queries), cast(Any, context.targets)
+    return {}, arrays_of(empty_table(queries, targets, context.report, context.both_strands, context.decimal_scores))
+
+
+FORMAT = result_format(
+    "pairs",
+    pack,
+    whole,
+    _empty,
+    assembled_with=("queries", "targets", "letters", "report", "both_strands", "decimal_scores"),
+)

@@ -1,0 +1,203 @@
+"""A result as arrays in a file, all of it: a zip archive of NumPy's ``.npy`` and of notes as JSON, nothing compressed.
+
+The parts of a run have the same layout; a file is its parts joined, an array at a time. What is read may come from
+anywhere: no pickle is read, and no array is made before the bytes for it are there. `formats/saved_results.py` makes
+results of what is read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.formats.header import Header
+from tropalign.formats.writer import Format
+
+#: Raised when files of before cannot be read any more.
+LAYOUT = 1
+NOTES = "notes.json"
+#: Lists in the notes that go on from part to part; other notes are the same in all of them.
+JOINED = ("names", "cigars")
+
+Arrays = dict[str, NDArray[Any]]
+#: Notes and arrays of a result, or of what one tile found of it.
+Packed = tuple[dict[str, Any], Arrays]
+#: The length and type of an array, and its values in pieces.
+_Pieces = tuple[int, np.dtype[Any], Iterable[NDArray[Any]]]
+
+
+def result_format(
+    kind: str,
+    pack: Callable[[Any, Any], Packed],
+    whole: Callable[[Any], Packed] = lambda context: ({}, {}),
+    empty: Callable[[Any], Packed] | None = None,
+    **more: Any,
+) -> Format[Any]:
+    """The format "result" of a kind of results.
+
+    Parameters
+    ----------
+    kind
+        As readers find it in the notes.
+    pack
+        (result, context): notes and arrays of what one tile found.
+    whole
+        (context): those that there is one of, however many tiles there were.
+    empty
+        (context): those of a run without any.
+    """
+
+    def encode(result: Any, context: Any) -> bytes:
+        return _packed(pack(result, context))
+
+    def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Any) -> None:
+        if empty is not None and next(iter(parts), None) is None:
+            parts = [_packed(empty(context))]
+        notes, sizes = _surveyed(parts)
+        own_notes, own_arrays = whole(context)
+        streams = {name: (n, dtype, _stream(parts, name)) for name, (n, dtype) in sizes.items()}
+        _write(out, {**_about(kind, header), **notes, **own_notes}, streams | _known(own_arrays))
+
+    return Format((".result",), encode, assemble, is_binary=lambda _: True, needs_all=lambda _: True, **more)
+
+
+def write_whole(kind: str, out: IO[bytes], header: Header, packed: Packed) -> None:
+    """A file of what is in memory."""
+    _write(out, {**_about(kind, header), **packed[0]}, _known(packed[1]))
+
+
+def _about(kind: str, header: Header) -> dict[str, Any]:
+    return {"kind": kind, "layout": LAYOUT, "tropalign": header.version, "command": header.command}
+
+
+def _known(arrays: Arrays) -> dict[str, _Pieces]:
+    return {name: (len(values), values.dtype, [values]) for name, values in arrays.items()}
+
+
+def _packed(packed: Packed) -> bytes:
+    out = io.BytesIO()
+    _write(out, packed[0], _known(packed[1]))
+    return out.getvalue()
+
+
+class _Stream(io.RawIOBase):
+    """An output that is written from its beginning to its end: one that is compressed has no way back."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Writes on."""
+        return self._out.write(data)
+
+
+def _write(out: IO[bytes], notes: dict[str, Any], arrays: dict[str, _Pieces]) -> None:
+    """Notes, then arrays, each from its length, type and pieces."""
+    with zipfile.ZipFile(_Stream(out), "w") as archive:
+        with archive.open(NOTES, "w") as file:
+            file.write(json.dumps(notes, separators=(",", ":")).encode())
+        for name, (n, dtype, pieces) in arrays.items():
+            little = dtype.newbyteorder("<")
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                header = {"descr": np.lib.format.dtype_to_descr(little), "fortran_order": False, "shape": (n,)}
+                np.lib.format.write_array_header_1_0(file, header)
+                for piece in pieces:
+                    file.write(np.ascontiguousarray(piece, little).data)
+
+
+def _surveyed(parts: Iterable[bytes]) -> tuple[dict[str, Any], dict[str, tuple[int, np.dtype[Any]]]]:
+    """The notes of all parts as one, and length and type of each array when they are joined."""
+    notes: dict[str, Any] = {}
+    sizes: dict[str, tuple[int, np.dtype[Any]]] = {}
+    for part in parts:
+        own, arrays = _part(part)
+        for name, values in own.items():
+            if name in JOINED:
+                notes.setdefault(name, []).extend(values)
+            else:
+                notes.setdefault(name, values)
+        for name, array in arrays.items():
+            n, dtype = sizes.get(name, (0, array.dtype))
+            is_later = name in sizes and _are_offsets(name)
+            sizes[name] = (n + len(array) - is_later, np.promote_types(dtype, array.dtype))
+    return notes, sizes
+
+
+def _are_offsets(name: str) -> bool:
+    return name.endswith("offsets")
+
+
+def _stream(parts: Iterable[bytes], name: str) -> Iterator[NDArray[Any]]:
+    """An array of all parts, a piece each; offsets go on where those before end."""
+    end = 0
+    for number, part in enumerate(parts):
+        array = _part(part, (name,))[1][name]
+        if _are_offsets(name):
+            array = array + end
+            end = int(array[-1])
+            array = array[1:] if number else array
+        yield array
+
+
+def _part(data: bytes, names: tuple[str, ...] | None = None) -> Packed:
+    try:
+        return _read(io.BytesIO(data), names)
+    except _DAMAGED:
+        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+
+
+#: What is raised while a damaged archive is read.
+_DAMAGED = (
+    OSError, EOFError, KeyError, IndexError, TypeError, ValueError, NotImplementedError, RuntimeError, OverflowError,
+    zipfile.BadZipFile, SyntaxError,
+)  # fmt: skip
+
+
+def read_packed(file: IO[bytes]) -> Packed:
+    """Notes and arrays of a file. Raises one of many exceptions where it is damaged (`is_damage`)."""
+    return _read(file, None)
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether reading a damaged file raises this."""
+    return isinstance(error, _DAMAGED)
+
+
+def _read(file: IO[bytes], names: tuple[str, ...] | None) -> Packed:
+    with zipfile.ZipFile(file) as archive:
+        arrays: Arrays = {}
+        notes: Any = {}
+        for member in archive.infolist():
+            if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
+                raise ValueError("nothing in it is compressed")
+            name = member.filename.removesuffix(".npy")
+            if member.filename == NOTES:
+                notes = json.loads(archive.read(member))
+            elif names is None or name in names:
+                arrays[name] = _array(archive.read(member))
+    if not isinstance(notes, dict):
+        raise TypeError("notes are an object")
+    return notes, arrays
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    """A vector of numbers, whose bytes have to be there."""
+    file = io.BytesIO(data)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("another version of npy")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    at = file.tell()
+    if len(shape) != 1 or dtype.kind not in "biuf" or len(data) - at != shape[0] * dtype.itemsize:
+        raise ValueError("no vector of numbers, or another number of bytes")
+    return np.frombuffer(data, dtype, offset=at).astype(dtype.newbyteorder("="))

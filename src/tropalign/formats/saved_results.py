@@ -1,0 +1,273 @@
+"""`read_result`: what ``-f result`` wrote, as the objects that the functions of the package return.
+
+Files may come from anywhere, such as a server: whatever is in them, the result is one that the package could have made,
+or an InputError.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import fields
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError
+from tropalign.formats.result_file import LAYOUT, Arrays, Packed, is_damage, read_packed
+from tropalign.results import ragged
+from tropalign.results.alignments import AlignmentTable
+from tropalign.results.clusters import Clusters
+from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, Query
+from tropalign.results.hits import Hits
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.placements import Placements
+from tropalign.results.segments import Segments
+from tropalign.results.thresholds import Thresholds
+from tropalign.sequences import ALPHABETS, SequenceBatch
+
+Result = AlignmentTable | Clusters | Hits | MultipleAlignment | Placements | Segments
+
+
+def read_result(source: str | os.PathLike[str] | IO[bytes]) -> Result:
+    """Reads what ``-f result`` wrote: all of a result, to the last bit.
+
+    Parameters
+    ----------
+    source
+        A file's name, or an open file that can go back.
+
+    Returns
+    -------
+    AlignmentTable, Hits, MultipleAlignment, Placements, Clusters or Segments
+        By the verb that wrote it. Bits and E-values of an AlignmentTable are not in the file.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is damaged, or something else.
+
+    Examples
+    --------
+    >>> alignment = tropalign.align_multiple({"a": "MKVLAWMKT", "b": "MKILAWMT"})
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     tropalign.write_alignment(alignment, f"{folder}/family.result")
+    ...     tropalign.read_result(f"{folder}/family.result") == alignment
+    True
+    """
+    where = getattr(source, "name", None) if hasattr(source, "read") else os.fspath(source)
+    name = where if isinstance(where, str) else None
+    try:
+        if hasattr(source, "read"):
+            return _result(read_packed(source))  # type: ignore[arg-type]
+        with open(source, "rb") as file:
+            return _result(read_packed(file))
+    except FileNotFoundError:
+        raise InputError("there is no such file: name what -f result wrote", file=name) from None
+    except (UsageError, UnicodeError):
+        raise _damaged(name) from None
+    except Exception as error:
+        if not is_damage(error) and not isinstance(error, AttributeError | MemoryError):
+            raise
+        raise _damaged(name) from None
+
+
+def _damaged(name: str | None) -> InputError:
+    return InputError(
+        "this is no result that this version of tropalign wrote, or it is damaged: write it again with -f result",
+        file=name,
+    )
+
+
+def _result(packed: Packed) -> Result:
+    notes, arrays = packed
+    if notes.get("layout") != LAYOUT:
+        raise ValueError("another layout")
+    return _KINDS[notes["kind"]](notes, arrays)
+
+
+def batch_packed(batch: Any, prefix: str) -> Packed:
+    """Sequences as notes and arrays: names and letters, which is what shards know of them."""
+    notes: dict[str, Any] = {"alphabet": batch.alphabet.name, "names": list(batch.names)}
+    arrays = {f"{prefix}.letters": batch.letters, f"{prefix}.offsets": ragged.offsets_of(batch.lengths)}
+    return {prefix: notes}, arrays
+
+
+def _batch(notes: dict[str, Any], arrays: Arrays, prefix: str) -> SequenceBatch:
+    about = notes[prefix]
+    alphabet, letters = ALPHABETS[about["alphabet"]], _vector(arrays, f"{prefix}.letters", np.uint8)
+    offsets = _vector(arrays, f"{prefix}.offsets", np.int64)
+    return SequenceBatch(alphabet.encode(letters)[0], offsets, _texts(about["names"]), alphabet, letters)
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list):
+        raise TypeError("texts are a list")
+    for value in values:
+        value.encode()  # half letters are none
+        if not isinstance(value, str):
+            raise TypeError("texts are text")
+    return tuple(values)
+
+
+def _text(value: Any) -> str:
+    return _texts([value])[0]
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
+        raise ValueError("this is a count")
+    return value
+
+
+def _vector(arrays: Arrays, name: str, dtype: Any, length: int | None = None) -> NDArray[Any]:
+    values = arrays[name]
+    if values.dtype != dtype or (length is not None and len(values) != length):
+        raise ValueError(f"{name} is of another type or length")
+    return values
+
+
+def _within(values: NDArray[Any], least: Any, end: Any) -> None:
+    """Raises ValueError where a value lies outside [least, end)."""
+    if ((values < least) | (values >= end)).any():
+        raise ValueError("a value lies outside")
+
+
+def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
+    queries = _batch(notes, arrays, "queries")
+    targets = _batch(notes, arrays, "targets") if "targets" in notes else queries
+    columns: dict[str, Any] = {name: values for name, values in arrays.items() if "." not in name}
+    table = AlignmentTable(queries, targets, _text(notes["depth"]), **columns)
+    if table.depth != "score":
+        for side, batch, index in (("query", queries, table.query_index), ("target", targets, table.target_index)):
+            start, end = getattr(table, f"{side}_start"), getattr(table, f"{side}_end")
+            lengths = batch.lengths[index]
+            _within(start, 0, lengths + 1)
+            _within(end, start, lengths + 1)
+    if table.depth == "alignment":
+        _check_cigars(table)
+    return table
+
+
+def _check_cigars(table: AlignmentTable) -> None:
+    """Raises ValueError where the path of a row is not as long as it says."""
+    kinds, lengths = table.cigar_ops & 15, (table.cigar_ops >> 4).astype(np.int64)
+    if not np.isin(kinds, (1, 2, 7, 8)).all():
+        raise ValueError("an operation that no path has")
+    for kept, expected in (
+        (kinds != 2, table.query_end - table.query_start),
+        (kinds != 1, table.target_end - table.target_start),
+        (kinds != 0, table.n_columns),
+        (kinds <= 2, table.n_gaps),
+    ):
+        before = np.concatenate([[0], np.cumsum(np.where(kept, lengths, 0))])
+        if not np.array_equal(np.diff(before[table.cigar_offsets]), expected):
+            raise ValueError("a path of another length")
+    for name in ("n_identical", "n_similar"):
+        _within(getattr(table, name), 0, table.n_columns + 1)
+
+
+def _multiple(notes: dict[str, Any], arrays: Arrays) -> MultipleAlignment:
+    batch = _batch(notes, arrays, "sequences")
+    tree = notes.get("tree")
+    return MultipleAlignment(
+        batch,
+        _vector(arrays, "columns", np.int32),
+        _number(notes["n_columns"]),
+        arrays.get("residue_confidence"),
+        arrays.get("column_confidence"),
+        None if tree is None else _text(tree),
+    )
+
+
+def _placements(notes: dict[str, Any], arrays: Arrays) -> Placements:
+    placed = Placements(_texts(notes["names"]), **arrays)
+    _within(placed.branch, -1, 2**62)
+    _within(placed.column, -1, 2**31 - 1)
+    return placed
+
+
+def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
+    batch = _batch(notes, arrays, "sequences")
+    n = len(batch)
+    representatives = _vector(arrays, "representative_index", np.int64)
+    types = {"labels": np.int64, "rank": np.int64, "sizes": np.int64, "identity": np.float64, "strand": np.int8}
+    columns: dict[str, Any] = {name: _vector(arrays, name, dtype, n) for name, dtype in types.items()}
+    score, cigars = arrays["score"], notes["cigars"]
+    if score.dtype not in (np.int32, np.float64) or len(score) != n:
+        raise ValueError("scores of another type")
+    if not isinstance(cigars, list) or len(cigars) != n:
+        raise ValueError("as many cigars as sequences")
+    _within(representatives, 0, n)
+    _within(columns["labels"], 0, len(representatives))
+    _within(columns["rank"], 0, n)
+    known = [None if cigar is None else _text(cigar) for cigar in cigars]
+    return Clusters(batch, representative_index=representatives, score=score, cigars=known, **columns)
+
+
+def _segments(notes: dict[str, Any], arrays: Arrays) -> Segments:
+    names, labels = _texts(notes["names"]), _texts(notes["labels"])
+    lengths = _vector(arrays, "lengths", np.int64, len(names))
+    start, offsets = _vector(arrays, "start", np.int64), _vector(arrays, "segment_offsets", np.int64, len(names) + 1)
+    n = len(start)
+    end, label = _vector(arrays, "end", np.int64, n), _vector(arrays, "label", np.uint8, n)
+    ragged.check_offsets(offsets, "segment_offsets", start, "segments")
+    sequence = np.repeat(np.arange(len(names)), np.diff(offsets))
+    _within(start, 0, lengths[sequence] + 1)
+    _within(end, start, lengths[sequence] + 1)
+    _within(label, 0, len(labels))
+    likelihoods = _vector(arrays, "log_likelihoods", np.float64, len(names))
+    support = _vector(arrays, "support", np.float64, n)
+    return Segments(names, lengths, likelihoods, labels, sequence, start, end, label, support)
+
+
+def _hits(notes: dict[str, Any], arrays: Arrays) -> Hits:
+    queries = tuple(_query(entry) for entry in notes["queries"])
+    columns: dict[str, Any] = {
+        name: arrays[name]
+        for name in (*HIT_COLUMNS, *DOMAIN_COLUMNS, *LINES, "domain_offsets", "line_offsets", "domZ", "is_included",
+                     "domain_is_reported", "domain_is_included")
+    }  # fmt: skip
+    columns |= {name: _texts(notes[name]) for name in TEXTS}
+    Z = notes["Z"]
+    if not isinstance(Z, float):
+        raise TypeError("Z is a number")
+    return Hits(
+        queries=queries,
+        first_query=_number(notes["first_query"]),
+        orientation=_text(notes["orientation"]),
+        n_targets=_number(notes["n_targets"]),
+        n_target_residues=_number(notes["n_target_residues"]),
+        n_passed=arrays["n_passed"].reshape(len(queries), len(FILTERS)),
+        widths=arrays["widths"].reshape(len(queries), 3),
+        models={_number(entry[0]): _query(entry[1:]) for entry in notes["models"]},
+        thresholds=Thresholds(**notes["thresholds"]),
+        Z=Z,
+        **columns,
+    )
+
+
+def _query(entries: Any) -> Query:
+    """A query from its fields in their order, each of its type."""
+    values: list[Any] = []
+    for field, value in zip(fields(Query), entries, strict=True):
+        if field.name in ("gathering", "trusted", "noise"):
+            value = None if value is None else (float(value[0]), float(value[1]))
+        elif field.name == "length":
+            value = _number(value)
+        elif value is not None or field.default is not None:
+            value = _text(value)
+        values.append(value)
+    return Query(*values)
+
+
+_KINDS: dict[str, Callable[[dict[str, Any], Arrays], Result]] = {
+    "pairs": _table,
+    "aligned": _multiple,
+    "placed": _placements,
+    "clusters": _clusters,
+    "segments": _segments,
+    "hits": _hits,
+}

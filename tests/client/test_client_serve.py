@@ -1,0 +1,83 @@
+"""The client and a real server of `tropalign serve`, with a worker that computes."""
+
+import importlib.util
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import tropalign
+from tropalign.cli.main import main
+from tropalign.client import connect
+from tropalign.errors import InputError, UsageError
+from tropalign.results.alignments import concatenate
+
+MODULES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2")
+PROTEINS = {"a": "MKVLAWMKTAYIAKQR", "b": "MKILAWMTAYIAKQ", "c": "MKVAWMKTAYIKQRQ"}
+FASTA = "".join(f">{name}\n{letters}\n" for name, letters in PROTEINS.items())
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        any(importlib.util.find_spec(name) is None for name in MODULES), reason="the extra [serve] is not installed"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served")
+    command = [sys.executable, "-m", "tropalign.cli.main", "serve", "--port", "0", "--folder", str(folder), "-q"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        server.stdout.close()
+
+
+def test_functions_return_what_they_return_here(url, tmp_path):
+    server = connect(url)
+    (table,) = server.pairs(PROTEINS, mode="global")
+    assert table == concatenate(list(tropalign.align_all(PROTEINS, mode="global")))
+    assert server.msa(PROTEINS) == tropalign.align_multiple(PROTEINS)
+    database = server.build_database("mine", ("proteins.fa", FASTA.encode()))
+    assert (database.name, database.n_sequences, database.n_residues) == ("mine", 3, 45)
+    (table,) = server.pairs({"x": "MKVLAWKT"}, database)
+    assert table == concatenate(list(tropalign.align_all({"x": "MKVLAWKT"}, PROTEINS)))
+
+
+def test_jobs_are_found_fetched_shared_and_removed(url, tmp_path):
+    server = connect(url)
+    job = server.submit(
+        "pairs", {"queries": ("p.fa", FASTA.encode())}, outputs=["report"], title="found me", tags=["x"]
+    )
+    assert [path.suffix for path in job.download(tmp_path)] == [".tsv", ".html"]
+    assert job.result("paf").count(b"cg:Z:") == 3
+    assert job.id in [found.id for found in server.jobs("found me", tag="x")]
+    assert job.share().startswith(f"{server.url}/shared/") and job.share(False) is None
+    job.delete()
+    with pytest.raises(UsageError, match="no such job"):
+        job.refresh()
+
+
+def test_what_goes_wrong_there_goes_wrong_as_here(url):
+    server = connect(url)
+    with pytest.raises(InputError, match=r"p\.fa, record 'a': records 1 and 2 have the same name"):
+        server.submit("pairs", {"queries": ("p.fa", b">a\nMKV\n>a\nMKL\n")}).result()
+    with pytest.raises(UsageError, match="'glob' is no choice"):
+        server.submit("pairs", {"queries": ("p.fa", FASTA.encode())}, {"mode": "glob"})
+
+
+def test_a_command_is_computed_there(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "proteins.fa").write_text(FASTA)
+    assert main(["submit", "pairs", "proteins.fa", "-o", "far.tsv", "--server", url]) == 0
+    assert main(["pairs", "proteins.fa", "-o", "near.tsv"]) == 0
+    assert (tmp_path / "far.tsv").read_bytes() == (tmp_path / "near.tsv").read_bytes()
