@@ -37,10 +37,10 @@ from tropalign.submissions.submission import Submission
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 #: Sequences of a job, and their lengths: half a second to ten seconds on one thread.
-N_SEQUENCES, LENGTHS = 40, (800, 4_500)
+N_SEQUENCES, LENGTHS = 40, (500, 2_800)
 #: Jobs that wait or run at every moment, so that there is something to kill.
 N_WAITING = 4
-PAUSES = (0.2, 2.5)
+PAUSES = (0.2, 6.0)
 SHARES = {"server": 0.3, "worker": 0.35, "job": 0.15, "all": 0.2}
 
 

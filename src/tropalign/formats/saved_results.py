@@ -51,8 +51,10 @@ def read_result(source: str | os.PathLike[str] | IO[bytes]) -> Result:
     Examples
     --------
     >>> alignment = tropalign.align_multiple({"a": "MKVLAWMKT", "b": "MKILAWMT"})
-    >>> tropalign.write_alignment(alignment, "family.result")
-    >>> tropalign.read_result("family.result") == alignment
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     tropalign.write_alignment(alignment, f"{folder}/family.result")
+    ...     tropalign.read_result(f"{folder}/family.result") == alignment
     True
     """
     where = getattr(source, "name", None) if hasattr(source, "read") else os.fspath(source)

@@ -126,7 +126,9 @@ class Submission:
         found = parsed(self.verb, words[len(self.verb.split()) :])
         check_together(found)
         settled = canonical(self.verb, found)
-        options = {dest: value for dest, value in settled.items() if dest not in self.inputs}  # files of matrices, models
+        options = {
+            dest: value for dest, value in settled.items() if dest not in self.inputs
+        }  # files of matrices, models
         order = [one.role for one in served_verb(self.verb).outputs]
         outputs = tuple(sorted(set(self.outputs), key=order.index))
         return replace(self, options=options, outputs=outputs)

@@ -8,12 +8,9 @@ import threading
 import time
 from html.parser import HTMLParser
 
-import httpx
-import uvicorn
+import pytest
 
 from tropalign.serve.records import JobFile, Outcome, State
-from tropalign.serve.storage import Storage
-from tropalign.serve.web.app import create_app
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
@@ -28,6 +25,12 @@ class Site:
     """
 
     def __init__(self, settings):
+        import httpx
+        import uvicorn
+
+        from tropalign.serve.storage import Storage
+        from tropalign.serve.web.app import create_app
+
         self.settings = settings
         self.storage = Storage.open(settings)
         config = uvicorn.Config(create_app(settings, self.storage), host="127.0.0.1", port=0, log_level="critical")
@@ -98,6 +101,14 @@ class Site:
 
 def _many(value):
     return value if isinstance(value, list) else [value]
+
+
+def skip_without(verb):
+    """The examples lie beside the sources; an installed package has none."""
+    from tropalign.serve.web.examples import example_path
+
+    if not all(example_path(name) for name in verb.example.values()):
+        pytest.skip("the package was installed without its examples")
 
 
 class Element:

@@ -109,6 +109,14 @@ def test_a_form_of_another_page_does_not_reach_this_machine(local, kind):
     assert local.get("/api/v1/jobs").json["jobs"] == []
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_a_browser_says_of_another_page_counts(local, site):
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
+    assert local.post("/api/v1/jobs", body, headers={"Sec-Fetch-Site": site}).status == 403
+    assert local.post("/api/v1/jobs", body, headers={"Sec-Fetch-Site": site, **own_origin(local)}).status == 403
+    assert local.post("/api/v1/jobs", body, headers={"Sec-Fetch-Site": "same-origin"}).status == 201
+
+
 def test_programs_of_this_machine_need_no_word(local):
     assert local.submit()["state"] == "queued"
 
@@ -192,3 +200,25 @@ def test_sessions_are_read_by_their_server_alone():
         assert sessions.read(forged) is None
     now += 15 * 24 * 3600
     assert sessions.read(cookie) is None
+
+
+def test_a_person_is_sent_to_the_login_and_back(users):
+    answer = users.stranger.get("/jobs?q=a&tag=%22")
+    assert answer.status == 303 and answer.headers["location"] == "/login?next=/jobs%3Fq%3Da%26tag%3D%2522"
+    page = users.stranger.get(answer.headers["location"])
+    assert page.status == 200 and b"csrf" in page.body and b'value="/jobs?q=a&amp;tag=%22"' in page.body
+    assert users.stranger.get("/nothing").status == 303  # a stranger is not told what there is
+    assert users.alice.get("/nothing").headers["Content-Type"].startswith("text/html")
+
+
+def test_behind_a_proxy_with_a_path_of_its_own(tmp_path):
+    with running(Settings(folder=tmp_path, root_path="/tropalign", requires_token=True, is_https=True)) as server:
+        client = Client(server.port, server.storage.tokens.add("alice")[1])
+        assert client.get("/tropalign/api/v1/me").json["user"] == "alice"
+        assert client.get("/api/v1/me").json["user"] == "alice"  # some proxies take the path away
+        stranger = Client(server.port)
+        assert stranger.get("/tropalign/jobs").headers["location"] == "/tropalign/login?next=/jobs"
+        answer, _ = log_in(stranger, client.token, Origin=f"https://127.0.0.1:{server.port}")
+        assert answer.headers["location"] == "/tropalign/jobs"
+        assert "Path=/tropalign" in answer.headers["set-cookie"] and "Secure" in answer.headers["set-cookie"]
+        assert log_in(stranger, client.token, Origin=f"http://127.0.0.1:{server.port}")[0].status == 403

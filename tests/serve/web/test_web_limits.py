@@ -50,6 +50,13 @@ def test_chunks_are_counted_as_they_come(small):
     assert incoming(small) == []
 
 
+def test_chunks_of_json_are_counted_too(small):
+    job = small.submit()
+    chunks = [b'{"title": "', *[b"x" * 10_000] * 10, b'"}']
+    with suppress(BrokenPipeError, ConnectionResetError):
+        assert small.ask("PATCH", f"/api/v1/jobs/{job['id']}", iter(chunks)).status == 413
+
+
 def test_a_body_that_does_not_come(small):
     begin = time.monotonic()
     answer = small.raw([HEAD + b"Content-Length: 90000\r\n\r\n", b"x"])

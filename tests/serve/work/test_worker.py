@@ -148,7 +148,7 @@ def test_a_graceful_end_leaves_a_job_that_goes_on(desk, settings, start, tmp_pat
     id = desk.submit(MEDIUM)
     pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
     supervisor.terminate()
-    assert supervisor.wait(timeout=10) == 0
+    assert supervisor.wait(timeout=30) == 0
     job = desk.job(id)
     assert (job.state, job.worker, lives(pid)) == (State.QUEUED, None, False)
     assert len(desk.parts(id)) > 3
@@ -181,3 +181,36 @@ def test_a_second_server_on_the_folder_is_refused(settings, start):
     refused = pytest.raises(ResourceError, match="another server has this folder: use that one")
     with locked(settings.folder), refused, locked(settings.folder):
         pass
+
+
+def test_a_job_that_was_taken_away_is_left_alone(desk, settings, start, tmp_path):
+    """A worker that was thought dead ends its command, and what it says of it counts no more."""
+    start(WORKER, settings)
+    id = desk.submit(MEDIUM)
+    pid = wait_until(lambda: desk.parts(id) and desk.process(id))
+    assert desk.storage.queue.reclaim(lambda worker: False) == 1
+    wait_until(lambda: not lives(pid))
+    job = desk.ended(id)
+    assert (job.state, job.attempt) == (State.DONE, 2)
+    assert desk.text(job) == plain(MEDIUM, tmp_path)
+
+
+def test_folders_of_jobs_that_are_over_are_swept(desk, settings, start):
+    id = desk.submit(MEDIUM)
+    desk.storage.jobs.cancel(id)
+    for name in (id, "of_no_job"):
+        (settings.folder / "work" / name / "files").mkdir(parents=True)
+    start(SUPERVISOR, settings)
+    wait_until(lambda: not list((settings.folder / "work").iterdir()))
+
+
+def test_progress_of_a_job_that_goes_on_does_not_begin_at_nothing(desk, settings, start):
+    start(SUPERVISOR, settings)
+    id = desk.submit(LONG)
+    pid = wait_until(lambda: len(desk.parts(id)) > 5 and desk.process(id))
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: desk.job(id).attempt == 2)
+    first = wait_until(lambda: (job := desk.job(id)).attempt == 2 and job.progress)
+    assert first > 0.05
+    desk.storage.jobs.cancel(id)
+    assert desk.ended(id).state == State.CANCELLED

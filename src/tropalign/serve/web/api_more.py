@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tropalign import __version__
@@ -48,14 +48,11 @@ async def _received(web: Web, request: Request) -> StoredFile:
     """The body in the store; nothing of it stays where it breaks off."""
     with web.storage.files.receive(web.settings.limits.upload_bytes) as receiving:
         block = bytearray()
-        try:
-            async for piece in request.stream():
-                block += piece
-                if len(block) >= _BLOCK:
-                    await run_in_threadpool(receiving.write, bytes(block))
-                    block.clear()
-        except ClientDisconnect:
-            raise Refused(400, "the body broke off") from None
+        async for piece in request.stream():
+            block += piece
+            if len(block) >= _BLOCK:
+                await run_in_threadpool(receiving.write, bytes(block))
+                block.clear()
         await run_in_threadpool(receiving.write, bytes(block))
         return await run_in_threadpool(receiving.finish)
 

@@ -8,9 +8,7 @@ request --> Measured --> SafeHeaders --> LastResort --> Access --> Bounds --> ro
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -26,6 +24,8 @@ from tropalign.serve.web.access import Access
 from tropalign.serve.web.context import Web
 from tropalign.serve.web.headers import SafeHeaders
 from tropalign.serve.web.limits import Bounds
+from tropalign.serve.web.pages import make_pages
+from tropalign.serve.web.paths import RootPath
 from tropalign.serve.web.rates import Rates
 from tropalign.serve.web.refusals import LastResort, Refused, answer, refusal_of
 from tropalign.serve.web.sessions import Sessions
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 #: Wrong tokens of one address.
 FAILURES_PER_MINUTE = 10
-_PAGES = "tropalign.serve.web.pages"
 _SENTENCES = {
     404: "there is nothing at this address",
     405: "this address does not take this method",
@@ -75,7 +74,6 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
-        root_path=settings.root_path,
         redirect_slashes=False,
         lifespan=life,
     )
@@ -83,22 +81,16 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
     app.state.metrics = metrics.Metrics(web)
     for router in (api.router, api_more.router, events.router, login.router, results.router, metrics.router):
         app.include_router(router)
-    _add_pages(app, web)
+    pages, web.error_page = make_pages(settings, kept)
+    app.include_router(pages)
     _add_handlers(app)
     app.add_middleware(Bounds, web=web)  # the last one is the first that a request meets
     app.add_middleware(Access, web=web)
     app.add_middleware(LastResort)
     app.add_middleware(SafeHeaders)
     app.add_middleware(metrics.Measured, metrics=app.state.metrics)
+    app.add_middleware(RootPath, root_path=settings.root_path)
     return app
-
-
-def _add_pages(app: FastAPI, web: Web) -> None:
-    if find_spec(_PAGES) is None:
-        return
-    pages: Any = import_module(_PAGES)
-    router, web.error_page = pages.make_pages(web.settings, web.storage)
-    app.include_router(router)
 
 
 def _add_handlers(app: FastAPI) -> None:

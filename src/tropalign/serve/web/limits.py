@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ADDRESS_BYTES = 8_000
 MOST_HEADER_BYTES = 32_000
+MOST_HEADERS = 100
 MOST_JSON_BYTES = 32 * 10**6
 MOST_SMALL_BYTES = 64_000
 #: Forms of pages: a file for some inputs each.
@@ -143,6 +144,8 @@ class Body:
 def _check_head(scope: Scope) -> None:
     if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > MOST_ADDRESS_BYTES:
         raise Refused(414, f"the address is longer than {MOST_ADDRESS_BYTES:,} bytes")
+    if len(scope["headers"]) > MOST_HEADERS:
+        raise Refused(431, f"there are more than {MOST_HEADERS} headers")
     if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADER_BYTES:
         raise Refused(431, f"the headers are longer than {MOST_HEADER_BYTES:,} bytes")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -16,6 +17,9 @@ SECONDS = 10.0
 #: Files and connections to the database that are open beside those of clients.
 OTHER_FILES = 200
 MOST_CONNECTIONS = 4_000
+#: A connection on which nothing comes is kept longer than proxies keep theirs (nginx: 60 s), so that none sends a
+#: request just when it is closed here.
+KEEP_ALIVE_SECONDS = 75
 
 
 class HeadsInTime(H11Protocol):
@@ -57,8 +61,7 @@ class HeadsInTime(H11Protocol):
 
 def server_options() -> dict[str, Any]:
     """What Uvicorn is to be told, beside where it listens and what it logs."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = max(50, min(MOST_CONNECTIONS, soft - OTHER_FILES))
+    most = max(50, min(MOST_CONNECTIONS, _most_files() - OTHER_FILES))
     http: Callable[..., Any] = HeadsInTime
     return {
         "http": http,
@@ -66,5 +69,17 @@ def server_options() -> dict[str, Any]:
         "proxy_headers": False,  # whose word is taken for where a client is, decides `access.py`
         "server_header": False,
         "limit_concurrency": most,
-        "timeout_keep_alive": 30,
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
     }
+
+
+def _most_files() -> int:
+    """How many files and connections this process may have open, which is raised as far as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wish = MOST_CONNECTIONS + OTHER_FILES
+    more = wish if hard == resource.RLIM_INFINITY else min(wish, hard)
+    if soft != resource.RLIM_INFINITY and soft < more:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
+    now, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return wish if now == resource.RLIM_INFINITY else now

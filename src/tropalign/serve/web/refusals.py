@@ -47,8 +47,12 @@ def too_many(sentence: str, seconds: float = 5.0) -> Refused:
 
 def refusal_of(error: Exception) -> Refused | None:
     """What an error is for the one who asked; None for a defect."""
+    from starlette.requests import ClientDisconnect
+
     if isinstance(error, Refused):
         return error
+    if isinstance(error, ClientDisconnect):
+        return Refused(400, "the body broke off")
     if type(error).__name__ == "TooMany":
         return too_many(str(error), 10.0)
     if isinstance(error, ResourceError):

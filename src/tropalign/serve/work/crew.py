@@ -22,10 +22,10 @@ LOOK_SECONDS = 0.2
 SOON_SECONDS, FIRST_PAUSE, MOST_PAUSE = 10.0, 0.2, 30.0
 #: How long workers may take to end: what they give a command, and a little.
 END_SECONDS = 7.5
-#: Folders of jobs that ended otherwise are looked for as often.
-SWEEP_SECONDS = 600.0
-#: How often stored files are looked through, and how long one may wait for its job, in seconds.
-CLEAN_SECONDS, UNUSED_SECONDS = 3600.0, 24 * 3600.0
+#: Folders of jobs that ended otherwise are looked for as often, and files that nothing has as seldom.
+SWEEP_SECONDS, TIDY_SECONDS = 600.0, 6 * 3600.0
+#: A file that was sent waits so long for its job.
+GRACE_SECONDS = 24 * 3600.0
 
 
 class Crew:
@@ -41,10 +41,14 @@ class Crew:
         How many workers, and what they are told.
     is_quiet
         No lines about jobs.
+    keeps_files
+        Whether files that no job has are removed here: one server does that.
     """
 
-    def __init__(self, storage: Storage, settings: Settings, is_quiet: bool) -> None:
+    def __init__(self, storage: Storage, settings: Settings, is_quiet: bool, keeps_files: bool = False) -> None:
         self._storage, self._settings, self._is_quiet = storage, settings, is_quiet
+        self._keeps_files = keeps_files
+        self._places: list[_Place] = []
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._look_after, daemon=True)
 
@@ -54,15 +58,19 @@ class Crew:
         self._sweep()
         self._thread.start()
 
+    def n_living(self) -> int:
+        """Workers that live."""
+        return sum(place.process is not None for place in self._places)
+
     def stop(self) -> None:
         """Ends the workers, whose jobs are queued again, and waits for that."""
         self._ends.set()
         self._thread.join(END_SECONDS + 1)
 
     def _look_after(self) -> None:
-        places = [_Place(self) for _ in range(self._settings.n_workers)]
+        places = self._places = [_Place(self) for _ in range(self._settings.n_workers)]
         pause = max(1.0, self._settings.lease_seconds / 3)
-        reclaimed = swept = cleaned = time.monotonic()
+        reclaimed = swept = tidied = time.monotonic()
         while not self._ends.wait(LOOK_SECONDS if places else 1.0):
             deaths = [place.look() for place in places]
             now = time.monotonic()
@@ -72,9 +80,9 @@ class Crew:
             if now - swept > SWEEP_SECONDS:
                 swept = now
                 self._sweep()
-            if now - cleaned > CLEAN_SECONDS:
-                cleaned = now
-                self._clean()
+            if self._keeps_files and now - tidied > TIDY_SECONDS:
+                tidied = now
+                self._tidy()
         _end([place.process for place in places if place.process is not None])
 
     def started_worker(self) -> subprocess.Popen[bytes]:
@@ -109,12 +117,14 @@ class Crew:
         if n:
             self.say(f"{n} interrupted {'job waits' if n == 1 else 'jobs wait'} again")
 
-    def _clean(self) -> None:
-        """Removes stored files that no job has: what was sent and never used, and what deleted jobs leave."""
+    def _tidy(self) -> None:
         try:
-            self._storage.files.remove_unused(UNUSED_SECONDS)
-        except Exception as error:  # the database is away: next time
-            self.say(f"files that no job has stay for now ({type(error).__name__})")
+            n = self._storage.files.remove_unused(GRACE_SECONDS)
+        except Exception as error:  # the database is away, or the disk
+            self.say(f"unused files were not removed ({type(error).__name__})")
+            return
+        if n:
+            self.say(f"{n} unused files are removed")
 
     def _sweep(self) -> None:
         """Removes the folders of jobs that are over or deleted, and ends what still computes them."""
@@ -130,7 +140,7 @@ class Crew:
                 folder = JobFolder(path)
                 try:
                     folder.end_others()
-                except TimeoutError:
+                except RuntimeError:
                     continue
                 folder.remove()
 

@@ -63,7 +63,7 @@ class JobFolder:
 
         Raises
         ------
-        TimeoutError
+        RuntimeError
             They do not end.
         """
         for path in (self.files, self.path / "home", self.path / "tmp"):
@@ -71,9 +71,9 @@ class JobFolder:
         self.end_others()
 
     def end_others(self) -> None:
-        """Ends processes of an earlier attempt on this machine. Raises TimeoutError where that fails."""
+        """Ends processes of an earlier attempt on this machine. Raises RuntimeError where that fails."""
         if not Group(-1, self.mark).end(SECONDS_TO_DIE):
-            raise TimeoutError(f"processes of an earlier attempt in {self.path} do not end")
+            raise RuntimeError(f"processes of an earlier attempt in {self.path} do not end")
 
     def link(self, name: str, target: Path) -> str:
         """Gives a file a name here, and says which."""

@@ -17,10 +17,10 @@ from pathlib import Path
 from tropalign.execution.progress import STATUS
 from tropalign.serve.work import launch
 from tropalign.serve.work.folder import MARK, JobFolder
-from tropalign.serve.work.processes import Group
+from tropalign.serve.work.processes import Group, memory_of
 
-#: How often limits are looked at, and how often the sizes of files, which takes longer.
-LOOK_SECONDS, LOOK_AT_FILES_SECONDS = 0.2, 1.0
+#: How often limits are looked at, and how often files and processes are looked for, which takes longer.
+LOOK_SECONDS, FIND_SECONDS = 0.2, 1.0
 #: What a command has to put away its parts between being asked and being killed.
 GRACE_SECONDS = 5.0
 #: Pages are served before jobs are computed.
@@ -174,22 +174,31 @@ class _Watch:
         self.group, self.folder, self.bounds, self.begin = group, folder, bounds, begin
         self.peak_bytes = 0
         self._looked_at_files = begin
+        self._found: list[int] = []
+        self._find_again = begin
 
     def reason(self) -> Why | None:
         """Why it has to end now."""
         now = time.monotonic()
         if now - self.begin > self.bounds.seconds:
             return Why.SECONDS
-        held = self.group.memory_bytes()
+        held = sum(memory_of(pid) for pid in self._members(now))
         self.peak_bytes = max(self.peak_bytes, held)
         if held > self.bounds.memory_bytes:
             return Why.MEMORY
-        if now - self._looked_at_files > LOOK_AT_FILES_SECONDS:
+        if now - self._looked_at_files > FIND_SECONDS:
             self._looked_at_files = now
             self._cut_what_was_said()
             if self.folder.size() > self.bounds.output_bytes:
                 return Why.OUTPUT
         return None
+
+    def _members(self, now: float) -> list[int]:
+        """The processes, looked for once per second; where there are very many on the machine, less often."""
+        if now >= self._find_again:
+            self._found = self.group.members()
+            self._find_again = now + max(FIND_SECONDS, 50 * (time.monotonic() - now))
+        return self._found
 
     def _cut_what_was_said(self) -> None:
         for path in (self.folder.stdout, self.folder.stderr):

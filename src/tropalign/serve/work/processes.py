@@ -59,10 +59,6 @@ class Group:
             time.sleep(0.005)
         return True
 
-    def memory_bytes(self) -> int:
-        """What they hold that is no file's page, which the kernel could take back."""
-        return sum(memory_of(pid) for pid in self.members())
-
 
 def memory_of(pid: int) -> int:
     """Memory of a process, pages of mapped files aside; 0 where the system does not tell."""

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 #: What open connections get to end, once workers have ended.
 CONNECTION_SECONDS = 1
 BACKLOG = 2048
-#: A connection on which nothing comes is kept longer than proxies keep theirs (nginx: 60 s), so that none sends a
-#: request just when it is closed here.
-KEEP_ALIVE_SECONDS = 75
 
 
 def serve(settings: Settings, is_quiet: bool) -> None:
@@ -125,18 +122,18 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
     import uvicorn
 
     from tropalign.serve.web.app import create_app
+    from tropalign.serve.web.protocol import server_options
 
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         log_level="warning" if is_quiet else "info",
         access_log=not is_quiet,
-        proxy_headers=False,
-        server_header=False,
-        ws="none",
         timeout_graceful_shutdown=CONNECTION_SECONDS,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        **server_options(),
     )
-    crew = Crew(storage, settings, is_quiet)
+    crew = Crew(storage, settings, is_quiet, keeps_files=True)
+    app.state.living_workers = crew.n_living
     server = _server_class()(config, crew)
     try:
         crew.start()

@@ -1,0 +1,163 @@
+"""``tropalign serve`` as processes: its address, its folder's lock, its workers, its end."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from job_desk import Desk, family, lives, wait_until
+
+from tropalign.serve.records import State
+from tropalign.serve.settings import Settings
+from tropalign.serve.work.supervisor import address_of
+
+SERVE = [sys.executable, "-m", "tropalign.cli.main", "serve", "--port", "0"]
+
+
+@pytest.fixture(autouse=True)
+def needed():
+    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2"):
+        pytest.importorskip(module, reason=f"the server needs {module}: pip install 'tropalign[serve]'")
+
+
+class Served:
+    """A server, and where it is."""
+
+    def __init__(self, folder, *words):
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [*SERVE, "--folder", folder, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.address = self.process.stdout.readline().strip()
+
+    def asked(self, path):
+        """Status and body."""
+        try:
+            with urllib.request.urlopen(self.address + path, timeout=30) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+        except urllib.error.URLError:
+            return 0, None
+
+    def workers(self):
+        """Process ids of its workers."""
+        pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+        return [pid for pid in pids if parent_of(pid) == self.process.pid and lives(pid)]
+
+
+def parent_of(pid):
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Starts servers, and ends them with the test."""
+    started = []
+
+    def start(*words, folder=tmp_path / "server"):
+        started.append(Served(folder, *words))
+        return started[-1]
+
+    yield start
+    for served in started:
+        served.process.kill()
+        served.process.communicate()
+
+
+def test_a_server_answers_computes_and_ends(serve, tmp_path):
+    served = serve("--workers", "2")
+    wait_until(lambda: served.asked("readyz") == (200, {"status": "ok"}))
+    desk = Desk(Settings(folder=served.folder))
+    with desk.storage:
+        assert desk.ended(desk.submit(family(6, 10))).state == State.DONE
+    workers = served.workers()
+    assert len(workers) == 2
+    served.process.terminate()
+    assert served.process.wait(timeout=30) == 0
+    assert not any(map(lives, workers))
+
+
+def test_a_second_server_and_a_taken_port_are_sentences(serve, tmp_path):
+    served = serve("--workers", "0")
+    port = served.address.rsplit(":", 1)[1].strip("/")
+    second = subprocess.run([*SERVE, "--folder", served.folder], capture_output=True, text=True)
+    sentence = "another server has this folder: use that one, end it, or choose another --folder"
+    assert (second.returncode, second.stderr) == (4, f"tropalign: {served.folder}: {sentence}\n")
+    other = [*SERVE, "--port", port, "--folder", tmp_path / "other"]
+    second = subprocess.run(other, capture_output=True, text=True)
+    sentence = f"tropalign: 127.0.0.1:{port}: the system refuses (Address already in use): choose another --port\n"
+    assert (second.returncode, second.stderr) == (4, sentence)
+
+
+def test_a_folder_that_is_none_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    refused = subprocess.run([*SERVE, "--folder", tmp_path / "file" / "x"], capture_output=True, text=True)
+    assert refused.returncode == 4 and refused.stderr.count("\n") == 1 and "choose another --folder" in refused.stderr
+
+
+def test_everybody_is_not_let_in(tmp_path):
+    words = [*SERVE, "--host", "0.0.0.0", "--folder", tmp_path / "server"]
+    refused = subprocess.run(words, capture_output=True, text=True)
+    assert refused.returncode == 2 and "make a token first" in refused.stderr
+
+
+def test_a_worker_that_dies_is_replaced(serve):
+    served = serve()
+    (worker,) = wait_until(served.workers)
+    wait_until(lambda: served.asked("readyz")[0] == 200)
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: served.asked("readyz") == (503, {"error": "no worker lives"}))
+    assert wait_until(served.workers) != [worker]
+    wait_until(lambda: served.asked("readyz")[0] == 200)
+
+
+def test_workers_end_with_their_server(serve):
+    served = serve("--workers", "2")
+    workers = wait_until(lambda: len(found := served.workers()) == 2 and found)
+    served.process.kill()
+    wait_until(lambda: not any(map(lives, workers)))
+
+
+def test_ctrl_c_ends_it_gracefully(serve):
+    served = serve()
+    wait_until(lambda: served.asked("healthz")[0] == 200)
+    served.process.send_signal(signal.SIGINT)
+    assert served.process.wait(timeout=30) == 0
+    assert "Traceback" not in served.process.stderr.read()
+
+
+def test_only_workers_compute_for_a_server_elsewhere(serve, tmp_path):
+    served = serve("--workers", "0")
+    workers = subprocess.Popen([*SERVE, "--only-workers", "--folder", served.folder])
+    try:
+        desk = Desk(Settings(folder=served.folder))
+        with desk.storage:
+            assert desk.ended(desk.submit(family(6, 10))).state == State.DONE
+    finally:
+        workers.terminate()
+        assert workers.wait(timeout=30) == 0
+
+
+def test_addresses(tmp_path):
+    assert address_of(Settings(tmp_path), 80) == "http://127.0.0.1:80/"
+    assert address_of(Settings(tmp_path, host="::1", root_path="/x"), 80) == "http://[::1]:80/x/"
+
+
+def test_ipv6(serve):
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    served = serve("--host", "::1")
+    wait_until(lambda: served.asked("healthz")[0] == 200)
