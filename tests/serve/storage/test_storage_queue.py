@@ -233,3 +233,14 @@ def test_the_record_says_which_version_computed(timed):
     assert timed.queue.claim("w", 30, 1, version="2.0").version == "2.0"
     timed.queue.finish(job.id, 1, done(timed))
     assert timed.jobs.submit(new_job(timed), LIMITS).id != job.id
+
+
+def test_fewer_running_jobs_count_more_than_a_longer_wait(timed, clock):
+    for owner, n in (("bob", 2), ("ann", 1)):
+        for m in range(n):
+            clock.now += 1
+            submit(timed, owner=owner, key=f"{owner} {m}")
+            assert timed.queue.claim("w", 30, 5).owner == owner
+    for owner in ("bob", "ann"):
+        submit(timed, owner=owner, key=f"{owner} waits")
+    assert timed.queue.claim("w", 30, 5).owner == "ann"
