@@ -46,6 +46,7 @@ FORECAST_SECONDS = 120.0
 #: Ends that others ask for: a machine that is switched off tells every process so.
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
 KILLED = {-9, 137}
+HELD_PAUSE = 0.5
 #: Killed as often from outside, a job most likely takes more memory than there is.
 MOST_KILLS = 5
 RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
@@ -207,10 +208,19 @@ class Attempt:
 
     def _run(self, plan: _Plan) -> None:
         """The command itself."""
+        while self.folder.is_held():  # by a command on another machine, whose worker was thought dead
+            self.heart.tell("waiting for the end of an earlier attempt", None)
+            self._check_wanted()
+            time.sleep(HELD_PAUSE)
         self.heart.tell("computing", None)
         self._completed(self._watched((*TROPALIGN, *plan.words), self.settings.limits.seconds))
+        self._check_wanted()  # what another attempt writes meanwhile is not this one's
         plan.facts["ended"] = 0
         self.folder.remember("facts.json", plan.facts)
+
+    def _check_wanted(self) -> None:
+        if not self.heart.is_wanted or self.is_stopping():
+            raise Interrupted
 
     def _watched(self, command: tuple[str, ...], seconds: float) -> Ended:
         """Runs a command within the limits, and tells how far it is."""
