@@ -155,7 +155,7 @@ def with_database(settings: Settings, database: PostgreSQL | None) -> Settings:
     return settings if database is None else replace(settings, database=database.url)
 
 
-def again(ask: Callable[[], Answer], seconds: float = 120.0) -> Answer:
+def again(ask: Callable[[], Answer], seconds: float = 300.0) -> Answer:
     """An answer, and until it comes the question again."""
     until = time.monotonic() + seconds
     while True:
