@@ -214,6 +214,18 @@ def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, 
     assert desk.ended(id).state == State.CANCELLED
 
 
+def test_parts_that_another_machine_cut_otherwise_are_begun_anew(desk, settings, start, tmp_path):
+    first = start(WORKER, settings)
+    id = desk.submit(MEDIUM)
+    wait_until(lambda: len(desk.parts(id)) > 3)
+    first.terminate()
+    assert first.wait(timeout=30) == 0
+    assert len(desk.parts(id)) > 3
+    start(WORKER, settings, {"TROPALIGN_TILE_PAIRS": "35"})
+    job = desk.ended(id)
+    assert (job.state, job.message, desk.text(job)) == (State.DONE, "", plain(MEDIUM, tmp_path))
+
+
 def test_a_command_elsewhere_is_waited_for(desk, settings, start, tmp_path):
     """That of a worker which was thought dead, on another machine: it holds its parts, and cannot be ended here."""
     import fcntl

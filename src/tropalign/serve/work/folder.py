@@ -79,6 +79,12 @@ class JobFolder:
         """Whether a command writes parts here: one of another machine, where `end_others` does not reach it."""
         return any(path.is_dir() and _is_locked(path) for path in self.files.glob("*.parts"))
 
+    def remove_parts(self) -> None:
+        """Forgets what commands have computed, and keeps what attempts have found."""
+        for path in self.files.glob("*.parts"):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+
     def link(self, name: str, target: Path) -> str:
         """Gives a file a name here, and says which."""
         found = f"input-{name}" if name.casefold() in HARMFUL else name

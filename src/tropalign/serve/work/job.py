@@ -49,6 +49,8 @@ EXIT_DEFECT = 1
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
 KILLED = {-9, 137}
 HELD_PAUSE = 0.5
+#: What a command says of parts that it cannot go on with.
+OTHER_PARTS = "this holds finished parts of another run"
 #: Killed as often from outside, a job most likely takes more memory than there is.
 MOST_KILLS = 5
 RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
@@ -215,7 +217,12 @@ class Attempt:
             self._check_wanted()
             time.sleep(HELD_PAUSE)
         self.heart.tell("computing", None)
-        self._completed(self._watched((*TROPALIGN, *plan.words), self.settings.limits.seconds))
+        command = (*TROPALIGN, *plan.words)
+        ended = self._watched(command, self.settings.limits.seconds)
+        if ended.code != 0 and OTHER_PARTS in sentence_of(self.folder.stderr):  # cut otherwise, by another machine
+            self.folder.remove_parts()
+            ended = self._watched(command, self.settings.limits.seconds)
+        self._completed(ended)
         self._check_wanted()  # what another attempt writes meanwhile is not this one's
         plan.facts["ended"] = 0
         self.folder.remember("facts.json", plan.facts)
