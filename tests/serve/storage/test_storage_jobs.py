@@ -334,3 +334,22 @@ def test_a_page_is_three_queries(storage):
     event.listen(storage.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
     assert len(storage.jobs.list(Search("ann", text="title")).jobs) == 50
     assert len([question for question in asked if question.startswith("SELECT")]) == 3
+
+
+def test_lines_are_the_jobs_of_a_list_in_two_queries(storage):
+    from sqlalchemy import event
+
+    for n in range(5):
+        submit(storage, key=str(n), title=f"t{n}", tags=("b", "a") if n % 2 else ())
+    run_next(storage)
+    search = Search("ann", text="pairs", limit=3)
+    for asked in (search, replace(search, after=storage.jobs.list(search).after), Search("nobody")):
+        page, lines = storage.jobs.list(asked), storage.jobs.lines(asked)
+        assert [(job.id, job.title, job.verb, job.tags, job.state, job.progress, job.created) for job in page.jobs] == [
+            (job.id, job.title, job.verb, job.tags, job.state, job.progress, job.created) for job in lines.jobs
+        ]
+        assert page.after == lines.after
+    questions = []
+    event.listen(storage.engine, "before_cursor_execute", lambda *words: questions.append(words[2]))
+    storage.jobs.lines(search)
+    assert len([question for question in questions if question.startswith("SELECT")]) == 2

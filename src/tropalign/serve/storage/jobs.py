@@ -6,13 +6,13 @@ import json
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, update
 
 from tropalign.errors import ResourceError, UsageError
-from tropalign.serve.records import Job, NewJob, Page, Search, State
+from tropalign.serve.records import Job, JobLine, Lines, NewJob, Page, Search, State
 from tropalign.serve.settings import Limits
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
@@ -27,10 +27,12 @@ from tropalign.serve.storage.rows import (
     renew_words,
     select_jobs,
     set_tags,
+    tags_of,
 )
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
 from tropalign.serve.storage.words import found_by, remove_words
 
+_LINE = (jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created)
 #: Jobs of one page at most.
 MOST_LISTED = 500
 #: Of the names that a search finds a job by, as many letters are kept.
@@ -154,25 +156,16 @@ class Jobs:
 
     def list(self, search: Search) -> Page:
         """A user's jobs, newest first."""
-        question = select_jobs().where(jobs.c.owner == search.owner)
-        if search.state is not None:
-            question = question.where(jobs.c.state == search.state)
-        if search.verb is not None:
-            question = question.where(jobs.c.verb == search.verb)
-        if search.tag is not None:
-            question = question.where(jobs.c.number.in_(select(job_tags.c.job).where(job_tags.c.tag == search.tag)))
-        if search.after is not None:
-            question = question.where(jobs.c.number < _cursor(search.after))
-        limit = min(max(search.limit, 1), MOST_LISTED)
-        # One more than asked for says whether there are more.
-        question = question.order_by(jobs.c.number.desc()).limit(limit + 1)
         with reading(self._engine) as connection:
-            found = found_by(connection, search.text)
-            if found is not None:
-                question = question.where(jobs.c.number.in_(found))
-            rows = connection.execute(question).all()
-            listed = jobs_of(connection, rows[:limit])
-        return Page(listed, str(rows[limit - 1][0]) if len(rows) > limit else None)
+            rows, after = _found(connection, select_jobs(), search)
+            return Page(jobs_of(connection, rows), after)
+
+    def lines(self, search: Search) -> Lines:
+        """The same for a list, in a third of the time."""
+        with reading(self._engine) as connection:
+            rows, after = _found(connection, select(*_LINE), search)
+            tags = tags_of(connection, [row[0] for row in rows])
+        return Lines(tuple(_line(row, tuple(tags.get(row[0], ()))) for row in rows), after)
 
     def tags(self, owner: str) -> dict[str, int]:
         """A user's tags and how many jobs have each, the most used first."""
@@ -257,6 +250,31 @@ class Jobs:
             last = max(number for _, number in asked)
             queue = sorted(connection.scalars(select(jobs.c.number).where(waiting, jobs.c.number <= last)))
         return {job: bisect_right(queue, number) for job, number in asked}
+
+
+def _found(connection: Connection, question: Select[Any], search: Search) -> tuple[Sequence[Row[Any]], str | None]:
+    """Rows of jobs, whose number comes first, newest first; and where the next page begins."""
+    question = question.where(jobs.c.owner == search.owner)
+    if search.state is not None:
+        question = question.where(jobs.c.state == search.state)
+    if search.verb is not None:
+        question = question.where(jobs.c.verb == search.verb)
+    if search.tag is not None:
+        question = question.where(jobs.c.number.in_(select(job_tags.c.job).where(job_tags.c.tag == search.tag)))
+    if search.after is not None:
+        question = question.where(jobs.c.number < _cursor(search.after))
+    found = found_by(connection, search.text)
+    if found is not None:
+        question = question.where(jobs.c.number.in_(found))
+    limit = min(max(search.limit, 1), MOST_LISTED)
+    # One more than asked for says whether there are more.
+    rows = connection.execute(question.order_by(jobs.c.number.desc()).limit(limit + 1)).all()
+    return rows[:limit], str(rows[limit - 1][0]) if len(rows) > limit else None
+
+
+def _line(row: Any, tags: tuple[str, ...]) -> JobLine:
+    _number, id_, title, verb, state, progress, created = row
+    return JobLine(id_, title, verb, tags, State(state), progress, created)
 
 
 def _cursor(after: str) -> int:
