@@ -26,7 +26,7 @@ def test_a_job_gives_the_bytes_of_the_command(desk, settings, start, tmp_path):
     start(WORKER, settings)
     job = desk.ended(desk.submit(family(6, 10), outputs=["report"]))
     assert (job.state, job.message, job.exit_code) == (State.DONE, "", None)
-    assert desk.text(job) == plain(family(6, 10), tmp_path, "--html", "report.html")
+    assert desk.text(job) == plain(family(6, 10), tmp_path, "--html", "proteins.html")
     assert "<html" in desk.text(job, "report")
     wait_until(lambda: not desk.folder(job.id).exists())
 
@@ -168,7 +168,7 @@ def test_a_command_that_had_ended_is_not_run_again(desk, settings, start, tmp_pa
     id = desk.submit(family(6, 10))
     folder = desk.folder(id)
     (folder / "files").mkdir(parents=True)
-    (folder / "files" / "result.tsv").write_text("what it wrote\n")
+    (folder / "files" / "proteins.tsv").write_text("what it wrote\n")
     facts = {"version": __version__, "memory_bytes": 10**9, "counts": [1, 1, 1], "ended": 0}
     (folder / "facts.json").write_text(json.dumps(facts))
     start(WORKER, settings)

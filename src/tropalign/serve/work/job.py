@@ -274,7 +274,7 @@ class Attempt:
             stored = self.storage.files.add(path)
             if plan.verb == "db build" and output.role == "main":
                 self.database = self._described(stored)
-            kept.append(JobFile(output.role, output.shown_name, stored.digest, stored.size, output.media_type))
+            kept.append(JobFile(output.role, output.filename, stored.digest, stored.size, output.media_type))
         return tuple(kept)
 
     def _described(self, stored: StoredFile) -> Database:
