@@ -9,7 +9,7 @@ from tropalign.submissions.tables import SUFFIXES
 from tropalign.submissions.verbs import SERVED, served_verb
 
 #: Flags that are words already.
-PLAIN = re.compile(r"--(no-)?[a-z]{4,}(-[a-z]{4,})*")
+PLAIN = re.compile(r"--(no-)?[a-z]{3,}(-[a-z]{3,})*")
 
 
 @pytest.mark.parametrize("name", SERVED)
