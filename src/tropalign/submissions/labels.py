@@ -174,6 +174,8 @@ _PLACEHOLDERS = {
     "FASTA is an alignment": "the family is an alignment",
     "a file for each of READS": "a file for each of the reads",
     "reads alone in -o, the reference in FILE.reference": "reads alone in the result, the reference in its own file",
+    "in place of that, from a score of S bits on": "in place of the E-value, from a score of so many bits on",
+    "with an E-value up to X": "with at most this E-value",
     "align A with B; without B every pair of A": "each query is aligned with each of these",
     "beside those of -o": "beside the result",
     "with --columns as they need it": "as the columns need it",
@@ -227,6 +229,18 @@ def for_forms(text: str) -> str:
         text = text.replace(theirs, ours)
     text = _FLAG.sub(lambda found: _named(found.group()), _COMMAND_LINE.sub("", text))
     return text[:1].upper() + text[1:]
+
+
+def message_for_forms(text: str) -> str:
+    """A message that tells a remedy by options: these by their labels, all else as it is.
+
+    Examples
+    --------
+    >>> from tropalign.submissions.labels import message_for_forms
+    >>> message_for_forms("x.fa: add --unaligned (see --help)")
+    'x.fa: add “Sequences are not aligned” (see --help)'
+    """
+    return _FLAG.sub(lambda found: _named(found.group()) if found.group() in OPTIONS else found.group(), text)
 
 
 def _named(flag: str) -> str:

@@ -412,3 +412,22 @@ def test_a_job_says_how_programs_ask_for_it(site):
     assert any(f"tropalign submit --fetch {job.id} -o pasted.tsv --server {site.url}" in text for text in texts)
     assert any(f'connect("{site.url}").job("{job.id}")' in text for text in texts)
     assert any(f"{site.url}/api/v1/jobs/{job.id}/files/main" in text for text in texts)
+
+
+def test_a_message_names_options_as_the_form_does_and_a_failed_job_has_no_result_to_fetch(site):
+    job = site.submit()
+    site.finish(job, State.FAILED, "a.fa: for sequences that are not aligned, add --unaligned")
+    page = site.page(f"/jobs/{job.id}")
+    assert page.one("p", role="alert").text.endswith("add “Sequences are not aligned”")
+    assert "--fetch" not in page.text
+
+
+def test_a_result_of_one_long_line_is_wrapped(site):
+    job = site.submit()
+    site.finish(job, main=("a.nwk", "text/plain", b"(a:1,b:2);\n"))
+    assert "wrap" in page_classes(site.page(f"/jobs/{job.id}"))
+
+
+def page_classes(page):
+    """Of the result's beginning."""
+    return next(each["class"] for each in page.all("pre") if "preview" in each.get("class", "")).split()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: What is pasted is called so, by the kind of the input.
 PASTED = {"models": "pasted.hmm", "tree": "pasted.nwk", "table": "pasted.tsv", "graph": "pasted.tsv"}
+#: Inputs whose help speaks of names, too, which are chosen among the options.
+HELPS = {"matrix": "A file in NCBI's format, in place of a matrix that is chosen by its name"}
 HINTS = {
     "sequences": ">name\nMKVLA...",
     "alignment": ">name\nMKV-LA...",
@@ -130,7 +132,7 @@ def source_views(verb: ServedVerb, given: Given, databases: Sequence[Database]) 
         SourceView(
             each.dest,
             each.label,
-            for_forms(each.help),
+            HELPS.get(each.kind) or for_forms(each.help),
             each.required,
             each.many,
             _is_shown(verb, each, given),

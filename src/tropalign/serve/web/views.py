@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.web.templating import duration_text, size_text
+from tropalign.submissions.labels import message_for_forms
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -174,7 +175,7 @@ class JobViews:
             is_final=job.state.is_final,
             percent=percent(job),
             doing=doing(job, position),
-            message=job.message,
+            message=message_for_forms(job.message),
             created=job.created,
             took=duration_text(job.finished - job.started) if job.finished and job.started else "",
             command=job.command,
