@@ -158,7 +158,11 @@ ABOUT: dict[str, About] = {
         common=(*_ALIGNING, "top", "min_score", "min_identity", "translate"),
         is_resumable=True,
         example={"queries": "efp.fasta"},
-        labels={"targets": "Targets (without these, every pair of the queries)", "pairs": "List of pairs"},
+        labels={
+            "targets": "Targets (without these, every pair of the queries)",
+            "pairs": "List of pairs",
+            "matrix": "Matrix of your own",
+        },
     ),
     "cluster": About(
         title="Cluster",
@@ -172,7 +176,7 @@ ABOUT: dict[str, About] = {
         ),
         common=("min_identity", "method", "order", "strand", "min_coverage", "sizeout"),
         example={"queries": "amplicons.fasta"},
-        labels={"queries": "Sequences"},
+        labels={"queries": "Sequences", "matrix": "Matrix of your own"},
     ),
     "msa": About(
         title="Align a family",

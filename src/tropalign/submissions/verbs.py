@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from tropalign.errors import UsageError, did_you_mean
+from tropalign.submissions.labels import group_label, option_label
 from tropalign.submissions.tables import ABOUT, DEFAULT_NAMES, SERVERS, SUFFIXES, About, Beside
 
 SERVED = tuple(ABOUT)
@@ -251,11 +252,6 @@ def takes(action: argparse.Action, text: str) -> bool:
     return True
 
 
-def _label(text: str) -> str:
-    words = text.replace("_", " ").replace("-", " ").strip()
-    return words[:1].upper() + words[1:]
-
-
 def _text(action: argparse.Action) -> str:
     return (action.help or "").replace("%%", "%")
 
@@ -271,7 +267,7 @@ def _input(action: argparse.Action, known: About) -> InputField:
     return InputField(
         dest=action.dest,
         flag=flag,
-        label=known.labels.get(action.dest) or _label(action.dest if flag is None else flag.lstrip("-")),
+        label=known.labels.get(action.dest) or option_label(flag or action.dest),
         help=_text(action),
         required=action.required and action.dest not in known.named,
         many=action.nargs in ("+", "*"),
@@ -295,13 +291,13 @@ def _options(parser: argparse.ArgumentParser, known: About) -> list[OptionField]
                 OptionField(
                     dest=action.dest,
                     flag=flag,
-                    label=_label(flag.lstrip("-")),
+                    label=option_label(flag),
                     help=_text(action),
                     kind=kind,
                     choices=names_of(action.dest) if action.dest in known.named else _choices(action),
                     many=is_many,
                     default=DEFAULT_NAMES.get(action.dest) if action.dest in known.named else action.default,
-                    group=_label(group.title or "options"),
+                    group=group_label(group.title or "options"),
                     is_common=action.dest in known.common,
                 )
             )

@@ -9,6 +9,7 @@ from serve.pages.site import parsed, skip_without
 
 import tropalign
 from tropalign.serve.records import Database, State
+from tropalign.serve.web.examples import example_bytes
 from tropalign.submissions.verbs import SERVED, served_verb
 
 WEB = Path(tropalign.__file__).parent / "serve" / "web"
@@ -82,7 +83,7 @@ def test_every_field_of_a_verb_has_its_place(site):
         verb = served_verb(name)
         assert {f"opt.{each.dest}" for each in verb.options} <= names
         assert {f"{each.dest}.{kind}" for each in verb.inputs for kind in ("text", "file")} <= names
-        options = [option.text for option in page.all("option")]
+        options = [option.get("value") or option.text for option in page.all("option")]
         assert set(verb.formats) <= set(options) or name == "db build"
         roles = {box["value"] for box in page.all("input", name="outputs")}
         assert roles == {each.role for each in verb.outputs if not each.always}
@@ -114,8 +115,16 @@ def test_files_come_with_a_form(site):
     ("fields", "sentence", "at"),
     [
         ({"queries__text": " \n"}, "Queries: nothing is given: paste it, or choose a file", "queries-error"),
-        ({"queries__text": ">a\nM", "opt__top": "many"}, "Top: 'many' is no whole number", "opt.top-error"),
-        ({"queries__text": ">a\nM", "opt__min_score": "inf"}, "Min score: 'inf' is no number", "opt.min_score-error"),
+        (
+            {"queries__text": ">a\nM", "opt__top": "many"},
+            "Best targets per query: 'many' is no whole number",
+            "opt.top-error",
+        ),
+        (
+            {"queries__text": ">a\nM", "opt__min_score": "inf"},
+            "Minimum score: 'inf' is no number",
+            "opt.min_score-error",
+        ),
     ],
 )
 def test_mistakes_stand_beside_their_fields_and_nothing_is_lost(site, fields, sentence, at):
@@ -381,3 +390,44 @@ def test_the_theme_is_remembered(site):
 def test_help_has_the_routes_and_this_servers_address(site):
     page = text_of(site.page("/help"))
     assert f"--server {site.url}" in page and "/api/v1/jobs/{id}/events" in page
+
+
+def test_what_is_pasted_has_to_begin_with_a_name(site):
+    answer = site.send("pairs", queries__text="MKVLA\n")
+    assert answer.status_code == 422
+    sentence = "Queries: this begins with no name: put a line with > and a name before each sequence"
+    assert check_page(parsed(answer.text)).one("p", id="queries-error").text == sentence
+
+
+def test_a_pasted_example_keeps_the_name_of_its_file(site):
+    skip_without(served_verb("pairs"))
+    text = example_bytes("efp.fasta").decode().replace("\n", "\r\n")
+    assert [file.name for file in site.submit(queries__text=text).inputs] == ["efp.fasta"]
+    assert [file.name for file in site.submit(queries__text=text + ">more\r\nMKV").inputs] == ["pasted.fa"]
+
+
+def test_a_job_says_how_programs_ask_for_it(site):
+    job = site.submit(queries__text=">a\nMKV\n>b\nMKL", title="Mine")
+    texts = [each.text for each in site.page(f"/jobs/{job.id}").all("pre")]
+    assert any(f"tropalign submit --fetch {job.id} -o pasted.tsv --server {site.url}" in text for text in texts)
+    assert any(f'connect("{site.url}").job("{job.id}")' in text for text in texts)
+    assert any(f"{site.url}/api/v1/jobs/{job.id}/files/main" in text for text in texts)
+
+
+def test_a_message_names_options_as_the_form_does_and_a_failed_job_has_no_result_to_fetch(site):
+    job = site.submit()
+    site.finish(job, State.FAILED, "a.fa: for sequences that are not aligned, add --unaligned")
+    page = site.page(f"/jobs/{job.id}")
+    assert page.one("p", role="alert").text.endswith("add “Sequences are not aligned”")
+    assert "--fetch" not in page.text
+
+
+def test_a_result_of_one_long_line_is_wrapped(site):
+    job = site.submit()
+    site.finish(job, main=("a.nwk", "text/plain", b"(a:1,b:2);\n"))
+    assert "wrap" in page_classes(site.page(f"/jobs/{job.id}"))
+
+
+def page_classes(page):
+    """Of the result's beginning."""
+    return next(each["class"] for each in page.all("pre") if "preview" in each.get("class", "")).split()

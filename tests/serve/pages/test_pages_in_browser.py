@@ -309,3 +309,21 @@ def test_a_command_is_copied(visitor, done_job):
     visitor.until(lambda: button.text == "Copied")
     assert visitor.one("#said").get_attribute("textContent") == "Copied"
     assert json.loads(visitor.run("return JSON.stringify(arguments[0].dataset.copy)", button)) == done_job.command
+
+
+def test_the_switch_of_light_and_dark_reaches_the_report(visitor, done_job):
+    is_dark = "return document.documentElement.classList.contains('dark')"
+
+    def report_is_dark():
+        visitor.browser.switch_to.frame(visitor.one("iframe"))
+        try:
+            return visitor.run(is_dark) and visitor.one("#facts").text not in ("", "reading ...")
+        finally:
+            visitor.browser.switch_to.default_content()
+
+    visitor.go(f"/jobs/{done_job.id}")
+    assert not report_is_dark()
+    visitor.one("#theme").click()
+    visitor.until(report_is_dark)
+    visitor.browser.refresh()
+    visitor.until(report_is_dark)

@@ -124,12 +124,20 @@ function runsAt(bytes, begin, end) {
   return runs;
 }
 
+/** A page that has this one in a frame says whether it is dark: a server's, which has a switch of its own. */
+let toldDark = null;
+addEventListener("message", (event) => {
+  if (event.source !== parent || parent === window || typeof event.data?.isDark !== "boolean") return;
+  toldDark = event.data.isDark;
+  report?.setTheme(toldDark);
+});
+
 class Report {
   constructor(arrays) {
     this.data = given("data");
     this.arrays = arrays;
     this.redraws = [];
-    this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+    this.setTheme(toldDark ?? matchMedia("(prefers-color-scheme: dark)").matches);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => this.setTheme(event.matches));
     element("theme").addEventListener("click", () => this.setTheme(!this.isDark));
     fillTerms(element("made"), given("made-of"));

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import UsageError
+from tropalign.submissions.labels import FORMATS, for_forms, output_label
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Database
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: What is pasted is called so, by the kind of the input.
 PASTED = {"models": "pasted.hmm", "tree": "pasted.nwk", "table": "pasted.tsv", "graph": "pasted.tsv"}
+#: Inputs whose help speaks of names, too, which are chosen among the options.
+HELPS = {"matrix": "A file in NCBI's format, in place of a matrix that is chosen by its name"}
 HINTS = {
     "sequences": ">name\nMKVLA...",
     "alignment": ">name\nMKV-LA...",
@@ -94,6 +96,7 @@ class OptionView:
     """An option in a form."""
 
     dest: str
+    flag: str
     label: str
     help: str
     kind: str
@@ -118,6 +121,7 @@ class OutputView:
     """A file that a job may write, too."""
 
     role: str
+    label: str
     help: str
     is_on: bool
 
@@ -127,8 +131,8 @@ def source_views(verb: ServedVerb, given: Given, databases: Sequence[Database]) 
     return [
         SourceView(
             each.dest,
-            _capital(each.label),
-            _help(each.help),
+            each.label,
+            HELPS.get(each.kind) or for_forms(each.help),
             each.required,
             each.many,
             _is_shown(verb, each, given),
@@ -152,7 +156,7 @@ def option_groups(verb: ServedVerb, given: Given) -> tuple[list[OptionView], lis
         if each.is_common:
             common.append(view)
         else:
-            groups.setdefault(_capital(each.group), []).append(view)
+            groups.setdefault(each.group, []).append(view)
     return common, [
         GroupView(name, views, any(view.value or view.error for view in views)) for name, views in groups.items()
     ]
@@ -162,10 +166,20 @@ def output_views(verb: ServedVerb, given: Given) -> list[OutputView]:
     """Files beside the main one that can be asked for."""
     asked = given.outputs
     return [
-        OutputView(each.role, each.help, each.role == verb.report if asked is None else each.role in asked)
+        OutputView(
+            each.role,
+            output_label(each.role),
+            for_forms(each.help),
+            each.role == verb.report if asked is None else each.role in asked,
+        )
         for each in verb.outputs
         if not each.always
     ]
+
+
+def format_choices(verb: ServedVerb) -> list[tuple[str, str]]:
+    """The formats of the result, each with words to choose it by."""
+    return [(name, f"{name}: {FORMATS[name]}" if name in FORMATS else name) for name in verb.formats]
 
 
 def options_of(verb: ServedVerb, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -204,6 +218,7 @@ def chosen_inputs(
     field_of: InputField,
     files: list[dict[str, Any]],
     text: str,
+    name: str,
     database: str,
     kept: Iterable[dict[str, Any]],
     add_text: Callable[[bytes], str],
@@ -214,18 +229,24 @@ def chosen_inputs(
     ----------
     files
         Items of the files that came with the form.
+    name
+        What the text is called.
     add_text
         Stores what was pasted, and gives its digest.
 
     Raises
     ------
     FieldError
-        Too many, or none where one is needed.
+        Too many, or none where one is needed; or sequences without names.
     """
     items = list(files)
     if text.strip():
-        content = text.replace("\r\n", "\n").encode("utf-8", "replace")
-        items.append({"file": add_text(content), "name": PASTED.get(field_of.kind, "pasted.fa")})
+        if field_of.kind == "sequences" and text.lstrip("\ufeff \t\r\n")[:1].isalnum():
+            raise FieldError(
+                f"{field_of.label}: this begins with no name: put a line with > and a name before each sequence",
+                field_of.dest,
+            )
+        items.append({"file": add_text(pasted_bytes(text)), "name": name})
     if database:
         items.append({"database": database})
     if field_of.many:
@@ -234,12 +255,17 @@ def chosen_inputs(
         items = list(kept)
     if len(items) > 1 and not field_of.many:
         raise FieldError(
-            f"{_capital(field_of.label)}: these are {len(items)}: give one of a pasted text, a file and a database",
+            f"{field_of.label}: these are {len(items)}: give one of a pasted text, a file and a database",
             field_of.dest,
         )
     if not items and field_of.required:
-        raise FieldError(f"{_capital(field_of.label)}: nothing is given: paste it, or choose a file", field_of.dest)
+        raise FieldError(f"{field_of.label}: nothing is given: paste it, or choose a file", field_of.dest)
     return items
+
+
+def pasted_bytes(text: str) -> bytes:
+    """What was pasted as a file, its lines ending as files' do."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
 
 
 def _is_shown(verb: ServedVerb, each: InputField, given: Given) -> bool:
@@ -253,8 +279,9 @@ def _option_view(each: OptionField, given: Given) -> OptionView:
     value = given.options.get(each.dest, "")
     return OptionView(
         each.dest,
-        _capital(each.label),
-        _help(each.help),
+        each.flag,
+        each.label,
+        _less_default(for_forms(each.help), default),
         each.kind,
         each.many,
         tuple(name for name in each.choices if name != default),
@@ -268,11 +295,6 @@ def _error_of(given: Given, dest: str) -> str:
     return given.error if given.error_field == dest else ""
 
 
-def _help(text: str) -> str:
-    """The help of an option, less what is said of command lines alone."""
-    return re.sub(r"[;,] - is (standard input|stdin)|; --columns help lists them", "", text)
-
-
 def _value(each: OptionField, text: str) -> Any:
     try:
         if each.kind == "whole":
@@ -284,7 +306,7 @@ def _value(each: OptionField, text: str) -> Any:
             return int(value) if value.is_integer() and "e" not in text.lower() else value
     except ValueError:
         what = "whole number" if each.kind == "whole" else "number"
-        raise FieldError(f"{_capital(each.label)}: {text[:50]!r} is no {what}", each.dest) from None
+        raise FieldError(f"{each.label}: {text[:50]!r} is no {what}", each.dest) from None
     return text
 
 
@@ -294,5 +316,8 @@ def _text(value: Any) -> str:
     return "1" if value is True else str(value)
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _less_default(text: str, default: str) -> str:
+    """The help of a choice without its default, which the field shows."""
+    for words in (f" (default: {default})", f"; default: {default}"):
+        text = text.removesuffix(words)
+    return text

@@ -17,20 +17,23 @@ from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.examples import example_bytes, example_path
 from tropalign.serve.web.form_fields import (
+    PASTED,
     FieldError,
     Given,
     KeptItem,
     chosen_inputs,
+    format_choices,
     option_groups,
     options_of,
     output_views,
+    pasted_bytes,
     source_views,
     texts_of,
 )
 from tropalign.serve.web.own_jobs import own_job
 from tropalign.serve.web.refusals import Refused, refusal_of
 from tropalign.serve.web.submit import submit
-from tropalign.submissions.verbs import SERVED, ServedVerb, served_verb
+from tropalign.submissions.verbs import SERVED, InputField, ServedVerb, served_verb
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Settings
@@ -111,7 +114,8 @@ class FormPages:
             files = [self._stored(request, part) for part in form.getlist(f"{each.dest}.file") if _is_file(part)]
             kept = [self._kept(request, verb, item.value) for item in given.kept.get(each.dest, [])]
             text, database = given.texts.get(each.dest, ""), given.databases.get(each.dest, "")
-            items = chosen_inputs(each, files, text, database, kept, partial(self._add_text, request))
+            name = _pasted_name(verb, each, text)
+            items = chosen_inputs(each, files, text, name, database, kept, partial(self._add_text, request))
             if items:
                 inputs[each.dest] = items
         asked = {
@@ -203,6 +207,7 @@ class FormPages:
             common=common,
             groups=groups,
             outputs=output_views(verb, given),
+            formats=format_choices(verb),
             format=given.format or verb.default_format,
             title=given.title,
             tags=given.tags,
@@ -263,6 +268,14 @@ def _of_example(verb: ServedVerb) -> Given:
         else:
             given.kept[dest] = [KeptItem(f"example:{dest}", _last(name), "example")]
     return given
+
+
+def _pasted_name(verb: ServedVerb, each: InputField, text: str) -> str:
+    """What a pasted text is called: an example that nobody has changed keeps its file's name."""
+    example = verb.example.get(each.dest)
+    if example is not None and example_path(example) is not None and pasted_bytes(text) == example_bytes(example):
+        return _last(example)
+    return PASTED.get(each.kind, "pasted.fa")
 
 
 def _last(name: str) -> str:

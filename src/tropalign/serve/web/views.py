@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.web.templating import duration_text, percent, size_text
+from tropalign.submissions.labels import message_for_forms
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -65,6 +67,8 @@ class JobView:
         The link under which everybody sees it.
     formats
         In which it might be had beside its own.
+    programs
+        How its result is had without a browser: what by, and the words.
     """
 
     id: str
@@ -87,6 +91,7 @@ class JobView:
     preview: Preview | None
     share: str | None
     formats: tuple[str, ...]
+    programs: list[tuple[str, str]]
 
 
 def doing(job: Job, position: int | None) -> str:
@@ -113,9 +118,9 @@ class JobViews:
             Scheme and host under which this server was asked for.
         """
         share = None if job.share is None else f"{share_base}{self._root}/shared/{job.share}"
-        return self._view(
-            job, f"{self._root}/api/v1/jobs/{job.id}", f"{self._root}/jobs/{job.id}", position, share, formats
-        )
+        files, page = f"{self._root}/api/v1/jobs/{job.id}", f"{self._root}/jobs/{job.id}"
+        programs = programs_of(job, share_base + self._root)
+        return self._view(job, files, page, position, share, formats, programs=programs)
 
     def shared(self, job: Job) -> JobView:
         """What everybody sees who has the link."""
@@ -133,6 +138,7 @@ class JobViews:
         share: str | None,
         formats: tuple[str, ...],
         has_inputs: bool = True,
+        programs: list[tuple[str, str]] | None = None,
     ) -> JobView:
         outputs = {file.role: file for file in job.outputs}
         report = next((file for file in job.outputs if file.media_type.startswith(PAGE)), None)
@@ -146,7 +152,7 @@ class JobViews:
             is_final=job.state.is_final,
             percent=percent(job.progress),
             doing=doing(job, position),
-            message=job.message,
+            message=message_for_forms(job.message),
             created=job.created,
             took=duration_text(job.finished - job.started) if job.finished and job.started else "",
             command=job.command,
@@ -162,6 +168,7 @@ class JobViews:
             preview=None if main is None or report is not None else self._preview(main),
             share=share,
             formats=formats,
+            programs=programs or [],
         )
 
     def _preview(self, file: JobFile) -> Preview | None:
@@ -173,6 +180,17 @@ class JobViews:
         except (KeyError, OSError):
             return None
         return preview_of(data, file.name.endswith((".tsv", ".m8")))
+
+
+def programs_of(job: Job, server: str) -> list[tuple[str, str]]:
+    """How the command line, Python and curl come to the result of a job."""
+    named = shlex.split(job.command)
+    name = shlex.quote(named[named.index("-o") + 1] if "-o" in named[:-1] else "result")
+    return [
+        ("command line", f"tropalign submit --fetch {job.id} -o {name} --server {server}"),
+        ("Python", f'from tropalign.client import connect\n\ndata = connect("{server}").job("{job.id}").result()'),
+        ("curl", f"curl -s -o {name} {server}/api/v1/jobs/{job.id}/files/main"),
+    ]
 
 
 def preview_of(data: bytes, is_table: bool) -> Preview | None:

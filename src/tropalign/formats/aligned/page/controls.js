@@ -97,6 +97,10 @@ class Page {
     window.addEventListener("beforeprint", () => fillPrint(element("print"), sheet));
     window.addEventListener("afterprint", () => element("print").replaceChildren());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => this.setTheme(event.matches));
+    addEventListener("message", (event) => {  // a page that has this one in a frame says whether it is dark
+      if (event.source === parent && parent !== window && typeof event.data?.isDark === "boolean")
+        this.setTheme(event.data.isDark);
+    });
     new ResizeObserver(() => sheet.layout()).observe(element("frame"));
   }
 

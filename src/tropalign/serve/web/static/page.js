@@ -16,7 +16,14 @@ function setUpTheme() {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => root.classList.contains("dark") || (!root.classList.contains("light") && system.matches);
-  const show = () => button.setAttribute("aria-pressed", isDark());
+  const frame = document.querySelector("iframe.report");
+  const isChosen = () => root.classList.contains("dark") || root.classList.contains("light");
+  const tell = () => isChosen() && frame?.contentWindow.postMessage({isDark: isDark()}, "*");
+  const show = () => {
+    button.setAttribute("aria-pressed", isDark());
+    tell();
+  };
+  frame?.addEventListener("load", tell);
   button.hidden = false;
   button.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
