@@ -202,6 +202,27 @@ class Page:
 
 
 @dataclass(frozen=True)
+class JobLine:
+    """What a list shows of a job."""
+
+    id: str
+    title: str
+    verb: str
+    tags: tuple[str, ...]
+    state: State
+    progress: float | None
+    created: float
+
+
+@dataclass(frozen=True)
+class Lines:
+    """As `Page`, of lines: a list of many jobs needs no more."""
+
+    jobs: tuple[JobLine, ...]
+    after: str | None = None
+
+
+@dataclass(frozen=True)
 class Search:
     """Which jobs to list; all conditions hold."""
 

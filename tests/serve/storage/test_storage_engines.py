@@ -12,9 +12,10 @@ pytest.importorskip("alembic", reason="the server's modules are not installed: p
 
 import tropalign
 from tropalign.errors import ResourceError, UsageError
+from tropalign.serve.records import Search
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage import Storage
-from tropalign.serve.storage.database import is_postgresql, open_database, reading, writing
+from tropalign.serve.storage.database import hold, is_postgresql, open_database, reading, writing
 from tropalign.serve.storage.schema import metadata, search_metadata
 
 
@@ -40,6 +41,15 @@ def test_opening_again_keeps_what_is_there(storage, storage_settings):
         assert other.secret() == storage.secret()
         assert len(other.secret()) == 32
         other.is_well()
+
+
+def test_opening_waits_for_no_writer(storage, storage_settings, monkeypatch):
+    """A process that was stopped in the midst of writing must not keep a server from its start."""
+    monkeypatch.setattr("tropalign.serve.storage.database.PATIENCE", 0.2)
+    with writing(storage.engine) as connection:
+        hold(connection, "migration")
+        with Storage.open(storage_settings) as other:
+            assert other.jobs.list(Search("alice")).jobs == ()
 
 
 def test_a_newer_database_is_refused(storage, storage_settings):

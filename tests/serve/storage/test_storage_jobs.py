@@ -334,3 +334,50 @@ def test_a_page_is_three_queries(storage):
     event.listen(storage.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
     assert len(storage.jobs.list(Search("ann", text="title")).jobs) == 50
     assert len([question for question in asked if question.startswith("SELECT")]) == 3
+
+
+def test_lines_are_the_jobs_of_a_list_in_two_queries(storage):
+    from sqlalchemy import event
+
+    for n in range(5):
+        submit(storage, key=str(n), title=f"t{n}", tags=("b", "a") if n % 2 else ())
+    run_next(storage)
+    search = Search("ann", text="pairs", limit=3)
+    for asked in (search, replace(search, after=storage.jobs.list(search).after), Search("nobody")):
+        page, lines = storage.jobs.list(asked), storage.jobs.lines(asked)
+        assert [(job.id, job.title, job.verb, job.tags, job.state, job.progress, job.created) for job in page.jobs] == [
+            (job.id, job.title, job.verb, job.tags, job.state, job.progress, job.created) for job in lines.jobs
+        ]
+        assert page.after == lines.after
+    questions = []
+    event.listen(storage.engine, "before_cursor_execute", lambda *words: questions.append(words[2]))
+    storage.jobs.lines(search)
+    assert len([question for question in questions if question.startswith("SELECT")]) == 2
+
+
+def test_what_takes_long_to_count_is_remembered_and_counted_anew_when_it_changes(storage, monkeypatch):
+    from tropalign.serve.storage import jobs
+
+    counted, count = [], jobs._stored_bytes
+    monkeypatch.setattr(jobs, "_stored_bytes", lambda *words: counted.append(words[1]) or count(*words))
+    first = submit(storage, key="1", tags=("a",))
+    assert storage.jobs.tags("ann") == {"a": 1}
+    second = submit(storage, key="2", tags=("a", "b"))
+    assert storage.jobs.tags("ann") == {"a": 2, "b": 1}
+    assert counted == ["ann"]
+    storage.jobs.change(first.id, tags=("c",))
+    assert storage.jobs.tags("ann") == {"a": 1, "b": 1, "c": 1}
+    storage.jobs.delete(second.id)
+    assert storage.jobs.tags("ann") == {"c": 1}
+    tight = replace(WIDE, stored_bytes_per_user=8)
+    for n in "34":  # 7 of 8 bytes are taken: who is near the limit is counted each time
+        submit(storage, key=n, limits=tight)
+    assert counted == ["ann"] * 3
+
+
+def test_a_search_shows_the_newest_of_many(storage):
+    ids = [submit(storage, key=f"k{n}", title="kinases" if n % 2 else "others").id for n in range(8)]
+    submit(storage, owner="bob", key="b", title="kinases")
+    page = storage.jobs.list(Search("ann", text="kin", limit=3))
+    rest = storage.jobs.list(Search("ann", text="kin", limit=3, after=page.after))
+    assert [job.id for job in (*page.jobs, *rest.jobs)] == ids[1::2][::-1]

@@ -15,7 +15,7 @@ from job_desk import Desk, family, lives, wait_until
 
 from tropalign.serve.records import State
 from tropalign.serve.settings import Settings
-from tropalign.serve.work.supervisor import address_of
+from tropalign.serve.work.supervisor import address_of, check_database
 
 SERVE = [sys.executable, "-m", "tropalign.cli.main", "serve", "--port", "0"]
 
@@ -146,6 +146,16 @@ def test_only_workers_compute_for_a_server_elsewhere(serve, tmp_path):
     finally:
         workers.terminate()
         assert workers.wait(timeout=30) == 0
+
+
+def test_a_folder_of_another_database_is_left_alone(serve, tmp_path):
+    """A worker by mistake on another database would take its jobs for nobody's."""
+    server = serve()
+    other = [*SERVE, "--folder", server.folder, "--only-workers", "--database", f"sqlite:///{tmp_path / 'other.db'}"]
+    ended = subprocess.run(other, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2 and "these are the files of another database: name that one" in ended.stderr
+    check_database(tmp_path, b"a")
+    check_database(tmp_path, b"a")
 
 
 def test_addresses(tmp_path):

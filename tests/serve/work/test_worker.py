@@ -196,6 +196,56 @@ def test_a_job_that_was_taken_away_is_left_alone(desk, settings, start, tmp_path
     assert desk.text(job) == plain(MEDIUM, tmp_path)
 
 
+def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, start, tmp_path):
+    """It ends its own command, not the one that another worker has started since."""
+    workers = [start(WORKER, settings), start(WORKER, settings)]
+    id = desk.submit(LONG)
+    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
+    frozen.send_signal(signal.SIGSTOP)
+    wait_until(lambda: desk.storage.queue.reclaim() == 1)
+    second = wait_until(lambda: (found := desk.process(id)) != pid and found)
+    wait_until(lambda: desk.job(id).progress)
+    frozen.send_signal(signal.SIGCONT)
+    frozen.terminate()
+    assert frozen.wait(timeout=30) == 0
+    assert lives(second) and desk.job(id).attempt == 2
+    desk.storage.jobs.cancel(id)
+    assert desk.ended(id).state == State.CANCELLED
+
+
+def test_parts_that_another_machine_cut_otherwise_are_begun_anew(desk, settings, start, tmp_path):
+    first = start(WORKER, settings)
+    id = desk.submit(MEDIUM)
+    wait_until(lambda: len(desk.parts(id)) > 3)
+    first.terminate()
+    assert first.wait(timeout=30) == 0
+    assert len(desk.parts(id)) > 3
+    start(WORKER, settings, {"TROPALIGN_TILE_PAIRS": "35"})
+    job = desk.ended(id)
+    assert (job.state, job.message, desk.text(job)) == (State.DONE, "", plain(MEDIUM, tmp_path))
+
+
+def test_a_command_elsewhere_is_waited_for(desk, settings, start, tmp_path):
+    """That of a worker which was thought dead, on another machine: it holds its parts, and cannot be ended here."""
+    import fcntl
+    import json
+
+    from tropalign import __version__
+
+    id = desk.submit(family(6, 10))
+    parts = desk.folder(id) / "files" / "result.tsv.parts"
+    parts.mkdir(parents=True)
+    (desk.folder(id) / "facts.json").write_text(json.dumps({"version": __version__, "memory_bytes": 10**9}))
+    held = os.open(parts, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    start(WORKER, settings)
+    wait_until(lambda: desk.job(id).stage == "waiting for the end of an earlier attempt")
+    os.close(held)
+    job = desk.ended(id)
+    assert (job.state, job.attempt, desk.text(job)) == (State.DONE, 1, plain(family(6, 10), tmp_path))
+
+
 def test_folders_of_jobs_that_are_over_are_swept(desk, settings, start):
     id = desk.submit(MEDIUM)
     desk.storage.jobs.cancel(id)

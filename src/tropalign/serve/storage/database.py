@@ -199,6 +199,9 @@ def update_tables(engine: Engine) -> None:
     """
     from alembic import command
 
+    with reading(engine) as connection:  # a start waits for no writer where there is nothing to write
+        if _is_current(connection):
+            return
     with writing(engine) as connection:
         hold(connection, "migration")
         if not _is_current(connection):

@@ -6,13 +6,13 @@ import json
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, update
 
 from tropalign.errors import ResourceError, UsageError
-from tropalign.serve.records import Job, NewJob, Page, Search, State
+from tropalign.serve.records import Job, JobLine, Lines, NewJob, Page, Search, State
 from tropalign.serve.settings import Limits
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
@@ -27,10 +27,14 @@ from tropalign.serve.storage.rows import (
     renew_words,
     select_jobs,
     set_tags,
+    tags_of,
 )
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
 from tropalign.serve.storage.words import found_by, remove_words
 
+_LINE = (jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created)
+#: How long, and of how many users, it is remembered what takes long to count.
+REMEMBERED_SECONDS, MOST_REMEMBERED = 10.0, 1_000
 #: Jobs of one page at most.
 MOST_LISTED = 500
 #: Of the names that a search finds a job by, as many letters are kept.
@@ -61,6 +65,8 @@ class Jobs:
 
     def __init__(self, engine: Engine, files: FileStore, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._files, self._clock = engine, files, clock
+        self._tags: dict[str, tuple[float, dict[str, int]]] = {}
+        self._has_room: dict[tuple[str, int], float] = {}  # user and limit: until when that is known
 
     def submit(self, new: NewJob, limits: Limits) -> Job:
         """A job in the queue, or one that is done at once.
@@ -91,7 +97,10 @@ class Jobs:
             if source is not None:
                 finish_as(connection, number, source[0], self._clock())
             renew_words(connection, number)
-            return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
+            job = read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
+        if job.tags:
+            self._tags.pop(job.owner, None)
+        return job
 
     def _check_limits(self, connection: Connection, owner: str, limits: Limits) -> None:
         waiting = connection.execute(
@@ -99,7 +108,15 @@ class Jobs:
         ).scalar_one()
         if waiting >= limits.queued_per_user:
             raise TooMany(f"{waiting} of your jobs are waiting, as many as may: wait for one, or cancel one")
-        if _stored_bytes(connection, owner) >= limits.stored_bytes_per_user:
+        asked = (owner, limits.stored_bytes_per_user)
+        if self._clock() < self._has_room.get(asked, 0.0):
+            return
+        n_bytes = _stored_bytes(connection, owner)
+        if n_bytes < limits.stored_bytes_per_user / 2:  # counting takes long where a user has many jobs
+            if len(self._has_room) >= MOST_REMEMBERED:
+                self._has_room.clear()
+            self._has_room[asked] = self._clock() + REMEMBERED_SECONDS
+        if n_bytes >= limits.stored_bytes_per_user:
             raise TooMuch(
                 f"the files of your jobs take {limits.stored_bytes_per_user:,} bytes or more, as many as they may: "
                 "delete jobs that you no longer need"
@@ -154,28 +171,22 @@ class Jobs:
 
     def list(self, search: Search) -> Page:
         """A user's jobs, newest first."""
-        question = select_jobs().where(jobs.c.owner == search.owner)
-        if search.state is not None:
-            question = question.where(jobs.c.state == search.state)
-        if search.verb is not None:
-            question = question.where(jobs.c.verb == search.verb)
-        if search.tag is not None:
-            question = question.where(jobs.c.number.in_(select(job_tags.c.job).where(job_tags.c.tag == search.tag)))
-        if search.after is not None:
-            question = question.where(jobs.c.number < _cursor(search.after))
-        limit = min(max(search.limit, 1), MOST_LISTED)
-        # One more than asked for says whether there are more.
-        question = question.order_by(jobs.c.number.desc()).limit(limit + 1)
         with reading(self._engine) as connection:
-            found = found_by(connection, search.text)
-            if found is not None:
-                question = question.where(jobs.c.number.in_(found))
-            rows = connection.execute(question).all()
-            listed = jobs_of(connection, rows[:limit])
-        return Page(listed, str(rows[limit - 1][0]) if len(rows) > limit else None)
+            rows, after = _found(connection, select_jobs(), search)
+            return Page(jobs_of(connection, rows), after)
+
+    def lines(self, search: Search) -> Lines:
+        """The same for a list, in a third of the time."""
+        with reading(self._engine) as connection:
+            rows, after = _found(connection, select(*_LINE), search)
+            tags = tags_of(connection, [row[0] for row in rows])
+        return Lines(tuple(_line(row, tuple(tags.get(row[0], ()))) for row in rows), after)
 
     def tags(self, owner: str) -> dict[str, int]:
-        """A user's tags and how many jobs have each, the most used first."""
+        """A user's tags and how many jobs have each, the most used first; changes made by other servers come later."""
+        until, known = self._tags.get(owner, (0.0, {}))
+        if self._clock() < until:
+            return known
         count = func.count()
         question = (
             select(job_tags.c.tag, count)
@@ -185,7 +196,11 @@ class Jobs:
             .order_by(count.desc(), job_tags.c.tag)
         )
         with reading(self._engine) as connection:
-            return {tag: int(n) for tag, n in connection.execute(question)}
+            found = {tag: int(n) for tag, n in connection.execute(question)}
+        if len(self._tags) >= MOST_REMEMBERED:
+            self._tags.clear()
+        self._tags[owner] = (self._clock() + REMEMBERED_SECONDS, found)
+        return found
 
     def change(self, job: str, title: str | None = None, tags: Iterable[str] | None = None) -> Job:
         """A job with another title or other tags; None leaves them. KeyError where there is no such job."""
@@ -197,7 +212,9 @@ class Jobs:
                 connection.execute(delete(job_tags).where(job_tags.c.job == number))
                 set_tags(connection, number, tags)
             renew_words(connection, number)
-            return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
+            changed = read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
+        self._tags.pop(changed.owner, None)
+        return changed
 
     def set_shared(self, job: str, shared: bool) -> Job:
         """A job with a secret for its link, or without; the link of one that was shared before stays."""
@@ -227,6 +244,7 @@ class Jobs:
             remove_words(connection, number)
             connection.execute(update(databases).where(databases.c.job == job).values(job=None))
             connection.execute(delete(jobs).where(jobs.c.number == number))
+        self._tags.clear()
 
     def counts(self, owner: str | None = None) -> dict[State, int]:
         """How many jobs are in each state, of all users or one."""
@@ -257,6 +275,33 @@ class Jobs:
             last = max(number for _, number in asked)
             queue = sorted(connection.scalars(select(jobs.c.number).where(waiting, jobs.c.number <= last)))
         return {job: bisect_right(queue, number) for job, number in asked}
+
+
+def _found(connection: Connection, question: Select[Any], search: Search) -> tuple[Sequence[Row[Any]], str | None]:
+    """Rows of jobs, whose number comes first, newest first; and where the next page begins."""
+    question = question.where(jobs.c.owner == search.owner)
+    if search.state is not None:
+        question = question.where(jobs.c.state == search.state)
+    if search.verb is not None:
+        question = question.where(jobs.c.verb == search.verb)
+    if search.tag is not None:
+        question = question.where(jobs.c.number.in_(select(job_tags.c.job).where(job_tags.c.tag == search.tag)))
+    if search.after is not None:
+        question = question.where(jobs.c.number < _cursor(search.after))
+    order: Any = jobs.c.number
+    found = found_by(connection, search.text)
+    if found is not None:  # joined in its order, SQLite reads no more of the index than a page
+        those = found.subquery()
+        question, order = question.join(those, those.c[0] == jobs.c.number), those.c[0]
+    limit = min(max(search.limit, 1), MOST_LISTED)
+    # One more than asked for says whether there are more.
+    rows = connection.execute(question.order_by(order.desc()).limit(limit + 1)).all()
+    return rows[:limit], str(rows[limit - 1][0]) if len(rows) > limit else None
+
+
+def _line(row: Any, tags: tuple[str, ...]) -> JobLine:
+    _number, id_, title, verb, state, progress, created = row
+    return JobLine(id_, title, verb, tags, State(state), progress, created)
 
 
 def _cursor(after: str) -> int:

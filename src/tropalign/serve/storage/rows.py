@@ -66,9 +66,7 @@ def jobs_of(connection: Connection, rows: Sequence[Row[Any]]) -> tuple[Job, ...]
     files: dict[tuple[int, bool], list[JobFile]] = {}
     for job, is_output, *fields in connection.execute(_FILES_OF, numbers):
         files.setdefault((job, is_output), []).append(JobFile(*fields))
-    tags: dict[int, list[str]] = {}
-    for job, tag in connection.execute(_TAGS_OF, numbers):
-        tags.setdefault(job, []).append(tag)
+    tags = tags_of(connection, numbers["numbers"])
     return tuple(
         _job(
             row,
@@ -78,6 +76,14 @@ def jobs_of(connection: Connection, rows: Sequence[Row[Any]]) -> tuple[Job, ...]
         )
         for row in rows
     )
+
+
+def tags_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
+    """The tags of jobs that have any, by their rows."""
+    tags: dict[int, list[str]] = {}
+    for job, tag in connection.execute(_TAGS_OF, {"numbers": numbers}) if numbers else ():
+        tags.setdefault(job, []).append(tag)
+    return tags
 
 
 def _job(row: Any, tags: tuple[str, ...], inputs: tuple[JobFile, ...], outputs: tuple[JobFile, ...]) -> Job:

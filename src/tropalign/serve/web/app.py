@@ -79,10 +79,9 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
     )
     app.state.web = web
     app.state.metrics = metrics.Metrics(web)
-    for router in (api.router, api_more.router, events.router, login.router, results.router, metrics.router):
-        app.include_router(router)
     pages, web.error_page = make_pages(settings, kept)
-    app.include_router(pages)
+    for router in (api.router, api_more.router, events.router, login.router, results.router, metrics.router, pages):
+        app.router.routes.extend(router.routes)  # `include_router` would look at each route several times per request
     _add_handlers(app)
     app.add_middleware(Bounds, web=web)  # the last one is the first that a request meets
     app.add_middleware(Access, web=web)

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from tropalign.serve.records import Database, Job, Search, State
+from tropalign.serve.records import Database, Job, JobLine, Search, State
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.form_pages import FormPages
@@ -20,7 +20,7 @@ from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
 from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.submit import clean_tags, clean_title, submit
 from tropalign.serve.web.templating import Templates
-from tropalign.serve.web.views import JobViews, line_of
+from tropalign.serve.web.views import JobViews
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:
@@ -101,10 +101,8 @@ class Pages:
 
     def home(self, request: Request) -> Response:
         """What there is to do, and the last jobs."""
-        found = self.storage.jobs.list(Search(owner=user_of(request).name, limit=N_RECENT)).jobs
-        return self.templates.page(
-            request, "home", here="new", verbs=self.verbs, jobs=[*map(line_of, found)], is_live=_are_live(found)
-        )
+        found = self.storage.jobs.lines(Search(owner=user_of(request).name, limit=N_RECENT)).jobs
+        return self.templates.page(request, "home", here="new", verbs=self.verbs, jobs=found, is_live=_are_live(found))
 
     def jobs(self, request: Request) -> Response:
         """Past jobs, searched."""
@@ -113,7 +111,7 @@ class Pages:
         state = asked.get("state", "") if asked.get("state") in set(State) else ""
         verb = asked.get("verb", "") if asked.get("verb") in SERVED else ""
         after = asked.get("after", "")[:MOST_LETTERS]
-        found = self.storage.jobs.list(
+        found = self.storage.jobs.lines(
             Search(user.name, text, State(state) if state else None, verb or None, tag or None, N_LISTED, after or None)
         )
         words = {name: value for name, value in (("q", text), ("state", state), ("verb", verb), ("tag", tag)) if value}
@@ -122,7 +120,7 @@ class Pages:
             request,
             "jobs",
             here="jobs",
-            jobs=[*map(line_of, found.jobs)],
+            jobs=found.jobs,
             is_live=_are_live(found.jobs),
             q=text,
             state=state,
@@ -270,7 +268,7 @@ def _no_database() -> Refused:
     return Refused(404, "there is no such database of yours: it may have been deleted")
 
 
-def _are_live(jobs: tuple[Job, ...]) -> bool:
+def _are_live(jobs: tuple[JobLine, ...]) -> bool:
     return any(not job.state.is_final for job in jobs)
 
 

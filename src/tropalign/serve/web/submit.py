@@ -36,10 +36,11 @@ def submit(
     UsageError
         It asks for what there is not.
     Refused
-        A file or database is not there, or the user has no room left.
+        A file or database is not there.
+    ResourceError
+        The user has too many waiting jobs, or no room left.
     """
     submission = Submission.from_json(data)
-    _check_room(web, user)
     submission = replace(submission, inputs=_stored(web, user, submission.inputs)).checked()
     files = tuple(_found(web, user, dest, item) for dest, items in submission.inputs.items() for item in items)
     digests = {(file.digest, file.database): _digest(web, file) for file in files}
@@ -89,12 +90,6 @@ def _printable(text: str) -> str:
 def _default_title(verb: str, files: tuple[JobFile, ...]) -> str:
     names = " and ".join(file.name for file in files[:2])
     return clean_title(f"{verb} {names}" + (" ..." if len(files) > 2 else ""))
-
-
-def _check_room(web: Web, user: User) -> None:
-    most = web.settings.limits.stored_bytes_per_user
-    if web.storage.jobs.stored_bytes(user.name) >= most:
-        raise Refused(413, f"your jobs hold more than {most:,} bytes: delete some first")
 
 
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:

@@ -6,21 +6,31 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from tropalign import __version__
 from tropalign.serve.web.context import csrf_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jinja2 import Environment
     from starlette.requests import Request
 
+    from tropalign.serve.records import JobLine
+    from tropalign.serve.web.form_fields import OptionView
+
 HERE = Path(__file__).parent
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+#: Lines of jobs that are kept as they were shown.
+MOST_LINES = 2_048
+#: More than all verbs have.
+MOST_OPTIONS = 1_024
 THEMES = ("light", "dark")
 
 
@@ -76,8 +86,9 @@ class Templates:
             undefined=StrictUndefined,
         )
         made.filters |= {"iso": iso, "when": when, "bytes": size_text, "number": number_text}
-        made.filters |= {"duration": duration_text, "sentence": sentence}
+        made.filters |= {"duration": duration_text, "sentence": sentence, "percent": percent}
         made.globals |= {"root": self.root, "static": self._static, "version": __version__}
+        made.globals |= {"line": _line(made), "option": _option(made)}
         return made
 
     def page(self, request: Request, name: str, /, *, status: int = 200, here: str = "", **words: Any) -> HTMLResponse:
@@ -102,6 +113,28 @@ class Templates:
             **words,
         )
         return HTMLResponse(text, status)
+
+
+def _line(environment: Environment) -> Callable[[JobLine], Markup]:
+    """A job in a list: most are as they were the last time."""
+    template = environment.get_template("line.html")
+
+    @lru_cache(MOST_LINES)
+    def line(job: JobLine) -> Markup:
+        return Markup(template.render(job=job))
+
+    return line
+
+
+def _option(environment: Environment) -> Callable[[OptionView], Markup]:
+    """An option in a form. Empty ones are kept; of what users fill in, which may be long, nothing is."""
+    template = environment.get_template("option.html")
+
+    def shown(field: OptionView) -> Markup:
+        return Markup(template.render(field=field))
+
+    kept = lru_cache(MOST_OPTIONS)(shown)
+    return lambda field: shown(field) if field.value or field.error else kept(field)
 
 
 def iso(at: float) -> str:
@@ -157,6 +190,11 @@ def duration_text(seconds: float) -> str:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def percent(progress: float | None) -> int | None:
+    """How much is done, rounded down: 100 is the end alone."""
+    return None if progress is None else int(100 * min(max(progress, 0.0), 1.0))
 
 
 def sentence(text: str) -> str:

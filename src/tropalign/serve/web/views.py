@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tropalign.serve.records import Job, JobFile, State
-from tropalign.serve.web.templating import duration_text, size_text
+from tropalign.serve.web.templating import duration_text, percent, size_text
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -50,19 +50,6 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class JobLine:
-    """A job in a list."""
-
-    id: str
-    title: str
-    verb: str
-    tags: tuple[str, ...]
-    state: State
-    percent: int | None
-    created: float
-
-
-@dataclass(frozen=True)
 class JobView:
     """A job on its own page.
 
@@ -100,16 +87,6 @@ class JobView:
     preview: Preview | None
     share: str | None
     formats: tuple[str, ...]
-
-
-def line_of(job: Job) -> JobLine:
-    """A job for a list."""
-    return JobLine(job.id, job.title, job.verb, job.tags, job.state, percent(job), job.created)
-
-
-def percent(job: Job) -> int | None:
-    """How much is done, rounded down: 100 is the end alone."""
-    return None if job.progress is None else int(100 * min(max(job.progress, 0.0), 1.0))
 
 
 def doing(job: Job, position: int | None) -> str:
@@ -167,7 +144,7 @@ class JobViews:
             tags=job.tags,
             state=job.state,
             is_final=job.state.is_final,
-            percent=percent(job),
+            percent=percent(job.progress),
             doing=doing(job, position),
             message=job.message,
             created=job.created,

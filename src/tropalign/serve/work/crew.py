@@ -112,7 +112,7 @@ class Crew:
         try:
             n = self._storage.queue.reclaim(is_alive)
         except Exception as error:  # the database is away
-            self.say(f"the queue does not answer ({type(error).__name__})")
+            self.say(f"the queue does not answer ({type(error).__name__}: {str(error)[:200]})")
             return
         if n:
             self.say(f"{n} interrupted {'job waits' if n == 1 else 'jobs wait'} again")

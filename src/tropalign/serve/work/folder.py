@@ -55,7 +55,7 @@ class JobFolder:
 
     @property
     def mark(self) -> str:
-        """As it stands in the environment of the job's processes."""
+        """As it stands in the environment of the job's processes, with or without a word for one run of them."""
         return f"{MARK}={self.path}"
 
     def make(self) -> None:
@@ -74,6 +74,16 @@ class JobFolder:
         """Ends processes of an earlier attempt on this machine. Raises RuntimeError where that fails."""
         if not Group(-1, self.mark).end(SECONDS_TO_DIE):
             raise RuntimeError(f"processes of an earlier attempt in {self.path} do not end")
+
+    def is_held(self) -> bool:
+        """Whether a command writes parts here: one of another machine, where `end_others` does not reach it."""
+        return any(path.is_dir() and _is_locked(path) for path in self.files.glob("*.parts"))
+
+    def remove_parts(self) -> None:
+        """Forgets what commands have computed, and keeps what attempts have found."""
+        for path in self.files.glob("*.parts"):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
 
     def link(self, name: str, target: Path) -> str:
         """Gives a file a name here, and says which."""
@@ -107,6 +117,24 @@ class JobFolder:
     def remove(self) -> None:
         """Forgets all of it."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _is_locked(path: Path) -> bool:
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _bytes_in(folder: Path | str) -> int:

@@ -48,6 +48,9 @@ EXIT_DEFECT = 1
 #: Ends that others ask for: a machine that is switched off tells every process so.
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
 KILLED = {-9, 137}
+HELD_PAUSE = 0.5
+#: What a command says of parts that it cannot go on with.
+OTHER_PARTS = "this holds finished parts of another run"
 #: Killed as often from outside, a job most likely takes more memory than there is.
 MOST_KILLS = 5
 RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
@@ -209,10 +212,24 @@ class Attempt:
 
     def _run(self, plan: _Plan) -> None:
         """The command itself."""
+        while self.folder.is_held():  # by a command on another machine, whose worker was thought dead
+            self.heart.tell("waiting for the end of an earlier attempt", None)
+            self._check_wanted()
+            time.sleep(HELD_PAUSE)
         self.heart.tell("computing", None)
-        self._completed(self._watched((*TROPALIGN, *plan.words), self.settings.limits.seconds))
+        command = (*TROPALIGN, *plan.words)
+        ended = self._watched(command, self.settings.limits.seconds)
+        if ended.code != 0 and OTHER_PARTS in sentence_of(self.folder.stderr):  # cut otherwise, by another machine
+            self.folder.remove_parts()
+            ended = self._watched(command, self.settings.limits.seconds)
+        self._completed(ended)
+        self._check_wanted()  # what another attempt writes meanwhile is not this one's
         plan.facts["ended"] = 0
         self.folder.remember("facts.json", plan.facts)
+
+    def _check_wanted(self) -> None:
+        if not self.heart.is_wanted or self.is_stopping():
+            raise Interrupted
 
     def _watched(self, command: tuple[str, ...], seconds: float) -> Ended:
         """Runs a command within the limits, and tells how far it is."""

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from secrets import token_hex
 
 from tropalign.execution.progress import STATUS
 from tropalign.serve.work import launch
@@ -102,27 +103,32 @@ def run_watched(
         Where commands keep what all of them may use again.
     """
     begin = time.monotonic()
-    process = _started(command, folder, bounds, cache)
+    # Of this run alone: a worker that was thought dead must not end what the next attempt has started.
+    mark = f"{folder.mark}#{token_hex(8)}"
+    process = _started(command, folder, bounds, environment(folder, cache, mark=mark))
+    group = Group(process.pid, mark)
     try:
-        watch = _Watch(Group(process.pid, folder.mark), folder, bounds, begin)
+        watch = _Watch(group, folder, bounds, begin)
         folder.remember("process.json", {"pid": process.pid, "parent": os.getpid()})
         why = Why.BY_ITSELF
         with _Exit(process) as ended:
             while why is Why.BY_ITSELF and not ended.within(LOOK_SECONDS):
                 why = watch.reason() or (Why.BY_ITSELF if look() else Why.ASKED)
             if why is not Why.BY_ITSELF:
-                watch.group.ask_to_end()
+                group.ask_to_end()
                 ended.within(GRACE_SECONDS if why is not Why.MEMORY else 0)
     finally:
         process.poll()
-        Group(process.pid, folder.mark).end(GRACE_SECONDS)
+        group.end(GRACE_SECONDS)
         if process.poll() is None:
             process.kill()
         process.wait()
     return Ended(process.returncode, why, time.monotonic() - begin, watch.peak_bytes)
 
 
-def environment(folder: JobFolder, cache: Path | None = None, given: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment(
+    folder: JobFolder, cache: Path | None = None, given: Mapping[str, str] | None = None, mark: str = ""
+) -> dict[str, str]:
     """What a job's processes know of the server's surroundings: nearly nothing."""
     given = os.environ if given is None else given
     known = {name: given[name] for name in KEPT if name in given}
@@ -139,12 +145,14 @@ def environment(folder: JobFolder, cache: Path | None = None, given: Mapping[str
     }
     if cache is not None:
         known |= {"XDG_CACHE_HOME": str(cache), "MPLCONFIGDIR": str(cache / "matplotlib")}
-    name, _, value = folder.mark.partition("=")
+    name, _, value = (mark or folder.mark).partition("=")
     assert name == MARK
     return known | {name: value}
 
 
-def _started(command: Sequence[str], folder: JobFolder, bounds: Bounds, cache: Path | None) -> subprocess.Popen[bytes]:
+def _started(
+    command: Sequence[str], folder: JobFolder, bounds: Bounds, surroundings: dict[str, str]
+) -> subprocess.Popen[bytes]:
     plan = {
         "parent": os.getpid(),
         "nice": NICENESS,
@@ -159,7 +167,7 @@ def _started(command: Sequence[str], folder: JobFolder, bounds: Bounds, cache: P
         return subprocess.Popen(
             [*launcher, *command],
             cwd=folder.files,
-            env=environment(folder, cache),
+            env=surroundings,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

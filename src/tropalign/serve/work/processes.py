@@ -25,7 +25,8 @@ class Group:
     session
         The id of the first process.
     mark
-        ``NAME=value``. A number is given to another process some day, a job's folder never is.
+        ``NAME=value``. A number is given to another process some day, a job's folder never is. The mark of a run goes
+        on with ``#`` and a word of its own, and the mark without that is of all runs.
     """
 
     session: int
@@ -142,9 +143,10 @@ def _is_member(pid: int, session: int) -> bool:
 
 def _has_mark(pid: int, mark: str) -> bool:
     try:
-        return mark.encode() in (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        words = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
+    return any(word == mark.encode() or word.startswith(mark.encode() + b"#") for word in words)
 
 
 def _send(pid: int, number: int) -> None:

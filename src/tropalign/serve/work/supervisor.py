@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, UsageError, shown
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
 
@@ -37,6 +38,7 @@ def serve(settings: Settings, is_quiet: bool) -> None:
     from tropalign.serve.storage import Storage
 
     with locked(settings.folder), Storage.open(settings) as storage:
+        check_database(settings.folder, storage.secret())
         settings.check(storage.tokens.any())
         with _listening(settings) as listener:
             print(address_of(settings, listener.getsockname()[1]), flush=True)
@@ -52,6 +54,7 @@ def work(settings: Settings, is_quiet: bool) -> None:
         signal.signal(number, lambda number, frame: told.set())
     _made(settings.folder)
     with Storage.open(settings) as storage:
+        check_database(settings.folder, storage.secret())
         crew = Crew(storage, settings, is_quiet)
         crew.start()
         while not told.wait(0.5):
@@ -82,6 +85,38 @@ def locked(folder: Path) -> Iterator[None]:
         file.write(f"{os.getpid()}\n")
         file.flush()
         yield
+
+
+def check_database(folder: Path, secret: bytes) -> None:
+    """Refuses a folder of another database, whose files and jobs would be removed as nobody's.
+
+    Parameters
+    ----------
+    folder
+        The server's; the first database that comes is its own.
+    secret
+        What this database alone has, copies of it aside.
+
+    Raises
+    ------
+    UsageError
+        It belongs to another one.
+    """
+    path, own = folder / "database.id", hashlib.sha256(b"tropalign folder " + secret).hexdigest()
+    fresh = folder / f"database.id.{os.getpid()}"
+    try:
+        fresh.write_text(f"{own}\n")
+        with suppress(FileExistsError):
+            os.link(fresh, path)
+        fresh.unlink()
+        found = path.read_text().strip()
+    except OSError as error:
+        raise ResourceError(f"{folder}: the system refuses ({error.strerror}): choose another --folder") from None
+    if found != own:
+        raise UsageError(
+            f"{shown(str(folder))}: these are the files of another database: name that one (--database), choose "
+            f"another --folder, or remove {path.name} there where that database is gone"
+        )
 
 
 def address_of(settings: Settings, port: int) -> str:
