@@ -101,11 +101,6 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
 
     @property
-    def database_url(self) -> str:
-        """As SQLAlchemy takes it."""
-        return self.database or f"sqlite:///{self.folder / 'tropalign.db'}"
-
-    @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
         from ipaddress import ip_address
