@@ -218,7 +218,8 @@ def page(costs: dict[str, Any], load: dict[str, Any]) -> str:
         machine=costs["machine"], average=costs["load average"], routes="\n".join(rows), loaded="\n".join(loaded),
         users=load["users"], seconds=load["seconds"], rate=load["requests_per_second"], shares=shares,
         errors=load["errors"] or "none but 429", end=load["load average"],
-        verdict="reached" if load["pages"]["p95"] <= MOST_MS else "not reached in this run", resting=resting, listed=LISTED,
+        verdict="reached" if load["pages"]["p95"] <= MOST_MS else "not reached in this run",
+        resting=resting, listed=LISTED,
         waited=small["from submission"], ran=small["in the worker"],
         size=sent["MB"], pace=sent["MB per second"], spent=sent["processor seconds"], more=sent["memory, MB more"],
     )  # fmt: skip
