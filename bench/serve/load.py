@@ -346,6 +346,7 @@ def summary(measured: Measured, seconds: float, processors: dict[str, float], us
         "errors": dict(measured.errors),
         "processors": {name: round(share, 2) for name, share in processors.items()},
         "machine": f"{os.cpu_count()} processors, Python {platform.python_version()}",
+        "load average": round(os.getloadavg()[0], 1),
     }
 
 

@@ -31,8 +31,9 @@ from tropalign.serve.work.processes import worker_name
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
-#: Between questions for a job: at first, at most, and while the database does not answer.
-FIRST_PAUSE, MOST_PAUSE, AWAY_PAUSE = 0.02, 0.5, 2.0
+#: Between questions for a job: at first, at most (which takes a third of a second of a processor per minute), and while
+#: the database does not answer.
+FIRST_PAUSE, MOST_PAUSE, AWAY_PAUSE = 0.02, 0.2, 2.0
 PAUSE_GROWTH = 1.3
 #: How long a worker that is told to end tries to say so.
 LAST_PATIENCE = 1.0
