@@ -11,7 +11,6 @@ from web_server import Client, running
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.web import limits, protocol
 from tropalign.serve.web.rates import Rates
-from tropalign.serve.web.uploads import Uploads
 
 HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
@@ -115,17 +114,6 @@ def test_rates():
     for name in "bcdefg":
         rates.wait(name)
     assert len(rates.buckets) <= 3
-
-
-def test_uploads_are_known_for_a_day():
-    now = 0.0
-    uploads = Uploads(lambda: now)
-    uploads.add("alice", "d1", 10)
-    uploads.add("alice", "d1", 10)
-    uploads.add("alice", "d2", 5)
-    assert uploads.size("alice") == 15 and uploads.has("alice", "d1") and not uploads.has("bob", "d1")
-    now = 24 * 3600 + 1
-    assert not uploads.has("alice", "d1") and uploads.size("alice") == 0
 
 
 def test_health_and_figures(users):

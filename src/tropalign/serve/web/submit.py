@@ -95,6 +95,7 @@ def _check_room(web: Web, user: User) -> None:
     most = web.settings.limits.stored_bytes_per_user
     if web.storage.jobs.stored_bytes(user.name) >= most:
         raise Refused(413, f"your jobs hold more than {most:,} bytes: delete some first")
+    web.storage.uploads.check_room(user.name, most)
 
 
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
@@ -109,7 +110,7 @@ def _as_file(web: Web, user: User, item: InputItem) -> InputItem:
     if item.text is None:
         return item
     stored = web.storage.files.add_bytes(item.text.encode("utf-8", "replace"))
-    web.uploads.add(user.name, stored.digest, stored.size)
+    web.storage.uploads.add(user.name, stored)
     return replace(item, text=None, file=stored.digest)
 
 
@@ -123,7 +124,7 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
         return JobFile(dest, database.name, None, database.size, database=database.id)
     digest = item.file or ""
     try:
-        if not (web.uploads.has(user.name, digest) or web.storage.jobs.has_file(user.name, digest)):
+        if not (web.storage.uploads.has(user.name, digest) or web.storage.jobs.has_file(user.name, digest)):
             raise KeyError(digest)
         size = web.storage.files.size_of(digest)
     except KeyError:
