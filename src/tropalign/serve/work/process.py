@@ -130,6 +130,8 @@ def environment(folder: JobFolder, cache: Path | None = None, given: Mapping[str
         # As the server means it, never the job's folder (an empty part), where files have names of users.
         paths = [os.path.abspath(path) for path in known[name].split(os.pathsep) if path]
         known[name] = os.pathsep.join(paths)
+        if not paths:
+            del known[name]
     tmp = str(folder.path / "tmp")
     known |= {"HOME": str(folder.path / "home"), "TMPDIR": tmp, STATUS: str(folder.status)}
     known |= {
