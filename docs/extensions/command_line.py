@@ -24,6 +24,8 @@ PAGES = {
     "search": "profile-search",
     "scan": "profile-search",
     "db": "profile-search",
+    "serve": "server",
+    "submit": "server",
     "merge": "shards",
     "devices": "gpu",
 }

@@ -64,7 +64,7 @@ def computed(body, files):
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if run.returncode:
             return "failed", run.stderr.strip().removeprefix("tropalign: "), {}
-        return "done", "", {one.role: (one.shown_name, Path(folder, one.filename).read_bytes()) for one in outputs}
+        return "done", "", {one.role: (one.filename, Path(folder, one.filename).read_bytes()) for one in outputs}
 
 
 def shown(job):

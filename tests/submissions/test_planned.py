@@ -1,6 +1,7 @@
 """Planned commands: the verb's parser reads them as meant, and the examples run and leave what was promised."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,21 @@ def test_examples_run_and_leave_what_was_promised(verb, tmp_path, monkeypatch, c
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("verb", SERVED)
+def test_the_command_that_is_shown_writes_the_same_bytes(verb, tmp_path, monkeypatch):
+    one, files = example(verb, [role for role in all_outputs(verb) if role in ("report", "tblout", "tree")])
+    folders = tmp_path / "there", tmp_path / "here"
+    for folder in folders:
+        folder.mkdir()
+    outputs = run_in(folders[0], one.checked(), files, monkeypatch)
+    for item, name in link_names(one).items():
+        (folders[1] / name).symlink_to(files[item])
+    monkeypatch.chdir(folders[1])
+    assert main(shlex.split(one.checked().shown_command())[1:]) == 0
+    for output in outputs:
+        assert (folders[0] / output.filename).read_bytes() == (folders[1] / output.filename).read_bytes(), output
+
+
 @pytest.mark.parametrize("verb", [name for name in SERVED if name not in ("place", "score", "db build", "tree")])
 def test_every_format_is_written(verb, tmp_path, monkeypatch):
     pytest.importorskip("pyarrow", reason="tables of Arrow need pyarrow")
@@ -103,7 +119,7 @@ def test_what_is_not_foretold():
 def test_a_database_stands_where_a_file_does(tmp_path, monkeypatch):
     one, _ = example("db build")
     (output,) = outputs_of(one)
-    assert (output.filename, output.shown_name) == ("result.tdb", "family.tdb")
+    assert output.filename == "family.tdb"
     held = InputItem("swiss", database="ab")
     for verb in SERVED:
         for field in served_verb(verb).inputs:
@@ -146,7 +162,10 @@ def test_the_server_decides_how_to_run():
     at_once, _ = planned(Submission("tree", taxa), str, Resources(10**9, 3, "local:2"))
     shared, _ = planned(Submission("tree", taxa, {"bootstrap": 9}), str, Resources(10**9, 3, "local:2"))
     assert "--cluster=local:2" not in at_once and "--cluster=local:2" in shared
-    assert planned(example("score")[0], lambda item: item.name, RESOURCES)[0][:2] == ["score", "--output=result.tsv"]
+    assert planned(example("score")[0], lambda item: item.name, RESOURCES)[0][:2] == [
+        "score",
+        "--output=efp_clustalw.tsv",
+    ]
 
 
 def test_several_files_of_an_option_come_before_those_of_the_verb():
@@ -160,12 +179,11 @@ def test_several_files_of_an_option_come_before_those_of_the_verb():
 
 
 def test_links_collide_with_nothing():
-    names = ["x.fa", "X.fa", "result.tsv", "report.html", "hits.tblout", "plot", "x-2.fa"]
+    names = ["x.fa", "X.fa", "x.fasta", "x.msa.fasta.parts", "x-2.fa"]
     items = tuple(InputItem(name, file=f"{k:064x}") for k, name in enumerate(names))
-    linked = link_names(Submission("msa", {"family": items}))
-    assert [*linked.values()] == [
-        "x.fa", "X-2.fa", "input-result.tsv", "input-report.html", "input-hits.tblout", "input-plot", "x-2-2.fa",
-    ]  # fmt: skip
+    one = Submission("msa", {"family": items})
+    assert [*link_names(one).values()] == ["x.fa", "X-2.fa", "x.fasta", "x.msa.fasta.parts", "x-2-2.fa"]
+    assert [output.filename for output in outputs_of(one)] == ["x.msa-2.fasta"]
     reads = InputItem("cpg", file="1" * 64)  # the verb would read a model from it
     assert link_names(Submission("decode", {"sequences": (reads,)}))[reads] == "input-cpg"
     own = InputItem("BLOSUM62", file="0" * 64)
@@ -184,14 +202,14 @@ def test_a_matrix_of_a_user_is_not_taken_for_one_of_that_name(tmp_path, monkeypa
     folder = tmp_path / "job"
     folder.mkdir()
     run_in(folder, one, {items[0]: sequences, items[1]: own}, monkeypatch)
-    assert (folder / "result.tsv").read_text().splitlines()[-1].split("\t")[2] == "28"
+    assert (folder / "s.tsv").read_text().splitlines()[-1].split("\t")[2] == "28"
 
 
 def test_names_that_are_shown():
     def shown(verb, name, **others):
         field = served_verb(verb).inputs[0]
         one = Submission(verb, {field.dest: (InputItem(name),)}, **others)
-        return [output.shown_name for output in outputs_of(one)]
+        return [output.filename for output in outputs_of(one)]
 
     assert shown("pairs", "proteins.fa.gz", outputs=("report", "plot")) == [
         "proteins.tsv",

@@ -263,7 +263,8 @@ def _outputs(options: argparse.Namespace, model: HMM, decoder: Decoder) -> list[
 
     name = options.format or format_for_path("segments", options.output)
     words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}
-    header = Header(__version__, command_line(options.parser, options), words, has_comments=not options.no_comments)
+    command = command_line(options.parser, options, format=name)
+    header = Header(__version__, command, words, has_comments=not options.no_comments)
     wanted = [("segments", "segments", options.output, name)]
     if options.plot is not None:
         wanted.append(("plot", "tracks", options.plot, format_for_path("tracks", options.plot)))

@@ -97,7 +97,12 @@ class JobRecord:
         if self.state not in (FAILED, REFUSED):
             return None
         words = self.message or f"the job has {self.state}, and the server does not say why"
-        kinds: dict[int | None, type[TropalignError]] = {2: UsageError, 3: InputError, 4: ResourceError}
+        kinds: dict[int | None, type[TropalignError]] = {
+            1: TropalignError,
+            2: UsageError,
+            3: InputError,
+            4: ResourceError,
+        }
         usual = ResourceError if self.state == REFUSED else InputError
         return kinds.get(self.exit_code, usual)(words)
 

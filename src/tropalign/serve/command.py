@@ -38,7 +38,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     group.add_argument("--port", type=whole(0, 65535), default=8080, metavar="N", help="port (default: 8080; 0: any)")
     group.add_argument("--folder", metavar="PATH", help="files, results and the database (default: your data folder)")
     group.add_argument("--database", metavar="URL", help="postgresql://USER@HOST/NAME in place of SQLite in the folder")
-    group.add_argument("--root-path", default="", metavar="PATH", help="where a reverse proxy has it, like /tropalign")
+    group.add_argument("--root-path", metavar="PATH", help="where a reverse proxy has it, like /tropalign")
     _add_work_options(parser.add_argument_group("work"))
     _add_access_options(parser.add_argument_group("who may ask"))
     _add_limit_options(parser.add_argument_group("limits"))
@@ -63,11 +63,11 @@ def _add_access_options(group: Any) -> None:
     group.add_argument("--require-token", action="store_true", help="ask for a token on this machine, too")
     group.add_argument("--proxy-user-header", metavar="NAME", help="the header in which a reverse proxy names the user")
     group.add_argument(
-        "--trusted-proxy", action="append", default=[], metavar="ADDRESS",
+        "--trusted-proxy", action="append", metavar="ADDRESS",
         help="address or network of such a proxy, like 10.0.0.0/8; several times for several",
     )  # fmt: skip
     group.add_argument(
-        "--allowed-host", action="append", default=[], metavar="NAME",
+        "--allowed-host", action="append", metavar="NAME",
         help="a name under which browsers ask for it; several times for several",
     )  # fmt: skip
     group.add_argument("--https", action="store_true", help="browsers come by HTTPS: cookies are sent by that alone")
@@ -114,11 +114,11 @@ def settings_of(options: argparse.Namespace) -> Settings:
         threads_per_job=threads,
         cluster=options.cluster,
         proxy_user_header=options.proxy_user_header,
-        trusted_proxies=tuple(options.trusted_proxy),
-        allowed_hosts=tuple(options.allowed_host),
+        trusted_proxies=tuple(options.trusted_proxy or ()),
+        allowed_hosts=tuple(options.allowed_host or ()),
         requires_token=options.require_token,
         is_https=options.https,
-        root_path=options.root_path.rstrip("/"),
+        root_path=(options.root_path or "").rstrip("/"),
         limits=limits_of(options),
     )
 

@@ -8,7 +8,7 @@ A job's life:  queued --claim--> running --finish--> done | failed | refused
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -95,6 +95,8 @@ class Job:
         Seconds since 1970, UTC.
     message
         Why it failed or was refused: one sentence.
+    exit_code
+        What the command ends with at home where it fails so: 2 usage, 3 bad input, 4 resources.
     share
         The secret of its link, where it is shared.
     """
@@ -119,6 +121,7 @@ class Job:
     stage: str = ""
     progress: float | None = None
     message: str = ""
+    exit_code: int | None = None
     forecast: dict[str, Any] | None = None
     share: str | None = None
     inputs: tuple[JobFile, ...] = ()
@@ -218,4 +221,5 @@ class Outcome:
     state: State
     message: str = ""
     outputs: tuple[JobFile, ...] = ()
-    forecast: dict[str, Any] | None = field(default=None)
+    forecast: dict[str, Any] | None = None
+    exit_code: int | None = None

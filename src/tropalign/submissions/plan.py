@@ -14,7 +14,7 @@ from tropalign.submissions.verbs import MAIN, ServedVerb, about, beside_of, is_n
 if TYPE_CHECKING:
     from tropalign.submissions.request import InputItem, Submission
 
-#: What files of outputs are called in a job's folder: nothing of a user's has a say in it.
+#: What outputs of a job without files are called.
 RESULT = "result"
 _LAYOUTS = {"npz": ".npz", "phylip": ".phy"}
 
@@ -41,15 +41,13 @@ class Output:
     Parameters
     ----------
     filename
-        In the job's folder.
-    shown_name
-        As it is downloaded.
+        In the job's folder, as it is downloaded, and in the command that is shown: headers tell the command, so that
+        it writes the same bytes elsewhere.
     """
 
     role: str
     filename: str
     media_type: str
-    shown_name: str
 
 
 def planned(
@@ -156,38 +154,27 @@ def main_suffix(submission: Submission) -> str:
 
 
 def outputs_of(submission: Submission) -> tuple[Output, ...]:
-    """What the job writes, the main output first."""
+    """What the job writes, the main output first; called after the first input, as `shown_command` has it."""
     main = main_suffix(submission)
-    asked = [beside for beside in about(submission.verb).beside if beside.role in submission.outputs]
-    named = [(MAIN, f"{RESULT}{main}", main)]
-    named += [(one.role, _filename(one, main), one.suffix) for one in asked]
-    shown = _shown_names(submission, main, asked)
-    return tuple(Output(role, filename, MEDIA_TYPES.get(suffix, TEXT), shown[role]) for role, filename, suffix in named)
-
-
-def _filename(beside: Beside, main: str) -> str:
-    return f"{RESULT}{main}{beside.suffix}" if beside.follows_main else beside.name + beside.suffix
-
-
-def _shown_names(submission: Submission, main: str, asked: Iterable[Beside]) -> dict[str, str]:
-    """What outputs are called after the first input: ``proteins.tsv``."""
     taken = list(link_names(submission).values())
     stem = stem_of(taken[0]) if taken else RESULT
-    first = _free(stem, submission.verb.replace(" ", "-"), main, taken)
-    found = {MAIN: first}
-    for one in asked:
-        if one.follows_main:
-            found[one.role] = first + one.suffix
-        else:
-            found[one.role] = _free(stem, one.role, one.suffix, [*taken, *found.values()])
-    return found
+    found = [Output(MAIN, _free(stem, submission.verb.replace(" ", "-"), main, taken), MEDIA_TYPES.get(main, TEXT))]
+    for one in about(submission.verb).beside:
+        if one.role in submission.outputs:
+            others = [*taken, *(output.filename for output in found)]
+            name = found[0].filename + one.suffix if one.follows_main else _free(stem, one.role, one.suffix, others)
+            found.append(Output(one.role, name, MEDIA_TYPES.get(one.suffix, TEXT)))
+    return tuple(found)
 
 
 def _free(stem: str, word: str, suffix: str, taken: Iterable[str]) -> str:
-    """``proteins.fa``, where that is taken ``proteins.msa.fa``."""
-    name = f"{stem}{suffix}"
-    is_taken = name.casefold() in {one.casefold() for one in taken}
-    return numbered(f"{stem}.{word}{suffix}", taken) if is_taken else name
+    """``proteins.fa``, where that is taken ``proteins.msa.fa``; the name of its parts begins so, too."""
+    names = {one.casefold() for one in taken}
+    number, name = 1, f"{stem}{suffix}"
+    while any(one == name.casefold() or one.startswith(f"{name.casefold()}.") for one in names):
+        name = f"{stem}.{word}{suffix}" if number == 1 else f"{stem}.{word}-{number}{suffix}"
+        number += 1
+    return name
 
 
 def link_names(submission: Submission) -> dict[InputItem, str]:
@@ -213,19 +200,10 @@ def link_names(submission: Submission) -> dict[InputItem, str]:
 
 
 def _fit(name: str, could_be_named: bool, is_database: bool) -> str:
-    """The name as a link's: no output's, and where an option knows names, none of these."""
-    reserved = {RESULT, *(beside.name for known in _all_beside() for beside in known)}
+    """The name as a link's; where an option knows names, none of these."""
     if could_be_named and not name.lower().endswith((".txt", ".mat", ".toml")):
         name = f"{name}.txt"
-    if is_database and not name.lower().endswith(".tdb"):
-        name = f"{name}.tdb"
-    return f"input-{name}" if name.casefold().partition(".")[0] in reserved else name
-
-
-def _all_beside() -> list[tuple[Beside, ...]]:
-    from tropalign.submissions.tables import ABOUT
-
-    return [one.beside for one in ABOUT.values()]
+    return f"{name}.tdb" if is_database and not name.lower().endswith(".tdb") else name
 
 
 def shown_words(submission: Submission) -> list[str]:
@@ -244,9 +222,9 @@ def shown_words(submission: Submission) -> list[str]:
     if has_format and submission.format != verb.default_format:
         words += ["-f", submission.format]
     main, *others = outputs_of(submission)
-    words += ["-o", main.shown_name]
+    words += ["-o", main.filename]
     for output in others:
         beside = beside_of(submission.verb, output.role)
         assert beside is not None
-        words += [_flag(submission.verb, beside), *([] if beside.follows_main else [output.shown_name])]
+        words += [_flag(submission.verb, beside), *([] if beside.follows_main else [output.filename])]
     return words

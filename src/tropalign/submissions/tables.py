@@ -82,15 +82,12 @@ class Beside:
         What it is called in submissions.
     dest
         The option's.
-    name
-        File name without suffix, in the job's folder.
     follows_main
         Whether the option takes no name: the file is called after the main one, with `suffix` added.
     """
 
     role: str
     dest: str
-    name: str
     suffix: str
     follows_main: bool = False
 
@@ -145,8 +142,8 @@ class About:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-_HIT_TABLES = tuple(Beside(name, name, "hits", f".{name}") for name in ("tblout", "domtblout", "pfamtblout"))
-_HITS_REPORT = Beside("report", "report", "report", ".html")
+_HIT_TABLES = tuple(Beside(name, name, f".{name}") for name in ("tblout", "domtblout", "pfamtblout"))
+_HITS_REPORT = Beside("report", "report", ".html")
 _HITS_COMMON = ("E", "domE", "cut_ga", "noali")
 _ALIGNING = ("mode", "matrix", "gap_open", "gap_extend", "strand", "alphabet")
 
@@ -157,7 +154,7 @@ ABOUT: dict[str, About] = {
         inputs={"queries": "sequences", "targets": "sequences", "pairs": "table", "matrix": "matrix"},
         texts=("free_ends", "columns"),
         named=("matrix",),
-        beside=(Beside("report", "html", "report", ".html"), Beside("plot", "plot", "plot", ".svg")),
+        beside=(Beside("report", "html", ".html"), Beside("plot", "plot", ".svg")),
         common=(*_ALIGNING, "top", "min_score", "min_identity", "translate"),
         is_resumable=True,
         example={"queries": "efp.fasta"},
@@ -170,8 +167,8 @@ ABOUT: dict[str, About] = {
         texts=("free_ends", "identity"),
         named=("matrix",),
         beside=(
-            Beside("representatives", "representatives", "representatives", ".fasta"),
-            Beside("uc", "uc", "clusters", ".uc"),
+            Beside("representatives", "representatives", ".fasta"),
+            Beside("uc", "uc", ".uc"),
         ),
         common=("min_identity", "method", "order", "strand", "min_coverage", "sizeout"),
         example={"queries": "amplicons.fasta"},
@@ -183,9 +180,9 @@ ABOUT: dict[str, About] = {
         inputs={"family": "sequences", "tree_in": "tree", "add": "sequences", "merge": "alignment"},
         texts=("hydrophilic",),
         beside=(
-            Beside("tree", "tree_out", "tree", ".nwk"),
-            Beside("confidence", "confidence", "confidence", ".tsv"),
-            Beside("report", "html", "report", ".html"),
+            Beside("tree", "tree_out", ".nwk"),
+            Beside("confidence", "confidence", ".tsv"),
+            Beside("report", "html", ".html"),
         ),
         common=("mode", "method", "order", "alphabet", "realign"),
         is_resumable=True,
@@ -197,7 +194,7 @@ ABOUT: dict[str, About] = {
         kind="trees",
         inputs={"taxa": "alignment"},
         texts=("outgroup",),
-        beside=(Beside("distances", "distances_out", "distances", ".tsv"),),
+        beside=(Beside("distances", "distances_out", ".tsv"),),
         common=("unaligned", "method", "bootstrap", "midpoint"),
         formats=("newick", "dnd"),
         example={"taxa": "efp_aligned.fasta"},
@@ -207,7 +204,7 @@ ABOUT: dict[str, About] = {
         title="Search with profiles",
         kind="hits",
         inputs={"models": "models", "sequences": "sequences"},
-        beside=(*_HIT_TABLES, Beside("alignment", "alignment", "alignment", ".sto"), _HITS_REPORT),
+        beside=(*_HIT_TABLES, Beside("alignment", "alignment", ".sto"), _HITS_REPORT),
         common=(*_HITS_COMMON, "queries", "iterate"),
         is_resumable=True,
         example={"models": "efp.hmm", "sequences": "efp.fasta"},
@@ -235,11 +232,11 @@ ABOUT: dict[str, About] = {
             "taxonomy": "table",
         },
         beside=(
-            Beside("table", "table", "placed", ".tsv"),
-            Beside("jplace", "jplace", "placed", ".jplace"),
-            Beside("taxa", "taxa", "taxa", ".tsv"),
-            Beside("reference", "split", "result", ".reference", follows_main=True),
-            Beside("report", "html", "report", ".html"),
+            Beside("table", "table", ".tsv"),
+            Beside("jplace", "jplace", ".jplace"),
+            Beside("taxa", "taxa", ".tsv"),
+            Beside("reference", "split", ".reference", follows_main=True),
+            Beside("report", "html", ".html"),
         ),
         never=("pipeline", "model", "epa_ng", "write_only", "save_reference"),
         common=("strand", "insertions", "scheme"),
@@ -258,7 +255,7 @@ ABOUT: dict[str, About] = {
         inputs={"sequences": "sequences", "model": "model"},
         texts=("label",),
         named=("model",),
-        beside=(Beside("plot", "plot", "plot", ".svg"), Beside("model", "model_out", "trained", ".toml")),
+        beside=(Beside("plot", "plot", ".svg"), Beside("model", "model_out", ".toml")),
         common=("model", "by", "min_length", "min_support"),
         is_resumable=True,
         example={"sequences": "cpgislands.fa"},

@@ -25,8 +25,8 @@ def plain(text, tmp_path, *words):
 def test_a_job_gives_the_bytes_of_the_command(desk, settings, start, tmp_path):
     start(WORKER, settings)
     job = desk.ended(desk.submit(family(6, 10), outputs=["report"]))
-    assert (job.state, job.message) == (State.DONE, "")
-    assert desk.text(job) == plain(family(6, 10), tmp_path, "--html", "report.html")
+    assert (job.state, job.message, job.exit_code) == (State.DONE, "", None)
+    assert desk.text(job) == plain(family(6, 10), tmp_path, "--html", "proteins.html")
     assert "<html" in desk.text(job, "report")
     wait_until(lambda: not desk.folder(job.id).exists())
 
@@ -42,8 +42,9 @@ def test_names_of_sequences_find_a_job(desk, settings, start):
 def test_what_is_wrong_is_said_as_the_command_says_it(desk, settings, start):
     start(WORKER, settings)
     job = desk.ended(desk.submit("this is no sequence\n"))
-    assert (job.state, job.message) == (
+    assert (job.state, job.exit_code, job.message) == (
         State.FAILED,
+        3,
         "proteins.fa, line 1: this is neither FASTA nor FASTQ: a record begins with '>' or '@'",
     )
     job = desk.ended(desk.submit(b"\x1f\x8b\x08\0damaged", name="proteins.fa.gz"))
@@ -63,7 +64,7 @@ def test_a_store_is_built_and_searched(desk, settings, start):
 def test_too_many_sequences_are_refused(desk, with_limits, start):
     start(WORKER, with_limits(n_sequences=5))
     job = desk.ended(desk.submit(family(6, 10)))
-    assert job.state == State.REFUSED
+    assert job.state == State.REFUSED and job.exit_code == 4
     assert job.message.startswith(
         "the inputs hold more than 5 sequences, which is what a job may have on this server: "
     )
@@ -194,7 +195,7 @@ def test_a_command_that_had_ended_is_not_run_again(desk, settings, start, tmp_pa
     id = desk.submit(family(6, 10))
     folder = desk.folder(id)
     (folder / "files").mkdir(parents=True)
-    (folder / "files" / "result.tsv").write_text("what it wrote\n")
+    (folder / "files" / "proteins.tsv").write_text("what it wrote\n")
     facts = {"version": __version__, "memory_bytes": 10**9, "counts": [1, 1, 1], "ended": 0}
     (folder / "facts.json").write_text(json.dumps(facts))
     start(WORKER, settings)

@@ -181,6 +181,7 @@ class Queue:
             raise ValueError(f"{outcome.state} is not how a job ends")
         now = self._clock()
         values: dict[str, Any] = {"state": outcome.state, "message": outcome.message, "stage": "", "finished": now}
+        values["exit_code"] = outcome.exit_code
         if outcome.forecast is not None:
             values["forecast"] = json.dumps(outcome.forecast)
         if outcome.state == State.DONE:
@@ -249,7 +250,7 @@ class Queue:
                 "ask for less at a time, or ask who runs this server"
             )
             return connection.execute(
-                this.values(state=State.FAILED, message=message, finished=self._clock(), stage="", **_FREE)
+                this.values(state=State.FAILED, message=message, exit_code=4, finished=self._clock(), stage="", **_FREE)
             ).rowcount
 
     def _release(self, connection: Connection, this: Update, reason: str) -> int:

@@ -23,8 +23,8 @@ BUILD = "db build"
 _JOB = (
     jobs.c.number, jobs.c.id, jobs.c.owner, jobs.c.verb, jobs.c.title, jobs.c.state, jobs.c.key, jobs.c.request,
     jobs.c.command, jobs.c.version, jobs.c.created, jobs.c.started, jobs.c.finished, jobs.c.attempt, jobs.c.worker,
-    jobs.c.lease_until, jobs.c.cancel_asked, jobs.c.stage, jobs.c.progress, jobs.c.message, jobs.c.forecast,
-    jobs.c.share,
+    jobs.c.lease_until, jobs.c.cancel_asked, jobs.c.stage, jobs.c.progress, jobs.c.message, jobs.c.exit_code,
+    jobs.c.forecast, jobs.c.share,
 )  # fmt: skip
 _FILE = (
     job_files.c.job, job_files.c.is_output, job_files.c.role, job_files.c.name, job_files.c.digest, job_files.c.size,
@@ -83,11 +83,11 @@ def jobs_of(connection: Connection, rows: Sequence[Row[Any]]) -> tuple[Job, ...]
 def _job(row: Any, tags: tuple[str, ...], inputs: tuple[JobFile, ...], outputs: tuple[JobFile, ...]) -> Job:
     (
         _number, id_, owner, verb, title, state, key, request, command, version, created, started, finished, attempt,
-        worker, lease_until, cancel_asked, stage, progress, message, forecast, share,
+        worker, lease_until, cancel_asked, stage, progress, message, exit_code, forecast, share,
     ) = row  # fmt: skip
     return Job(
         id_, owner, verb, title, tags, State(state), key, json.loads(request), command, version, created, started,
-        finished, attempt, worker, lease_until, cancel_asked, stage, progress, message,
+        finished, attempt, worker, lease_until, cancel_asked, stage, progress, message, exit_code,
         None if forecast is None else json.loads(forecast), share, inputs, outputs,
     )  # fmt: skip
 

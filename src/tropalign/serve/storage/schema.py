@@ -57,6 +57,7 @@ jobs = Table(
     Column("stage", Words, nullable=False),
     Column("progress", Float),
     Column("message", Words, nullable=False),
+    Column("exit_code", Integer),
     Column("forecast", Words),
     Column("share", Words, unique=True),
     Column("deaths", Integer, nullable=False),  # attempts that ended by the death of their worker

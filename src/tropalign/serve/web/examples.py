@@ -1,21 +1,22 @@
-"""The files of ``examples/``, where they lie beside the sources."""
+"""The files of ``examples/``: of the sources, or as the wheel carries them."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[4] / "examples"
+PLACES = (Path(__file__).parents[4] / "examples", Path(__file__).parents[2] / "examples")
 
 
 @cache
 def example_path(name: str) -> Path | None:
     """Where an example is; None where the package came without."""
-    path = FOLDER / name
-    return path if path.is_file() else None
+    return next((path for place in PLACES if (path := place / name).is_file()), None)
 
 
 @cache
 def example_bytes(name: str) -> bytes:
-    """An example."""
-    return (FOLDER / name).read_bytes()
+    """An example, which has to be there."""
+    path = example_path(name)
+    assert path is not None
+    return path.read_bytes()

@@ -66,6 +66,7 @@ class JobModel(BaseModel):
     inputs: list[InputModel]
     outputs: list[OutputModel]
     message: str
+    exit_code: int | None
     forecast: dict[str, Any] | None
     owner: str
     shared: str | None
@@ -116,8 +117,8 @@ JOB_EXAMPLE: dict[str, Any] = {
     "stage": "pairs", "progress": 0.42, "created": "2026-06-01T09:00:00.000Z", "started": "2026-06-01T09:00:01.250Z",
     "finished": None, "command": "tropalign pairs kinases.fa --mode local -o kinases.tsv", "format": "tsv",
     "options": {"mode": "local"}, "inputs": [{"dest": "queries", "name": "kinases.fa", "size": 5120, "file": _DIGEST}],
-    "outputs": [], "message": "", "forecast": None, "owner": "alice", "shared": None, "version": "1.0.0",
-    "queue_position": None,
+    "outputs": [], "message": "", "exit_code": None, "forecast": None, "owner": "alice", "shared": None,
+    "version": "1.0.0", "queue_position": None,
 }  # fmt: skip
 _SUBMISSION_EXAMPLE: dict[str, Any] = {
     "verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKVLA\n>b\nMKILA\n", "name": "pasted.fa"}]},

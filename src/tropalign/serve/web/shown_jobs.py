@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from tropalign.serve.records import State
+
 if TYPE_CHECKING:
     from tropalign.serve.records import Database, Job, JobFile
     from tropalign.serve.web.context import Web
@@ -29,6 +31,7 @@ def job_json(web: Web, job: Job, *, position: int | None = None, is_shared_view:
         "inputs": [_input(file) for file in job.inputs],
         "outputs": [_output(file) for file in job.outputs],
         "message": job.message,
+        "exit_code": 0 if job.state == State.DONE else job.exit_code,
         "forecast": job.forecast,
         "owner": job.owner,
         "shared": None if job.share is None else web.url(f"/shared/{job.share}"),

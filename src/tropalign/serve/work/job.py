@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
-from tropalign.errors import TropalignError, shown
+from tropalign.errors import ResourceError, TropalignError, shown
 from tropalign.serve.records import Database, Job, JobFile, Outcome, State, StoredFile
 from tropalign.serve.settings import Settings
 from tropalign.serve.work import checks
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 FORECAST_CELLS = 10**10
 #: A forecast that takes longer says nothing: the job runs within its limits.
 FORECAST_SECONDS = 120.0
+#: Of a defect.
+EXIT_DEFECT = 1
 #: Ends that others ask for: a machine that is switched off tells every process so.
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
 KILLED = {-9, 137}
@@ -58,9 +60,9 @@ class Interrupted(Exception):
 class NoResult(Exception):
     """The attempt ends here, with this outcome."""
 
-    def __init__(self, state: State, message: str) -> None:
+    def __init__(self, state: State, message: str, exit_code: int = ResourceError.exit_code) -> None:
         super().__init__(message)
-        self.outcome = Outcome(state, message)
+        self.outcome = Outcome(state, message, exit_code=exit_code)
 
 
 @dataclass
@@ -103,7 +105,7 @@ class Attempt:
         except NoResult as end:
             return end.outcome
         except TropalignError as error:
-            return Outcome(State.FAILED, self._harmless(str(error)))
+            return Outcome(State.FAILED, self._harmless(str(error)), exit_code=error.exit_code)
 
     def _plan(self) -> _Plan:
         """The command and its files, as the first attempt had them."""
@@ -247,11 +249,10 @@ class Attempt:
             self._count_kill()
             raise Interrupted
         if ended.code in (2, 3, 4):
-            raise NoResult(
-                State.FAILED, self._harmless(sentence_of(self.folder.stderr) or f"it ended with {ended.code}")
-            )
+            sentence = self._harmless(sentence_of(self.folder.stderr) or f"it ended with {ended.code}")
+            raise NoResult(State.FAILED, sentence, ended.code)
         log_defect(self.job, f"exit {ended.code}: {sentence_of(self.folder.stderr, '')}")
-        raise NoResult(State.FAILED, defect(self.job))
+        raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
 
     def _count_kill(self) -> None:
         facts = self.folder.remembered("kills.json") or {"n": 0}
@@ -271,12 +272,12 @@ class Attempt:
             if not path.is_file():
                 if output.role == "main":
                     log_defect(self.job, "no output")
-                    raise NoResult(State.FAILED, defect(self.job))
+                    raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
                 continue
             stored = self.storage.files.add(path)
             if plan.verb == "db build" and output.role == "main":
                 self.database = self._described(stored)
-            kept.append(JobFile(output.role, output.shown_name, stored.digest, stored.size, output.media_type))
+            kept.append(JobFile(output.role, output.filename, stored.digest, stored.size, output.media_type))
         return tuple(kept)
 
     def _described(self, stored: StoredFile) -> Database:

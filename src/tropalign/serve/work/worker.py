@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
-from tropalign.errors import shown
+from tropalign.errors import ResourceError, shown
 from tropalign.serve.records import Database, Job, Outcome, State
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.work.folder import JobFolder
@@ -115,7 +115,7 @@ class Worker:
 
     def _outcome(self, job: Job, folder: JobFolder, heart: Heartbeat) -> tuple[Outcome | None, Database | None]:
         """How the attempt ended, None where the job waits for another one; and the database that it made."""
-        from tropalign.serve.work.job import Attempt, Interrupted, defect, log_defect
+        from tropalign.serve.work.job import EXIT_DEFECT, Attempt, Interrupted, defect, log_defect
 
         attempt = Attempt(self.storage, self.settings, job, folder, heart, self.is_stopping)
         try:
@@ -125,10 +125,11 @@ class Worker:
         except OSError as error:
             log_defect(job, f"{type(error).__name__}: {error}")
             sentence = f"the server could not keep its files ({error.strerror}): tell its operator"
-            return Outcome(State.FAILED, sentence), None
+            return Outcome(State.FAILED, sentence, exit_code=ResourceError.exit_code), None
         except Exception:
             log_defect(job, traceback.format_exc())
-            return Outcome(State.FAILED, defect(job)) if heart.order == GO_ON else None, None
+            outcome = Outcome(State.FAILED, defect(job), exit_code=EXIT_DEFECT)
+            return outcome if heart.order == GO_ON else None, None
 
     def _told(self, tell: Callable[[], bool]) -> bool:
         """Tells the record, and again while the database is away, as long as the job may be this worker's."""

@@ -94,6 +94,7 @@ def _make_jobs() -> None:
         *_texts("stage"),
         sa.Column("progress", sa.Float),
         *_texts("message"),
+        sa.Column("exit_code", sa.Integer),
         sa.Column("forecast", sa.Text),
         sa.Column("share", sa.Text, unique=True),
         sa.Column("deaths", sa.Integer, nullable=False),
