@@ -100,7 +100,7 @@ def test_a_worker_that_slept_beyond_its_lease_changes_nothing(desk, with_limits,
     wait_until(lambda: desk.parts(id))
     os.kill(worker.pid, signal.SIGSTOP)
     try:
-        wait_until(lambda: any(desk.folder(id).glob("files/result.tsv")))
+        wait_until(lambda: any(desk.folder(id).glob("files/proteins.tsv")))
         wait_until(lambda: desk.storage.queue.reclaim() == 1)
         ours = desk.storage.queue.claim("another", 60, 2)
         facts = (desk.folder(id) / "facts.json").read_bytes()
