@@ -261,7 +261,7 @@ def test_a_command_elsewhere_is_waited_for(desk, settings, start, tmp_path):
     from tropalign import __version__
 
     id = desk.submit(family(6, 10))
-    parts = desk.folder(id) / "files" / "result.tsv.parts"
+    parts = desk.folder(id) / "files" / "proteins.tsv.parts"
     parts.mkdir(parents=True)
     (desk.folder(id) / "facts.json").write_text(json.dumps({"version": __version__, "memory_bytes": 10**9}))
     held = os.open(parts, os.O_RDONLY)
