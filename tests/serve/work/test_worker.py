@@ -202,6 +202,20 @@ def test_a_command_that_had_ended_is_not_run_again(desk, settings, start, tmp_pa
     assert desk.text(desk.ended(id)) == "what it wrote\n"
 
 
+def test_a_command_that_ended_while_its_worker_was_frozen_is_not_run_again(desk, settings, start):
+    workers = [start(WORKER, settings), start(WORKER, settings)]
+    id = desk.submit(MEDIUM)
+    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
+    frozen.send_signal(signal.SIGSTOP)
+    wait_until(lambda: not lives(pid))
+    (desk.folder(id) / "files" / "proteins.tsv").write_text("what it wrote\n")
+    wait_until(lambda: desk.storage.queue.reclaim() == 1)
+    job = desk.ended(id)
+    frozen.kill()
+    assert (job.state, job.attempt, desk.text(job)) == (State.DONE, 2, "what it wrote\n")
+
+
 def test_a_second_server_on_the_folder_is_refused(settings, start):
     from tropalign.errors import ResourceError
     from tropalign.serve.work.supervisor import locked
