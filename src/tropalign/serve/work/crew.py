@@ -64,7 +64,7 @@ class Crew:
         return sum(place.process is not None for place in self._places)
 
     def stop(self) -> None:
-        """Ends the workers, whose jobs are queued again, and waits for that: however often it is asked, once as long."""
+        """Ends the workers, whose jobs are queued again, and waits for that; asked again, not for longer."""
         if not self._ends.is_set():
             self._end_until = time.monotonic() + END_SECONDS + 1
             self._ends.set()
