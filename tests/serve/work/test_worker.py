@@ -129,6 +129,18 @@ def test_output_has_a_limit(desk, with_limits, start):
     assert job.message.startswith("it wrote more than the 19.5 KiB that a job may write on this server, and was ended")
 
 
+def test_a_file_beyond_the_limit_is_no_full_disk(desk, with_limits, start):
+    start(WORKER, with_limits(output_bytes=1000))
+    job = desk.ended(desk.submit(family(200, 3), verb="cluster"))
+    assert job.state == State.FAILED and "that a job may write on this server" in job.message
+
+
+def test_too_little_memory_is_the_operators(desk, with_limits, start):
+    start(WORKER, with_limits(memory_bytes=1 << 20))
+    job = desk.ended(desk.submit(family(6, 10)))
+    assert job.state == State.FAILED and "have the operator allow more (--max-memory)" in job.message
+
+
 def test_a_cancelled_job_ends_and_leaves_nothing(desk, settings, start):
     start(WORKER, settings)
     id = desk.submit(LONG)

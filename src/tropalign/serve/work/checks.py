@@ -61,7 +61,8 @@ def duration(seconds: float) -> str:
 
 
 def without(sentence: str, places: Iterable[str]) -> str:
-    """A sentence without the folders of the server, shortened to what a page shows."""
+    """A sentence without the folders of the server and what only its operator can do, shortened to what pages show."""
+    sentence = sentence.replace("allow more with --memory", "have the operator allow more (--max-memory)")
     for place in places:
         sentence = sentence.replace(f"{place}/", "").replace(place, "the job's folder")
     return sentence[:MOST_MESSAGE]

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import disk_usage
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
@@ -49,7 +50,8 @@ EXIT_DEFECT = 1
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
 KILLED = {-9, 137}
 HELD_PAUSE = 0.5
-#: What a command says of parts that it cannot go on with.
+#: What a command says of a file that cannot be written, and of parts that it cannot go on with.
+TOO_LARGE = "the disk is full or the file too large"
 OTHER_PARTS = "this holds finished parts of another run"
 #: Killed as often from outside, a job most likely takes more memory than there is.
 MOST_KILLS = 5
@@ -270,7 +272,7 @@ class Attempt:
         if ended.why is Why.ASKED or (ended.why is Why.BY_ITSELF and ended.code in TOLD_TO_END):
             raise Interrupted
         exceeded = checks.passed(ended.why, limits)
-        if exceeded is None and ended.code != 0 and self.folder.size() >= limits.output_bytes * 0.99:
+        if exceeded is None and ended.code != 0 and self._has_written_too_much():
             exceeded = checks.passed(Why.OUTPUT, limits)
         if exceeded is not None:
             raise NoResult(State.FAILED, f"{exceeded}: {RUN_ELSEWHERE}")
@@ -282,6 +284,12 @@ class Attempt:
             raise NoResult(State.FAILED, sentence, ended.code)
         log_defect(self.job, f"exit {ended.code}: {sentence_of(self.folder.stderr, '')}")
         raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
+
+    def _has_written_too_much(self) -> bool:
+        """Whether a file met the limit: it is removed then, and the disk, which the command blames, has room for it."""
+        most = self.settings.limits.output_bytes
+        blames_the_disk = TOO_LARGE in sentence_of(self.folder.stderr)
+        return self.folder.size() >= most * 0.99 or (blames_the_disk and disk_usage(self.folder.path).free > most)
 
     def _count_kill(self) -> None:
         facts = self.folder.remembered("kills.json") or {"n": 0}
