@@ -56,7 +56,7 @@ def refusal_of(error: Exception) -> Refused | None:
     if type(error).__name__ == "TooMany":
         return too_many(str(error), 10.0)
     if isinstance(error, ResourceError):
-        is_too_large = error.allowed_bytes is not None or type(error).__name__ in ("TooLarge", "TooMuch")
+        is_too_large = error.allowed_bytes is not None or type(error).__name__ in ("TooLarge", "TooMuch", "TooMuchSent")
         return Refused(413 if is_too_large else 503, str(error))
     if isinstance(error, TropalignError):
         return Refused(422, str(error), field=getattr(error, "field", None))
