@@ -295,7 +295,7 @@ def test_names_are_text(visitor):
 
 
 def test_a_list_shows_new_states_by_itself(visitor):
-    job = visitor.site.submit(verb="pairs", queries__text="z", title="Watched from the list")
+    job = visitor.site.submit(verb="pairs", queries__text=">a\nMK\n>a\nMK", title="Watched from the list")
     visitor.go("/jobs?q=Watched")
     visitor.until(lambda: "failed" in visitor.one("tbody").text)
     visitor.until(lambda: visitor.site.storage.jobs.get(job.id).state.is_final)
