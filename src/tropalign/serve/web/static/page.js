@@ -151,7 +151,9 @@ function setUpWatching() {
 async function reloadOnceThere() {
   try {
     if ((await fetch(location.href)).status < 500) return location.reload();
-  } catch {}  // away
+  } catch {
+    // away
+  }
   showAway(true);
   setTimeout(reloadOnceThere, 5000);
 }
