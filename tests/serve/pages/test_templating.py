@@ -33,7 +33,7 @@ def test_a_line_of_a_list_is_made_once_and_anew_when_the_job_changes(counted):
 
 def test_what_users_fill_in_is_not_kept(counted):
     kept, names = counted
-    empty = OptionView("mode", "Mode", "", "text", False, (), "default", "", "")
+    empty = OptionView("mode", "--mode", "Mode", "", "text", False, (), "default", "", "")
     for _ in range(3):
         kept["option"](empty)
     assert names == ["option.html"]

@@ -164,6 +164,34 @@ def test_a_proxy_names_the_user_only_where_it_is_trusted(tmp_path, proxy, user):
         assert user is None or client.get("/api/v1/me", headers={"X-User": "a\tb"}).status == 400
 
 
+def test_a_password_that_a_proxy_asked_for_is_no_token_and_opens_no_form(tmp_path):
+    settings = Settings(folder=tmp_path, proxy_user_header="X-User", trusted_proxies=("127.0.0.1",))
+    with running(settings) as server:
+        client, headers = Client(server.port), {"X-User": "carol", "Authorization": "Basic Y2Fyb2w6eA=="}
+        assert client.get("/api/v1/me", headers=headers).json["user"] == "carol"
+        for more in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, FORM):
+            assert client.post("/logout", b"", headers={**headers, **more}).status == 403
+        assert client.get("/api/v1/me", headers={**headers, "Authorization": "Bearer x"}).status == 401
+
+
+def test_wrong_tokens_of_a_neighbour_keep_nobody_out(users):
+    assert users.alice.get("/api/v1/me").status == 200
+    forged = Client(users.server.port, "trop_" + "a" * 8 + "_" + "a" * 52)
+    assert [forged.get("/api/v1/me").status for _ in range(12)][-1] == 429
+    assert users.alice.get("/api/v1/me").status == 200
+
+
+def test_a_token_that_another_process_revokes_ends_in_seconds(users, monkeypatch):
+    from tropalign.serve.storage import Storage
+    from tropalign.serve.web import known_tokens
+
+    monkeypatch.setattr(known_tokens, "SECONDS", 0.0)
+    assert users.alice.get("/api/v1/me").status == 200
+    with Storage.open(Settings(folder=users.server.storage.files.folder.parent)) as other:
+        other.tokens.revoke("alice")
+    assert users.alice.get("/api/v1/me").status == 401
+
+
 def test_what_is_not_yours_is_not_there(users):
     job = users.alice.submit()
     address = f"/api/v1/jobs/{job['id']}"

@@ -9,9 +9,8 @@ import pytest
 from web_server import Client, running
 
 from tropalign.serve.settings import Limits, Settings
-from tropalign.serve.web import limits, protocol
+from tropalign.serve.web import bodies, limits, protocol
 from tropalign.serve.web.rates import Rates
-from tropalign.serve.web.uploads import Uploads
 
 HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
@@ -62,6 +61,44 @@ def test_a_body_that_does_not_come(small):
     answer = small.raw([HEAD + b"Content-Length: 90000\r\n\r\n", b"x"])
     assert answer.startswith(b"HTTP/1.1 408") and time.monotonic() - begin < 4
     assert b"the body comes too slowly" in answer and incoming(small) == []
+
+
+def test_a_form_of_nobody_that_does_not_come(small):
+    """Its word is looked for before anything else is done: that has a time limit, too."""
+    head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    answer = small.raw(head + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+    assert answer.startswith(b"HTTP/1.1 408")
+
+
+def parts(n, size):
+    """A form of n fields."""
+    field = b'--b\r\nContent-Disposition: form-data; name="f"\r\n\r\n' + b"x" * size + b"\r\n"
+    return field * n + b"--b--\r\n"
+
+
+def test_fields_of_a_form_have_a_bound_together(local, monkeypatch):
+    monkeypatch.setattr(bodies, "MOST_FIELD_BYTES", 50_000)
+    origin = {"Origin": f"http://127.0.0.1:{local.port}", "Accept": "application/json"}
+    headers = {**origin, "Content-Type": "multipart/form-data; boundary=b"}
+    assert local.post("/new/pairs", parts(3, 10_000), headers=headers).status == 422
+    answer = local.post("/new/pairs", parts(6, 10_000), headers=headers)
+    assert answer.status == 422 and b"its fields hold more than 50,000 bytes: send files" in answer.body
+
+
+def test_a_form_without_files_is_short(local):
+    headers = {"Origin": f"http://127.0.0.1:{local.port}", "Content-Type": "Application/x-www-form-urlencoded; a=b"}
+    assert local.post("/new/pairs", b"a=" + b"x" * 32_000_000, headers=headers).status == 413
+
+
+def test_users_who_have_sent_much_send_no_more(tmp_path):
+    with running(Settings(folder=tmp_path, limits=Limits(stored_bytes_per_user=1000))) as server:
+        client = Client(server.port, storage=server.storage)
+        digest = client.send(b">a\n" + b"A" * 997)
+        asked = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}}
+        for answer in (client.post("/api/v1/files", b"x"), client.post("/api/v1/jobs", asked)):
+            assert answer.status == 413
+            assert answer.error == "you have sent 1,000 bytes or more within a day: come again tomorrow"
+        assert client.storage.files.holds(digest)
 
 
 def test_a_head_that_does_not_come(small):
@@ -115,17 +152,6 @@ def test_rates():
     for name in "bcdefg":
         rates.wait(name)
     assert len(rates.buckets) <= 3
-
-
-def test_uploads_are_known_for_a_day():
-    now = 0.0
-    uploads = Uploads(lambda: now)
-    uploads.add("alice", "d1", 10)
-    uploads.add("alice", "d1", 10)
-    uploads.add("alice", "d2", 5)
-    assert uploads.size("alice") == 15 and uploads.has("alice", "d1") and not uploads.has("bob", "d1")
-    now = 24 * 3600 + 1
-    assert not uploads.has("alice", "d1") and uploads.size("alice") == 0
 
 
 def test_health_and_figures(users):

@@ -57,9 +57,11 @@ def test_a_module_of_the_user_is_no_module(folder):
     assert "read" not in said(folder)
 
 
-def test_paths_of_python_are_never_the_folder(folder):
-    given = {"PYTHONPATH": f"src{os.pathsep}{os.pathsep}/else"}
-    assert environment(folder, given=given)["PYTHONPATH"] == f"{Path('src').absolute()}{os.pathsep}/else"
+def test_paths_are_never_the_folder(folder):
+    paths = f"src{os.pathsep}{os.pathsep}/else{os.pathsep}"
+    for name in ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH"):
+        assert environment(folder, given={name: paths})[name] == f"{Path('src').absolute()}{os.pathsep}/else"
+    assert "LD_LIBRARY_PATH" not in environment(folder, given={"LD_LIBRARY_PATH": os.pathsep})
 
 
 def test_limits_of_the_process(folder):

@@ -85,6 +85,33 @@ def test_a_forecast_of_too_many_cells_is_refused(desk, with_limits, start):
     assert "cells, and 1,000,000,000 are allowed on this server: ask for less, or run the command" in job.message
 
 
+def test_few_cells_may_be_too_many(desk, with_limits, start):
+    start(WORKER, with_limits(n_cells=1000))
+    job = desk.ended(desk.submit(family(6, 10)))
+    assert job.state == State.REFUSED and "cells, and 1,000 are allowed on this server: " in job.message
+
+
+def test_a_worker_that_slept_beyond_its_lease_changes_nothing(desk, with_limits, start, tmp_path):
+    from dataclasses import replace
+
+    settings = replace(with_limits(), lease_seconds=1.0)
+    worker = start(WORKER, settings)
+    id = desk.submit(MEDIUM)
+    wait_until(lambda: desk.parts(id))
+    os.kill(worker.pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: any(desk.folder(id).glob("files/proteins.tsv")))
+        wait_until(lambda: desk.storage.queue.reclaim() == 1)
+        ours = desk.storage.queue.claim("another", 60, 2)
+        facts = (desk.folder(id) / "facts.json").read_bytes()
+    finally:
+        os.kill(worker.pid, signal.SIGCONT)
+    other = desk.ended(desk.submit(family(6, 10)))  # so the worker is through with the first one
+    assert other.state == State.DONE
+    assert (desk.folder(id) / "facts.json").read_bytes() == facts
+    assert (desk.job(id).state, desk.job(id).attempt, ours.attempt) == (State.RUNNING, 2, 2)
+
+
 def test_time_has_a_limit(desk, with_limits, start):
     from dataclasses import replace
 
@@ -234,7 +261,7 @@ def test_a_command_elsewhere_is_waited_for(desk, settings, start, tmp_path):
     from tropalign import __version__
 
     id = desk.submit(family(6, 10))
-    parts = desk.folder(id) / "files" / "result.tsv.parts"
+    parts = desk.folder(id) / "files" / "proteins.tsv.parts"
     parts.mkdir(parents=True)
     (desk.folder(id) / "facts.json").write_text(json.dumps({"version": __version__, "memory_bytes": 10**9}))
     held = os.open(parts, os.O_RDONLY)

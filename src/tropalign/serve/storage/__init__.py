@@ -3,5 +3,6 @@
 from tropalign.serve.storage.files import TooLarge
 from tropalign.serve.storage.jobs import TooMany, TooMuch
 from tropalign.serve.storage.storage import Storage
+from tropalign.serve.storage.uploads import TooMuchSent
 
-__all__ = ["Storage", "TooLarge", "TooMany", "TooMuch"]
+__all__ = ["Storage", "TooLarge", "TooMany", "TooMuch", "TooMuchSent"]

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, union, update
 
 from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import Job, JobLine, Lines, NewJob, Page, Search, State
@@ -311,10 +311,12 @@ def _cursor(after: str) -> int:
 
 def _stored_bytes(connection: Connection, owner: str | None) -> int:
     files = (
-        select(job_files.c.digest, func.max(job_files.c.size).label("size"))
+        select(job_files.c.digest, job_files.c.size)
         .join(jobs, jobs.c.number == job_files.c.job)
         .where(job_files.c.digest.is_not(None))
-        .group_by(job_files.c.digest)
     )
-    different = (files if owner is None else files.where(jobs.c.owner == owner)).subquery()
+    stores = select(databases.c.digest, databases.c.size)
+    if owner is not None:
+        files, stores = files.where(jobs.c.owner == owner), stores.where(databases.c.owner == owner)
+    different = union(files, stores).subquery()  # of equal rows one
     return int(connection.execute(select(func.coalesce(func.sum(different.c.size), 0))).scalar_one())

@@ -128,6 +128,25 @@ tokens = Table(
     Column("revoked", Boolean, nullable=False),
 )
 
+#: Sessions that were ended before their time.
+ended_sessions = Table(
+    "ended_sessions",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("expires", Float, nullable=False),
+)
+
+#: Which files a user has sent of late.
+uploads = Table(
+    "uploads",
+    metadata,
+    Column("owner", Words, primary_key=True),
+    Column("digest", Words, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("at", Float, nullable=False),
+    Index("uploads_by_time", "at"),
+)
+
 secrets = Table(
     "secrets",
     metadata,

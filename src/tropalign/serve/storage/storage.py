@@ -28,7 +28,9 @@ from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.jobs import Jobs
 from tropalign.serve.storage.queue import Queue
 from tropalign.serve.storage.schema import jobs, secrets
+from tropalign.serve.storage.sessions import EndedSessions
 from tropalign.serve.storage.tokens import Tokens
+from tropalign.serve.storage.uploads import Uploads
 
 
 class Storage:
@@ -45,7 +47,7 @@ class Storage:
 
     Attributes
     ----------
-    files, jobs, queue, tokens, databases, audit
+    files, jobs, queue, tokens, databases, audit, uploads, ended_sessions
         Its parts. Several threads may use them at a time, and several processes, each with a `Storage` of its own.
     """
 
@@ -53,6 +55,7 @@ class Storage:
         self.engine, self.files = engine, files
         self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
         self.tokens, self.databases, self.audit = Tokens(engine, clock), Databases(engine, files), Audit(engine, clock)
+        self.uploads, self.ended_sessions = Uploads(engine, clock), EndedSessions(engine, clock)
 
     @classmethod
     def open(cls, settings: Settings, migrate: bool = True, clock: Callable[[], float] = time.time) -> Storage:

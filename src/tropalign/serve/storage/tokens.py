@@ -71,9 +71,7 @@ class Tokens:
         match = _TEXT.fullmatch(text)
         if match is None:
             return None
-        mark = hashlib.sha256(text.encode()).digest()
-        with self._lock:
-            token, until = self._known.get(mark, (None, 0.0))
+        mark, token, until = self._recalled(text)
         if until > self._clock():
             return token
         if token is not None:
@@ -86,6 +84,19 @@ class Tokens:
                 self._known.clear()
             self._known[mark] = (token, self._clock() + REMEMBERED_SECONDS)
         return token
+
+    def remembered(self, text: str) -> Token | None:
+        """The token of this text, if it was verified within the last minute."""
+        if _TEXT.fullmatch(text) is None:
+            return None
+        _, token, until = self._recalled(text)
+        return token if until > self._clock() else None
+
+    def _recalled(self, text: str) -> tuple[bytes, Token | None, float]:
+        """What it is remembered by, the answer that it had, and until when that holds."""
+        mark = hashlib.sha256(text.encode()).digest()
+        with self._lock:
+            return mark, *self._known.get(mark, (None, 0.0))
 
     def _looked_up(self, token: str, secret: str) -> Token | None:
         from argon2.exceptions import InvalidHashError, VerificationError

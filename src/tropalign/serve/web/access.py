@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse
 from tropalign.serve.records import User
 from tropalign.serve.web.hosts import Hosts, host_name, is_loopback_name, networks
 from tropalign.serve.web.known_tokens import KnownTokens
-from tropalign.serve.web.origins import check_origin
+from tropalign.serve.web.origins import check_origin, is_bearer
 from tropalign.serve.web.paths import route_path
 from tropalign.serve.web.refusals import Refused, answer, too_many, wants_json
 from tropalign.serve.web.sessions import COOKIE, Session
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tropalign.serve.web.context import Web
 
 LOCAL = "local"
+NOT_VALID = "the token is not valid: ask the operator for one"
 SAFE = ("GET", "HEAD", "OPTIONS")
 #: Paths that need no login; those that end in "/" stand for all below.
 OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/metrics", "/shared/", "/api/v1/shared/",
@@ -93,7 +94,8 @@ class Access:
     async def _who(self, scope: Scope, headers: Headers) -> tuple[User | None, Session | None]:
         if not self.tokens.is_fresh:
             await run_in_threadpool(self.tokens.read)
-        if "authorization" in headers:
+        # A proxy that asks for passwords itself hands them on.
+        if "authorization" in headers and (is_bearer(headers) or self.settings.proxy_user_header is None):
             return await self._bearer(headers, scope["state"]["address"]), None
         session = self._session(headers)
         if session is not None:
@@ -108,7 +110,12 @@ class Access:
         kind, _, text = given[0].partition(" ")
         if len(given) != 1 or kind.lower() != "bearer" or not 0 < len(text) <= 500:
             raise _not_logged_in("the server takes tokens as Authorization: Bearer TOKEN")
-        return User(*await verified(self.web, text, address))
+        name, id = await verified(self.web, text, address)
+        if not self.tokens.is_valid(id, name):  # newer than what is known, or revoked by another process
+            await run_in_threadpool(self.tokens.read)
+        if not self.tokens.is_valid(id, name):
+            raise _not_logged_in(NOT_VALID)
+        return User(name, id)
 
     def _session(self, headers: Headers) -> Session | None:
         if "cookie" not in headers:
@@ -116,7 +123,7 @@ class Access:
         values = [cookie_parser(header).get(COOKIE) for header in headers.getlist("cookie")]
         value = next((value for value in values if value), None)
         session = self.web.sessions.read(value) if value else None
-        return session if session is not None and self.tokens.is_valid(session.token, session.user) else None
+        return session if session is not None and self.tokens.is_session(session) else None
 
     def _named_by_proxy(self, headers: Headers, address: str) -> User | None:
         names = headers.getlist(self.settings.proxy_user_header or "")
@@ -167,13 +174,16 @@ async def verified(web: Web, text: str, address: str) -> tuple[str, str]:
     Refused
         It is none, or too many were none from this address.
     """
+    known = web.storage.tokens.remembered(text)
+    if known is not None:  # others at this address may fail as often as they like
+        return known.user, known.id
     if web.failures.is_empty(address):
         raise too_many("too many wrong tokens from this address: wait a minute", 60)
     token = await run_in_threadpool(web.storage.tokens.verify, text) if text.isascii() and "\0" not in text else None
     if token is None or token.revoked:
         web.failures.wait(address)
         await run_in_threadpool(web.audit, None, address, "login refused")
-        raise _not_logged_in("the token is not valid: ask the operator for one")
+        raise _not_logged_in(NOT_VALID)
     return token.user, token.id
 
 

@@ -36,10 +36,9 @@ async def send_file(
     """Sends a file, compressed or not, to be named in submissions by its id. Equal bytes have equal ids."""
     web, user = web_of(request), user_of(request)
     most = web.settings.limits.stored_bytes_per_user
-    if web.uploads.size(user.name) >= most:
-        raise Refused(413, f"you have sent more than {most:,} bytes today: come again tomorrow")
+    await run_in_threadpool(web.storage.uploads.check_room, user.name, most)
     stored = await _received(web, request)
-    web.uploads.add(user.name, stored.digest, stored.size)
+    await run_in_threadpool(web.storage.uploads.add, user.name, stored)
     await run_in_threadpool(web.audit, user, address_of(request), "upload", stored.digest)
     return JSONResponse({"file": stored.digest, "name": sanitised(name), "size": stored.size}, 201)
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+
 from tropalign.serve.web.refusals import Refused
 
 if TYPE_CHECKING:
@@ -13,7 +17,10 @@ if TYPE_CHECKING:
 
 MOST_FILES = 64
 MOST_FIELDS = 500
+#: Of all fields of a form but files, which are kept in memory.
 MOST_FIELD_BYTES = 32 * 10**6
+#: Longer JSON is read in a thread: others are answered meanwhile.
+SMALL_BYTES = 100_000
 
 
 async def read_json(request: Request) -> dict[str, Any]:
@@ -27,7 +34,8 @@ async def read_json(request: Request) -> dict[str, Any]:
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refused(415, "the body has to be JSON: send Content-Type: application/json")
-    return parse_object(await request.body())
+    body = await request.body()
+    return parse_object(body) if len(body) < SMALL_BYTES else await run_in_threadpool(parse_object, body)
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -87,12 +95,31 @@ async def read_form(request: Request) -> FormData:
     Refused
         It is none, or has too many parts.
     """
-    from starlette.exceptions import HTTPException
-
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("application/x-www-form-urlencoded", "multipart/form-data"):
         raise Refused(415, "the body has to be a form")
     try:
-        return await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
+        if kind == "multipart/form-data":
+            parts = _Parts(
+                request.headers, request.stream(), max_files=MOST_FILES, max_fields=MOST_FIELDS,
+                max_part_size=MOST_FIELD_BYTES,
+            )  # fmt: skip
+            return await parts.parse()
+        return await request.form(max_fields=MOST_FIELDS)
+    except MultiPartException as error:
+        raise Refused(422, f"the form cannot be read: {error.message}") from None
     except HTTPException as error:
         raise Refused(422, f"the form cannot be read: {error.detail}") from None
+
+
+class _Parts(MultiPartParser):
+    """As Starlette has it, which bounds each field; here all of them together have a bound, too."""
+
+    n_bytes = 0
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._current_part.file is None:
+            self.n_bytes += end - start
+            if self.n_bytes > MOST_FIELD_BYTES:
+                raise MultiPartException(f"its fields hold more than {MOST_FIELD_BYTES:,} bytes: send files")
+        super().on_part_data(data, start, end)

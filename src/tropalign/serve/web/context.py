@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from tropalign.serve.web.rates import Rates
 from tropalign.serve.web.sessions import Sessions
-from tropalign.serve.web.uploads import Uploads
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
@@ -36,7 +35,6 @@ class Web:
     watch: Watch
     requests: Rates
     failures: Rates
-    uploads: Uploads = field(default_factory=Uploads)
     error_page: Callable[[Request, int, str], Response] | None = None
 
     def audit(self, user: User | None, address: str, action: str, object: str = "", detail: str = "") -> None:

@@ -108,6 +108,8 @@ class FormPages:
     def _make(self, request: Request, verb: ServedVerb, form: FormData, given: Given) -> Job:
         """The job that a form asks for."""
         options = options_of(verb, given.options)  # before files are stored
+        most = self.settings.limits.stored_bytes_per_user
+        self.storage.uploads.check_room(user_of(request).name, most)
         inputs = {}
         for each in verb.inputs:
             files = [self._stored(request, part) for part in form.getlist(f"{each.dest}.file") if _is_file(part)]
@@ -134,12 +136,12 @@ class FormPages:
             for block in iter(partial(part.file.read, BLOCK), b""):
                 receiving.write(block)
             stored = receiving.finish()
-        web_of(request).uploads.add(user_of(request).name, stored.digest, stored.size)
+        self.storage.uploads.add(user_of(request).name, stored)
         return {"file": stored.digest, "name": part.filename}
 
     def _add_text(self, request: Request, content: bytes) -> str:
         stored = self.storage.files.add_bytes(content)
-        web_of(request).uploads.add(user_of(request).name, stored.digest, stored.size)
+        self.storage.uploads.add(user_of(request).name, stored)
         return stored.digest
 
     def _kept(self, request: Request, verb: ServedVerb, value: str) -> dict[str, Any]:

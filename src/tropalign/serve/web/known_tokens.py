@@ -1,4 +1,4 @@
-"""Which tokens are valid, remembered for some seconds: a session says a token's id with every request."""
+"""Which tokens are valid and which sessions were ended, remembered for some seconds: every request asks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
+    from tropalign.serve.web.sessions import Session
 
 SECONDS = 5.0
 
 
 class KnownTokens:
-    """The users of valid tokens by id, read anew after `SECONDS`: so long a revoked token's sessions live on."""
+    """The users of valid tokens by id, read anew after `SECONDS`: so long a token that was revoked lives on."""
 
     def __init__(self, storage: Storage, clock: Callable[[], float] = time.monotonic) -> None:
         self._storage, self._clock = storage, clock
         self._users: dict[str, str] = {}
+        self._ended: frozenset[str] = frozenset()
         self._are_there_any = False
         self._read: float | None = None
 
@@ -31,6 +33,7 @@ class KnownTokens:
         found = self._storage.tokens.list()
         self._users = {token.id: token.user for token in found if not token.revoked}
         self._are_there_any = bool(found)
+        self._ended = self._storage.ended_sessions.list()
         self._read = self._clock()
 
     def forget(self) -> None:
@@ -40,6 +43,10 @@ class KnownTokens:
     def is_valid(self, id: str, user: str) -> bool:
         """Whether the token of this id is valid, and this user's."""
         return self._users.get(id) == user
+
+    def is_session(self, session: Session) -> bool:
+        """Whether a session goes on: its token is valid, and nobody has logged out."""
+        return self.is_valid(session.token, session.user) and session.id not in self._ended
 
     @property
     def are_there_any(self) -> bool:

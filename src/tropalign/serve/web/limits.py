@@ -63,7 +63,10 @@ class Bounds:
             return
         try:
             _check_head(scope)
-            most = most_bytes(route_path(scope), self.web.settings.limits)
+            path = route_path(scope)
+            most = most_bytes(path, self.web.settings.limits)
+            if path != "/api/v1/files" and _kind(scope) == b"application/x-www-form-urlencoded":
+                most = min(most, MOST_JSON_BYTES)  # such a form is read whole, and has no files
             said = _said_length(scope)
             if said is not None and said > most:
                 raise _too_long(most)
@@ -148,6 +151,12 @@ def _check_head(scope: Scope) -> None:
         raise Refused(431, f"there are more than {MOST_HEADERS} headers")
     if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADER_BYTES:
         raise Refused(431, f"the headers are longer than {MOST_HEADER_BYTES:,} bytes")
+
+
+def _kind(scope: Scope) -> bytes:
+    """What the body is said to be."""
+    said = [value for name, value in scope["headers"] if name == b"content-type"]
+    return bytes(said[0]).partition(b";")[0].strip().lower() if said else b""
 
 
 def _said_length(scope: Scope) -> int | None:

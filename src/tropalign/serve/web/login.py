@@ -44,7 +44,8 @@ async def log_out(request: Request) -> Response:
     web = web_of(request)
     session = request.state.session
     if session is not None:
-        web.sessions.end(session)
+        await run_in_threadpool(web.storage.ended_sessions.add, session.id, session.expires)
+        request.state.tokens.forget()
         await run_in_threadpool(web.audit, user_of(request), address_of(request), "logout")
     response = RedirectResponse(web.url("/login"), 303)
     _set_cookie(web, response, "", 0)

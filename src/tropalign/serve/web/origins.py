@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
+from tropalign.serve.web.limits import Body
 from tropalign.serve.web.refusals import Refused
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receiv
     Refused
         It comes from a page of another site, or may do so.
     """
-    if "authorization" in headers:  # no browser adds that by itself
+    if is_bearer(headers):  # no browser adds that by itself
         return receive
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):
@@ -56,6 +57,11 @@ async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receiv
     return await _form_with_word(web, scope, headers, receive, kind)
 
 
+def is_bearer(headers: Headers) -> bool:
+    """Whether a token is shown, which programs do; names and passwords (Basic) are added by browsers themselves."""
+    return headers.get("authorization", "").partition(" ")[0].lower() == "bearer"
+
+
 def _is_own(origin: str, host: str, is_https: bool) -> bool:
     try:
         parts = urlsplit(origin)
@@ -73,15 +79,12 @@ async def _form_with_word(web: Web, scope: Scope, headers: Headers, receive: Rec
     if kind not in _OF_FORMS[:2]:
         raise _no_word()
     messages: list[Message] = []
-    size = 0
+    body = Body(receive, MOST_BYTES)
     while not messages or messages[-1].get("more_body", False):
-        message = await receive()
+        message = await body()
         if message["type"] != "http.request":
             break
         messages.append(message)
-        size += len(message.get("body", b""))
-        if size > MOST_BYTES:
-            raise _no_word()
     word = await _word_of(scope, _again(messages, receive))
     if not isinstance(word, str) or not web.sessions.is_csrf(scope["state"]["session"], word):
         raise _no_word()

@@ -34,7 +34,7 @@ class Session:
 
 
 class Sessions:
-    """Makes and reads cookies; nothing is stored but the sessions that were ended.
+    """Makes and reads cookies; which of them were ended before their time, the storage knows.
 
     Parameters
     ----------
@@ -46,7 +46,6 @@ class Sessions:
         self._cookie_key = hmac.digest(secret, b"tropalign session", "sha256")
         self._form_key = hmac.digest(secret, b"tropalign form", "sha256")
         self._clock = clock
-        self._ended: dict[str, int] = {}
 
     def cookie(self, token: str, user: str) -> str:
         """The value of a cookie for who has shown this token."""
@@ -63,13 +62,7 @@ class Sessions:
             return None
         id, token, user, expires = (_unpack(field).decode() for field in body.split("."))
         session = Session(id, token, user, int(expires))
-        return session if session.expires > self._clock() and id not in self._ended else None
-
-    def end(self, session: Session) -> None:
-        """From now on its cookie, which somebody may have copied, is worth nothing."""
-        now = self._clock()
-        self._ended = {id: expires for id, expires in self._ended.items() if expires > now}
-        self._ended[session.id] = session.expires
+        return session if session.expires > self._clock() else None
 
     def csrf(self, session: Session | None) -> str:
         """The word in the forms of a session; None is the user of this machine, who has none."""

@@ -97,6 +97,8 @@ def _default_title(verb: str, files: tuple[JobFile, ...]) -> str:
 
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
     """The same with files in place of texts, and databases by their names."""
+    if any(item.text is not None for items in inputs.values() for item in items):
+        web.storage.uploads.check_room(user.name, web.settings.limits.stored_bytes_per_user)
     return {dest: tuple(_as_file(web, user, item) for item in items) for dest, items in inputs.items()}
 
 
@@ -107,7 +109,7 @@ def _as_file(web: Web, user: User, item: InputItem) -> InputItem:
     if item.text is None:
         return item
     stored = web.storage.files.add_bytes(item.text.encode("utf-8", "replace"))
-    web.uploads.add(user.name, stored.digest, stored.size)
+    web.storage.uploads.add(user.name, stored)
     return replace(item, text=None, file=stored.digest)
 
 
@@ -121,7 +123,7 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
         return JobFile(dest, database.name, None, database.size, database=database.id)
     digest = item.file or ""
     try:
-        if not (web.uploads.has(user.name, digest) or web.storage.jobs.has_file(user.name, digest)):
+        if not (web.storage.uploads.has(user.name, digest) or web.storage.jobs.has_file(user.name, digest)):
             raise KeyError(digest)
         size = web.storage.files.size_of(digest)
     except KeyError:

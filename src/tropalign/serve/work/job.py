@@ -184,8 +184,9 @@ class Attempt:
 
     def _forecast(self, plan: _Plan) -> None:
         """Asks the verb what it will take, where that may be much."""
+        least = min(FORECAST_CELLS, self.settings.limits.n_cells)
         n_residues = max(plan.facts["counts"][2], plan.facts["counts"][0] // 8)  # models have no residues
-        if not plan.foretold or n_residues**2 / 2 < FORECAST_CELLS or "forecast" in plan.facts:
+        if not plan.foretold or n_residues**2 / 2 < least or "forecast" in plan.facts:
             return
         self.heart.tell("estimating", None)
         tail = StatusTail(self.folder.status)
@@ -223,7 +224,8 @@ class Attempt:
             self.folder.remove_parts()
             ended = self._watched(command, self.settings.limits.seconds)
         self._completed(ended)
-        self._check_wanted()  # what another attempt writes meanwhile is not this one's
+        if not self.heart.is_wanted:  # a worker that slept: the folder may be another attempt's now
+            raise Interrupted
         plan.facts["ended"] = 0
         self.folder.remember("facts.json", plan.facts)
 

@@ -132,9 +132,12 @@ def environment(
     """What a job's processes know of the server's surroundings: nearly nothing."""
     given = os.environ if given is None else given
     known = {name: given[name] for name in KEPT if name in given}
-    if "PYTHONPATH" in known:  # as the server means it, never the job's folder
-        paths = [os.path.abspath(path) for path in known["PYTHONPATH"].split(os.pathsep) if path]
-        known["PYTHONPATH"] = os.pathsep.join(paths)
+    for name in {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"} & {*known}:
+        # As the server means it, never the job's folder (an empty part), where files have names of users.
+        paths = [os.path.abspath(path) for path in known[name].split(os.pathsep) if path]
+        known[name] = os.pathsep.join(paths)
+        if not paths:
+            del known[name]
     tmp = str(folder.path / "tmp")
     known |= {"HOME": str(folder.path / "home"), "TMPDIR": tmp, STATUS: str(folder.status)}
     known |= {

@@ -1,4 +1,4 @@
-"""The first tables: jobs, their files, tags and words; turns, databases, tokens, secrets and the audit log.
+"""The first tables: jobs, their files, tags and words; turns, databases, tokens, sessions, uploads, secrets, audit.
 
 A migration says what it makes in its own words, never by `schema.py`, which goes on changing.
 """
@@ -55,12 +55,27 @@ def upgrade() -> None:
         sa.Column("last_used", sa.Float),
         sa.Column("revoked", sa.Boolean, nullable=False),
     )
+    _make_of_users()
     op.create_table(
         "audit",
         sa.Column("number", _number(), primary_key=True, autoincrement=True),
         sa.Column("at", sa.Float, nullable=False),
         *_texts("user", "address", "action", "object", "detail"),
     )
+
+
+def _make_of_users() -> None:
+    op.create_table(
+        "ended_sessions", sa.Column("id", sa.Text, primary_key=True), sa.Column("expires", sa.Float, nullable=False)
+    )
+    op.create_table(
+        "uploads",
+        sa.Column("owner", sa.Text, primary_key=True),
+        sa.Column("digest", sa.Text, primary_key=True),
+        sa.Column("size", sa.BigInteger, nullable=False),
+        sa.Column("at", sa.Float, nullable=False),
+    )
+    op.create_index("uploads_by_time", "uploads", ["at"])
 
 
 def _make_jobs() -> None:
