@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -57,11 +56,15 @@ def submit(
         version=__version__,
         inputs=files,
     )
-    begin = time.time()
-    job = web.storage.jobs.submit(new, web.settings.limits)
-    is_new = job.created >= begin - 1e-3
+    job, is_new = web.storage.jobs.submit(new, web.settings.limits)
     web.audit(user, address, "submit" if is_new else "submit again", job.id, submission.verb)
     return job, is_new
+
+
+def submit_in_format(web: Web, user: User, job: Job, format: str, address: str) -> tuple[Job, bool]:
+    """As `submit`, of a job's submission in another format, under the same title and tags."""
+    asked = Submission.from_json(job.request).in_format(format).as_json()
+    return submit(web, user, asked, job.title, job.tags, address)
 
 
 def clean_title(title: str) -> str:
