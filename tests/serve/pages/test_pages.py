@@ -254,6 +254,19 @@ def test_lists_are_live_while_something_is_going_on(site):
     assert "data-poll" not in site.page("/jobs").one("div", id="jobs").attributes
 
 
+@pytest.mark.parametrize(
+    ("texts", "title"),
+    [
+        ({"queries__text": ">sp|Q1|EFP the first\nMKV\n>b\nMKL\n>c\nMKL"}, "pairs sp|Q1|EFP and 2 more"),
+        ({"queries__text": ">a\nMKV", "targets__text": ">b\nMKL"}, "pairs a and b"),
+        ({"queries__text": ">a\nMKV\n>c\nMKL", "targets__text": ">b\nMKL"}, "pairs a and 1 more, b"),
+        ({"queries__text": ">\nMKV"}, "pairs pasted.fa"),
+    ],
+)
+def test_without_a_title_what_was_pasted_is_called_by_its_first_name(site, texts, title):
+    assert site.submit(**texts).title == title
+
+
 def test_title_and_tags_are_changed(site):
     job = site.submit()
     answer = site.http.post(f"/jobs/{job.id}/edit", data={"title": "New  title", "tags": "one, two"})
@@ -283,6 +296,8 @@ def test_a_job_is_cancelled_and_deleted_after_a_question(site):
     job = site.submit(title="Doomed")
     site.http.post(f"/jobs/{job.id}/cancel")
     assert site.storage.jobs.get(job.id).state is State.CANCELLED
+    site.http.post(f"/jobs/{job.id}/cancel")
+    assert [entry.action for entry in site.storage.audit.entries()].count("cancel") == 1
     page = check_page(site.page(f"/jobs/{job.id}/delete"))
     assert "Doomed" in page.one("h1").text
     assert site.http.get(f"/jobs/{job.id}").status_code == 200
@@ -299,6 +314,14 @@ def test_another_format_is_another_job(site):
     other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
     assert other.id != job.id and other.request["format"] == "paf"
     assert site.http.post(f"/jobs/{job.id}/formats/exe").status_code == 422
+
+
+def test_another_format_leaves_out_what_does_not_go_with_it(site):
+    job = site.submit(opt__columns="query,target")
+    answer = site.http.post(f"/jobs/{job.id}/formats/paf")
+    assert answer.status_code == 303, answer.text
+    other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
+    assert (other.request["format"], other.request["options"]) == ("paf", {})
 
 
 def test_databases_are_listed_used_and_deleted(site):
