@@ -42,7 +42,7 @@ class Site:
             time.sleep(0.01)
         port = self._server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
-        self.http = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=60)
+        self.http = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=120)
         self._workers = []
 
     def work(self):
@@ -60,12 +60,12 @@ class Site:
             worker.terminate()
         for worker in self._workers:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                worker.wait(20)
+                worker.wait(60)
             worker.kill()
             worker.wait()
         self._server.should_exit = True
         self.http.close()
-        self._thread.join(20)
+        self._thread.join(60)
         self.storage.close()
 
     def page(self, path, status=200):
