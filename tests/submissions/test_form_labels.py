@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tropalign.submissions.labels import FORMATS, GROUPS, OPTIONS, OUTPUTS, for_forms
+from tropalign.submissions.labels import FORMATS, GROUPS, OPTIONS, OUTPUTS, for_forms, message_for_forms
 from tropalign.submissions.tables import SUFFIXES
 from tropalign.submissions.verbs import SERVED, served_verb
 
@@ -36,3 +36,8 @@ def test_no_label_is_of_an_option_that_is_gone():
     assert {*GROUPS.values()} <= {one.group for verb in verbs for one in verb.options}
     assert {*OUTPUTS} <= {one.role for verb in verbs for one in verb.outputs}
     assert {*FORMATS} <= {*SUFFIXES}
+
+
+def test_messages_of_pages_point_at_no_help_of_the_command_line():
+    said = "place takes one of --tree and --taxonomy (see tropalign place --help)"
+    assert message_for_forms(said) == "place takes one of --tree and --taxonomy"

@@ -163,6 +163,7 @@ FORMATS: Mapping[str, str] = {
     "npz": "NumPy",
 }
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")
 #: What is said of command lines alone.
 _COMMAND_LINE = re.compile(
     r"[;,] - (\(default\) )?is (standard input|stdin|stdout)|; --columns help lists them|; several times for several"
@@ -232,14 +233,15 @@ def for_forms(text: str) -> str:
 
 
 def message_for_forms(text: str) -> str:
-    """A message that tells a remedy by options: these by their labels, all else as it is.
+    """A message that tells a remedy by options: these by their labels, without the command line's help.
 
     Examples
     --------
     >>> from tropalign.submissions.labels import message_for_forms
-    >>> message_for_forms("x.fa: add --unaligned (see --help)")
-    'x.fa: add “Sequences are not aligned” (see --help)'
+    >>> message_for_forms("x.fa: add --unaligned (see tropalign tree --help)")
+    'x.fa: add “Sequences are not aligned”'
     """
+    text = _SEE_HELP.sub("", text)
     return _FLAG.sub(lambda found: _named(found.group()) if found.group() in OPTIONS else found.group(), text)
 
 

@@ -26,24 +26,46 @@ class Site:
 
     def __init__(self, settings):
         import httpx
-        import uvicorn
 
         from tropalign.serve.storage import Storage
-        from tropalign.serve.web.app import create_app
 
         self.settings = settings
         self.storage = Storage.open(settings)
-        config = uvicorn.Config(create_app(settings, self.storage), host="127.0.0.1", port=0, log_level="critical")
+        self._port = 0
+        self._start()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.http = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=120)
+        self._workers = []
+
+    def _start(self):
+        import uvicorn
+
+        from tropalign.serve.web.app import create_app
+
+        app = create_app(self.settings, self.storage)
+        config = uvicorn.Config(
+            app, host="127.0.0.1", port=self._port, log_level="critical", timeout_graceful_shutdown=1
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
         while not self._server.started:
             assert self._thread.is_alive()
             time.sleep(0.01)
-        port = self._server.servers[0].sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-        self.http = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=120)
-        self._workers = []
+        self._port = self._server.servers[0].sockets[0].getsockname()[1]
+
+    def _stop(self):
+        self._server.should_exit = True
+        self._thread.join(60)
+
+    @contextlib.contextmanager
+    def away(self):
+        """Nobody answers at its address meanwhile."""
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
 
     def work(self):
         """Starts a worker."""
@@ -63,9 +85,8 @@ class Site:
                 worker.wait(60)
             worker.kill()
             worker.wait()
-        self._server.should_exit = True
         self.http.close()
-        self._thread.join(60)
+        self._stop()
         self.storage.close()
 
     def page(self, path, status=200):

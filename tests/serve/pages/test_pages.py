@@ -254,6 +254,19 @@ def test_lists_are_live_while_something_is_going_on(site):
     assert "data-poll" not in site.page("/jobs").one("div", id="jobs").attributes
 
 
+@pytest.mark.parametrize(
+    ("texts", "title"),
+    [
+        ({"queries__text": ">sp|Q1|EFP the first\nMKV\n>b\nMKL\n>c\nMKL"}, "pairs sp|Q1|EFP and 2 more"),
+        ({"queries__text": ">a\nMKV", "targets__text": ">b\nMKL"}, "pairs a and b"),
+        ({"queries__text": ">a\nMKV\n>c\nMKL", "targets__text": ">b\nMKL"}, "pairs a and 1 more, b"),
+        ({"queries__text": ">\nMKV"}, "pairs pasted.fa"),
+    ],
+)
+def test_without_a_title_what_was_pasted_is_called_by_its_first_name(site, texts, title):
+    assert site.submit(**texts).title == title
+
+
 def test_title_and_tags_are_changed(site):
     job = site.submit()
     answer = site.http.post(f"/jobs/{job.id}/edit", data={"title": "New  title", "tags": "one, two"})

@@ -329,3 +329,34 @@ def test_the_switch_of_light_and_dark_reaches_the_report(visitor, done_job):
     visitor.until(report_is_dark)
     visitor.browser.refresh()
     visitor.until(report_is_dark)
+
+
+@pytest.fixture
+def watcher(browser, site):
+    """A visitor of a server without workers, where jobs wait until the test finishes them."""
+    found = Visitor(browser, site)
+    yield found
+    found.complaints()
+    browser.get("about:blank")
+
+
+def test_a_page_says_that_the_server_is_away_and_goes_on(watcher):
+    job = watcher.site.submit(title="Watched")
+    for path in (f"/jobs/{job.id}", "/jobs"):
+        watcher.go(path)
+        with watcher.site.away():
+            watcher.until(lambda: "does not answer" in watcher.one("#away").text)
+            assert "does not answer" in watcher.one("#said").get_attribute("textContent")
+        watcher.until(lambda: not watcher.all("#away"))
+    watcher.go(f"/jobs/{job.id}")
+    with watcher.site.away():
+        watcher.until(lambda: watcher.one("#away"))
+        watcher.site.finish(job, State.FAILED, "it did not work")
+    watcher.until_job("failed")
+
+
+def test_a_watched_job_that_is_deleted_elsewhere_is_shown_as_gone(watcher):
+    job = watcher.site.submit(title="Deleted")
+    watcher.go(f"/jobs/{job.id}")
+    watcher.site.http.delete(f"/api/v1/jobs/{job.id}").raise_for_status()
+    watcher.until(lambda: "no such job" in watcher.one("main").text, 20)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_TITLE = 200
 MOST_TAGS, MOST_TAG = 20, 50
+#: Bytes of a pasted text in which its first name is looked for, and letters of that name in a title.
+MOST_LOOKED_AT, MOST_NAME = 1 << 20, 60
 
 
 def submit(
@@ -46,7 +48,7 @@ def submit(
     new = NewJob(
         owner=user.name,
         verb=submission.verb,
-        title=clean_title(title) or _default_title(submission.verb, files),
+        title=clean_title(title) or _default_title(web, submission.verb, files),
         tags=clean_tags(tags),
         key=submission.key(lambda item: digests[None if item.database else item.file, item.database], __version__),
         request=submission.as_json(),
@@ -90,9 +92,22 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def _default_title(verb: str, files: tuple[JobFile, ...]) -> str:
-    names = " and ".join(file.name for file in files[:2])
-    return clean_title(f"{verb} {names}" + (" ..." if len(files) > 2 else ""))
+def _default_title(web: Web, verb: str, files: tuple[JobFile, ...]) -> str:
+    names = [_title_of(web, file) for file in files[:2]]
+    between = ", " if any(name.endswith(" more") for name in names) else " and "
+    return clean_title(f"{verb} {between.join(names)}" + (" ..." if len(files) > 2 else ""))
+
+
+def _title_of(web: Web, file: JobFile) -> str:
+    """The file's name, or as all pasted texts have the same one, the name of the first record."""
+    if file.digest is None or not file.name.startswith("pasted.") or file.size > MOST_LOOKED_AT:
+        return file.name
+    with web.storage.files.open(file.digest) as stream:
+        heads = [line[1:].split() for line in stream.read().splitlines() if line.startswith(b">")]
+    if not heads or not heads[0]:
+        return file.name
+    first = heads[0][0].decode("utf-8", "replace")[:MOST_NAME]
+    return f"{first} and {len(heads) - 1} more" if len(heads) > 1 else first
 
 
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:

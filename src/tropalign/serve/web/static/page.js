@@ -54,6 +54,22 @@ function setUpCopying() {
   }
 }
 
+/** Says on the page, and to those who listen, that the server is away, or that it is back. */
+function setUpAway() {
+  const line = document.createElement("p");
+  line.id = "away";
+  line.className = "notice bad";
+  line.textContent = "The server does not answer. This page tries again until it does: you need not reload it.";
+  let isAway = false;
+  return now => {
+    if (now === isAway) return;
+    isAway = now;
+    if (now) document.getElementById("main").prepend(line);
+    else line.remove();
+    say(now ? line.textContent : "The server answers again");
+  };
+}
+
 /** Fetches the page again every few seconds and takes over the part with that id, while it asks for that. */
 function setUpPolling() {
   const part = document.querySelector("[data-poll]");
@@ -65,7 +81,9 @@ function setUpPolling() {
     const old = document.getElementById(part.id);
     try {
       const reply = await fetch(location.href, {headers: {"X-Part": part.id}});
-      if (reply.status === 429 || reply.status >= 500) return again();
+      if (reply.status === 429) return again();
+      showAway(reply.status >= 500);
+      if (reply.status >= 500) return again();
       if (!reply.ok || reply.redirected) return;
       const page = new DOMParser().parseFromString(await reply.text(), "text/html");
       const next = page.getElementById(part.id);
@@ -73,6 +91,7 @@ function setUpPolling() {
       if (next.innerHTML !== old.innerHTML && !old.contains(document.activeElement)) old.replaceWith(next);
       if (next.dataset.poll) again();
     } catch {  // the server is away, maybe for a moment
+      showAway(true);
       again();
     }
   }
@@ -88,7 +107,23 @@ function setUpWatching() {
   let shownWords = stage.textContent;
   let saidAt = -Infinity;
   let saidState = "";
+  let waits = 0;
   const events = new EventSource(card.dataset.events);
+  addEventListener("pagehide", () => events.close());
+  addEventListener("pageshow", event => event.persisted && location.reload());  // by the button Back
+  events.addEventListener("open", () => {
+    clearTimeout(waits);
+    waits = 0;
+    showAway(false);
+  });
+  events.addEventListener("error", () => {  // a stream also ends by itself, and is opened anew within seconds
+    if (events.readyState === EventSource.CLOSED) setTimeout(reloadOnceThere, 5000);
+    else if (!waits) waits = setTimeout(() => showAway(true), 4000);
+  });
+  events.addEventListener("gone", () => {
+    events.close();
+    location.reload();
+  });
   events.addEventListener("job", event => {
     const job = JSON.parse(event.data);
     if (!["queued", "running"].includes(job.state)) {
@@ -110,10 +145,17 @@ function setUpWatching() {
     const share = job.progress === null ? "" : ` ${Math.floor(100 * job.progress)} %`;
     state.textContent = job.state + (job.state === "running" ? share : "");
   });
-  events.addEventListener("error", () => {
-    if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 10000);
-  });
-  addEventListener("pagehide", () => events.close());
+}
+
+/** Reloads the page when the server answers: a page of the browser's own, that it does not, would try no more. */
+async function reloadOnceThere() {
+  try {
+    if ((await fetch(location.href)).status < 500) return location.reload();
+  } catch {
+    // away
+  }
+  showAway(true);
+  setTimeout(reloadOnceThere, 5000);
 }
 
 /** The same words as the server's (`doing` in views.py). */
@@ -123,6 +165,7 @@ function doing(job) {
   return `waiting: number ${job.queue_position} in the queue`;
 }
 
+const showAway = setUpAway();
 setUpTheme();
 setUpCopying();
 setUpPolling();
