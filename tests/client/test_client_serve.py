@@ -35,7 +35,7 @@ def url(tmp_path_factory):
     finally:
         server.send_signal(signal.SIGTERM)
         try:
-            server.wait(30)
+            server.wait(60)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()

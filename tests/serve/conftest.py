@@ -65,7 +65,7 @@ def postgresql_server():
         finally:
             server.send_signal(signal.SIGINT)  # "fast": connections are closed
             try:
-                server.wait(20)
+                server.wait(60)
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
@@ -74,7 +74,7 @@ def postgresql_server():
 
 
 def _wait_for(psycopg, folder, server):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while True:
         try:
             psycopg.connect(f"postgresql://tropalign@/postgres?host={folder}").close()

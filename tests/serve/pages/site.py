@@ -34,7 +34,7 @@ class Site:
         self._port = 0
         self._start()
         self.url = f"http://127.0.0.1:{self._port}"
-        self.http = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=60)
+        self.http = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=120)
         self._workers = []
 
     def _start(self):
@@ -56,7 +56,7 @@ class Site:
 
     def _stop(self):
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(60)
 
     @contextlib.contextmanager
     def away(self):
@@ -82,7 +82,7 @@ class Site:
             worker.terminate()
         for worker in self._workers:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                worker.wait(20)
+                worker.wait(60)
             worker.kill()
             worker.wait()
         self.http.close()

@@ -63,15 +63,15 @@ def ended(worker):
 
 
 def test_many_workers_take_each_job_once(storage, storage_settings):
-    ids = {submit(storage, owner=f"user{n % 7}", key=f"k{n}").id for n in range(200)}
-    workers = [start(storage_settings) for _ in range(8)]
+    ids = {submit(storage, owner=f"user{n % 7}", key=f"k{n}").id for n in range(80)}
+    workers = [start(storage_settings) for _ in range(4)]
     for worker in workers:
         worker.stdin.write("go\n")
         worker.stdin.flush()
     finished = [job for worker in workers for job, _ in ended(worker)]
-    assert len(finished) == 200
+    assert len(finished) == 80
     assert set(finished) == ids
-    assert storage.jobs.counts()[State.DONE] == 200
+    assert storage.jobs.counts()[State.DONE] == 80
     for owner in range(7):
         for job in storage.jobs.list(Search(f"user{owner}", limit=500)).jobs:
             assert (job.attempt, len(job.outputs)) == (1, 1)
@@ -82,7 +82,7 @@ def test_many_workers_take_each_job_once(storage, storage_settings):
 def test_killed_workers_lose_no_finished_job_and_finish_none_twice(storage, storage_settings):
     """Workers are killed at random moments, most within a transaction, since they do nothing else."""
     dice, told, ids = random.Random(15), [], set()
-    for n in range(12):
+    for n in range(6):
         ids |= {submit(storage, key=f"k{n} {m}").id for m in range(10)}
         worker = start(storage_settings, stays=True)
         worker.stdin.write("go\n")

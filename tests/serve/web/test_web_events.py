@@ -17,7 +17,7 @@ def _quick(monkeypatch):
 
 def opened(client, id):
     """A stream of events, from behind its headers."""
-    sock = socket.create_connection(("127.0.0.1", client.port), timeout=10)
+    sock = socket.create_connection(("127.0.0.1", client.port), timeout=60)
     words = f"Authorization: Bearer {client.token}\r\n" if client.token else ""
     sock.sendall(
         f"GET /api/v1/jobs/{id}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n{words}Last-Event-ID: 7;x\r\n\r\n".encode()

@@ -40,7 +40,7 @@ class Client:
     def __init__(self, port, token=None, storage=None):
         self.port, self.token, self.storage = port, token, storage
 
-    def ask(self, method, path, body=None, headers=None, timeout=30):
+    def ask(self, method, path, body=None, headers=None, timeout=120):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         words = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
         if isinstance(body, dict | list):
@@ -103,7 +103,7 @@ def running(settings):
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
-            until = time.monotonic() + 30
+            until = time.monotonic() + 120
             while not server.started:
                 assert thread.is_alive() and time.monotonic() < until, "the server does not start"
                 time.sleep(0.01)
@@ -113,7 +113,7 @@ def running(settings):
             server.should_exit = True
             thread.join(2)
             server.force_exit = True
-            thread.join(20)
+            thread.join(60)
             assert not thread.is_alive()
 
 

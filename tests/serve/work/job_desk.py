@@ -11,7 +11,7 @@ from tropalign.submissions.submission import Submission
 
 SUPERVISOR = [sys.executable, "-P", "-m", "tropalign.serve.work.supervisor"]
 WORKER = [sys.executable, "-P", "-m", "tropalign.serve.work.worker"]
-SECONDS = 60
+SECONDS = 180
 
 
 def wait_until(condition, seconds=SECONDS):

@@ -39,7 +39,7 @@ class Served:
     def asked(self, path):
         """Status and body."""
         try:
-            with urllib.request.urlopen(self.address + path, timeout=30) as answer:
+            with urllib.request.urlopen(self.address + path, timeout=120) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
@@ -83,7 +83,7 @@ def test_a_server_answers_computes_and_ends(serve, tmp_path):
     workers = served.workers()
     assert len(workers) == 2
     served.process.terminate()
-    assert served.process.wait(timeout=30) == 0
+    assert served.process.wait(timeout=120) == 0
     assert not any(map(lives, workers))
 
 
@@ -132,7 +132,7 @@ def test_ctrl_c_ends_it_gracefully(serve):
     served = serve()
     wait_until(lambda: served.asked("healthz")[0] == 200)
     served.process.send_signal(signal.SIGINT)
-    assert served.process.wait(timeout=30) == 0
+    assert served.process.wait(timeout=120) == 0
     assert "Traceback" not in served.process.stderr.read()
 
 
@@ -145,14 +145,14 @@ def test_only_workers_compute_for_a_server_elsewhere(serve, tmp_path):
             assert desk.ended(desk.submit(family(6, 10))).state == State.DONE
     finally:
         workers.terminate()
-        assert workers.wait(timeout=30) == 0
+        assert workers.wait(timeout=120) == 0
 
 
 def test_a_folder_of_another_database_is_left_alone(serve, tmp_path):
     """A worker by mistake on another database would take its jobs for nobody's."""
     server = serve()
     other = [*SERVE, "--folder", server.folder, "--only-workers", "--database", f"sqlite:///{tmp_path / 'other.db'}"]
-    ended = subprocess.run(other, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(other, capture_output=True, text=True, timeout=180)
     assert ended.returncode == 2 and "these are the files of another database: name that one" in ended.stderr
     check_database(tmp_path, b"a")
     check_database(tmp_path, b"a")

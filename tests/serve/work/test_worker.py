@@ -188,7 +188,7 @@ def test_a_graceful_end_leaves_a_job_that_goes_on(desk, settings, start, tmp_pat
     id = desk.submit(MEDIUM)
     pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
     supervisor.terminate()
-    assert supervisor.wait(timeout=30) == 0
+    assert supervisor.wait(timeout=120) == 0
     job = desk.job(id)
     assert (job.state, job.worker, lives(pid)) == (State.QUEUED, None, False)
     assert len(desk.parts(id)) > 3
@@ -261,7 +261,7 @@ def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, 
     wait_until(lambda: desk.job(id).progress)
     frozen.send_signal(signal.SIGCONT)
     frozen.terminate()
-    assert frozen.wait(timeout=30) == 0
+    assert frozen.wait(timeout=120) == 0
     assert lives(second) and desk.job(id).attempt == 2
     desk.storage.jobs.cancel(id)
     assert desk.ended(id).state == State.CANCELLED
@@ -272,7 +272,7 @@ def test_parts_that_another_machine_cut_otherwise_are_begun_anew(desk, settings,
     id = desk.submit(MEDIUM)
     wait_until(lambda: len(desk.parts(id)) > 3)
     first.terminate()
-    assert first.wait(timeout=30) == 0
+    assert first.wait(timeout=120) == 0
     assert len(desk.parts(id)) > 3
     start(WORKER, settings, {"TROPALIGN_TILE_PAIRS": "35"})
     job = desk.ended(id)
