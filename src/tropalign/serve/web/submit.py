@@ -92,7 +92,8 @@ def _printable(text: str) -> str:
 def _default_title(web: Web, verb: str, files: tuple[JobFile, ...]) -> str:
     names = [_title_of(web, file) for file in files[:2]]
     between = ", " if any(name.endswith(" more") for name in names) else " and "
-    return clean_title(f"{verb} {between.join(names)}" + (" ..." if len(files) > 2 else ""))
+    title = between.join(names) + (" ..." if len(files) > 2 else "")
+    return clean_title(title if verb == "db build" else f"{verb} {title}")  # that one is the name of the database
 
 
 def _title_of(web: Web, file: JobFile) -> str:
