@@ -122,7 +122,13 @@ def test_quiet_commands_tell_too(words, last, status, tmp_path, request, monkeyp
     monkeypatch.chdir(request.config.rootpath)
     suffix = {"tree": ".nwk", "msa": ".fa", "search": ".txt"}.get(words[0], ".tsv")
     assert main([*words, "-q", "-o", str(tmp_path / f"out{suffix}")]) == 0
-    assert last.items() <= lines(status)[-1].items()
+    assert last.items() <= lines(status)[-2].items()
+    assert lines(status)[-1] == {"ended": True}
+
+
+def test_a_command_that_fails_has_not_ended(status, tmp_path):
+    assert main(["pairs", str(tmp_path / "none.fa"), "-o", str(tmp_path / "out.tsv")]) == 3
+    assert not status.exists()
 
 
 @pytest.mark.parametrize(
@@ -138,6 +144,7 @@ def test_forecasts_are_told(words, known, status, request, monkeypatch, capsys):
     monkeypatch.chdir(request.config.rootpath)
     assert main([*words, "--dry-run", "-q"]) == 0
     (forecast,) = [line["forecast"] for line in lines(status) if "forecast" in line]
+    assert {"ended": True} not in lines(status)
     assert known.items() <= forecast.items()
     assert {*forecast} == {"cells", "items", "seconds", "memory_bytes", "output_bytes", "at_most"}
     assert f"{forecast['cells']:,}" in capsys.readouterr().out

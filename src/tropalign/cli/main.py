@@ -124,6 +124,10 @@ def _run(arguments: list[str]) -> int:
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore" if getattr(options, "quiet", False) else "always", UserWarning)
     options.run(options)
+    if "TROPALIGN_STATUS" in os.environ and not getattr(options, "dry_run", False):
+        from tropalign.execution.progress import tell_end
+
+        tell_end()
     return 0
 
 

@@ -4,8 +4,10 @@
     {"stage": "posteriors", "share": 0.4}
     {"forecast": {"cells": 8000000, "items": 500, "seconds": 0.1, "memory_bytes": 70000000, "output_bytes": [40000],
                   "at_most": false}}
+    {"ended": true}
 
 `unit` is what is counted, `total` null where it is not known beforehand, `share` from 0 to 1.
+The last line says that a command has made all of its files; it is not there where the command failed or was killed.
 """
 
 from __future__ import annotations
@@ -53,6 +55,13 @@ def tell_forecast(found: Mapping[str, Any]) -> None:
     with _status() as tell:
         if tell is not None:
             tell({"forecast": dict(found)})
+
+
+def tell_end() -> None:
+    """Writes that all files of a command are made to the file of the status, where one is named."""
+    with _status() as tell:
+        if tell is not None:
+            tell({"ended": True})
 
 
 class _Status:

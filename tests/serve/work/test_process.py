@@ -57,6 +57,11 @@ def test_a_module_of_the_user_is_no_module(folder):
     assert "read" not in said(folder)
 
 
+def test_commands_keep_their_bytecode(folder):
+    """Where nobody has compiled the package yet, each job would do so anew: most of a second."""
+    assert "PYTHONDONTWRITEBYTECODE" not in environment(folder, given={})
+
+
 def test_paths_are_never_the_folder(folder):
     paths = f"src{os.pathsep}{os.pathsep}/else{os.pathsep}"
     for name in ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH"):

@@ -171,3 +171,23 @@ def test_ipv6(serve):
         pytest.skip("this machine has no IPv6")
     served = serve("--host", "::1")
     wait_until(lambda: served.asked("healthz")[0] == 200)
+
+
+def test_workers_are_waited_for_once(tmp_path, monkeypatch):
+    """The server asks when it is told to end, and again when its pages have ended: a database may answer to nobody."""
+    import threading
+    import time
+
+    from tropalign.serve.work import crew as module
+
+    waited, answers = [], threading.Event()
+    monkeypatch.setattr(module, "END_SECONDS", -0.9)
+    crew = module.Crew(None, Settings(folder=tmp_path, n_workers=0), True)
+    monkeypatch.setattr(crew, "_thread", thread := threading.Thread(target=answers.wait, daemon=True))
+    thread.start()
+    monkeypatch.setattr(thread, "join", waited.append)
+    crew.stop()
+    time.sleep(0.15)
+    crew.stop()
+    answers.set()
+    assert 0 < waited[0] <= 0.1 and waited[1] == 0

@@ -202,6 +202,20 @@ def test_a_command_that_had_ended_is_not_run_again(desk, settings, start, tmp_pa
     assert desk.text(desk.ended(id)) == "what it wrote\n"
 
 
+def test_a_command_that_ended_while_its_worker_was_frozen_is_not_run_again(desk, settings, start):
+    workers = [start(WORKER, settings), start(WORKER, settings)]
+    id = desk.submit(MEDIUM)
+    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
+    frozen.send_signal(signal.SIGSTOP)
+    wait_until(lambda: not lives(pid))
+    (desk.folder(id) / "files" / "proteins.tsv").write_text("what it wrote\n")
+    wait_until(lambda: desk.storage.queue.reclaim() == 1)
+    job = desk.ended(id)
+    frozen.kill()
+    assert (job.state, job.attempt, desk.text(job)) == (State.DONE, 2, "what it wrote\n")
+
+
 def test_a_second_server_on_the_folder_is_refused(settings, start):
     from tropalign.errors import ResourceError
     from tropalign.serve.work.supervisor import locked
@@ -292,3 +306,31 @@ def test_progress_of_a_job_that_goes_on_does_not_begin_at_nothing(desk, settings
     assert first > 0.05
     desk.storage.jobs.cancel(id)
     assert desk.ended(id).state == State.CANCELLED
+
+
+@pytest.mark.parametrize("how", ["kill", "cancel", "stop"])
+def test_a_job_on_a_cluster_leaves_no_process(desk, settings, start, tmp_path, how):
+    from dataclasses import replace
+
+    from tropalign.serve.work.processes import Group
+
+    pytest.importorskip("distributed", reason="--cluster needs Dask: pip install 'tropalign[cluster]'")
+    settings = replace(settings, cluster="local:2")
+    supervisor = start(SUPERVISOR, settings)
+    id = desk.submit(MEDIUM)
+    pid = wait_until(lambda: desk.parts(id) and desk.process(id))
+    everyone = Group(-1, f"TROPALIGN_JOB_FOLDER={desk.folder(id)}").everyone
+    assert len(everyone()) > 2
+    if how == "kill":
+        os.kill(pid, signal.SIGKILL)
+    elif how == "cancel":
+        desk.storage.jobs.cancel(id)
+    else:
+        supervisor.terminate()
+        assert supervisor.wait(timeout=30) == 0
+        assert not everyone() and desk.parts(id)
+        start(SUPERVISOR, settings)
+    job = desk.ended(id)
+    assert (job.state, job.attempt) == ((State.CANCELLED, 1) if how == "cancel" else (State.DONE, 2))
+    wait_until(lambda: not everyone() and not desk.folder(id).exists())
+    assert how == "cancel" or desk.text(job) == plain(MEDIUM, tmp_path)

@@ -21,7 +21,7 @@ LOOK_SECONDS = 0.2
 #: A worker that dies soon after its start is started again after a pause, which doubles.
 SOON_SECONDS, FIRST_PAUSE, MOST_PAUSE = 10.0, 0.2, 30.0
 #: How long workers may take to end: what they give a command, and a little.
-END_SECONDS = 7.5
+END_SECONDS = 6.5
 #: Folders of jobs that ended otherwise are looked for as often, and files that nothing has as seldom.
 SWEEP_SECONDS, TIDY_SECONDS = 600.0, 6 * 3600.0
 #: A file that was sent waits so long for its job.
@@ -50,6 +50,7 @@ class Crew:
         self._keeps_files = keeps_files
         self._places: list[_Place] = []
         self._ends = threading.Event()
+        self._end_until = 0.0
         self._thread = threading.Thread(target=self._look_after, daemon=True)
 
     def start(self) -> None:
@@ -63,9 +64,11 @@ class Crew:
         return sum(place.process is not None for place in self._places)
 
     def stop(self) -> None:
-        """Ends the workers, whose jobs are queued again, and waits for that."""
-        self._ends.set()
-        self._thread.join(END_SECONDS + 1)
+        """Ends the workers, whose jobs are queued again, and waits for that; asked again, not for longer."""
+        if not self._ends.is_set():
+            self._end_until = time.monotonic() + END_SECONDS + 1
+            self._ends.set()
+        self._thread.join(max(0.0, self._end_until - time.monotonic()))
 
     def _look_after(self) -> None:
         places = self._places = [_Place(self) for _ in range(self._settings.n_workers)]

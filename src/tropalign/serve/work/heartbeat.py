@@ -34,9 +34,10 @@ class StatusTail:
         self._offset = 0
         self._rest = b""
         self.forecast: dict[str, Any] | None = None
+        self.has_ended = False  # all files are made
 
     def newest(self) -> dict[str, Any] | None:
-        """What the last whole line says that came since the last time; forecasts are kept beside."""
+        """What the last whole line says that came since the last time; forecasts and the end are kept beside."""
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, 2)
@@ -55,6 +56,8 @@ class StatusTail:
             fact = _object(line)
             if fact is not None and isinstance(fact.get("forecast"), dict):
                 self.forecast = fact["forecast"]
+            elif fact is not None and "ended" in fact:
+                self.has_ended = True
             elif fact is not None:
                 found = fact
         return found

@@ -217,6 +217,19 @@ class Attempt:
             self.heart.tell("waiting for the end of an earlier attempt", None)
             self._check_wanted()
             time.sleep(HELD_PAUSE)
+        if not self._has_ended(plan):
+            self._compute(plan)
+        self._check_wanted()  # what another attempt writes meanwhile is not this one's
+        plan.facts["ended"] = 0
+        self.folder.remember("facts.json", plan.facts)
+
+    def _has_ended(self, plan: _Plan) -> bool:
+        """Whether an earlier attempt's command made all of its files, which its worker did not live to note."""
+        tail = StatusTail(self.folder.status)
+        tail.newest()
+        return tail.has_ended and (self.folder.files / plan.outputs[0].filename).is_file()
+
+    def _compute(self, plan: _Plan) -> None:
         self.heart.tell("computing", None)
         command = (*TROPALIGN, *plan.words)
         ended = self._watched(command, self.settings.limits.seconds)

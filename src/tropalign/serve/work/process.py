@@ -23,7 +23,7 @@ from tropalign.serve.work.processes import Group, memory_of
 #: How often limits are looked at, and how often files and processes are looked for, which takes longer.
 LOOK_SECONDS, FIND_SECONDS = 0.2, 1.0
 #: What a command has to put away its parts between being asked and being killed.
-GRACE_SECONDS = 5.0
+GRACE_SECONDS = 4.0
 #: Pages are served before jobs are computed.
 NICENESS = 10
 MOST_FILES = 4096
@@ -142,7 +142,6 @@ def environment(
     known |= {"HOME": str(folder.path / "home"), "TMPDIR": tmp, STATUS: str(folder.status)}
     known |= {
         "PYTHONSAFEPATH": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
