@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
@@ -46,12 +48,14 @@ def submit(
     submission = replace(submission, inputs=_stored(web, user, submission.inputs)).checked()
     files = tuple(_found(web, user, dest, item) for dest, items in submission.inputs.items() for item in items)
     digests = {(file.digest, file.database): _digest(web, file) for file in files}
+    title = clean_title(title) or _default_title(web, submission.verb, files)
+    key = submission.key(lambda item: digests[None if item.database else item.file, item.database], __version__)
     new = NewJob(
         owner=user.name,
         verb=submission.verb,
-        title=clean_title(title) or _default_title(web, submission.verb, files),
+        title=title,
         tags=clean_tags(tags),
-        key=submission.key(lambda item: digests[None if item.database else item.file, item.database], __version__),
+        key=_key_of_database(web, user, key, title) if submission.verb == "db build" else key,
         request=submission.as_json(),
         command=submission.shown_command(),
         version=__version__,
@@ -62,6 +66,12 @@ def submit(
     is_new = job.created >= begin - 1e-3
     web.audit(user, address, "submit" if is_new else "submit again", job.id, submission.verb)
     return job, is_new
+
+
+def _key_of_database(web: Web, user: User, key: str, name: str) -> str:
+    """Equal files make another database under another name, and the same one again after it was deleted."""
+    is_there = any(each.name == name and each.owner == user.name for each in web.storage.databases.list())
+    return sha256(f"{key} {name} {'' if is_there else token_hex()}".encode()).hexdigest()
 
 
 def clean_title(title: str) -> str:
