@@ -100,7 +100,7 @@ class Desk:
             request=submission.as_json(), command=sent.command, version=__version__,
             inputs=(JobFile("queries", sent.name, digest, len(data)),),
         )  # fmt: skip
-        sent.id = self.storage.jobs.submit(new, self.settings.limits).id
+        sent.id = self.storage.jobs.submit(new, self.settings.limits)[0].id
 
     def download(self, one: Sent) -> str:
         """SHA-256 of a result as it comes by HTTP."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tropalign.devices.registry import CpuDevice
-from tropalign.errors import InputError, ResourceError, TropalignError
+from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Tile
 
@@ -139,7 +139,9 @@ def test_what_cannot_be_split_names_its_tile():
 @pytest.mark.parametrize(
     ("raised", "kind", "text"),
     [
-        (InputError("no good", file="a.fa"), InputError, "tile 3 (4 items, about 1.0 MiB): a.fa: no good"),
+        (InputError("no good", file="a.fa"), InputError, "a.fa: no good"),
+        (UsageError("no good"), UsageError, "no good"),
+        (DeviceError("no good"), DeviceError, "tile 3 (4 items, about 1.0 MiB): no good"),
         (KeyError("x"), TropalignError, "tile 3 (4 items, about 1.0 MiB) failed with KeyError: 'x'"),
     ],
 )

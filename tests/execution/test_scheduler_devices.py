@@ -216,7 +216,7 @@ def test_what_is_done_before_a_failure_is_handed_over():
     while scheduler._error is None:
         time.sleep(0.001)
     assert next(results).tile.index == 1
-    with pytest.raises(InputError, match=r"tile 2 .*bad"):
+    with pytest.raises(InputError, match=r"^bad$"):
         next(results)
 
 
@@ -345,7 +345,7 @@ def test_out_of_memory_everywhere_is_an_error():
 def test_bad_input_on_the_cpu_is_an_error():
     devices = [FakeDevice("cpu", lambda tile, attempt: InputError("no good", file="a.fa")), FakeDevice("fake:0")]
     devices[1].plan = lambda tile, attempt: 0.2
-    with pytest.raises(TropalignError, match=r"^tile \d .*: a.fa: no good$"):
+    with pytest.raises(TropalignError, match=r"^a.fa: no good$"):
         list(run(Squares([2, 2], cells=1), devices=devices))
 
 

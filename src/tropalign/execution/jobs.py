@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tropalign.errors import ResourceError, TropalignError
+from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, UsageError
 from tropalign.execution.task import Task, Tile
 from tropalign.machine.memory import human
 
@@ -51,7 +51,7 @@ class Job:
 
 @contextmanager
 def naming(tile: Tile) -> Iterator[None]:
-    """Errors in this block name the tile and say what to do."""
+    """Errors in this block name the tile and say what to do; those of what a user gave name its place themselves."""
     named = f"tile {tile.index} ({tile.n_items} item{'s' * (tile.n_items != 1)}, about {human(tile.n_bytes)})"
     try:
         yield
@@ -60,6 +60,8 @@ def naming(tile: Tile) -> Iterator[None]:
         smaller = "allow less with --memory, so that tiles are smaller"
         remedy = smaller if tile.n_items > 1 else "run this one where more memory is free, or leave it out"
         raise ResourceError(f"{named} ran out of memory{why}: {remedy}", needed_bytes=tile.n_bytes) from None
+    except (InputError, ScoringError, UsageError):
+        raise
     except TropalignError as error:
         error.args = (f"{named}: {error}",)
         raise

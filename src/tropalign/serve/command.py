@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_cluster_option, checked, positive, whole
+from tropalign.errors import shown
 from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS
 
@@ -60,6 +61,7 @@ def _add_access_options(group: Any) -> None:
     group.add_argument("--add-token", metavar="USER", help="make a token, print it, and end")
     group.add_argument("--list-tokens", action="store_true", help="list the tokens, and end")
     group.add_argument("--revoke-token", metavar="ID", help="revoke the token, or all of a user, and end")
+    group.add_argument("--audit", action="store_true", help="print who did what, the newest line last, and end")
     group.add_argument("--require-token", action="store_true", help="ask for a token on this machine, too")
     group.add_argument("--proxy-user-header", metavar="NAME", help="the header in which a reverse proxy names the user")
     group.add_argument(
@@ -148,11 +150,14 @@ def _data_folder() -> Path:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Serves until it is told to stop, or looks after tokens."""
+    """Serves until it is told to stop; or looks after tokens, or prints the audit log."""
     _check_installed()
     settings = settings_of(options)
     if options.add_token is not None or options.list_tokens or options.revoke_token is not None:
         _look_after_tokens(settings, options)
+        return
+    if options.audit:
+        _print_audit(settings)
         return
     from tropalign.serve.work.supervisor import serve, work
 
@@ -184,3 +189,16 @@ def _look_after_tokens(settings: Settings, options: argparse.Namespace) -> None:
         else:
             for token in storage.tokens.list():
                 print(f"{token.id}\t{token.user}\t{'revoked' if token.revoked else 'valid'}")
+
+
+def _print_audit(settings: Settings) -> None:
+    """A line per entry, its columns parted by tabs; what users wrote cannot begin a line or a column of its own."""
+    from datetime import UTC, datetime
+
+    from tropalign.serve.storage import Storage
+
+    with Storage.open(settings) as storage:
+        for entry in storage.audit.entries():
+            time = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            columns = (entry.user, entry.address, entry.action, entry.object, entry.detail)
+            print(time, *map(shown, columns), sep="\t")

@@ -25,11 +25,13 @@ class FieldError(UsageError):
         Which one: "options.min_score", "inputs.queries[0].name".
     sentence
         What is wrong with it, and the remedy.
+    label
+        What a form calls it, in place of its name.
     """
 
-    def __init__(self, field: str, sentence: str) -> None:
+    def __init__(self, field: str, sentence: str, label: str = "") -> None:
         self.field = field
-        super().__init__(f"{shown(field[:100])}: {sentence}")
+        super().__init__(f"{label or shown(field[:100])}: {sentence}")
 
 
 def option_of(verb: ServedVerb, dest: str) -> OptionField:

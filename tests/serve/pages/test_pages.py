@@ -302,6 +302,8 @@ def test_a_job_is_cancelled_and_deleted_after_a_question(site):
     job = site.submit(title="Doomed")
     site.http.post(f"/jobs/{job.id}/cancel")
     assert site.storage.jobs.get(job.id).state is State.CANCELLED
+    site.http.post(f"/jobs/{job.id}/cancel")
+    assert [entry.action for entry in site.storage.audit.entries()].count("cancel") == 1
     page = check_page(site.page(f"/jobs/{job.id}/delete"))
     assert "Doomed" in page.one("h1").text
     assert site.http.get(f"/jobs/{job.id}").status_code == 200
@@ -318,6 +320,14 @@ def test_another_format_is_another_job(site):
     other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
     assert other.id != job.id and other.request["format"] == "paf"
     assert site.http.post(f"/jobs/{job.id}/formats/exe").status_code == 422
+
+
+def test_another_format_leaves_out_what_does_not_go_with_it(site):
+    job = site.submit(opt__columns="query,target")
+    answer = site.http.post(f"/jobs/{job.id}/formats/paf")
+    assert answer.status_code == 303, answer.text
+    other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
+    assert (other.request["format"], other.request["options"]) == ("paf", {})
 
 
 def test_databases_are_listed_used_and_deleted(site):

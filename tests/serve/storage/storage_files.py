@@ -33,7 +33,7 @@ def new_job(storage=None, owner="ann", key="k", **fields):
 
 
 def submit(storage, owner="ann", key="k", limits=WIDE, **fields):
-    return storage.jobs.submit(new_job(storage, owner, key, **fields), limits)
+    return storage.jobs.submit(new_job(storage, owner, key, **fields), limits)[0]
 
 
 def done(storage, data=b"result", **fields):

@@ -37,7 +37,7 @@ def test_the_migrations_lead_to_the_tables(storage):
 def test_opening_again_keeps_what_is_there(storage, storage_settings):
     storage.audit.note("a", "b", "c")
     with Storage.open(storage_settings, migrate=False) as other:
-        assert len(other.audit.entries()) == 1
+        assert len(list(other.audit.entries())) == 1
         assert other.secret() == storage.secret()
         assert len(other.secret()) == 32
         other.is_well()

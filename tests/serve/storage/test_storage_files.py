@@ -135,7 +135,7 @@ def age(store, seconds):
 
 
 def test_files_that_nothing_has_go(storage):
-    used = storage.jobs.submit(new_job(storage), LIMITS).inputs[0]
+    used = storage.jobs.submit(new_job(storage), LIMITS)[0].inputs[0]
     store = storage.files
     unused = [store.add_bytes(b"%d" % n) for n in range(450)]
     (store.folder / "incoming" / "left").write_bytes(b"half")

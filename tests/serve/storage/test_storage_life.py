@@ -40,7 +40,7 @@ class Life(RuleBasedStateMachine):
     def submit(self, owner, key):
         equal = [id_ for id_, job in self.model.items() if job["key"] == key and job["state"] == "done"]
         own = [id_ for id_ in equal if self.model[id_]["owner"] == owner]
-        job = self.storage.jobs.submit(new_job(self.storage, owner, key), LIMITS)
+        job = self.storage.jobs.submit(new_job(self.storage, owner, key), LIMITS)[0]
         if own:
             assert job.id in own
             return job.id

@@ -124,7 +124,7 @@ with Storage.open(Settings(folder=Path(sys.argv[1]), database=sys.argv[2] or Non
     for n in range(10):
         new = NewJob("ann", "pairs", "t", ("x",), f"{sys.argv[3]} {n}", {}, "c", "1", ())
         try:
-            answers.append(storage.jobs.submit(new, Limits(queued_per_user=20)).id)
+            answers.append(storage.jobs.submit(new, Limits(queued_per_user=20))[0].id)
         except TooMany:
             answers.append(None)
     print(json.dumps(answers))

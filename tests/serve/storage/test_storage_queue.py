@@ -232,7 +232,7 @@ def test_the_record_says_which_version_computed(timed):
     job = submit(timed)
     assert timed.queue.claim("w", 30, 1, version="2.0").version == "2.0"
     timed.queue.finish(job.id, 1, done(timed))
-    assert timed.jobs.submit(new_job(timed), LIMITS).id != job.id
+    assert timed.jobs.submit(new_job(timed), LIMITS)[0].id != job.id
 
 
 def test_fewer_running_jobs_count_more_than_a_longer_wait(timed, clock):

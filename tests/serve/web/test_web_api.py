@@ -56,6 +56,16 @@ def test_an_equal_finished_job_comes_back(local):
     assert local.post(f"/api/v1/jobs/{job['id']}/formats/exe").status == 422
 
 
+def test_a_job_is_new_whatever_the_clocks_say(local, monkeypatch):
+    """Those of the database's writer and of the web server's machine may differ."""
+    first = local.submit()
+    finish(local.storage, first["id"], [("main", "pair.tsv", "text/plain", TABLE)])
+    monkeypatch.setattr(local.storage.jobs, "_clock", lambda: 0.0)
+    body = {"verb": "pairs", "inputs": {"queries": [{"file": local.send(), "name": "pair.fa"}]}}
+    assert local.post("/api/v1/jobs", {**body, "options": {"mode": "global"}}).status == 201
+    assert [entry.action for entry in local.storage.audit.entries()].count("submit") == 2
+
+
 def test_a_pasted_text_is_a_file(local):
     body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "pasted.fa"}]}}
     job = local.post("/api/v1/jobs", body).json
@@ -188,5 +198,5 @@ def test_what_happens_is_written_down(users):
     job = users.alice.submit()
     users.alice.ask("DELETE", f"/api/v1/jobs/{job['id']}")
     noted = [(entry.user, entry.action, entry.object) for entry in users.server.storage.audit.entries()]
-    assert noted[:2] == [("alice", "delete", job["id"]), ("alice", "submit", job["id"])]
+    assert noted[-2:] == [("alice", "submit", job["id"]), ("alice", "delete", job["id"])]
     assert {entry.address for entry in users.server.storage.audit.entries()} == {"127.0.0.1"}

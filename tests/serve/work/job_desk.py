@@ -50,7 +50,7 @@ class Desk:
             request=submission.as_json(), command=submission.shown_command(), version=__version__,
             inputs=(JobFile(dest, name, stored.digest, stored.size),),
         )  # fmt: skip
-        return self.storage.jobs.submit(new, self.settings.limits).id
+        return self.storage.jobs.submit(new, self.settings.limits)[0].id
 
     def job(self, id):
         return self.storage.jobs.get(id)

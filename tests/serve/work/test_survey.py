@@ -11,7 +11,7 @@ import pytest
 
 from tropalign.sequences import SequenceStore, read_sequences
 from tropalign.serve.work import survey as module
-from tropalign.serve.work.survey import Counts, TooMuch, is_small, plan_of, survey
+from tropalign.serve.work.survey import Counts, OverLimit, is_small, plan_of, survey
 
 MOST = Counts(10**9, 10**6, 10**9)
 
@@ -77,7 +77,7 @@ def test_a_bomb_is_left_at_the_limit(tmp_path, compress):
     path = written(tmp_path, compress(b">x\n" + b"A" * 60_000_000), "bomb.fa")
     assert not is_small([path])
     tracemalloc.start()
-    with pytest.raises(TooMuch, match="the inputs hold more than 20,000,000 bytes, decompressed, which is what a job"):
+    with pytest.raises(OverLimit, match="the inputs hold more than 20,000,000 bytes, decompressed, which is what a"):
         survey([path], Counts(20_000_000, 10, 10**9))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -103,7 +103,7 @@ def test_a_line_without_end_is_never_held(tmp_path):
 )
 def test_each_limit_is_a_sentence(tmp_path, most, what):
     path = written(tmp_path, ">a\nAC\n>b\nAC\n>c\nAC\n")
-    with pytest.raises(TooMuch, match=f"^the inputs hold more than {what}"):
+    with pytest.raises(OverLimit, match=f"^the inputs hold more than {what}"):
         survey([path], most)
 
 

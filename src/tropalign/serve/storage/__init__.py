@@ -1,6 +1,8 @@
 """What the server remembers: files by their content, jobs, their queue, tokens, databases of targets, an audit log."""
 
+from tropalign.serve.storage.files import TooLarge
 from tropalign.serve.storage.jobs import TooMany, TooMuch
 from tropalign.serve.storage.storage import Storage
+from tropalign.serve.storage.uploads import TooMuchSent
 
-__all__ = ["Storage", "TooMany", "TooMuch"]
+__all__ = ["Storage", "TooLarge", "TooMany", "TooMuch", "TooMuchSent"]

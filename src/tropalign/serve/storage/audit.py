@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import Engine, insert, select
@@ -13,6 +13,8 @@ from tropalign.serve.storage.schema import audit
 
 #: Letters of a detail that are kept.
 MOST_LETTERS = 2_000
+#: Lines that are read at a time.
+AT_A_TIME = 1_000
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,14 @@ class Audit:
         with writing(self._engine) as connection:
             connection.execute(insert(audit).values(at=self._clock(), detail=detail[:MOST_LETTERS], **row))
 
-    def entries(self, limit: int = 100, before: int | None = None) -> tuple[Entry, ...]:
-        """The newest lines first; `before` is the number of the last one of the page before."""
-        question = select(audit).order_by(audit.c.number.desc()).limit(min(max(limit, 1), 1000))
-        if before is not None:
-            question = question.where(audit.c.number < before)
+    def entries(self) -> Iterator[Entry]:
+        """All lines, the oldest first; some at a time, since a log may be long."""
+        last = 0
+        while found := self._after(last):
+            yield from found
+            last = found[-1].number
+
+    def _after(self, number: int) -> list[Entry]:
+        question = select(audit).where(audit.c.number > number).order_by(audit.c.number).limit(AT_A_TIME)
         with reading(self._engine) as connection:
-            return tuple(Entry(*row) for row in connection.execute(question))
+            return [Entry(*row) for row in connection.execute(question)]

@@ -68,8 +68,8 @@ class Jobs:
         self._tags: dict[str, tuple[float, dict[str, int]]] = {}
         self._has_room: dict[tuple[str, int], float] = {}  # user and limit: until when that is known
 
-    def submit(self, new: NewJob, limits: Limits) -> Job:
-        """A job in the queue, or one that is done at once.
+    def submit(self, new: NewJob, limits: Limits) -> tuple[Job, bool]:
+        """A job in the queue, or one that is done at once; and whether it is new.
 
         An equal finished job of the same user is returned as it is. Where another user has one, the new job is done
         with its outputs.
@@ -90,7 +90,7 @@ class Jobs:
             hold(connection, f"queue of {clean(new.owner)}")
             source = find_done(connection, new.key, new.version, new.owner)
             if source is not None and source[1] == clean(new.owner):
-                return read_jobs(connection, select_jobs().where(jobs.c.number == source[0]))[0]
+                return read_jobs(connection, select_jobs().where(jobs.c.number == source[0]))[0], False
             if source is None:
                 self._check_limits(connection, new.owner, limits)
             number = self._insert(connection, new)
@@ -100,7 +100,7 @@ class Jobs:
             job = read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
         if job.tags:
             self._tags.pop(job.owner, None)
-        return job
+        return job, True
 
     def _check_limits(self, connection: Connection, owner: str, limits: Limits) -> None:
         waiting = connection.execute(

@@ -16,8 +16,7 @@ from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
 from tropalign.serve.web.results import download, with_role
 from tropalign.serve.web.shown_jobs import job_json
-from tropalign.serve.web.submit import clean_tags, clean_title, submit
-from tropalign.submissions.submission import Submission
+from tropalign.serve.web.submit import clean_tags, clean_title, submit, submit_in_format
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Job, User
@@ -114,8 +113,7 @@ def job_in_format(request: Request, id: str, format: str) -> Response:
     """Submits the same job in another format."""
     web, user = web_of(request), user_of(request)
     job = own_job(web, user, id)
-    asked = Submission.from_json(job.request).in_format(format).as_json()
-    found, is_new = submit(web, user, asked, job.title, job.tags, address_of(request))
+    found, is_new = submit_in_format(web, user, job, format, address_of(request))
     return JSONResponse(job_json(web, found, position=position_of(web, found)), 201 if is_new else 200)
 
 

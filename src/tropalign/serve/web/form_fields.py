@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import UsageError
 from tropalign.submissions.labels import FORMATS, for_forms, output_label
+from tropalign.submissions.submission import FieldError
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Database
@@ -24,14 +24,6 @@ HINTS = {
     "models": "HMMER3/f ...",
     "tree": "((a:1,b:1):1,c:2);",
 }
-
-
-class FieldError(UsageError):
-    """What is wrong with a field of a form."""
-
-    def __init__(self, sentence: str, name: str) -> None:
-        super().__init__(sentence)
-        self.field = name
 
 
 @dataclass
@@ -243,8 +235,9 @@ def chosen_inputs(
     if text.strip():
         if field_of.kind == "sequences" and text.lstrip("\ufeff \t\r\n")[:1].isalnum():
             raise FieldError(
-                f"{field_of.label}: this begins with no name: put a line with > and a name before each sequence",
                 field_of.dest,
+                "this begins with no name: put a line with > and a name before each sequence",
+                field_of.label,
             )
         items.append({"file": add_text(pasted_bytes(text)), "name": name})
     if database:
@@ -255,11 +248,12 @@ def chosen_inputs(
         items = list(kept)
     if len(items) > 1 and not field_of.many:
         raise FieldError(
-            f"{field_of.label}: these are {len(items)}: give one of a pasted text, a file and a database",
             field_of.dest,
+            f"these are {len(items)}: give one of a pasted text, a file and a database",
+            field_of.label,
         )
     if not items and field_of.required:
-        raise FieldError(f"{field_of.label}: nothing is given: paste it, or choose a file", field_of.dest)
+        raise FieldError(field_of.dest, "nothing is given: paste it, or choose a file", field_of.label)
     return items
 
 
@@ -306,7 +300,7 @@ def _value(each: OptionField, text: str) -> Any:
             return int(value) if value.is_integer() and "e" not in text.lower() else value
     except ValueError:
         what = "whole number" if each.kind == "whole" else "number"
-        raise FieldError(f"{each.label}: {text[:50]!r} is no {what}", each.dest) from None
+        raise FieldError(each.dest, f"{text[:50]!r} is no {what}", each.label) from None
     return text
 
 

@@ -11,14 +11,13 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from tropalign.errors import TropalignError, shown
+from tropalign.errors import TropalignError, UsageError, shown
 from tropalign.serve.records import Job
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.examples import example_bytes, example_path
 from tropalign.serve.web.form_fields import (
     PASTED,
-    FieldError,
     Given,
     KeptItem,
     chosen_inputs,
@@ -155,7 +154,7 @@ class FormPages:
             }
         digest, _, name = rest.partition(":")
         if kind != "file":
-            raise FieldError("what was kept of an earlier job is not known: give the input again", "")
+            raise UsageError("what was kept of an earlier job is not known: give the input again")
         return {"file": digest, "name": name}
 
     def _earlier(self, request: Request, id: str) -> Job:

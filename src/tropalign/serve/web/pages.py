@@ -18,7 +18,7 @@ from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.form_pages import FormPages
 from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
 from tropalign.serve.web.refusals import Refused
-from tropalign.serve.web.submit import clean_tags, clean_title, submit
+from tropalign.serve.web.submit import clean_tags, clean_title, submit_in_format
 from tropalign.serve.web.templating import Templates
 from tropalign.serve.web.views import JobViews
 from tropalign.submissions.verbs import SERVED, served_verb
@@ -171,8 +171,9 @@ class Pages:
     def cancel(self, request: Request, id: str) -> Response:
         """Ends a job, or takes it out of the queue."""
         job = self._own(request, id)
-        self.storage.jobs.cancel(job.id)
-        self._note(request, "cancel", job.id)
+        if not job.state.is_final:
+            self.storage.jobs.cancel(job.id)
+            self._note(request, "cancel", job.id)
         return self._to(f"/jobs/{job.id}")
 
     def share(self, request: Request, id: str) -> Response:
@@ -193,8 +194,7 @@ class Pages:
     def reformat(self, request: Request, id: str, format: str) -> Response:
         """The same in another format: a job, which may be there already."""
         job = self._own(request, id)
-        asked = {**job.request, "format": format}
-        made, _ = submit(web_of(request), user_of(request), asked, job.title, job.tags, address_of(request))
+        made, _ = submit_in_format(web_of(request), user_of(request), job, format, address_of(request))
         return self._to(f"/jobs/{made.id}")
 
     def databases(self, request: Request) -> Response:

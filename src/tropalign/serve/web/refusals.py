@@ -49,14 +49,16 @@ def refusal_of(error: Exception) -> Refused | None:
     """What an error is for the one who asked; None for a defect."""
     from starlette.requests import ClientDisconnect
 
+    from tropalign.serve.storage import TooLarge, TooMany, TooMuch, TooMuchSent
+
     if isinstance(error, Refused):
         return error
     if isinstance(error, ClientDisconnect):
         return Refused(400, "the body broke off")
-    if type(error).__name__ == "TooMany":
+    if isinstance(error, TooMany):
         return too_many(str(error), 10.0)
     if isinstance(error, ResourceError):
-        is_too_large = error.allowed_bytes is not None or type(error).__name__ in ("TooLarge", "TooMuch", "TooMuchSent")
+        is_too_large = error.allowed_bytes is not None or isinstance(error, TooLarge | TooMuch | TooMuchSent)
         return Refused(413 if is_too_large else 503, str(error))
     if isinstance(error, TropalignError):
         return Refused(422, str(error), field=getattr(error, "field", None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -61,9 +60,7 @@ def submit(
         version=__version__,
         inputs=files,
     )
-    begin = time.time()
-    job = web.storage.jobs.submit(new, web.settings.limits)
-    is_new = job.created >= begin - 1e-3
+    job, is_new = web.storage.jobs.submit(new, web.settings.limits)
     web.audit(user, address, "submit" if is_new else "submit again", job.id, submission.verb)
     return job, is_new
 
@@ -72,6 +69,12 @@ def _key_of_database(web: Web, user: User, key: str, name: str) -> str:
     """Equal files make another database under another name, and the same one again after it was deleted."""
     is_there = any(each.name == name and each.owner == user.name for each in web.storage.databases.list())
     return sha256(f"{key} {name} {'' if is_there else token_hex()}".encode()).hexdigest()
+
+
+def submit_in_format(web: Web, user: User, job: Job, format: str, address: str) -> tuple[Job, bool]:
+    """As `submit`, of a job's submission in another format, under the same title and tags."""
+    asked = Submission.from_json(job.request).in_format(format).as_json()
+    return submit(web, user, asked, job.title, job.tags, address)
 
 
 def clean_title(title: str) -> str:

@@ -25,7 +25,7 @@ from tropalign.serve.work.folder import JobFolder
 from tropalign.serve.work.heartbeat import Heartbeat, StatusTail, described
 from tropalign.serve.work.process import TROPALIGN, Bounds, Ended, Why, run_watched
 from tropalign.serve.work.sentences import sentence_of
-from tropalign.serve.work.survey import Counts, TooMuch, is_small, plan_of, survey
+from tropalign.serve.work.survey import Counts, OverLimit, is_small, plan_of, survey
 from tropalign.submissions.submission import (
     InputItem,
     Output,
@@ -164,7 +164,7 @@ class Attempt:
         paths = [str(self.folder.files / name) for name in plan.files]
         try:
             counts = survey(paths, most, plan.found) if is_small(paths) else self._survey_apart(plan, most)
-        except TooMuch as sentence:
+        except OverLimit as sentence:
             raise NoResult(State.REFUSED, str(sentence)) from None
         plan.facts["counts"] = [counts.n_bytes, counts.n_sequences, counts.n_residues]
         self.folder.remember("facts.json", plan.facts)
@@ -179,7 +179,7 @@ class Attempt:
         self._completed(self._watched(module, self.settings.limits.seconds))
         said: dict[str, Any] = json.loads(self.folder.stdout.read_text())
         if "refused" in said:
-            raise TooMuch(said["refused"])
+            raise OverLimit(said["refused"])
         return Counts(**said)
 
     def _forecast(self, plan: _Plan) -> None:

@@ -72,7 +72,7 @@ class Counts:
         return None
 
 
-class TooMuch(Exception):
+class OverLimit(Exception):
     """The inputs hold more than is allowed; the text is a sentence."""
 
 
@@ -88,7 +88,7 @@ def survey(paths: Sequence[str], most: Counts, found: Counts | None = None) -> C
 
     Raises
     ------
-    TooMuch
+    OverLimit
         As soon as a limit is passed.
     InputError
         A file is damaged.
@@ -111,7 +111,7 @@ def is_small(paths: Sequence[str]) -> bool:
 def _check(total: Counts, most: Counts) -> None:
     sentence = total.excess(most)
     if sentence is not None:
-        raise TooMuch(sentence)
+        raise OverLimit(sentence)
 
 
 def _is_compressed(path: str) -> bool:
@@ -218,7 +218,7 @@ def main(words: Sequence[str]) -> int:
     plan: dict[str, Any] = json.loads(words[0])
     try:
         found = survey(plan["paths"], Counts(**plan["most"]), Counts(**plan["found"]))
-    except TooMuch as sentence:
+    except OverLimit as sentence:
         print(json.dumps({"refused": str(sentence)}))
         return 0
     except (InputError, TropalignError) as error:

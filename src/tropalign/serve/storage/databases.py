@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import Connection, Engine, delete, insert, select
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.serve.records import Database, State
@@ -50,13 +50,6 @@ class Databases:
         if row is None:
             raise KeyError(database)
         return Database(**row)
-
-    def rename(self, database: str, name: str) -> None:
-        """Calls a database otherwise; KeyError where there is none."""
-        with writing(self._engine) as connection:
-            change = update(databases).where(databases.c.id == database).values(name=name)
-            if not connection.execute(change).rowcount:
-                raise KeyError(database)
 
     def delete(self, database: str) -> None:
         """Forgets a database.
