@@ -53,6 +53,14 @@ def test_functions_return_what_they_return_here(url, tmp_path):
     assert table == concatenate(list(tropalign.align_all({"x": "MKVLAWKT"}, PROTEINS)))
 
 
+def test_equal_databases_have_their_own_names_and_are_built_again_once_deleted(url):
+    server = connect(url)
+    first, second = (server.build_database(name, ("p.fa", FASTA.encode())) for name in ("first", "second"))
+    assert (first.name, second.name) == ("first", "second") and first.id != second.id
+    server.delete_database(first)
+    assert server.build_database("first", ("p.fa", FASTA.encode())).n_sequences == 3
+
+
 def test_jobs_are_found_fetched_shared_and_removed(url, tmp_path):
     server = connect(url)
     job = server.submit(

@@ -267,6 +267,12 @@ def test_without_a_title_what_was_pasted_is_called_by_its_first_name(site, texts
     assert site.submit(**texts).title == title
 
 
+def test_a_database_without_a_name_is_called_by_its_file(site):
+    body = {"verb": "db build", "inputs": {"sources": [{"text": ">a\nMKV\n", "name": "swissprot.fa"}]}}
+    answer = site.http.post("/api/v1/jobs", json=body)
+    assert answer.json()["title"] == "swissprot.fa", answer.text
+
+
 def test_title_and_tags_are_changed(site):
     job = site.submit()
     answer = site.http.post(f"/jobs/{job.id}/edit", data={"title": "New  title", "tags": "one, two"})

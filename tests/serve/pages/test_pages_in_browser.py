@@ -313,6 +313,12 @@ def test_a_command_is_copied(visitor, done_job):
     assert json.loads(visitor.run("return JSON.stringify(arguments[0].dataset.copy)", button)) == done_job.command
 
 
+def test_buttons_that_copy_are_not_squeezed(visitor):
+    visitor.go("/help")
+    height = "return arguments[0].offsetHeight"
+    assert len({visitor.run(height, button) for button in visitor.all("button[data-copy]")}) == 1
+
+
 def test_the_switch_of_light_and_dark_reaches_the_report(visitor, done_job):
     is_dark = "return document.documentElement.classList.contains('dark')"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
@@ -45,12 +47,14 @@ def submit(
     submission = replace(submission, inputs=_stored(web, user, submission.inputs)).checked()
     files = tuple(_found(web, user, dest, item) for dest, items in submission.inputs.items() for item in items)
     digests = {(file.digest, file.database): _digest(web, file) for file in files}
+    title = clean_title(title) or _default_title(web, submission.verb, files)
+    key = submission.key(lambda item: digests[None if item.database else item.file, item.database], __version__)
     new = NewJob(
         owner=user.name,
         verb=submission.verb,
-        title=clean_title(title) or _default_title(web, submission.verb, files),
+        title=title,
         tags=clean_tags(tags),
-        key=submission.key(lambda item: digests[None if item.database else item.file, item.database], __version__),
+        key=_key_of_database(web, user, key, title) if submission.verb == "db build" else key,
         request=submission.as_json(),
         command=submission.shown_command(),
         version=__version__,
@@ -59,6 +63,12 @@ def submit(
     job, is_new = web.storage.jobs.submit(new, web.settings.limits)
     web.audit(user, address, "submit" if is_new else "submit again", job.id, submission.verb)
     return job, is_new
+
+
+def _key_of_database(web: Web, user: User, key: str, name: str) -> str:
+    """Equal files make another database under another name, and the same one again after it was deleted."""
+    is_there = any(each.name == name and each.owner == user.name for each in web.storage.databases.list())
+    return sha256(f"{key} {name} {'' if is_there else token_hex()}".encode()).hexdigest()
 
 
 def submit_in_format(web: Web, user: User, job: Job, format: str, address: str) -> tuple[Job, bool]:
@@ -95,7 +105,8 @@ def _printable(text: str) -> str:
 def _default_title(web: Web, verb: str, files: tuple[JobFile, ...]) -> str:
     names = [_title_of(web, file) for file in files[:2]]
     between = ", " if any(name.endswith(" more") for name in names) else " and "
-    return clean_title(f"{verb} {between.join(names)}" + (" ..." if len(files) > 2 else ""))
+    title = between.join(names) + (" ..." if len(files) > 2 else "")
+    return clean_title(title if verb == "db build" else f"{verb} {title}")  # that one is the name of the database
 
 
 def _title_of(web: Web, file: JobFile) -> str:
