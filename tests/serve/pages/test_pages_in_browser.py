@@ -11,7 +11,6 @@ from tropalign.serve.records import State
 from tropalign.submissions.verbs import SERVED, served_verb
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[2] / "examples"
 HOSTILE = "<img/src=x/onerror=document.title='owned'>"
 FASTA = ">first\nMKVLAAGIVGLPNVGKSTLFN\n>second\nMKVLAAGIIGLPNVGKSTLFN\n>third\nMRVLAGIVGLPNVGSTLFNAL\n"
 #: Every text against what is behind it, as WCAG reckons contrast: those below 4.5.
