@@ -7,7 +7,8 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
-RUN python -m pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
+# An image runs on any machine.
+RUN python -m pip wheel --no-cache-dir --no-deps -C cmake.define.TROPALIGN_ISAS=all --wheel-dir /wheels .
 
 FROM python:3.12-slim-bookworm
 LABEL org.opencontainers.image.title="tropalign" \

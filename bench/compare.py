@@ -33,6 +33,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+from compare_jobs import JOBS  # noqa: E402
 from sets import DATA, FILES, load, missing  # noqa: E402
 
 EXAMPLE = HERE.parent / "examples" / "16s"
@@ -41,7 +42,7 @@ COUNTS = {"51": 400, "257": 150, "608": 60, "30-3000": 80}
 MODES = ("local", "global", "semiglobal")
 PAIRS = [f"pairs {mode} {report} {name}" for report in ("score", "alignment") for mode in MODES for name in COUNTS]
 COMMANDS = ["command pairs 100-420", "command place 16s"]
-CASES = [*PAIRS, "place pruned 16s", "place unpruned 16s", "read reference 16s", *COMMANDS]
+CASES = [*PAIRS, "place pruned 16s", "place unpruned 16s", "read reference 16s", *JOBS, *COMMANDS]
 N_READS = 40
 
 # In the process of one version --------------------------------------------------------------------------------------
@@ -111,6 +112,9 @@ def first_reads(count: int) -> str:
 
 def make(case: str) -> tuple[Callable[[], bytes], bytes]:
     """A case's call, and a digest of its results."""
+    if case in JOBS:
+        run = JOBS[case]()
+        return run, run()
     kind, *words = case.split()
     if kind == "pairs":
         mode, report, name = words

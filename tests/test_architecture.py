@@ -48,7 +48,9 @@ def test_the_map_names_every_file_and_no_other():
 
 
 def test_the_map_names_every_folder_of_tests_and_bench():
-    named = {cell.strip("`") for cell in first_cells(chapter("Beside the package", 3))}
+    rows = [cell.strip("`") for cell in first_cells(chapter("Beside the package", 3))]
+    named = set(rows)
+    assert len(rows) == len(named)
     assert all((ROOT / folder).is_dir() for folder in named)
     mirrored = {path.name for path in SOURCE.iterdir() if path.is_dir()}
     for folder in ("tests", "bench"):

@@ -9,6 +9,7 @@ import tarfile
 import tomllib
 import zipfile
 from email.parser import Parser
+from pathlib import Path
 
 import pytest
 from clone import ROOT, skip_without
@@ -79,6 +80,22 @@ def test_the_sdist_is_what_git_tracks(sdist):
     assert tracked <= set(sdist)
     new = {name for name in set(sdist) - tracked if not name.startswith("build/man/man1/")}
     assert not [name for name in new if name.startswith((".venv", "build", "dist")) or name.endswith(".so")]
+
+
+def test_no_generated_file_is_tracked():
+    """What a run or a build wrote, and somebody added with the rest."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("these are the files of an sdist, not a clone, or git is not installed")
+
+    def tracked(*words):
+        told = subprocess.run(["git", "ls-files", "-z", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return [name for name in told.stdout.split("\0") if (ROOT / name).is_file()]
+
+    assert tracked("-i", "-c", "--exclude-standard") == []
+    own = {"", ".md", ".toml", ".txt", ".cff", ".json", ".yaml", ".third-party"}
+    assert [name for name in tracked() if "/" not in name and Path(name).suffix not in own] == []
+    made = (".result", ".shard", ".part", ".so", ".o", ".a", ".pyc", ".whl", ".log")
+    assert [name for name in tracked() if name.endswith(made) and not name.startswith("tests/data/")] == []
 
 
 def test_the_sdist_builds_and_tests_itself(sdist):

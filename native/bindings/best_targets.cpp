@@ -15,7 +15,7 @@ namespace tropalign {
 namespace {
 
 /// Targets that lanes of groups and units are for; longer ones run alone elsewhere.
-constexpr int64_t kLongestTarget = 1 << 16;
+constexpr int64_t kLongestRankedTarget = 1 << 16;
 
 nb::dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                          std::optional<Column<uint8_t>> reverse_codes, Column<uint8_t> target_codes,
@@ -31,7 +31,7 @@ nb::dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offs
     std::unique_ptr<OwnBatch> own_reverse;
     if (reverse_codes)
         own_reverse = std::make_unique<OwnBatch>(*reverse_codes, query_offsets, "reverse_codes", "query_offsets");
-    require(sets.targets().longest() <= kLongestTarget, "target_offsets: a target is longer than 65536");
+    require(sets.targets().longest() <= kLongestRankedTarget, "target_offsets: a target is longer than 65536");
     check_scoring(matrix, gap_open, gap_extend, sets.longest());
     BestRequest request;
     request.queries = sets.queries().sequences(), request.targets = sets.targets().sequences();

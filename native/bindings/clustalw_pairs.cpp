@@ -59,7 +59,7 @@ nb::object identities(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<
 }
 
 WordRules rules_of(int length, int gap, int n_top, int window, int n_letters) {
-    require(length >= 1 && length <= kLongestWord, "length: outside of 1 to 8");
+    require(length >= 1 && length <= kLongestClustalwWord, "length: outside of 1 to 8");
     require(gap >= 0 && gap <= kMostWordRule, "gap: outside of 0 to 1000");
     require(n_top >= 1 && n_top <= kMostWordRule, "n_top: outside of 1 to 1000");
     require(window >= 0 && window <= kMostWordRule, "window: outside of 0 to 1000");

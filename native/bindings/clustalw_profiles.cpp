@@ -13,8 +13,6 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-using Children = std::array<int32_t, 2>;
-static_assert(sizeof(Children) == 2 * sizeof(int32_t));
 constexpr int kMostScore = 4095;
 
 bool all_within(const double *values, size_t size, double least, double most) {
@@ -100,13 +98,15 @@ ClustalwRules rules_of(const Flags &flags, double gap_open, double gap_extend, i
             std::move(series)};
 }
 
-nb::tuple progressive(Column<uint8_t> letters, Column<int64_t> offsets, Array<int32_t, 2> children,
-                      Column<double> lengths, Column<int32_t> weights, std::optional<Column<double>> distances,
-                      Column<double> above, Column<int32_t> shorter_than, Column<float> scales,
-                      Column<int32_t> mismatches, Array<int32_t, 3> scores, bool is_compat, bool is_nucleotide,
-                      double gap_open, double gap_extend, int32_t gap_distance, uint32_t hydrophilic, int32_t delay,
-                      bool has_hydrophilic_gaps, bool has_residue_gaps, bool has_end_gaps, bool counts_end_gaps,
-                      bool negative_matrix, bool has_weights, int64_t step_bytes, int n_threads, nb::object progress) {
+nb::tuple progressive_by_clustalw(Column<uint8_t> letters, Column<int64_t> offsets, Array<int32_t, 2> children,
+                                  Column<double> lengths, Column<int32_t> weights,
+                                  std::optional<Column<double>> distances, Column<double> above,
+                                  Column<int32_t> shorter_than, Column<float> scales, Column<int32_t> mismatches,
+                                  Array<int32_t, 3> scores, bool is_compat, bool is_nucleotide, double gap_open,
+                                  double gap_extend, int32_t gap_distance, uint32_t hydrophilic, int32_t delay,
+                                  bool has_hydrophilic_gaps, bool has_residue_gaps, bool has_end_gaps,
+                                  bool counts_end_gaps, bool negative_matrix, bool has_weights, int64_t step_bytes,
+                                  int n_threads, nb::object progress) {
     ClustalwFamily family = family_of(letters, offsets, children, lengths, weights);
     if (distances) {
         require(static_cast<int64_t>(distances->size()) == int64_t{family.n} * (family.n - 1) / 2,
@@ -140,10 +140,10 @@ nb::tuple progressive(Column<uint8_t> letters, Column<int64_t> offsets, Array<in
 
 void bind_clustalw_profiles(nb::module_ &m) {
     using namespace tropalign;
-    m.def("clustalw_progressive", &progressive, array("letters"), array("offsets"), array("children"), array("lengths"),
-          array("weights"), array("distances").none(), array("above"), array("shorter_than"), array("scales"),
-          array("mismatches"), array("scores"), "is_compat"_a, "is_nucleotide"_a, "gap_open"_a, "gap_extend"_a,
-          "gap_distance"_a, "hydrophilic"_a, "delay"_a, "has_hydrophilic_gaps"_a, "has_residue_gaps"_a,
+    m.def("clustalw_progressive", &progressive_by_clustalw, array("letters"), array("offsets"), array("children"),
+          array("lengths"), array("weights"), array("distances").none(), array("above"), array("shorter_than"),
+          array("scales"), array("mismatches"), array("scores"), "is_compat"_a, "is_nucleotide"_a, "gap_open"_a,
+          "gap_extend"_a, "gap_distance"_a, "hydrophilic"_a, "delay"_a, "has_hydrophilic_gaps"_a, "has_residue_gaps"_a,
           "has_end_gaps"_a, "counts_end_gaps"_a, "negative_matrix"_a, "has_weights"_a, "step_bytes"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(),
           "The column of every residue, the number of columns, and the order in which sequences were aligned.");

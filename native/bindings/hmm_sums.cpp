@@ -17,7 +17,7 @@ namespace {
 
 /// Logarithms of emissions at most, so that powers of two can be counted.
 constexpr double kMostLog = 1e8;
-constexpr int64_t kMostStates = 1 << 14;
+constexpr int64_t kMostSummedStates = 1 << 14;
 /// Counts are added up in this many groups of neighbouring sequences, whatever the number of threads.
 constexpr int64_t kMostGroups = 32;
 
@@ -37,7 +37,7 @@ struct Call {
          const nb::object &progress)
         : n_states(static_cast<int32_t>(start.size())), offsets(offsets_of.data()),
           n_sequences(static_cast<int64_t>(offsets_of.size()) - 1), n_threads(n_threads_of) {
-        require(start.size() >= 1 && start.size() <= kMostStates, "start: none, or more than 16384 states");
+        require(start.size() >= 1 && start.size() <= kMostSummedStates, "start: none, or more than 16384 states");
         require(transition.shape(0) == start.size() && transition.shape(1) == start.size(),
                 "transition: not one number per pair of states");
         require_probabilities(start.data(), start.size(), "start");

@@ -14,7 +14,7 @@ namespace {
 
 /// Beyond it sums of doubles may be infinite.
 constexpr double kHighestLog = 1e290;
-constexpr int64_t kMostStates = 65536;
+constexpr int64_t kMostPathStates = 65536;
 
 /// Logarithms: -inf, or no farther from 0 than kHighestLog.
 void require_logs(const double *values, size_t count, const char *name) {
@@ -25,7 +25,7 @@ void require_logs(const double *values, size_t count, const char *name) {
 
 HmmLogs checked_logs(const Array<double, 1> &start, const Array<double, 2> &transition) {
     const auto l = static_cast<int64_t>(start.size());
-    require(l >= 1 && l <= kMostStates, "start: not of 1 to 65536 states");
+    require(l >= 1 && l <= kMostPathStates, "start: not of 1 to 65536 states");
     require(transition.shape(0) == start.size() && transition.shape(1) == start.size(),
             "transition: not states by states");
     require_logs(start.data(), start.size(), "start");

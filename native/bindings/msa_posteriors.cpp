@@ -13,9 +13,9 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-using Square = Array<double, 2>;
+using SquareTable = Array<double, 2>;
 
-void require_square(const Square &table, size_t n, bool above_zero, const char *name) {
+void require_square(const SquareTable &table, size_t n, bool above_zero, const char *name) {
     if (table.shape(0) != n || table.shape(1) != n)
         refuse(std::string(name) + ": not " + std::to_string(n) + " by " + std::to_string(n));
     for (size_t k = 0; k < n * n; ++k)
@@ -42,7 +42,7 @@ void require_transitions(const Column<double> &transitions) {
     require(2 * t[3] + 2 * t[4] < 1, "transitions: the gap openings leave no probability to stay");
 }
 
-void require_pairs(const Array<int32_t, 2> &pairs, int64_t n_sequences) {
+void require_sequence_pairs(const Array<int32_t, 2> &pairs, int64_t n_sequences) {
     require(pairs.shape(1) == 2, "pairs: not two columns");
     require_below(pairs.data(), pairs.size(), n_sequences, "pairs");
     for (size_t k = 0; k < pairs.shape(0); ++k)
@@ -50,9 +50,9 @@ void require_pairs(const Array<int32_t, 2> &pairs, int64_t n_sequences) {
 }
 
 nb::object pair_posteriors_of_arrays(Column<uint8_t> codes, Column<int64_t> offsets, Array<int32_t, 2> pairs,
-                                     Column<double> transitions, Square match, Column<double> insert, Square boltzmann,
-                                     Column<double> gap, float hmm_share, float cutoff, float keep, int n_threads,
-                                     nb::object progress) {
+                                     Column<double> transitions, SquareTable match, Column<double> insert,
+                                     SquareTable boltzmann, Column<double> gap, float hmm_share, float cutoff,
+                                     float keep, int n_threads, nb::object progress) {
     require_threads(n_threads);
     require_progress(progress);
     const auto n_entries = static_cast<int64_t>(offsets.size());
@@ -60,7 +60,7 @@ nb::object pair_posteriors_of_arrays(Column<uint8_t> codes, Column<int64_t> offs
     require_no_empty(offsets.data(), n_entries, "offsets");
     if (longest_of(offsets.data(), n_entries, "offsets") > kLongestResidues)
         refuse("offsets: a sequence is longer than " + std::to_string(kLongestResidues));
-    require_pairs(pairs, n_entries - 1);
+    require_sequence_pairs(pairs, n_entries - 1);
     const size_t n_letters = insert.size();
     require(n_letters >= 1 && n_letters <= kPosteriorPad, "insert: not 1 to 31 numbers");
     require_codes(codes.data(), codes.size(), static_cast<int>(n_letters), "codes");

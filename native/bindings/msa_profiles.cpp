@@ -15,7 +15,7 @@ void require_finite(const Array<double, 2> &values, double most, const char *nam
     if (!good) refuse(std::string(name) + ": a number beyond " + std::to_string(static_cast<int64_t>(most)));
 }
 
-ProfileColumns columns_of(const Array<double, 2> &shares, const char *name) {
+ProfileColumns profile_columns(const Array<double, 2> &shares, const char *name) {
     require_finite(shares, 1, name);
     if (shares.shape(0) < 1 || shares.shape(1) < 2) refuse(std::string(name) + ": no column, or no letter");
     if (shares.shape(0) > INT32_MAX / 2) refuse(std::string(name) + ": too many columns");
@@ -36,13 +36,13 @@ nb::tuple merged(Work work) {
 }
 
 nb::tuple profiles(Array<double, 2> first, Array<double, 2> second) {
-    const ProfileColumns p = columns_of(first, "first"), q = columns_of(second, "second");
+    const ProfileColumns p = profile_columns(first, "first"), q = profile_columns(second, "second");
     require(p.n_letters == q.n_letters, "second: not the letters of the first profile");
     return merged([&](const Watch &watch) { return align_profiles(p, q, watch); });
 }
 
 nb::tuple profile_and_sequence(Array<double, 2> profile, Column<uint8_t> codes, Array<double, 2> scores) {
-    const ProfileColumns p = columns_of(profile, "profile");
+    const ProfileColumns p = profile_columns(profile, "profile");
     const auto n = static_cast<size_t>(p.n_letters);
     require(scores.shape(0) == n && scores.shape(1) == n, "scores: not one of each two letters of the profile");
     require_finite(scores, 1e6, "scores");

@@ -18,7 +18,7 @@ namespace tropalign {
 namespace {
 
 /// Columns of an alignment at most, where there are fewer residues.
-constexpr int32_t kMostColumns = 1 << 19;
+constexpr int32_t kMostAlignedColumns = 1 << 19;
 
 /// Runs work(watch) without the interpreter's lock, and throws what ended it.
 template <class Work>
@@ -46,7 +46,7 @@ int32_t require_family(const PosteriorStore &store) {
 }
 
 /// Ascending columns below `most`, given for all residues of the store.
-ResidueColumns columns_of(const PosteriorStore &store, const Column<int32_t> &columns, int64_t most) {
+ResidueColumns residue_columns(const PosteriorStore &store, const Column<int32_t> &columns, int64_t most) {
     ResidueColumns found(store);
     require(found.all().size() == columns.size(), "columns: not one of each residue");
     require_below(columns.data(), columns.size(), most, "columns");
@@ -82,8 +82,8 @@ nb::object leaf_weights(Array<int32_t, 2> children, Column<double> branch_length
     return to_numpy(sequence_weights(pairs, branch_lengths.data(), static_cast<int32_t>(n)));
 }
 
-nb::object progressive(const PosteriorStore &store, Array<int32_t, 2> children, Column<double> weights, int n_threads,
-                       nb::object progress) {
+nb::object progressive_by_posteriors(const PosteriorStore &store, Array<int32_t, 2> children, Column<double> weights,
+                                     int n_threads, nb::object progress) {
     const int32_t n = require_family(store);
     const Children *pairs = require_children(children, n);
     require_weights(weights, static_cast<size_t>(n), "weights");
@@ -113,7 +113,7 @@ nb::object refined(const PosteriorStore &store, Column<int32_t> columns, Column<
     require_weights(weights, static_cast<size_t>(n), "weights");
     require_threads(n_threads);
     const ReadsStore reads(store);
-    ResidueColumns found = columns_of(store, columns, static_cast<int64_t>(columns.size()));
+    ResidueColumns found = residue_columns(store, columns, static_cast<int64_t>(columns.size()));
     run_watched(progress, [&](Watch &watch) { refine(store, found, weights.data(), rules, n_threads, watch); });
     return to_numpy(std::move(found.all()));
 }
@@ -124,8 +124,8 @@ nb::tuple confidence(const PosteriorStore &store, Column<int32_t> columns, Colum
     require_weights(weights, static_cast<size_t>(n), "weights");
     require_threads(n_threads);
     const ReadsStore reads(store);
-    const auto most = std::max<int64_t>(kMostColumns, static_cast<int64_t>(columns.size()));
-    const ResidueColumns placed = columns_of(store, columns, most);
+    const auto most = std::max<int64_t>(kMostAlignedColumns, static_cast<int64_t>(columns.size()));
+    const ResidueColumns placed = residue_columns(store, columns, most);
     const auto last = std::max_element(placed.all().begin(), placed.all().end());
     const int32_t n_columns = last == placed.all().end() ? 0 : *last + 1;
     Confidence found;
@@ -144,7 +144,7 @@ void bind_msa_progressive(nb::module_ &m) {
           "UPGMA: the two children of each inner node, and the branch above each node.");
     m.def("sequence_weights", &leaf_weights, array("children"), array("branch_lengths"),
           "Weights of the leaves, which add up to 1.");
-    m.def("progressive", &progressive, "store"_a, array("children"), array("weights"), "n_threads"_a,
+    m.def("progressive", &progressive_by_posteriors, "store"_a, array("children"), array("weights"), "n_threads"_a,
           "progress"_a.none() = nb::none(), "The column of every residue.");
     m.def("refine", &refined, "store"_a, array("columns"), array("weights"), "split"_a, "accept"_a, "n_rounds"_a,
           "seed"_a, "n_threads"_a, "progress"_a.none() = nb::none(),

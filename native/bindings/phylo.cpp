@@ -169,9 +169,9 @@ void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, con
 
 /// Scores of all vectors, or with bounds of the vectors that may be among the n_best best; the windows of columns in
 /// which the best alignments lie; and the number of cells computed.
-nb::tuple scores(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
-                 Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits,
-                 const BranchBounds *bounds, int n_best, int n_strands, int n_threads, nb::object progress) {
+nb::tuple scores_of_reads(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
+                          Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits,
+                          const BranchBounds *bounds, int n_best, int n_strands, int n_threads, nb::object progress) {
     require_threads(n_threads);
     require_progress(progress);
     const PlaceScoring scoring = scoring_of(numbers);
@@ -278,7 +278,7 @@ void bind_phylo(nb::module_ &m) {
     m.def(
         "can_prune", [](ScoringNumbers scoring) { return can_prune(scoring_of(scoring)); }, "scoring"_a,
         "Whether bounds hold for these scores.");
-    m.def("place_scores", &scores, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
+    m.def("place_scores", &scores_of_reads, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
           array("offsets"), array("sets"), "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_strands"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
     m.def("place_paths", &paths, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),

@@ -6,21 +6,16 @@
 #include "../profile/msv.hpp"
 #include "../profile/p_values.hpp"
 #include "../profile/viterbi.hpp"
-#include "check.hpp"
+#include "checked_targets.hpp"
 
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
 
-Targets checked(const TargetBlock &block, const Column<int32_t> &targets) {
-    require_below(targets.data(), targets.size(), block.size(), "targets");
-    return {targets.data(), targets.size()};
-}
-
 template <class Stage>
 nb::object scores_by(const TargetBlock &block, const Column<int32_t> &targets, Stage stage) {
-    const Targets chosen = checked(block, targets);
+    const Targets chosen = checked_targets(block, targets);
     std::vector<float> nats(chosen.size());
     {
         nb::gil_scoped_release released;
@@ -58,7 +53,7 @@ nb::object logarithms(Column<float> values) {
 }
 
 nb::tuple msv_filter_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets, double F1) {
-    const Targets chosen = checked(block, targets);
+    const Targets chosen = checked_targets(block, targets);
     for (size_t k = 1; k < chosen.size(); ++k)
         require(block.length(chosen[k - 1]) <= block.length(chosen[k]), "targets: not by ascending length");
     require(F1 >= 0, "F1: not a P-value");

@@ -2,20 +2,15 @@
 #include "../profile/denormals.hpp"
 #include "../profile/domain_posteriors.hpp"
 #include "../profile/parsers.hpp"
-#include "check.hpp"
+#include "checked_targets.hpp"
 
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
 
-Targets checked(const TargetBlock &block, const Column<int32_t> &targets) {
-    require_below(targets.data(), targets.size(), block.size(), "targets");
-    return {targets.data(), targets.size()};
-}
-
 nb::object forward_scores_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
-    const Targets chosen = checked(block, targets);
+    const Targets chosen = checked_targets(block, targets);
     std::vector<float> nats(chosen.size());
     {
         nb::gil_scoped_release released;
@@ -44,7 +39,7 @@ nb::dict parsed(const TargetBlock &block, int32_t k, ParsedTarget &target) {
 }
 
 nb::list parse_targets(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
-    const Targets chosen = checked(block, targets);
+    const Targets chosen = checked_targets(block, targets);
     std::vector<ParsedTarget> found(chosen.size());
     {
         nb::gil_scoped_release released;

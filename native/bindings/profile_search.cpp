@@ -51,7 +51,7 @@ class HeldModels {
     std::vector<const SearchModel *> models_;
 };
 
-nb::object counts(const std::vector<Passed> &passed) {
+nb::object passed_counts(const std::vector<Passed> &passed) {
     std::vector<int64_t> values;
     for (const Passed &row : passed) values.insert(values.end(), row.begin(), row.end());
     return to_numpy(std::move(values), std::array<size_t, 2>{passed.size(), std::tuple_size_v<Passed>});
@@ -67,8 +67,8 @@ nb::dict to_python(SearchResult result) {
     }
     nb::dict out = hit_columns(hits);
     out["model"] = to_numpy(std::move(model));
-    out["passed_by_model"] = counts(result.by_model);
-    out["passed_by_target"] = counts(result.by_target);
+    out["passed_by_model"] = passed_counts(result.by_model);
+    out["passed_by_target"] = passed_counts(result.by_target);
     return out;
 }
 

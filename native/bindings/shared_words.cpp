@@ -14,7 +14,7 @@ namespace {
 nb::object shared_words_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
                            Column<int64_t> target_offsets, int32_t word, int n_threads) {
     require_threads(n_threads);
-    require(word >= 1 && word <= kLongestWord, "word: below 1, or above 12");
+    require(word >= 1 && word <= kLongestSharedWord, "word: below 1, or above 12");
     const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
     const Sequences queries = sets.queries().sequences(), targets = sets.targets().sequences();
     require(targets.count <= INT32_MAX, "target_offsets: more than 2147483647 sequences");

@@ -76,12 +76,12 @@ nb::tuple averaging(Reals distances, int64_t n, nb::object progress, bool is_com
     return nb::make_tuple(pairs_of(std::move(tree.children)), to_numpy(std::move(tree.distances)));
 }
 
-constexpr int64_t kMostColumns = 1 << 30;
+constexpr int64_t kMostCodedColumns = 1 << 30;
 
 CodedRows coded_rows(const Array<uint8_t, 2> &codes) {
     const auto n = static_cast<int64_t>(codes.shape(0)), n_columns = static_cast<int64_t>(codes.shape(1));
     require(n >= 2 && n <= kMostTaxa, "codes: fewer rows than a tree has, or more than 1048576");
-    require(n_columns >= 1 && n_columns <= kMostColumns, "codes: no columns, or more than 2^30");
+    require(n_columns >= 1 && n_columns <= kMostCodedColumns, "codes: no columns, or more than 2^30");
     bool is_good = true;
     for (size_t k = 0; k < codes.size(); ++k) is_good &= codes.data()[k] < 64 || codes.data()[k] == kNotCompared;
     require(is_good, "codes: one is neither below 64 nor 128");
@@ -132,9 +132,9 @@ void require_parents(const Array<int32_t, 1> &parents, int64_t n_leaves) {
     require(is_good, "parents: a node is not below its parent, or the last one is not -1");
 }
 
-nb::object support(Array<uint8_t, 2> codes, const std::string &model, bool is_joining, Array<int32_t, 1> parents,
-                   int64_t n_samples, uint64_t seed, double greatest, int n_threads, nb::object progress,
-                   int64_t first_sample) {
+nb::object bootstrap_counts_of(Array<uint8_t, 2> codes, const std::string &model, bool is_joining,
+                               Array<int32_t, 1> parents, int64_t n_samples, uint64_t seed, double greatest,
+                               int n_threads, nb::object progress, int64_t first_sample) {
     require_threads(n_threads);
     require_progress(progress);
     Bootstrap bootstrap{
@@ -171,7 +171,7 @@ void bind_trees(nb::module_ &m) {
           "Distances of an alignment's rows; see native/trees/aligned_distances.hpp.");
     m.def("counted_distances", &distances_of_counts, array("compared"), array("equal"), "model"_a,
           "Distances of what was counted; see distance_of in native/trees/aligned_distances.hpp.");
-    m.def("bootstrap_counts", &support, array("codes"), "model"_a, "is_joining"_a, array("parents"), "n_samples"_a,
-          "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first_sample"_a = 0,
+    m.def("bootstrap_counts", &bootstrap_counts_of, array("codes"), "model"_a, "is_joining"_a, array("parents"),
+          "n_samples"_a, "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first_sample"_a = 0,
           "Samples that have the split above each node; see native/trees/bootstrap.hpp.");
 }

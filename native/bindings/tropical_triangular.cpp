@@ -9,7 +9,7 @@ namespace {
 
 using namespace nb::literals;
 
-using Square = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IntervalNumbers = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// What of the numbers of intervals depends on the problem, beside the weights in `values`.
 struct Problem {
@@ -21,7 +21,7 @@ struct Problem {
 };
 
 template <class T>
-Triangle<T> triangle_of(const Square &values, const Problem &problem) {
+Triangle<T> triangle_of(const IntervalNumbers &values, const Problem &problem) {
     Triangle<T> triangle{};
     triangle.is_max = problem.is_max, triangle.is_weighted = problem.is_weighted;
     triangle.size = static_cast<int64_t>(values.shape(0));
@@ -45,7 +45,7 @@ Triangle<T> triangle_of(const Square &values, const Problem &problem) {
     return triangle;
 }
 
-void fill_triangle(Square values, bool is_max, bool is_weighted, std::optional<AnyArray<1>> sizes,
+void fill_triangle(IntervalNumbers values, bool is_max, bool is_weighted, std::optional<AnyArray<1>> sizes,
                    std::optional<AnyArray<2>> closing, std::optional<Column<uint8_t>> letters, int64_t least_distance,
                    int n_threads, nb::object progress) {
     require_threads(n_threads);

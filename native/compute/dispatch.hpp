@@ -4,10 +4,13 @@
 //     #define TROPALIGN_TABLE kernels                   what every instruction set's namespace calls it
 //     #define TROPALIGN_SELECTED selected_kernels       the function that this defines
 #include "isa.hpp"
+#ifndef TROPALIGN_ISAS
+#include "isa_list.hpp"
+#endif
 
 namespace tropalign {
 
-// TROPALIGN_ISAS is a list X(v2)X(v3)... made by the build.
+// TROPALIGN_ISAS is a list X(v2) X(v3)... made by the build.
 #define X(isa)                                         \
     namespace isa {                                    \
     extern const TROPALIGN_TABLE_TYPE TROPALIGN_TABLE; \

@@ -4,10 +4,14 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#ifndef TROPALIGN_ISAS
+#include "isa_list.hpp"
+#endif
+
 namespace tropalign {
 namespace {
 
-// TROPALIGN_ISAS is a list X(v2)X(v3)... made by the build, the plainest first.
+// TROPALIGN_ISAS is a list X(v2) X(v3)... made by the build, the plainest first.
 const char *const all_isas[] = {
 #define X(isa) #isa,
     TROPALIGN_ISAS
@@ -51,8 +55,8 @@ std::string selected_isa() {
     if (std::find(supported.begin(), supported.end(), name) == supported.end()) {
         std::string known;
         for (const std::string &isa : supported) known += (known.empty() ? "" : ", ") + isa;
-        throw std::runtime_error("TROPALIGN_ISA=" + name + " is not an instruction set of this processor; it has " +
-                                 known);
+        throw std::runtime_error("TROPALIGN_ISA=" + name + " is not an instruction set that this processor has and " +
+                                 "tropalign was compiled for: these are " + known + " (docs/install.md: more)");
     }
     return name;
 }

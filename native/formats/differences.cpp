@@ -5,7 +5,6 @@
 namespace tropalign {
 namespace {
 
-constexpr uint32_t kInsertion = 1, kDeletion = 2, kEqual = 7;
 constexpr size_t kNumber = 20;  // digits of a number, and its sign
 
 char *put_number(char *out, int64_t number) { return std::to_chars(out, out + kNumber, number).ptr; }

@@ -7,7 +7,6 @@
 namespace tropalign {
 namespace {
 
-constexpr uint32_t kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8;
 constexpr int kCodes = 32;
 
 /// Columns, query letters and target letters that the operations of a row take.

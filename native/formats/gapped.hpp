@@ -6,6 +6,9 @@
 
 namespace tropalign {
 
+/// Kinds of operations, as BAM codes them.
+inline constexpr uint32_t kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent = 8;
+
 /// A list of alignments by their operations. Letters and codes are those of whole batches; begins say where in them
 /// the aligned part of each row starts (on the strand that is aligned).
 struct AlignedRows {

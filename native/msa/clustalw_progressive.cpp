@@ -39,10 +39,10 @@ ProfileRows merged(const ProfileRows &first, const ProfileRows &second, const st
     return found;
 }
 
-class Progressive {
+class ClustalwProgressive {
   public:
-    Progressive(const ClustalwRules &rules, const ClustalwFamily &family, size_t step_bytes, int n_threads,
-                const Poll &poll)
+    ClustalwProgressive(const ClustalwRules &rules, const ClustalwFamily &family, size_t step_bytes, int n_threads,
+                        const Poll &poll)
         : rules_(rules), family_(family), step_bytes_(step_bytes), n_threads_(n_threads), poll_(poll),
           identities_(family), tree_weights_(family.weights, family.weights + family.n),
           groups_(2 * static_cast<size_t>(family.n) - 1) {}
@@ -264,7 +264,7 @@ class Progressive {
 
 std::optional<ClustalwAlignment> align_clustalw(const ClustalwRules &rules, const ClustalwFamily &family,
                                                 size_t step_bytes, int n_threads, const Poll &poll) {
-    return Progressive(rules, family, step_bytes, n_threads, poll).run();
+    return ClustalwProgressive(rules, family, step_bytes, n_threads, poll).run();
 }
 
 }  // namespace tropalign

@@ -13,7 +13,7 @@ struct WordRules {
     int32_t n_letters;  // codes from here on are in no word
 };
 
-inline constexpr int32_t kLongestWord = 8;
+inline constexpr int32_t kLongestClustalwWord = 8;
 /// Scores have 16 bits.
 inline constexpr int32_t kLongestOfWords = 65535;
 /// Words that there may be: n_letters to the power of the length.

@@ -15,7 +15,7 @@ constexpr uint64_t kWhole = INT32_MAX;
 /// Column sums of one band of rows stay in the cache while they are added up.
 constexpr int64_t kBandBytes = 1 << 20;
 /// Bands that several threads make side by side.
-constexpr int64_t kWindowBytes = 32 << 20;
+constexpr int64_t kBandWindowBytes = 32 << 20;
 /// Elements of posteriors per residue, about; and how many of them are worth a thread.
 constexpr int64_t kElementsPerResidue = 6, kElementsPerThread = 200'000;
 
@@ -56,7 +56,8 @@ class SumsOfPairs {
         const int64_t n_bands = (rows_of_a_block(m, n) + band_rows_ - 1) / band_rows_;
         window_rows_ = band_rows_;
         if (n_threads_ > 1)
-            window_rows_ *= std::min(std::max<int64_t>(kWindowBytes / (band_rows_ * row_bytes), n_threads_), n_bands);
+            window_rows_ *=
+                std::min(std::max<int64_t>(kBandWindowBytes / (band_rows_ * row_bytes), n_threads_), n_bands);
     }
 
     int64_t window_rows() const { return window_rows_; }

@@ -65,7 +65,7 @@ class Pass {
     void run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopped);
 
     /// The same with sums that another device finds. False: stopped.
-    bool run(const Group &group, int n_threads, const Products &products, const Poll &poll, int64_t &n_begun);
+    bool run(const Group &group, int n_threads, const ProductSource &products, const Poll &poll, int64_t &n_begun);
 
     /// New values of a pair; none where no z is between.
     std::unique_ptr<uint16_t[]> take(int64_t index) { return std::move(values_[index]); }
@@ -178,7 +178,7 @@ void Pass::run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopp
     }
 }
 
-bool Pass::run(const Group &group, int n_threads, const Products &products, const Poll &poll, int64_t &n_begun) {
+bool Pass::run(const Group &group, int n_threads, const ProductSource &products, const Poll &poll, int64_t &n_begun) {
     ProductRequest request{group.thirds, weights_, group.at_once, group.shift, {}, {}, {}};
     std::vector<int64_t> indices, firsts;
     auto take_request = [&] {
@@ -323,7 +323,7 @@ bool relax(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, co
     return true;
 }
 
-bool relax_by(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const Products &products,
+bool relax_by(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const ProductSource &products,
               const Poll &poll) {
     Pass pass(store, rule);
     int64_t n_begun = 0;

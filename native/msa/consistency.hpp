@@ -36,10 +36,10 @@ struct ProductRequest {
     std::vector<uint16_t> places;       // [elements][2]: row and column
 };
 /// The sums, one per element.
-using Products = std::function<std::vector<int32_t>(const ProductRequest &)>;
+using ProductSource = std::function<std::vector<int32_t>(const ProductRequest &)>;
 
 /// The same pass, and the same result, with products from elsewhere. What `products` throws leaves the store as it was.
-bool relax_by(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const Products &products,
+bool relax_by(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const ProductSource &products,
               const Poll &poll);
 
 }  // namespace tropalign

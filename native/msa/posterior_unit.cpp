@@ -11,11 +11,11 @@ constexpr int64_t kBlockBytes = 512 << 10, kWholeBytes = 8 << 20;
 /// Rows may multiply a number by up to 2^23 before they are scaled. With 2^46 scaling takes hardly less time, but in
 /// families with long overhangs 30 times as many pairs leave the range of floats (BAliBASE's RV40: 366 instead of 11).
 constexpr double kMostGrowth = 23;
-constexpr int kMostBetween = 16;
+constexpr int kMostRowsBetween = 16;
 
 int rows_between(const PosteriorModel &model) {
     const double most = std::max(1.0, *std::max_element(model.growth, model.growth + 32));
-    return std::clamp(2 * static_cast<int>(kMostGrowth / (2 * most)), 2, kMostBetween);
+    return std::clamp(2 * static_cast<int>(kMostGrowth / (2 * most)), 2, kMostRowsBetween);
 }
 
 }  // namespace

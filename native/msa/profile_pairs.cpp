@@ -9,7 +9,7 @@ namespace tropalign {
 namespace {
 
 /// Rows that are made at a time stay in the cache.
-constexpr int64_t kWindowBytes = 1 << 18;
+constexpr int64_t kRowWindowBytes = 1 << 18;
 /// Sums pass no more bits than these, fractions have no more than those.
 constexpr int kSumBits = 30, kMostFractionBits = 24;
 
@@ -21,7 +21,7 @@ int fraction_bits(double most, int64_t m, int64_t n) {
 
 ColumnSums sums_of(int64_t m, int64_t n) {
     const auto row_bytes = row_stride(n) * static_cast<int64_t>(sizeof(uint32_t));
-    return {m, n, std::clamp<int64_t>(kWindowBytes / row_bytes, 1, std::max<int64_t>(m, 1)), 0, {}};
+    return {m, n, std::clamp<int64_t>(kRowWindowBytes / row_bytes, 1, std::max<int64_t>(m, 1)), 0, {}};
 }
 
 /// A profile in the form that a row of distances is made from: letters first, so that neighbours are columns.

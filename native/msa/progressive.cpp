@@ -6,10 +6,10 @@ namespace tropalign {
 namespace {
 
 /// Merges whose children are all done: several at a time, a thread each, or a large one by all threads.
-class Progressive {
+class PosteriorProgressive {
   public:
-    Progressive(const PosteriorStore &store, const std::array<int32_t, 2> *children, const double *weights,
-                int n_threads, Watch &watch)
+    PosteriorProgressive(const PosteriorStore &store, const std::array<int32_t, 2> *children, const double *weights,
+                         int n_threads, Watch &watch)
         : store_(store), children_(children), weights_(weights), n_threads_(n_threads), watch_(watch),
           n_(store.n_sequences()), columns_(store), groups_(2 * static_cast<size_t>(n_) - 1) {
         for (int32_t x = 0; x < n_; ++x) groups_[x] = {{x}, store.length(x)};
@@ -83,7 +83,7 @@ class Progressive {
 
 ResidueColumns align_progressively(const PosteriorStore &store, const std::array<int32_t, 2> *children,
                                    const double *weights, int n_threads, Watch &watch) {
-    return Progressive(store, children, weights, n_threads, watch).run();
+    return PosteriorProgressive(store, children, weights, n_threads, watch).run();
 }
 
 }  // namespace tropalign

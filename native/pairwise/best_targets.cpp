@@ -16,7 +16,7 @@ constexpr int kQueriesAtOnce = 256;
 constexpr int64_t kThreadBytes = int64_t{16} << 20;
 /// After so many items in a row most of whose lanes passed 8 bits, a thread starts with 16, but for every 32nd one (as
 /// in tile.cpp).
-constexpr int kSaturatedItems = 4, kTriesAgain = 32;
+constexpr int kSaturatedItems = 4, kItemsPerNarrowTry = 32;
 /// What a column costs in a vector, and in one of half the bytes: between processors whose widest vectors take as long
 /// as half ones (.94 measured on a Zen 5) and those that take twice as long.
 constexpr int64_t kWholeCost = 4, kHalfCost = 3;
@@ -174,7 +174,7 @@ class BestRun {
         const uint64_t all = ~uint64_t{0} >> (kMaxLanes - unit.n_lanes);
         const bool in_groups = in_groups_ && unit.lane[0].columns.length <= kMostGroupColumns;
         const bool starts_wide =
-            arena.saturated_streak >= kSaturatedItems && arena.saturated_streak++ % kTriesAgain != 0;
+            arena.saturated_streak >= kSaturatedItems && arena.saturated_streak++ % kItemsPerNarrowTry != 0;
         uint64_t left[kQueriesAtOnce];
         if (in_groups && !starts_wide) {
             group_kernels_.run(scoring_, {unit, rows, n, request_.free_ends}, arena.groups, scores, left);

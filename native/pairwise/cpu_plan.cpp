@@ -31,12 +31,10 @@ void counting_sort(std::vector<Entry> &entries, std::vector<Entry> &spare, size_
 constexpr int64_t kLongCells = int64_t{1} << 24;
 /// Cells whose time it takes to begin a pair that runs alone (fitted, see better_alone).
 constexpr int64_t kAloneCells = 1'400'000;
-/// Fewest lanes of a vector.
-constexpr int kLeastLanes = 16;
 
-class Planner {
+class CpuPlanner {
   public:
-    Planner(const TileRequest &request, const Scoring &scoring, const Kernels &kernels, size_t unit_bytes)
+    CpuPlanner(const TileRequest &request, const Scoring &scoring, const Kernels &kernels, size_t unit_bytes)
         : request_(request), scoring_(scoring), kernels_(kernels), traced_(scoring.pass != Pass::score),
           lanes_(kernels.vector_bytes), unit_bytes_(unit_bytes) {}
 
@@ -307,7 +305,7 @@ LanePair lane_pair(const TileRequest &request, int64_t pair, bool query_in_rows)
 CpuPlan make_plan(const TileRequest &request, const Scoring &scoring, const Kernels &kernels, size_t unit_bytes) {
     if (request.n_pairs > UINT32_MAX || request.queries.count + request.targets.count > INT32_MAX)
         throw std::length_error("too many pairs or sequences for one plan");
-    return Planner(request, scoring, kernels, unit_bytes).run();
+    return CpuPlanner(request, scoring, kernels, unit_bytes).run();
 }
 
 }  // namespace tropalign

@@ -6,6 +6,9 @@
 
 namespace tropalign {
 
+/// Fewest lanes of a vector.
+inline constexpr int kLeastLanes = 16;
+
 struct PlannedUnit {
     int64_t begin;         // its lanes in CpuPlan::pairs
     int64_t pairs_before;  // for progress

@@ -111,9 +111,9 @@ class Builder {
 };
 
 /// The pairs of one word width, once oriented.
-class Planner {
+class GpuPlanner {
   public:
-    Planner(const GpuPlanRequest &request, int word_bits, Pairs &&pairs, std::vector<GpuLaunch> &launches)
+    GpuPlanner(const GpuPlanRequest &request, int word_bits, Pairs &&pairs, std::vector<GpuLaunch> &launches)
         : request_(request), word_bits_(word_bits), halves_(32 / word_bits), pairs_(std::move(pairs)),
           launches_(launches) {}
 
@@ -296,8 +296,8 @@ std::vector<GpuLaunch> plan_gpu(const GpuPlanRequest &request) {
         (request.word_bits == 32 || needs_wide(request, pair) ? wide : narrow).push_back(pair);
     }
     std::vector<GpuLaunch> launches;
-    Planner(request, 16, std::move(narrow), launches).run();
-    Planner(request, 32, std::move(wide), launches).run();
+    GpuPlanner(request, 16, std::move(narrow), launches).run();
+    GpuPlanner(request, 32, std::move(wide), launches).run();
     return launches;
 }
 

@@ -5,32 +5,27 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The bytes of the narrowest vector that holds so many lanes of T.
-template <class T>
-int vector_bytes_for(int n_lanes) {
-    const int needed = n_lanes * static_cast<int>(sizeof(T));
-    if (kVectorBytes >= 64 && needed > 32) return 64;
-    return kVectorBytes >= 32 && needed > 16 ? 32 : 16;
+/// Calls with_unit(UnitRun of the narrowest vectors that hold so many lanes of T). 32 bytes of AVX-512 take less time
+/// than 64; 16 bytes take as long as 32 and serve where directions are kept, in half of the memory. 32-bit lanes, which
+/// few pairs need, have whole vectors alone.
+template <class T, class Call>
+auto with_unit(const Scoring &scoring, int n_lanes, Call call) {
+    [[maybe_unused]] const int needed = n_lanes * static_cast<int>(sizeof(T));
+    if constexpr (kVectorBytes >= 32 && sizeof(T) < 4)
+        if (scoring.traced() && needed <= 16) return call.template operator()<UnitRun<T, 16, true>>();
+    if constexpr (kVectorBytes >= 64 && sizeof(T) < 4)
+        if (needed <= 32) return call.template operator()<UnitRun<T, 32>>();
+    return call.template operator()<UnitRun<T, kVectorBytes>>();
 }
 
 template <class T>
 void run_unit(const Scoring &scoring, const Unit &unit, UnitScratch &scratch, LaneResult *result) {
-    const int bytes = vector_bytes_for<T>(unit.n_lanes);
-    if constexpr (kVectorBytes >= 64)
-        if (bytes == 64) return UnitRun<T, 64>(scoring, unit, scratch, result).run();
-    if constexpr (kVectorBytes >= 32)
-        if (bytes == 32) return UnitRun<T, 32>(scoring, unit, scratch, result).run();
-    UnitRun<T, 16>(scoring, unit, scratch, result).run();
+    with_unit<T>(scoring, unit.n_lanes, [&]<class Run>() { Run(scoring, unit, scratch, result).run(); });
 }
 
 template <class T>
 size_t unit_bytes(const Scoring &scoring, const UnitSize &size) {
-    const int bytes = vector_bytes_for<T>(size.n_lanes);
-    if constexpr (kVectorBytes >= 64)
-        if (bytes == 64) return UnitRun<T, 64>::bytes(scoring, size);
-    if constexpr (kVectorBytes >= 32)
-        if (bytes == 32) return UnitRun<T, 32>::bytes(scoring, size);
-    return UnitRun<T, 16>::bytes(scoring, size);
+    return with_unit<T>(scoring, size.n_lanes, [&]<class Run>() { return Run::bytes(scoring, size); });
 }
 
 template <class T>

@@ -14,7 +14,7 @@ namespace tropalign {
 namespace {
 
 /// Pairs that a thread takes at a time.
-constexpr int64_t kPairsAtOnce = 8192;
+constexpr int64_t kBoundsAtOnce = 8192;
 constexpr int32_t kLongest = INT16_MAX, kHighestScore = 1000;
 
 using Counts = std::array<int16_t, kLetters>;
@@ -68,9 +68,9 @@ Counts common(const Counts &a, const Counts &b) {
 /// Calls work(begin, end) for runs of pairs.
 template <class Work>
 void for_pairs(const BoundRequest &request, Work work) {
-    const int64_t n_items = (request.n_pairs + kPairsAtOnce - 1) / kPairsAtOnce;
+    const int64_t n_items = (request.n_pairs + kBoundsAtOnce - 1) / kBoundsAtOnce;
     parallel(request.n_threads, n_items, 1,
-             [&](int, int64_t k) { work(k * kPairsAtOnce, std::min((k + 1) * kPairsAtOnce, request.n_pairs)); });
+             [&](int, int64_t k) { work(k * kBoundsAtOnce, std::min((k + 1) * kBoundsAtOnce, request.n_pairs)); });
 }
 
 /// Counts of both sides; one set is counted once.

@@ -11,12 +11,12 @@ namespace tropalign {
 namespace {
 
 /// Threads take pairs in runs of up to 16, as long as each gets 32 runs.
-constexpr int64_t kRunsPerThread = 32, kMostPairsPerRun = 16;
+constexpr int64_t kPairRunsPerThread = 32, kMostPairsPerRun = 16;
 
 /// A tile may take so much whatever it is allowed, since directions up to this size are kept at once.
 constexpr size_t kLeastBytes = size_t{24} << 20;
 
-struct Arena {
+struct PieceArena {
     UnitScratch scratch;
     PathStore paths;
 };
@@ -47,12 +47,13 @@ TileColumns align_pieces(const PieceKernels &kernels, const PieceScoring &scorin
         std::clamp<int64_t>(request.memory_bytes / static_cast<int64_t>(most_bytes), 1, request.n_threads));
     KeptRows rows(scoring.letters(true).depth, request.n_pairs, request.memory_bytes);
     std::atomic<bool> is_stopped{false};
-    std::vector<Arena> arenas(n_threads);
-    for (Arena &arena : arenas) {
+    std::vector<PieceArena> arenas(n_threads);
+    for (PieceArena &arena : arenas) {
         arena.scratch = UnitScratch(most_bytes);
         arena.scratch.stop_wanted = [&] { return is_stopped.load(std::memory_order_relaxed); };
     }
-    const int64_t at_once = std::clamp<int64_t>(request.n_pairs / (kRunsPerThread * n_threads), 1, kMostPairsPerRun);
+    const int64_t at_once =
+        std::clamp<int64_t>(request.n_pairs / (kPairRunsPerThread * n_threads), 1, kMostPairsPerRun);
     auto align = [&](int thread, int64_t k) {
         const int64_t pair = order[k];
         const bool query_in_rows = query_in_rows_alone(request, pair);
@@ -64,7 +65,7 @@ TileColumns align_pieces(const PieceKernels &kernels, const PieceScoring &scorin
         if (!poll(begun)) is_stopped = true;
         return !is_stopped.load();
     });
-    for (const Arena &arena : arenas) {
+    for (const PieceArena &arena : arenas) {
         rows.columns.useful_cells += arena.scratch.useful_cells;
         rows.columns.swept_cells += arena.scratch.swept_cells;
         rows.columns.unit_bytes += arena.scratch.most_bytes();

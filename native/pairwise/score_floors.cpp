@@ -9,7 +9,7 @@
 namespace tropalign {
 namespace {
 
-constexpr int64_t kPairsAtOnce = 64;
+constexpr int64_t kFloorsAtOnce = 64;
 /// Steps to either side of both diagonals. A pair whose first 2 * kReach diagonals fail is mostly a similar one.
 constexpr int32_t kReach = 4;
 
@@ -42,10 +42,10 @@ int32_t floor_of(const Costs &costs, const Letters &query, const Letters &target
 void score_floors(const int32_t *scores, int32_t open, int32_t extend, const BoundRequest &request,
                   const int32_t *enough, int32_t *floor) {
     const Costs costs{scores, open, extend};
-    const int64_t n_items = (request.n_pairs + kPairsAtOnce - 1) / kPairsAtOnce;
+    const int64_t n_items = (request.n_pairs + kFloorsAtOnce - 1) / kFloorsAtOnce;
     parallel(request.n_threads, n_items, 1, [&](int, int64_t item) {
-        const int64_t end = std::min((item + 1) * kPairsAtOnce, request.n_pairs);
-        for (int64_t k = item * kPairsAtOnce; k < end; ++k)
+        const int64_t end = std::min((item + 1) * kFloorsAtOnce, request.n_pairs);
+        for (int64_t k = item * kFloorsAtOnce; k < end; ++k)
             floor[k] = floor_of(costs, request.queries[request.query_index[k]],
                                 request.targets[request.target_index[k]], enough[k]);
     });

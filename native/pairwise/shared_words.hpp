@@ -8,7 +8,7 @@
 namespace tropalign {
 
 /// Letters of a word at most: a letter takes 5 bits of a number.
-inline constexpr int32_t kLongestWord = 12;
+inline constexpr int32_t kLongestSharedWord = 12;
 
 /// The sum over all words of `word` letters of the smaller number of copies that query and target have; never too
 /// little (a few words share a place in the table). `shared` has a row per query, a column per target.

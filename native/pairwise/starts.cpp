@@ -11,7 +11,6 @@
 namespace tropalign {
 namespace {
 
-constexpr int kLeastLanes = 16;
 /// Cells per pair from which the sweep back costs less than directions and a walk. Measured on one AVX-512 core, ends
 /// in GCUPS, walk and search: 257 residues local 15.5 and 14.2, semiglobal 18.1 and 17.1; 1,103 residues 8.8
 /// and 10.8, 11.1 and 12.0; 30 to 3,000 residues (mean 444) 7.5 and 9.5, 6.2 and 6.9.

@@ -24,7 +24,7 @@ namespace {
 /// After this many saturated units in a row a thread starts with 16 bits ...
 constexpr int kSaturatedUnits = 4;
 /// ... but for every 32nd unit: one wasted sweep in 32 costs 1.5 % (8-bit lanes take half as long as 16-bit ones).
-constexpr int kTriesAgain = 32;
+constexpr int kUnitsPerNarrowTry = 32;
 /// A unit of 16 pairs of some 700 residues fits, with directions. With less, more threads would make pairs run alone.
 constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
 /// One part in so many of the memory that a tile may take stays mapped for the next one (KEPT_SHARE in
@@ -32,20 +32,20 @@ constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
 constexpr int64_t kKeptShare = 4;
 /// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer turns at the counter, shares still
 /// equal.
-constexpr int64_t kRunsPerThread = 32, kMostUnitsPerRun = 16;
+constexpr int64_t kUnitRunsPerThread = 32, kMostUnitsPerRun = 16;
 /// A unit that fills one lane in so many, or fewer, is looked through for similar pairs first.
 constexpr int kFewLanesShare = 8;
 /// What the waves of a similar pair may take: those of 100,000 letters at 1 % do.
 constexpr int64_t kMostSimilarBytes = int64_t{192} << 20;
 
 /// What one thread keeps from unit to unit.
-struct Arena {
+struct UnitArena {
     UnitScratch scratch;
     PathStore paths;
     int saturated_streak = 0;  // units in a row most of whose lanes saturated 8 bits
 
     /// Whether the next unit should start with 16 bits. Within a streak each call counts as a unit.
-    bool starts_wide() { return saturated_streak >= kSaturatedUnits && saturated_streak++ % kTriesAgain != 0; }
+    bool starts_wide() { return saturated_streak >= kSaturatedUnits && saturated_streak++ % kUnitsPerNarrowTry != 0; }
 };
 
 /// Pairs that run together, with what is needed to put their results in place.
@@ -91,7 +91,7 @@ class TileRun {
         if (trials.count() == 0) return;
         std::vector<uint8_t> is_done(request_.n_pairs);
         auto align = [&](int thread, int64_t k) {
-            Arena &arena = arenas_[thread];
+            UnitArena &arena = arenas_[thread];
             const int64_t pair = trials.pair(k);
             if (!trials.is_close(k) || !align_similar(pair, for_waves, arena)) {
                 LaneResult result;
@@ -102,7 +102,7 @@ class TileRun {
             ++n_banded_;
         };
         const int64_t at_once =
-            std::clamp<int64_t>(trials.count() / (kRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
+            std::clamp<int64_t>(trials.count() / (kUnitRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
         if (trials.count() == 1) {  // sooner than a thread begins
             poll_within(poll, 0);
             align(0, 0);
@@ -138,7 +138,7 @@ class TileRun {
     void begin_arenas(size_t taken, size_t most) {
         take_account();
         while (arenas_.size() < static_cast<size_t>(n_threads_)) arenas_.push_back({});
-        for (Arena &arena : arenas_) {
+        for (UnitArena &arena : arenas_) {
             arena.scratch = UnitScratch(most);
             arena.scratch.stop_wanted = [this] { return is_stopped_.load(std::memory_order_relaxed); };
         }
@@ -156,7 +156,7 @@ class TileRun {
     /// Of the threads' buffers, which are given back.
     void take_account() {
         size_t bytes = 0;
-        for (Arena &arena : arenas_) {
+        for (UnitArena &arena : arenas_) {
             out_.useful_cells += arena.scratch.useful_cells;
             out_.swept_cells += arena.scratch.swept_cells;
             out_.walk_seconds += arena.scratch.walk_seconds;
@@ -169,7 +169,7 @@ class TileRun {
 
     void run_units(const CpuPlan &plan, const Poll &poll) {
         const auto n_units = static_cast<int64_t>(plan.units.size());
-        const int64_t at_once = std::clamp<int64_t>(n_units / (kRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
+        const int64_t at_once = std::clamp<int64_t>(n_units / (kUnitRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
         out_.finished = parallel(
             n_threads_, n_units, at_once,
             [&](int thread, int64_t k) { run_unit(plan, plan.units[k], arenas_[thread]); },
@@ -178,13 +178,13 @@ class TileRun {
 
     void find_starts(const CpuPlan &plan, size_t unit_bytes, const Poll &poll) {
         std::vector<UnitScratch *> scratches;
-        for (Arena &arena : arenas_) scratches.push_back(&arena.scratch);
+        for (UnitArena &arena : arenas_) scratches.push_back(&arena.scratch);
         std::vector<uint32_t> pairs = plan.pairs;
         for (uint32_t &pair : pairs) pair = static_cast<uint32_t>(number_of(pair));
         out_.finished = StartSearch(kernels_, oriented_, asked_, out_).run(pairs, scratches, unit_bytes, poll);
     }
 
-    void run_unit(const CpuPlan &plan, const PlannedUnit &planned, Arena &arena) {
+    void run_unit(const CpuPlan &plan, const PlannedUnit &planned, UnitArena &arena) {
         Lanes lanes;
         lanes.unit.n_lanes = planned.n_lanes;
         lanes.unit.shared_rows = planned.shared_rows;
@@ -200,7 +200,7 @@ class TileRun {
     }
 
     /// Aligns the pairs of similar sequences, and takes them from the lanes.
-    void align_similar(Lanes &lanes, Arena &arena) {
+    void align_similar(Lanes &lanes, UnitArena &arena) {
         int left = 0;
         for (int l = 0; l < lanes.unit.n_lanes; ++l) {
             if (align_similar(lanes.pair[l], similar_bytes_, arena)) continue;
@@ -211,7 +211,7 @@ class TileRun {
         lanes.unit.n_lanes = left;
     }
 
-    bool align_similar(int64_t pair, int64_t memory_bytes, Arena &arena) {
+    bool align_similar(int64_t pair, int64_t memory_bytes, UnitArena &arena) {
         const bool query_in_rows = query_in_rows_alone(request_, pair);
         LaneResult result;
         if (!kernels_.run_similar(oriented_(query_in_rows), lane_pair(request_, pair, query_in_rows), {memory_bytes},
@@ -221,7 +221,7 @@ class TileRun {
         return true;
     }
 
-    void align_lanes(const Lanes &lanes, int width, Arena &arena) {
+    void align_lanes(const Lanes &lanes, int width, UnitArena &arena) {
         const int saturated = run_widths(
             kernels_, oriented_sweep_(lanes.query_in_rows[0]), lanes.unit, width, nullptr, arena.scratch,
             [&](int l, const LaneResult &result) { keep(lanes.pair[l], lanes.query_in_rows[l], result, arena.paths); });
@@ -261,7 +261,7 @@ class TileRun {
     TileRequest request_;                                     // all pairs, then those that bands leave
     std::vector<int64_t> number_, rest_query_, rest_target_;  // these pairs' numbers in the tile, and their sequences
     const int n_threads_;
-    std::vector<Arena> arenas_;
+    std::vector<UnitArena> arenas_;
     int64_t similar_bytes_ = 0;
     std::atomic<int64_t> n_banded_{0};
     std::atomic<bool> is_stopped_{false};

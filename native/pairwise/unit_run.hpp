@@ -35,13 +35,15 @@ inline double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-template <class T, int B>
+/// `WalkOnly`: for Pass::walk alone.
+template <class T, int B, bool WalkOnly = false>
 class UnitRun {
     using V = Vec<T, B>;
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
-    static constexpr int kBandRows = 4096;      // state and scores of a band fit a second-level cache
-    static constexpr int kBlockColumns = 4096;  // a multiple of 16 (interleave.hpp) and of kColumns
+    static constexpr bool kHasProfiles = sizeof(T) < 4;  // 32-bit lanes are rare: what serves all of them will do
+    static constexpr int kBandRows = 4096;               // state and scores of a band fit a second-level cache
+    static constexpr int kBlockColumns = 4096;           // a multiple of 16 (interleave.hpp) and of kColumns
 
   public:
     UnitRun(const Scoring &scoring, const Unit &unit, UnitScratch &scratch, LaneResult *result)
@@ -51,20 +53,13 @@ class UnitRun {
         const auto begin = std::chrono::steady_clock::now();
         measure();
         scratch_.begin(bytes(scoring_, {m_, n_, unit_.n_lanes, unit_.shared_rows}));
-        switch (scoring_.pass) {
-            case Pass::score:
-                sweep<Pass::score, false>();
-                break;
-            case Pass::end_cells:
+        if constexpr (!WalkOnly) {
+            if (scoring_.pass == Pass::score) sweep<Pass::score, false>();
+            if (scoring_.pass == Pass::start_cells) sweep<Pass::start_cells, false>();
+            if (scoring_.pass == Pass::end_cells)
                 unit_.mirrored ? sweep<Pass::end_cells, true>() : sweep<Pass::end_cells, false>();
-                break;
-            case Pass::start_cells:
-                sweep<Pass::start_cells, false>();
-                break;
-            case Pass::walk:
-                unit_.mirrored ? sweep<Pass::walk, true>() : sweep<Pass::walk, false>();
-                break;
         }
+        if (scoring_.pass == Pass::walk) unit_.mirrored ? sweep<Pass::walk, true>() : sweep<Pass::walk, false>();
         scratch_.unit_seconds += seconds_since(begin);
         scratch_.swept_cells += static_cast<uint64_t>(m_) * n_ * L;
     }
@@ -75,12 +70,13 @@ class UnitRun {
         const size_t band = band_rows(scoring, m);
         const size_t block = whole_blocks(static_cast<int>(std::min<size_t>(n, kBlockColumns)));
         const size_t room = (m + n + 2) * scoring.traced();
+        const bool shared = kHasProfiles && unit.shared_rows;
         const size_t sizes[] = {
             state_bytes(band),
-            unit.shared_rows ? 2 * profile_bytes(band) : PairScores<T, B>::bytes(band),
+            shared ? 2 * profile_bytes(band) : PairScores<T, B>::bytes(band),
             block * kTable,
-            unit.shared_rows ? 0 : (band + 15) * kTable,
-            std::max(block, unit.shared_rows ? 0 : band + 15) * kTable,
+            shared ? 0 : (band + 15) * kTable,
+            std::max(block, shared ? 0 : band + 15) * kTable,
             scoring.traced() ? mask_bytes(m, n) : 0,
             border_bytes(scoring, band < m, n),
             scoring.mode == Mode::global ? 2 * sizeof(V) * band : 0,
@@ -113,17 +109,33 @@ class UnitRun {
     /// Lanes beyond the last pair repeat it.
     const LanePair &pair_of(int l) const { return unit_.lane[std::min(l, unit_.n_lanes - 1)]; }
 
-    /// All bits of the lanes with start[l] <= i, or == i. (Through memory: GCC 12 builds a vector lane by lane badly.)
-    static V at_most(const int32_t *start, int i) {
-        alignas(64) T lanes[L];
-        for (int l = 0; l < L; ++l) lanes[l] = static_cast<T>(-(start[l] <= i));
-        return load<T, B>(lanes);
-    }
-    static V equal(const int32_t *start, int i) {
-        alignas(64) T lanes[L];
-        for (int l = 0; l < L; ++l) lanes[l] = static_cast<T>(-(start[l] == i));
-        return load<T, B>(lanes);
-    }
+    /// Where lanes start, asked for one row or column after the other: the starts of the next kWindow of these fit the
+    /// type of the lanes, so that a question is one comparison.
+    class Starts {
+      public:
+        explicit Starts(const int32_t *start) : start_(start) {}
+        /// All bits of the lanes that start at i.
+        V at(int i) {
+            move(i);
+            return load<T, B>(near_) == splat<T, B>(static_cast<T>(i - begin_));
+        }
+        /// All bits of the lanes that start at i or before it.
+        V until(int i) {
+            move(i);
+            return load<T, B>(near_) <= splat<T, B>(static_cast<T>(i - begin_));
+        }
+
+      private:
+        static constexpr int kWindow = 64;
+        void move(int i) {
+            if (i >= begin_ && i < begin_ + kWindow) return;
+            begin_ = i;
+            for (int l = 0; l < L; ++l) near_[l] = static_cast<T>(std::clamp(start_[l] - i, -1, kWindow));
+        }
+        const int32_t *start_;
+        int begin_ = -kWindow;  // of the window
+        alignas(64) T near_[L];
+    };
 
     bool has_other_rows(int l) const {
         const Letters &rows = pair_of(l).rows, &first = unit_.lane[0].rows;
@@ -178,29 +190,30 @@ class UnitRun {
         const int height = static_cast<int>(band_rows(scoring_, m_));
         for (int row0 = 0; row0 < m_; row0 += height) {
             const int rows = std::min(height, m_ - row0);
-            if (unit_.shared_rows) {
-                const size_t size = profile_bytes(height);
-                auto *memory = static_cast<uint8_t *>(scratch_.get(Slot::scores, 2 * size));
-                const ProfileScores<T, B> first(scoring_, unit_.lane[0].rows, row_start_[0] - row0, rows, memory);
-                if (second_ == 0) {
-                    ProfileScores<T, B> scores = first;
-                    each(scores, row0, rows);
-                } else {
-                    const ProfileScores<T, B> second(scoring_, unit_.lane[second_].rows, row_start_[second_] - row0,
-                                                     rows, memory + size);
-                    TwoProfiles<T, B> scores(first, second, lanes_of_second());
-                    each(scores, row0, rows);
+            if constexpr (kHasProfiles)
+                if (unit_.shared_rows) {
+                    shared_band(each, row0, rows, profile_bytes(height));
+                    continue;
                 }
-            } else {
-                void *memory = scratch_.get(Slot::scores, PairScores<T, B>::bytes(height));
-                const size_t size = static_cast<size_t>(whole_blocks(height)) * kTable;
-                auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, size));
-                const Side<kTable> side(unit_, &LanePair::rows, row_start_, backwards());
-                side.gather(row0, rows, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters);
-                PairScores<T, B> scores(scoring_, letters, rows, memory);
-                each(scores, row0, rows);
-            }
+            void *memory = scratch_.get(Slot::scores, PairScores<T, B>::bytes(height));
+            const size_t size = static_cast<size_t>(whole_blocks(height)) * kTable;
+            auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, size));
+            const Side<kTable> side(unit_, &LanePair::rows, row_start_, backwards());
+            side.gather(row0, rows, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters);
+            PairScores<T, B> scores(scoring_, letters, rows, memory);
+            each(scores, row0, rows);
         }
+    }
+    /// One band whose lanes share one or two row sequences; `size`: bytes of a profile.
+    template <class Each>
+    void shared_band(Each &each, int row0, int rows, size_t size) {
+        auto *memory = static_cast<uint8_t *>(scratch_.get(Slot::scores, 2 * size));
+        ProfileScores<T, B> first(scoring_, unit_.lane[0].rows, row_start_[0] - row0, rows, memory);
+        if (second_ == 0) return each(first, row0, rows);
+        const ProfileScores<T, B> second(scoring_, unit_.lane[second_].rows, row_start_[second_] - row0, rows,
+                                         memory + size);
+        TwoProfiles<T, B> scores(first, second, lanes_of_second());
+        each(scores, row0, rows);
     }
 
     /// Calls each(begin, end) for blocks of columns, their letters interleaved.
@@ -370,9 +383,10 @@ class UnitRun {
         Participation<T, B> part;
         part.started = started, part.border = border, part.n_rows = n_rows;
         part.border_below = load<T, B>(borders.row);
+        Starts starts(row_start_);
         for (int i = 0; i < n_rows; ++i) {
-            started[i] = at_most(row_start_, row0 + i);
-            border[i] = equal(row_start_, row0 + i) ? load<T, B>(borders.first_row) : part.border_below;
+            started[i] = starts.until(row0 + i);
+            border[i] = starts.at(row0 + i) ? load<T, B>(borders.first_row) : part.border_below;
         }
         return part;
     }
@@ -387,7 +401,7 @@ class UnitRun {
         if constexpr (Which == Part::begins) {
             part.begins = begins;
             for (int c = 0; c < kColumns; ++c) {
-                begins[c] = equal(column_start_, j + c);
+                begins[c] = column_starts_.at(j + c);
                 if (row0 == 0) edge.value[c] = begins[c] ? load<T, B>(borders.first_column) : edge.value[c];
             }
         }
@@ -430,6 +444,7 @@ class UnitRun {
     int second_ = 0;                 // the first lane with the second of two shared row sequences, if there is one
     bool is_banded_ = false;
     int32_t row_start_[L], column_start_[L];
+    Starts column_starts_{column_start_};
     uint8_t *letters_ = nullptr;
     V *H_ = nullptr, *E_ = nullptr, *border_ = nullptr;
     Masks<T, B> *masks_ = nullptr;

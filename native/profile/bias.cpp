@@ -18,7 +18,7 @@ BiasModel bias_model(const ProfileModel &model) {
 }
 
 /// The kernels' part, and the lengths that null1 has; in float, where null1 takes double.
-float nats_of(const BiasTarget &target) {
+float bias_nats_of(const BiasTarget &target) {
     const float nats = target.nats + static_cast<float>(std::log(static_cast<double>(target.end)));
     return nats + static_cast<float>(target.length) * std::log(target.stay) + std::log(target.leave);
 }
@@ -41,7 +41,7 @@ void score(const SearchModel &model, const TargetBlock &block, Targets targets, 
     }
     const DenormalsAsZero scope;
     choose(*selected_bias_kernels(), sorted.size()).sweep(bias_model(model.plain()), sorted);
-    for (size_t at = 0; at < order.size(); ++at) nats[order[at]] = nats_of(sorted[at]);
+    for (size_t at = 0; at < order.size(); ++at) nats[order[at]] = bias_nats_of(sorted[at]);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Origin {
     size_t found, region;
 };
 
-struct Work {
+struct DomainWork {
     const SearchModel &model;
     const TargetBlock &block;
     const DomainOptions &options;
@@ -43,7 +43,7 @@ struct Work {
     const Region &region(const Origin &origin) const { return found[origin.found].regions[origin.region]; }
 };
 
-void find_all_regions(Work &work, Targets targets, ParsedTarget *parsed) {
+void find_all_regions(DomainWork &work, Targets targets, ParsedTarget *parsed) {
     backward_parse(work.model, work.block, targets, parsed);
     DomainPosteriors posteriors;
     for (size_t k = 0; k < targets.size(); ++k) {
@@ -61,7 +61,7 @@ void find_all_regions(Work &work, Targets targets, ParsedTarget *parsed) {
 }
 
 /// The regions that may hold several domains, the longest first, so that those in the same register end together.
-std::vector<Origin> clustered_regions(const Work &work) {
+std::vector<Origin> clustered_regions(const DomainWork &work) {
     std::vector<Origin> regions;
     for (size_t f = 0; f < work.found.size(); ++f)
         for (size_t r = 0; r < work.found[f].regions.size(); ++r)
@@ -72,7 +72,7 @@ std::vector<Origin> clustered_regions(const Work &work) {
 }
 
 /// The domains of a clustered region; null2 of its residues.
-void resolve(Work &work, const Origin &origin, const MatrixRegion &matrix_region, const FullMatrix &matrix) {
+void resolve(DomainWork &work, const Origin &origin, const MatrixRegion &matrix_region, const FullMatrix &matrix) {
     Found &found = work.found[origin.found];
     const Region &region = work.region(origin);
     TraceRandom seeded(work.options.seed);
@@ -82,7 +82,7 @@ void resolve(Work &work, const Origin &origin, const MatrixRegion &matrix_region
     found.clusters[origin.region] = cluster_segments(segments, work.options.n_traces, work.options.clusters);
 }
 
-void resolve_all(Work &work) {
+void resolve_all(DomainWork &work) {
     const std::vector<Origin> regions = clustered_regions(work);
     FullMatrices matrices;
     for (size_t first = 0, last; first < regions.size(); first = last) {
@@ -100,7 +100,7 @@ void resolve_all(Work &work) {
     }
 }
 
-void find_all_envelopes(Work &work) {
+void find_all_envelopes(DomainWork &work) {
     for (Found &found : work.found) {
         found.null2.assign(work.block.length(found.target), 0.0f);
         found.clusters.resize(found.regions.size());
@@ -121,7 +121,7 @@ void find_all_envelopes(Work &work) {
 }
 
 /// Long ones with long ones, so that those in the same register end together.
-void rescore_all(Work &work) {
+void rescore_all(DomainWork &work) {
     std::vector<uint32_t> order(work.envelopes.size());
     std::iota(order.begin(), order.end(), 0u);
     const auto length = [&](uint32_t k) { return work.envelopes[k].end - work.envelopes[k].begin; };
@@ -144,7 +144,7 @@ void add_domain(Found &found, const Envelope &envelope, EnvelopeResult &result, 
     found.hit.domains.push_back(std::move(domain));
 }
 
-void join_domains(Work &work) {
+void join_domains(DomainWork &work) {
     Origin last{};
     int32_t last_end = 0;
     for (size_t k = 0; k < work.envelopes.size(); ++k) {
@@ -166,7 +166,8 @@ void join_domains(Work &work) {
 void find_domains(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *parsed,
                   const DomainOptions &options, std::vector<TargetHit> &out) {
     const DenormalsAsZero guard;
-    Work work{model, block, options, TraceRandom(options.seed ? options.seed : std::random_device()()), {}, {}, {}, {}};
+    const uint32_t seed = options.seed ? options.seed : std::random_device()();
+    DomainWork work{model, block, options, TraceRandom(seed), {}, {}, {}, {}};
     find_all_regions(work, targets, parsed);
     find_all_envelopes(work);
     rescore_all(work);

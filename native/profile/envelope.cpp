@@ -17,11 +17,11 @@
 namespace tropalign {
 namespace {
 
-enum class Slot { cells, choices, specials, rows, count };
+enum class EnvelopeSlot { cells, choices, specials, rows, count };
 
 /// What a thread keeps from one unit to the next.
-struct Work {
-    Scratch<Slot> memory{kUnitBytes};
+struct EnvelopeWork {
+    Scratch<EnvelopeSlot> memory{kUnitBytes};
     std::vector<PathStep> path;
 };
 
@@ -64,7 +64,7 @@ void finish_null2(std::array<float, kCodes> &odds) {
 class Rescoring {
   public:
     Rescoring(const SearchModel &model, const TargetBlock &block, std::span<const Envelope> envelopes,
-              EnvelopeResult *out, Work &work)
+              EnvelopeResult *out, EnvelopeWork &work)
         : model_(model), block_(block), envelopes_(envelopes), out_(out), work_(work) {}
 
     void run() {
@@ -106,13 +106,13 @@ class Rescoring {
         }
         const UnitBytes sizes = bytes_of(unit.tables->Q, unit.n_rows, width);
         work_.memory.begin(sizes.all());
-        const auto floats = [&](Slot slot, size_t bytes) {
+        const auto floats = [&](EnvelopeSlot slot, size_t bytes) {
             return static_cast<float *>(work_.memory.get(slot, bytes));
         };
-        unit.cells = floats(Slot::cells, sizes.cells);
-        unit.choices = static_cast<uint8_t *>(work_.memory.get(Slot::choices, sizes.choices));
-        unit.specials = floats(Slot::specials, sizes.specials);
-        unit.rows = floats(Slot::rows, sizes.rows);
+        unit.cells = floats(EnvelopeSlot::cells, sizes.cells);
+        unit.choices = static_cast<uint8_t *>(work_.memory.get(EnvelopeSlot::choices, sizes.choices));
+        unit.specials = floats(EnvelopeSlot::specials, sizes.specials);
+        unit.rows = floats(EnvelopeSlot::rows, sizes.rows);
         return unit;
     }
 
@@ -139,7 +139,7 @@ class Rescoring {
     const TargetBlock &block_;
     const std::span<const Envelope> envelopes_;
     EnvelopeResult *const out_;
-    Work &work_;
+    EnvelopeWork &work_;
     const EnvelopeKernels *const kernels_ = selected_envelope_kernels();
 };
 
@@ -152,7 +152,7 @@ size_t envelope_bytes(const SearchModel &model, int32_t L) {
 void rescore_envelopes(const SearchModel &model, const TargetBlock &block, std::span<const Envelope> envelopes,
                        EnvelopeResult *out) {
     const DenormalsAsZero guard;
-    thread_local Work work;
+    thread_local EnvelopeWork work;
     Rescoring(model, block, envelopes, out, work).run();
 }
 

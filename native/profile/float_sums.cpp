@@ -5,11 +5,11 @@
 namespace tropalign {
 namespace {
 
-constexpr int kSteps = 16'000, kStepsPerNat = 1000;
+constexpr int kLogSumSteps = 16'000, kStepsPerNat = 1000;
 
 std::vector<float> make_table() {
-    std::vector<float> table(kSteps);
-    for (int k = 0; k < kSteps; ++k)
+    std::vector<float> table(kLogSumSteps);
+    for (int k = 0; k < kLogSumSteps; ++k)
         table[k] = static_cast<float>(std::log(1. + std::exp(static_cast<double>(-k) / kStepsPerNat)));
     return table;
 }

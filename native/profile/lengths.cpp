@@ -8,9 +8,6 @@
 namespace tropalign {
 namespace {
 
-constexpr float kByteScale = static_cast<float>(3.0 / 0.69314718055994529);
-constexpr float kWordScale = static_cast<float>(500.0 / 0.69314718055994529);
-
 /// The score of leaving N, J or C, in nats: expected to be passed three times per target.
 float move_nats(int32_t L) { return std::log(3.0F / static_cast<float>(L + 3)); }
 

@@ -1,8 +1,13 @@
-// What depends on a target's length alone, and is the same for all models (specs: HMMER 3's length model).
+// What depends on a target's length alone, and is the same for all models (specs: HMMER 3's length model); the
+// units of scores in integers.
 #pragma once
 #include <cstdint>
 
 namespace tropalign {
+
+/// What is in a score, in thirds of a bit or in 1/500 bit per nat.
+inline constexpr auto kByteScale = static_cast<float>(3.0 / 0.69314718055994529),
+                      kWordScale = static_cast<float>(500.0 / 0.69314718055994529);
 
 /// Longer targets are refused, as HMMER refuses them.
 inline constexpr int32_t kLongestTarget = 100'000;

@@ -8,6 +8,7 @@
 
 #include "denormals.hpp"
 #include "exponential.hpp"
+#include "lengths.hpp"
 
 namespace tropalign {
 namespace {
@@ -33,10 +34,6 @@ constexpr std::array<Ambiguous, 6> kAmbiguous{{{21, bit_of('D') | bit_of('N')}, 
                                                {24, bit_of('K')},                // O
                                                {25, bit_of('C')},                // U
                                                {26, (1u << kResidues) - 1}}};    // X
-
-/// What is in a score, in thirds of a bit or in 1/500 bit per nat.
-const float kByteScale = static_cast<float>(3.0 / 0.69314718055994529),
-            kWordScale = static_cast<float>(500.0 / 0.69314718055994529);
 
 /// A cost without bias; scores are at most 0.
 uint8_t byte_cost_of(float score) {

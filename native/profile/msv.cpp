@@ -8,6 +8,7 @@
 #include <numbers>
 #include <optional>
 
+#include "lengths.hpp"
 #include "msv_highest.hpp"
 #include "msv_kernels.hpp"
 #include "p_values.hpp"
@@ -16,7 +17,6 @@
 namespace tropalign {
 namespace {
 
-constexpr float kScale = static_cast<float>(3.0 / std::numbers::ln2);  // thirds of a bit per nat
 constexpr float kOverflow = std::numeric_limits<float>::infinity();
 
 /// What all targets of one length have in common.
@@ -30,7 +30,7 @@ struct OfLength {
     /// The score of a highest J. What the 3.0 stands for: the loops of N, J and C, which cost nothing in bytes.
     float nats(int J) const {
         const float thirds = static_cast<float>(J - move) - static_cast<float>(kByteBase);
-        return static_cast<float>(static_cast<double>(thirds / kScale) - 3.0);
+        return static_cast<float>(static_cast<double>(thirds / kByteScale) - 3.0);
     }
 
     /// SSV's score by its highest V; none where only MSV can say.
@@ -69,7 +69,7 @@ double least_bits(const ProfileModel &model, double F1) {
 
 /// The least J that reaches so many bits, or one less.
 int least_J(double bits, const LengthRun &run) {
-    const double J = (bits * std::numbers::ln2 + run.null1_nats + 3.0) * kScale + kByteBase + run.byte_move;
+    const double J = (bits * std::numbers::ln2 + run.null1_nats + 3.0) * kByteScale + kByteBase + run.byte_move;
     return static_cast<int>(std::clamp(std::ceil(J - 0.01), 0.0, 256.0));
 }
 

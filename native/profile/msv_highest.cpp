@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint8_t kNone = 255;  // the cost of what is no node or no residue
 
-MsvTables make_tables(const ProfileModel &model) {
+MsvTables make_msv_tables(const ProfileModel &model) {
     MsvTables tables{selected_msv_kernels(), model.M, model.bias, model.end, {}, 0, {}};
     const auto cost = [&](int code, int32_t node) {
         return node < model.M ? model.byte_cost[static_cast<size_t>(code) * (model.M + 1) + node + 1] : kNone;
@@ -30,10 +30,10 @@ MsvTables make_tables(const ProfileModel &model) {
     return tables;
 }
 
-enum class Slot { codes, state, count };
+enum class MsvSlot { codes, state, count };
 
-Scratch<Slot> &scratch() {
-    thread_local Scratch<Slot> kept;
+Scratch<MsvSlot> &msv_scratch() {
+    thread_local Scratch<MsvSlot> kept;
     return kept;
 }
 
@@ -55,8 +55,8 @@ void highest_of_some(const MsvTables &tables, const TargetBlock &block, Targets 
     }
     const size_t codes_size = static_cast<size_t>(n_rows) * kGroupTargets;
     const size_t state_size = static_cast<size_t>(tables.M + 63) * kGroupTargets;
-    scratch().begin(Scratch<Slot>::taken(codes_size) + Scratch<Slot>::taken(state_size));
-    auto *state = static_cast<uint8_t *>(scratch().get(Slot::state, state_size));
+    msv_scratch().begin(Scratch<MsvSlot>::taken(codes_size) + Scratch<MsvSlot>::taken(state_size));
+    auto *state = static_cast<uint8_t *>(msv_scratch().get(MsvSlot::state, state_size));
     if (!is_faster_in_lanes(tables, n_rows, n_residues)) {
         for (size_t at = 0; at < targets.size(); ++at) {
             const int32_t k = targets[at];
@@ -64,7 +64,7 @@ void highest_of_some(const MsvTables &tables, const TargetBlock &block, Targets 
         }
         return;
     }
-    auto *codes = static_cast<uint8_t *>(scratch().get(Slot::codes, codes_size));
+    auto *codes = static_cast<uint8_t *>(msv_scratch().get(MsvSlot::codes, codes_size));
     interleave(block, targets, n_rows, codes);
     alignas(64) std::array<uint8_t, kGroupTargets> enters{}, found;
     std::copy_n(enter, targets.size(), enters.begin());
@@ -75,7 +75,7 @@ void highest_of_some(const MsvTables &tables, const TargetBlock &block, Targets 
 }  // namespace
 
 const MsvTables &SearchModel::msv() const {
-    return msv_.get([&] { return make_tables(plain_); });
+    return msv_.get([&] { return make_msv_tables(plain_); });
 }
 
 void msv_highest(const SearchModel &model, const TargetBlock &block, Targets targets, const uint8_t *enter,

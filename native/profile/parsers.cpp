@@ -13,8 +13,8 @@
 namespace tropalign {
 namespace {
 
-enum class Slot { cells, count };
-thread_local Scratch<Slot> scratch;
+enum class ParserSlot { cells, count };
+thread_local Scratch<ParserSlot> parser_scratch;
 
 /// Places in `targets` of those with residues, the longest ones first.
 std::vector<size_t> order_of(const TargetBlock &block, Targets targets) {
@@ -112,11 +112,11 @@ void run(const FloatTables &tables, ParserQueue &queue, decltype(&ParserKernels:
     int log_groups = 0, groups = 1;
     while (groups < table.most_groups && queue.size > n_quads * groups) ++log_groups, groups *= 2;
     const size_t size = size_t{3} * 4 * sizeof(float) * n_quads * groups * tables.Q;
-    scratch.begin(Scratch<Slot>::taken(size));
-    (table.*kernels)[log_groups](tables, queue, static_cast<float *>(scratch.get(Slot::cells, size)));
+    parser_scratch.begin(Scratch<ParserSlot>::taken(size));
+    (table.*kernels)[log_groups](tables, queue, static_cast<float *>(parser_scratch.get(ParserSlot::cells, size)));
 }
 
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+constexpr float kNatsOfEmpty = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
@@ -128,7 +128,7 @@ LengthOdds length_odds(int32_t L) {
 }
 
 void forward_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats) {
-    std::fill_n(nats, targets.size(), kImpossible);
+    std::fill_n(nats, targets.size(), kNatsOfEmpty);
     ScoreQueue queue(block, targets, nats);
     run(model.floats(), queue, &ParserKernels::forward);
 }
@@ -137,8 +137,8 @@ void forward_parse(const SearchModel &model, const TargetBlock &block, Targets t
                    const KeepRows &keep) {
     for (size_t k = 0; k < targets.size(); ++k) {
         if (block.length(targets[k]) > 0) continue;
-        out[k].forward_nats = kImpossible;
-        if (!keep || keep(k, kImpossible)) out[k].forward = {0, 1, 0, length_odds(0).move, 0, 1};
+        out[k].forward_nats = kNatsOfEmpty;
+        if (!keep || keep(k, kNatsOfEmpty)) out[k].forward = {0, 1, 0, length_odds(0).move, 0, 1};
     }
     ForwardQueue queue(block, targets, out, keep);
     run(model.floats(), queue, &ParserKernels::forward);

@@ -51,7 +51,7 @@ void lay_stripes(const ProfileModel &model, SsvTables &tables) {
             }
 }
 
-SsvTables make_tables(const ProfileModel &model) {
+SsvTables make_ssv_tables(const ProfileModel &model) {
     SsvTables tables{};
     tables.kernels = selected_ssv_kernels();
     tables.M = model.M;
@@ -60,10 +60,10 @@ SsvTables make_tables(const ProfileModel &model) {
     return tables;
 }
 
-enum class Slot { border, codes, count };
+enum class SsvSlot { border, codes, count };
 
-Scratch<Slot> &scratch() {
-    thread_local Scratch<Slot> kept;
+Scratch<SsvSlot> &ssv_scratch() {
+    thread_local Scratch<SsvSlot> kept;
     return kept;
 }
 
@@ -94,22 +94,23 @@ void highest_of_some(const SsvTables &tables, const TargetBlock &block, Targets 
         return;
     }
     const size_t bytes = static_cast<size_t>(group.n_rows) * kGroupTargets;
-    scratch().begin(2 * Scratch<Slot>::taken(bytes));
+    ssv_scratch().begin(2 * Scratch<SsvSlot>::taken(bytes));
     if (in.group >= 0) group = block.group(in.group);
     else {
-        auto *codes = static_cast<uint8_t *>(scratch().get(Slot::codes, bytes));
+        auto *codes = static_cast<uint8_t *>(ssv_scratch().get(SsvSlot::codes, bytes));
         interleave(block, targets, group.n_rows, codes);
         group.codes = codes;
     }
     alignas(64) std::array<uint8_t, kGroupTargets> found;
-    tables.kernels->lanes(tables, group, static_cast<int8_t *>(scratch().get(Slot::border, bytes)), found.data());
+    tables.kernels->lanes(tables, group, static_cast<int8_t *>(ssv_scratch().get(SsvSlot::border, bytes)),
+                          found.data());
     std::copy_n(found.begin() + in.lane, targets.size(), highest);
 }
 
 }  // namespace
 
 const SsvTables &SearchModel::ssv() const {
-    return ssv_.get([&] { return make_tables(plain_); });
+    return ssv_.get([&] { return make_ssv_tables(plain_); });
 }
 
 void ssv_highest(const SearchModel &model, const TargetBlock &block, Targets targets, uint8_t *highest) {

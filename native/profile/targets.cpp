@@ -104,7 +104,7 @@ void interleave(const TargetBlock &block, Targets targets, int32_t n_rows, uint8
         for (; i < n_rows; ++i)  // where some have ended
             for (int k = 0; k < 16; ++k) {
                 const bool is_within = i < lengths[k];
-                out[static_cast<size_t>(i) * kGroupTargets + k] = is_within ? *codes[k] : kPadCode;
+                out[static_cast<size_t>(i) * kGroupTargets + k] = is_within ? *codes[k] : kGroupPadCode;
                 if (is_within) ++codes[k];
             }
     }

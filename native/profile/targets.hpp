@@ -16,7 +16,7 @@ using Targets = std::span<const int32_t>;
 
 /// Targets that lie side by side, a byte each, and the code of rows beyond a target's end: no residue of any table.
 inline constexpr int kGroupTargets = 64;
-inline constexpr uint8_t kPadCode = 31;
+inline constexpr uint8_t kGroupPadCode = 31;
 
 /// Targets of one length: positions begin to end of by_length(), and what follows from the length (lengths.hpp).
 struct LengthRun {
@@ -82,7 +82,7 @@ class TargetBlock {
     mutable Buffer<uint8_t> interleaved_;
 };
 
-/// Targets of at most n_rows residues side by side, 64 or fewer: [n_rows][kGroupTargets], padded with kPadCode.
+/// Targets of at most n_rows residues side by side, 64 or fewer: [n_rows][kGroupTargets], padded with kGroupPadCode.
 void interleave(const TargetBlock &block, Targets targets, int32_t n_rows, uint8_t *out);
 
 }  // namespace tropalign

@@ -13,12 +13,11 @@ namespace tropalign {
 namespace {
 
 /// What N, C and J lose per residue is 3 nats for the whole target, however long.
-float nats_of(const ViterbiTarget &target) {
+float viterbi_nats_of(const ViterbiTarget &target) {
     if (target.end == kViterbiHighest) return std::numeric_limits<float>::infinity();
     if (target.end == kViterbiLowest) return -std::numeric_limits<float>::infinity();
-    constexpr auto scale = static_cast<float>(500.0 / 0.69314718055994529);
     const float above_base = static_cast<float>(target.end) + static_cast<float>(target.move) - kViterbiBase;
-    return static_cast<float>(static_cast<double>(above_base / scale) - 3.0);
+    return static_cast<float>(static_cast<double>(above_base / kWordScale) - 3.0);
 }
 
 void sweep(const SearchModel &model, const ViterbiKernels &kernels, const ViterbiArrangement &how,
@@ -75,7 +74,7 @@ void score(const TargetBlock &block, Targets targets, float *nats, Sweep sweep_a
         sorted.push_back({block.codes(targets[j]), L, word_move(L), kViterbiLowest});
     }
     sweep_all(std::span(sorted));
-    for (size_t at = 0; at < order.size(); ++at) nats[order[at]] = nats_of(sorted[at]);
+    for (size_t at = 0; at < order.size(); ++at) nats[order[at]] = viterbi_nats_of(sorted[at]);
 }
 
 }  // namespace
@@ -83,7 +82,7 @@ void score(const TargetBlock &block, Targets targets, float *nats, Sweep sweep_a
 float viterbi_nats(int32_t highest_M, int32_t L) {
     const int32_t C = std::max<int32_t>(highest_M - kViterbiEnd, kViterbiLowest);
     const auto end = static_cast<int16_t>(highest_M >= kViterbiHighest ? kViterbiHighest : C);
-    return nats_of({nullptr, L, word_move(L), end});
+    return viterbi_nats_of({nullptr, L, word_move(L), end});
 }
 
 void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats) {

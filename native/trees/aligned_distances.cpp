@@ -13,21 +13,22 @@
 namespace tropalign {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::infinity();
+constexpr double kNoDistance = std::numeric_limits<double>::infinity();
 /// Rows compared with as many others, so that both stay in the cache.
 constexpr int64_t kSide = 64;
 
 double kimura(double p) {
     if (p < kDayhoffFrom) return -std::log(1 - p - p * p / 5);
     const auto at = static_cast<int64_t>(p * 1000.0 - kDayhoffFrom * 1000.0);
-    return at < static_cast<int64_t>(std::size(kDayhoffPams)) && p <= kDayhoffTo ? kDayhoffPams[at] / 100.0 : kNone;
+    return at < static_cast<int64_t>(std::size(kDayhoffPams)) && p <= kDayhoffTo ? kDayhoffPams[at] / 100.0
+                                                                                 : kNoDistance;
 }
 
-double jukes_cantor(double p) { return p < 0.75 ? -0.75 * std::log(1 - p * 4 / 3) : kNone; }
+double jukes_cantor(double p) { return p < 0.75 ? -0.75 * std::log(1 - p * 4 / 3) : kNoDistance; }
 
 double kimura_two(double transitions, double transversions) {
     const double a = 1 - 2 * transitions - transversions, b = 1 - 2 * transversions;
-    return a > 0 && b > 0 ? -0.5 * std::log(a) - 0.25 * std::log(b) : kNone;
+    return a > 0 && b > 0 ? -0.5 * std::log(a) - 0.25 * std::log(b) : kNoDistance;
 }
 
 /// kSide rows and as many that they are compared with: the first of each.

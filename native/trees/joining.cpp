@@ -12,7 +12,8 @@
 namespace tropalign {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::infinity();
+/// The sum of a place that is gone.
+constexpr double kGone = -std::numeric_limits<double>::infinity();
 /// CLUSTAL W's: the shortest branch, and the distance in place of 0.
 constexpr double kShortestBranch = 0.0001, kLeastDistance = 0.000001;
 
@@ -21,9 +22,9 @@ const JoiningKernels<double> *kernels_of(double) { return selected_double_joinin
 
 /// The clusters that are left, in a square of distances. Places that are gone are taken out of it now and then.
 template <class T>
-class Clusters {
+class JoiningClusters {
   public:
-    Clusters(const T *distances, int32_t n, bool is_clustalw)
+    JoiningClusters(const T *distances, int32_t n, bool is_clustalw)
         : n_(n), n_left_(n), is_clustalw_(is_clustalw), kernels_(kernels_of(T())), square_(static_cast<size_t>(n) * n),
           after_(n, 0.0), before_(n, 0.0), sums_(n), inside_(n, 0.0), node_(n), search_(kernels_) {
         fill(distances);
@@ -67,7 +68,7 @@ class Clusters {
 
   private:
     T *row(int64_t i) { return square_.data() + i * n_; }
-    bool is_gone(int64_t k) const { return sums_[k] == -kNone; }
+    bool is_gone(int64_t k) const { return sums_[k] == kGone; }
     double branch(double length) const { return is_clustalw_ && std::fabs(length) < kShortestBranch ? 0.0 : length; }
 
     /// Both halves of the square: the upper one as it is read, the lower one in blocks that the cache holds.
@@ -104,7 +105,7 @@ class Clusters {
         part(i + 1, j, before_, after_);
         part(j + 1, n_, before_, before_);
         first[i] = 0;
-        after_[j] = -kNone;  // stays so, and makes every sum and -q of this place minus infinity
+        after_[j] = kGone;  // stays so, and makes every sum and -q of this place minus infinity
         before_[j] = 0;
         before_[i] = after_[i] = 0;
         for (int32_t k = 0; k < n_; ++k) sums_[k] = after_[k] + before_[k];
@@ -161,7 +162,7 @@ JoinedTree join_neighbours(const T *distances, int32_t n, bool is_clustalw, cons
     tree.lengths.assign(2 * static_cast<size_t>(n) - 2, 0.0);
     tree.children.reserve(n - 3);
     Sometimes sometimes(poll);
-    Clusters<T> clusters(distances, n, is_clustalw);
+    JoiningClusters<T> clusters(distances, n, is_clustalw);
     for (int32_t joined = n; clusters.n_left() > 3; ++joined) {
         if (!sometimes(joined - n)) return tree;
         tree.children.push_back(clusters.join_best(joined, tree.lengths));

@@ -10,13 +10,13 @@ namespace {
 /// and j, or by rounding) becomes the bound. The larger of two distances is no smaller than both, either, so that
 /// complete linkage goes the same way (see nearest_places.hpp).
 template <class T, bool is_complete>
-class Clusters : NearestPlaces<T> {
+class LinkageClusters : NearestPlaces<T> {
     using Base = NearestPlaces<T>;
     using Base::bound_, Base::is_alive_, Base::is_marked_, Base::n_, Base::n_leaves_, Base::nearest_, Base::node_;
     using Base::closest, Base::distance, Base::read_row, Base::remove;
 
   public:
-    Clusters(const T *distances, int32_t n) : Base(distances, n) {}
+    LinkageClusters(const T *distances, int32_t n) : Base(distances, n) {}
 
     /// Joins the closest pair into node `joined`. Returns its children and the distance between them.
     std::pair<std::array<int32_t, 2>, double> join_closest(int32_t joined) {
@@ -57,7 +57,7 @@ template <bool is_complete, class T>
 AveragedTree joined(const T *distances, int32_t n, const Poll &poll) {
     AveragedTree tree;
     Sometimes sometimes(poll);
-    Clusters<T, is_complete> clusters(distances, n);
+    LinkageClusters<T, is_complete> clusters(distances, n);
     for (int32_t joined = n; joined < 2 * n - 1; ++joined) {
         if (!sometimes(joined - n)) return tree;
         const auto [children, distance] = clusters.join_closest(joined);

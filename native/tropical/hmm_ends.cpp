@@ -12,7 +12,7 @@ namespace tropalign {
 namespace {
 
 /// The stretches of a sequence, and the symbols of their steps: no step leads to the first position of all.
-struct Stretches {
+struct SymbolStretches {
     const uint8_t *codes;
     int64_t begin, end, length;
 
@@ -24,7 +24,7 @@ struct Stretches {
 /// Sums on their way through stretches in one direction.
 class Pass {
   public:
-    Pass(const HmmModel &model, const Stretches &stretches, bool is_back)
+    Pass(const HmmModel &model, const SymbolStretches &stretches, bool is_back)
         : model_(model), table_(*model.words), stretches_(stretches), is_back_(is_back),
           x_(static_cast<size_t>(model.padded)) {}
 
@@ -64,7 +64,7 @@ class Pass {
 
     const HmmModel &model_;
     const HmmWords &table_;
-    const Stretches &stretches_;
+    const SymbolStretches &stretches_;
     const bool is_back_;
     Lined x_;
     int64_t exponent_ = 0;
@@ -74,7 +74,7 @@ class Pass {
 /// Both passes of a sequence.
 class Passes {
   public:
-    Passes(const HmmModel &model, const Stretches &stretches, SumRun &run)
+    Passes(const HmmModel &model, const SymbolStretches &stretches, SumRun &run)
         : model_(model), stretches_(stretches), run_(run), ahead_(model, stretches, false),
           back_(model, stretches, true) {}
 
@@ -125,7 +125,7 @@ class Passes {
     }
 
     const HmmModel &model_;
-    const Stretches &stretches_;
+    const SymbolStretches &stretches_;
     SumRun &run_;
     Pass ahead_, back_;
 };
@@ -138,7 +138,7 @@ bool goes_by_words(const HmmModel &model, int64_t begin, int64_t end) {
 
 bool ends_by_words(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, int64_t stretch,
                    SumRun &run, StretchEnds &ends) {
-    const Stretches stretches{seen.codes, begin, end, stretch};
+    const SymbolStretches stretches{seen.codes, begin, end, stretch};
     const auto padded = static_cast<size_t>(model.padded), n = static_cast<size_t>(stretches.count());
     ends.before.resize(n * padded);
     ends.after.resize(n * padded);
@@ -160,7 +160,7 @@ bool ends_by_words(const HmmModel &model, const Observations &seen, int64_t begi
 
 bool likelihood_by_words(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, int64_t stretch,
                          SumRun &run, double &found) {
-    const Stretches stretches{seen.codes, begin, end, stretch};
+    const SymbolStretches stretches{seen.codes, begin, end, stretch};
     Passes passes(model, stretches, run);
     const int64_t n_ahead = (stretches.count() + 1) / 2, n_back = stretches.count() - n_ahead;
     const auto nothing = [](int64_t) {};

@@ -45,7 +45,7 @@ struct SumSteps {
 };
 
 /// With words (hmm_words.hpp) numbers are scaled as often; a matrix has up to this many symbols.
-inline constexpr int32_t kLongestWord = 4;
+inline constexpr int32_t kLongestHmmWord = 4;
 inline constexpr int64_t kWordsPerScale = 4;
 
 /// x becomes x * matrices[words[0]] * matrices[words[stride]] * ..., n of them, times 2^-exponent.

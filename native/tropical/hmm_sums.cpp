@@ -24,7 +24,7 @@ constexpr int32_t kFewStates = 16;
 /// numbers, whatever the number of threads.
 constexpr int64_t kMostParts = 32, kPartNumbers = 1 << 22;
 /// Below this a probability makes products too small (kTiny).
-constexpr double kSmallestStep = 0x1p-122;
+constexpr double kSmallestSafeStep = 0x1p-122;
 
 int64_t stretch_of(int32_t padded) { return (padded <= kFewStates ? kStretchOfFew : kStretchNumbers) / padded; }
 
@@ -227,10 +227,10 @@ class Stretch {
 };
 
 /// Some stretches of one sequence, a few in turns.
-class Stretches {
+class StretchesInTurns {
   public:
-    Stretches(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, bool counts, int turns,
-              SumRun &run)
+    StretchesInTurns(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, bool counts,
+                     int turns, SumRun &run)
         : model_(model) {
         for (int q = 0; q < turns; ++q) lanes_.emplace_back(model, seen, begin, end, counts, run);
     }
@@ -285,7 +285,7 @@ bool narrow_posteriors(const HmmModel &model, const Observations &seen, int64_t 
     const int64_t stretch = stretch_of(model.padded), n = static_cast<int64_t>(ends.before.size()) / model.padded;
     const int64_t n_parts = parts_of(model, n, counts != nullptr, turns);
     std::vector<HmmCounts> found(counts ? static_cast<size_t>(n_parts) : 0, HmmCounts(model));
-    std::deque<Stretches> rooms;
+    std::deque<StretchesInTurns> rooms;
     const int n_threads = one_by_one ? 1 : useful_threads(run.n_threads, n_parts, 1);
     for (int t = 0; t < n_threads; ++t) rooms.emplace_back(model, seen, begin, end, counts != nullptr, turns, run);
     const auto is_wanted = [&](int64_t k) {
@@ -319,7 +319,7 @@ HmmModel::HmmModel(const double *start_of, const double *transition_of, const do
       start(static_cast<size_t>(padded)), transition(transition_of, transition_of + int64_t{states} * states) {
     const auto at = [&](int32_t i, int32_t j) { return transition_of[int64_t{i} * n_states + j]; };
     std::copy_n(start_of, n_states, start.begin());
-    is_checked = std::any_of(transition.begin(), transition.end(), [](double p) { return p < kSmallestStep; });
+    is_checked = std::any_of(transition.begin(), transition.end(), [](double p) { return p < kSmallestSafeStep; });
     forward = packed(n_states, padded, at);
     backward = packed(n_states, padded, [&](int32_t i, int32_t j) { return at(j, i); });
     for (int32_t c = 0; emission_of && c < n_symbols; ++c) {

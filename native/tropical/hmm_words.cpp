@@ -8,7 +8,7 @@ namespace {
 /// Padded states for which there are kernels.
 constexpr int32_t kMostStates = 16;
 /// See hmm_words.hpp.
-constexpr double kSmallestStep = 0x1p-40;
+constexpr double kSmallestWordStep = 0x1p-40;
 /// Numbers of a table, at most: it should stay in the second cache.
 constexpr int64_t kMostNumbers = 40'000;
 /// Positions for which words are made: making them takes the time of some thousand steps.
@@ -43,7 +43,8 @@ void transpose(WordTable &table, size_t padded) {
 
 bool HmmWords::suit(const HmmModel &model) {
     return model.n_symbols > 0 && model.padded <= kMostStates &&
-           std::all_of(model.transition.begin(), model.transition.end(), [](double p) { return p >= kSmallestStep; });
+           std::all_of(model.transition.begin(), model.transition.end(),
+                       [](double p) { return p >= kSmallestWordStep; });
 }
 
 bool HmmWords::pay(int64_t length) { return length >= kFewestPositions; }
@@ -58,7 +59,7 @@ HmmWords::HmmWords(const HmmModel &model) {
                 symbols_.ahead[(symbol * padded + i) * padded + j] =
                     model.transition[i * n_states + j] * model.emissions[symbol * padded + j];
     words_ = symbols_;
-    while (length_ < kLongestWord && static_cast<int64_t>(words_.ahead.size()) * model.n_symbols <= kMostNumbers) {
+    while (length_ < kLongestHmmWord && static_cast<int64_t>(words_.ahead.size()) * model.n_symbols <= kMostNumbers) {
         words_ = longer(words_, symbols_, padded);
         ++length_;
     }

@@ -9,7 +9,7 @@
 namespace tropalign {
 namespace {
 
-using Words = std::vector<uint64_t>;
+using BitWords = std::vector<uint64_t>;
 
 int64_t words_of(int64_t n) { return (n + 63) / 64; }
 
@@ -21,7 +21,7 @@ void pack(const bool *row, int64_t n, uint64_t *words) {
     }
 }
 
-void multiply_row(const bool *a, const Words &b, int64_t n, int64_t k, uint64_t *words, bool *c) {
+void multiply_row(const bool *a, const BitWords &b, int64_t n, int64_t k, uint64_t *words, bool *c) {
     const int64_t n_words = words_of(n);
     std::fill_n(words, n_words, 0);
     for (int64_t l = 0; l < k; ++l)
@@ -35,7 +35,7 @@ void multiply_row(const bool *a, const Words &b, int64_t n, int64_t k, uint64_t 
 bool multiply_truths(const TruthProducts &p, int n_threads, const Poll &poll) {
     constexpr int64_t kRows = 64;
     const int64_t n_words = words_of(p.n), n_blocks = (p.m + kRows - 1) / kRows;
-    Words packed(static_cast<size_t>(p.k * n_words));
+    BitWords packed(static_cast<size_t>(p.k * n_words));
     const bool *packed_of = nullptr;
     for (int64_t product = 0; product < p.n_products; ++product) {
         const bool *a = p.a + product * p.a_stride, *b = p.b + product * p.b_stride;
@@ -44,7 +44,7 @@ bool multiply_truths(const TruthProducts &p, int n_threads, const Poll &poll) {
             for (int64_t l = 0; l < p.k; ++l) pack(b + l * p.n, p.n, packed.data() + l * n_words);
         packed_of = b;
         auto rows = [&](int, int64_t block) {
-            Words words(static_cast<size_t>(n_words));
+            BitWords words(static_cast<size_t>(n_words));
             for (int64_t i = block * kRows; i < std::min(p.m, (block + 1) * kRows); ++i)
                 multiply_row(a + i * p.k, packed, p.n, p.k, words.data(), c + i * p.n);
         };

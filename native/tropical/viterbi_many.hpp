@@ -106,7 +106,7 @@ inline void forward_many(const ViterbiModel &model, ForwardStream &stream, doubl
         } else {
             std::fill(sums, sums + stride, kNever);
             for (int32_t b = 0; b < model.n_blocks(); ++b) {
-                const int32_t s = b * kStateBlock, width = std::min(kStateBlock, stride - s);
+                const int32_t s = b * kTargetStates, width = std::min(kTargetStates, stride - s);
                 const double *from = model.from + int64_t{s} * stride;
                 const double bound = highest - guesses[b];
                 int32_t n = Rows::first(values, model.highest + int64_t{b} * stride, stride, bound, keys, rows);

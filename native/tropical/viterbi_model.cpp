@@ -31,7 +31,7 @@ ViterbiModel::ViterbiModel(const HmmLogs &logs) : n_states(logs.n_states), n_sym
     start = start_at, from = from_at, into = into_at, highest = highest_at, emission = emission_at;
     largest = round_logs(logs.start, l, start_at);
     for (int64_t b = 0; b < n_blocks(); ++b) {
-        const int64_t first = b * kStateBlock, width = std::min<int64_t>(kStateBlock, stride - first);
+        const int64_t first = b * kTargetStates, width = std::min<int64_t>(kTargetStates, stride - first);
         const int64_t n = std::min(width, l - first);
         double *block = from_at + first * stride;
         for (int64_t r = 0; r < l; ++r) {

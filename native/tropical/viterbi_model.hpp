@@ -15,7 +15,7 @@ inline constexpr int32_t kStatePadding = 8;
 ///     from (r)    block 0: to 0 .. 63      block 1: to 64 .. 127     the last block: as wide as what is left
 ///        0        x x x x x x ...          x x x x x x ...
 ///        1        x x x x x x ...          x x x x x x ...
-inline constexpr int32_t kStateBlock = 64;
+inline constexpr int32_t kTargetStates = 64;
 
 /// Smaller logarithms than this are rounded to multiples of 2^-36. A double that is added to kRounder and taken off
 /// again is: the last bit of what lies in [2^16, 2^17) is 2^-36.
@@ -41,7 +41,7 @@ class ViterbiModel {
     const double *emission;               ///< [n_symbols][stride]
     double largest;                       ///< The highest finite logarithm without its sign.
 
-    int32_t n_blocks() const { return (stride + kStateBlock - 1) / kStateBlock; }
+    int32_t n_blocks() const { return (stride + kTargetStates - 1) / kTargetStates; }
 
   private:
     Buffer<double> memory_;

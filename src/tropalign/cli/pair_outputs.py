@@ -207,7 +207,7 @@ def header_of(options: argparse.Namespace, asked: Asked, task: PairsTask) -> Hea
 
 
 def writer_of(options: argparse.Namespace, asked: Asked, header: Header, context: PairsContext) -> Writer:
-    """The main output\'s; no binary format goes to a terminal."""
+    """The main output's; no binary format goes to a terminal."""
     from tropalign.execution.files import check_terminal
     from tropalign.formats.registry import pairs_writer
 

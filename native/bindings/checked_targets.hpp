@@ -1,0 +1,13 @@
+// Numbers of targets as Python gives them, checked.
+#pragma once
+#include "../profile/targets.hpp"
+#include "check.hpp"
+
+namespace tropalign {
+
+inline Targets checked_targets(const TargetBlock &block, const Column<int32_t> &targets) {
+    require_below(targets.data(), targets.size(), block.size(), "targets");
+    return {targets.data(), targets.size()};
+}
+
+}  // namespace tropalign

@@ -1,0 +1,73 @@
+# Which instruction sets the kernels are compiled for: `isas`, the plainest first, and flags_... for each.
+#
+# TROPALIGN_ISAS is `native` (the plainest, and the best that this processor has), `runnable` (all that this processor
+# has), `all`, or names (v2,v3). The plainest set is always among them, so that every processor finds one that it has.
+set(TROPALIGN_ISAS native CACHE STRING "Instruction sets to compile for: native, runnable, all, or names as v2,v3")
+
+set(processor "${CMAKE_SYSTEM_PROCESSOR}")
+if(APPLE AND CMAKE_OSX_ARCHITECTURES)
+  set(processor "${CMAKE_OSX_ARCHITECTURES}")
+  if(processor MATCHES ";")
+    message(FATAL_ERROR "One processor per build: set CMAKE_OSX_ARCHITECTURES to arm64 or x86_64, not to ${processor}")
+  endif()
+endif()
+if(processor MATCHES "x86_64|AMD64|amd64")
+  set(known v2 v3 v4 v4vbmi)
+  set(flags_v2 -march=x86-64-v2)
+  set(flags_v3 -march=x86-64-v3)
+  set(flags_v4 -march=x86-64-v4)
+  set(flags_v4vbmi -march=x86-64-v4 -mavx512vbmi)
+elseif(processor MATCHES "aarch64|arm64|ARM64")
+  set(known neon)
+else()
+  set(known generic)
+endif()
+
+# What the core itself finds when it is loaded, asked of a small program made of the same source.
+function(find_runnable found)
+  set(list_of_isas "")
+  foreach(isa IN LISTS known)
+    string(APPEND list_of_isas "X(${isa})")
+  endforeach()
+  set(program "${CMAKE_BINARY_DIR}/runnable_isas.cpp")
+  file(WRITE "${program}" "#define TROPALIGN_ISAS ${list_of_isas}\n"
+       "#include \"${CMAKE_CURRENT_SOURCE_DIR}/native/compute/isa.cpp\"\n#include <cstdio>\n"
+       "int main() { for (const std::string &isa : tropalign::supported_isas()) std::printf(\"%s;\", isa.c_str()); }\n")
+  try_run(status compiles "${CMAKE_BINARY_DIR}/runnable_isas" "${program}" CXX_STANDARD 20 RUN_OUTPUT_VARIABLE told)
+  if(NOT compiles OR NOT status EQUAL 0 OR NOT told)
+    message(FATAL_ERROR "The processor's instruction sets cannot be found out: name them, as in "
+                        "CMAKE_ARGS=-DTROPALIGN_ISAS=all (known: ${known})\n${told}")
+  endif()
+  string(REGEX REPLACE ";$" "" told "${told}")  # the best first
+  set(${found} "${told}" PARENT_SCOPE)
+endfunction()
+
+string(REPLACE "," ";" wanted "${TROPALIGN_ISAS}")
+if(wanted STREQUAL "all" OR (wanted MATCHES "^(native|runnable)$" AND CMAKE_CROSSCOMPILING))
+  set(wanted ${known})
+elseif(wanted STREQUAL "runnable")
+  find_runnable(wanted)
+elseif(wanted STREQUAL "native")
+  find_runnable(wanted)
+  list(GET wanted 0 wanted)
+endif()
+foreach(isa IN LISTS wanted)
+  if(NOT isa IN_LIST known AND NOT isa STREQUAL "generic")
+    list(JOIN known ", " names)
+    message(FATAL_ERROR "TROPALIGN_ISAS=${TROPALIGN_ISAS}: '${isa}' is not an instruction set of ${processor}; give "
+                        "native, runnable, all, or names among ${names} (generic: plain C++)")
+  endif()
+endforeach()
+
+set(isas "")
+if(wanted STREQUAL "generic")
+  set(isas generic)
+else()
+  list(GET known 0 plainest)
+  foreach(isa IN LISTS known)
+    if(isa STREQUAL plainest OR isa IN_LIST wanted)
+      list(APPEND isas ${isa})
+    endif()
+  endforeach()
+endif()
+message(STATUS "Instruction sets: ${isas}")
