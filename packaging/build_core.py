@@ -19,6 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 #: Processor time of a file until some are compiled and tell: the median of machines from 2019 to 2024.
 SECONDS_PER_FILE = 1.2
+#: Fewer are no compilation that is worth a word.
+FEWEST_FILES = 5
 #: Between two lines of progress.
 EVERY_SECONDS = 10
 #: A compiled file, as ninja says it: [12/190] Building CXX object ...
@@ -31,6 +33,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._began = self._told = 0.0
+        self._of = 0
         self._sets = ""
 
     def read(self, line: str) -> None:
@@ -42,12 +45,14 @@ class Progress:
 
     def _step(self, done: int, of: int) -> None:
         now = time.monotonic()
-        if not self._began:
-            self._began = self._told = now
+        if of != self._of:  # ninja looks for new sources first, in steps of their own
+            self._of, self._began, self._told = of, now, now
+            if of < FEWEST_FILES:
+                return
             seconds = of * SECONDS_PER_FILE / len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [0])
             sets = f" for the instruction sets {self._sets}" if self._sets else ""
             say(f"Compiling the core{sets}: {of} files, about {duration(seconds)}")
-        elif done == of:
+        elif done == of >= FEWEST_FILES:
             say(f"  compiled in {duration(now - self._began)}")
         elif now - self._told >= EVERY_SECONDS:
             self._told = now

@@ -11,8 +11,8 @@
 
 namespace tropalign {
 
-// TROPALIGN_ISAS is a list X(v2) X(v3)... made by the build. A set that has no kernels of its own, v4vbmi, runs those of
-// the set with which its name begins.
+// TROPALIGN_ISAS is a list X(v2) X(v3)... made by the build. A set that has no kernels of its own, v4vbmi, runs those
+// of the set with which its name begins.
 #ifdef TROPALIGN_LOOKS_UP_BYTES
 #define TROPALIGN_TABLE_ISAS TROPALIGN_ISAS
 #else
