@@ -1,5 +1,5 @@
 // The stages of a search that compute in floats, each by itself.
-#include "../profile/denormals.hpp"
+#include "../compute/denormals.hpp"
 #include "../profile/domain_posteriors.hpp"
 #include "../profile/parsers.hpp"
 #include "checked_targets.hpp"

@@ -26,6 +26,7 @@
 #include <bit>
 #include <limits>
 
+#include "../compute/denormals.hpp"
 #include "posterior_rows.hpp"
 #include "posterior_unit.hpp"
 
@@ -34,21 +35,6 @@ namespace tropalign::TROPALIGN_ISA {
 inline constexpr int kNegligible = 24;
 template <class T>
 inline constexpr int kSafe = 1 - std::numeric_limits<T>::min_exponent - kNegligible;
-
-/// Numbers below the normal ones are taken as 0, which is what they mean here, without the processor's slow path.
-class FlushTiny {
-  public:
-#if defined(__SSE2__)
-    FlushTiny() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
-    ~FlushTiny() { _mm_setcsr(before_); }
-
-  private:
-    unsigned before_;
-#else
-    FlushTiny() {}
-    ~FlushTiny() {}
-#endif
-};
 
 template <class V>
 using IntegerLanes =
@@ -367,7 +353,8 @@ class Sweep {
 template <class V, class Letters>
 bool run_posterior_unit(const PosteriorModel &model, const PosteriorUnit &unit, int lowest,
                         const std::atomic<bool> &stopped, PosteriorScratch &scratch) {
-    const FlushTiny flush;
+    // Numbers below the normal ones are taken as 0, which is what they mean here, without the processor's slow path.
+    const DenormalsAsZero flush;
     return Sweep<V, Letters>(model, unit, lowest, scratch).run(stopped);
 }
 

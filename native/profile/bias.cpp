@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "../compute/denormals.hpp"
 #include "bias_kernels.hpp"
-#include "denormals.hpp"
 
 namespace tropalign {
 namespace {

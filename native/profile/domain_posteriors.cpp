@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "denormals.hpp"
+#include "../compute/denormals.hpp"
 
 namespace tropalign {
 

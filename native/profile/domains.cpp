@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "denormals.hpp"
+#include "../compute/denormals.hpp"
 #include "domain_posteriors.hpp"
 #include "envelope.hpp"
 #include "float_sums.hpp"

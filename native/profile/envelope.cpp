@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../compute/denormals.hpp"
 #include "../compute/scratch.hpp"
-#include "denormals.hpp"
 #include "envelope_kernels.hpp"
 #include "envelope_path.hpp"
 #include "envelope_plan.hpp"

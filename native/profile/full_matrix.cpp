@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "denormals.hpp"
+#include "../compute/denormals.hpp"
 #include "full_matrix_kernels.hpp"
 
 namespace tropalign {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "denormals.hpp"
+#include "../compute/denormals.hpp"
 #include "exponential.hpp"
 #include "lengths.hpp"
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "../compute/denormals.hpp"
 #include "../compute/scratch.hpp"
-#include "denormals.hpp"
 #include "float_tables.hpp"
 #include "parser_kernels.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "denormals.hpp"
+#include "../compute/denormals.hpp"
 #include "ensemble_kernels.hpp"
 
 namespace tropalign {
