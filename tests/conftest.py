@@ -1,8 +1,12 @@
+import os
 import shutil
+import signal
 import sysconfig
+import tempfile
 from pathlib import Path
 
 import pytest
+from held import Held
 
 import tropalign
 from tropalign import _native
@@ -13,6 +17,26 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    _hear_signals()
+    _compile_once()
+    _refuse_sources(config)
+
+
+def _hear_signals():
+    """In the background of a shell and under nohup, signals are ignored, and so they are by what tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)  # a program that is started then has the system's own
+
+
+def _compile_once():
+    """PoCL keeps what it compiles, a minute for all kernels, in one place, whichever folders tests give it."""
+    os.environ.setdefault("POCL_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"tropalign-pocl-{os.getuid()}"))
+
+
+def _refuse_sources(config):
     """A wheel's test that imports the sources by mistake would say nothing of the wheel."""
     imported = [Path(module.__file__) for module in (tropalign, _native)]
     installed = Path(sysconfig.get_path("platlib"))
@@ -49,6 +73,12 @@ def isa(request, monkeypatch):
     monkeypatch.setenv("TROPALIGN_ISA", request.param)
     assert _native.selected_isa() == request.param
     return request.param
+
+
+@pytest.fixture
+def held(tmp_path_factory):
+    """Commands of pairs wait in their seventh tile."""
+    return Held(tmp_path_factory.mktemp("held"))
 
 
 @pytest.fixture(scope="session")

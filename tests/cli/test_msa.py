@@ -15,6 +15,7 @@ from msa.evolved import evolved_family
 
 import tropalign
 from tropalign.cli.main import main
+from tropalign.execution.progress import STATUS
 
 KEPT = {"TROPALIGN_LEAST_KEPT_CELLS": "1", "TROPALIGN_TILE_PAIRS": "4"}
 
@@ -370,11 +371,14 @@ def test_interrupted_while_groups_are_aligned(tmp_path, start):
 
 
 def interrupts(tmp_path, start, options):
-    process = start("msa", *options, "-o", tmp_path / "out.fa", stderr=-1)
-    time.sleep(2)
-    assert process.poll() is None, "the run ended before it could be interrupted"
+    status = tmp_path / "status"
+    process = start("msa", *options, "-o", tmp_path / "out.fa", environment={STATUS: str(status)}, stderr=-1)
+    while not status.exists() or b"share" not in status.read_bytes():
+        assert process.poll() is None, "the run ended before it could be interrupted"
+        time.sleep(0.001)
+    time.sleep(1)  # and further on
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130  # ends what hangs; a second is what is aimed at
+    assert process.wait(timeout=120) == 130  # ends what hangs; a second is what is aimed at
     assert b"interrupted" in process.stderr.read()
     assert not (tmp_path / "out.fa").exists()
 

@@ -237,7 +237,7 @@ def test_a_batch_systems_end_leaves_no_half_files(files):
     while not waits_for_input(process.pid):
         time.sleep(0.01)
     process.terminate()
-    assert process.wait(timeout=30) == 143
+    assert process.wait(timeout=120) == 143
     process.stdin.close()
     assert sorted(path.name for path in files.iterdir()) == ["reads.fa", "ref.nwk", "ref.phy"]
 

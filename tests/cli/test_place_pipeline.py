@@ -221,7 +221,7 @@ def test_an_end_ends_epa_ng(files, start, number):
         time.sleep(0.02)
     pid = int((files / "pid").read_text())
     process.send_signal(number)
-    assert process.wait(timeout=30) == 128 + number
+    assert process.wait(timeout=120) == 128 + number
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert not (files / "x.jplace").exists()

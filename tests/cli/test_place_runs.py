@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from held import Held
 
 from tropalign.cli.main import main
 
@@ -177,8 +178,9 @@ def real(tmp_path_factory):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_stopped_run_goes_on(real, tmp_path, start, number):
-    small = {"TROPALIGN_TILE_READS": "3"}
+def test_a_stopped_run_goes_on(real, tmp_path, tmp_path_factory, start, number):
+    held = Held(tmp_path_factory.mktemp("held"), 6, "tropalign.phylo.task", "PlaceTask")
+    small = {"TROPALIGN_TILE_READS": "3"} | held.environment
     words = ["place", "--reference", real / "ref.npz", real / "reads.fa", "-q", "-t", "1"]
     out, parts = tmp_path / "out.fa", tmp_path / "out.fa.parts"
     process = start(*words, "-o", out, "--table", tmp_path / "out.tsv", environment=small, stderr=subprocess.PIPE)
@@ -186,16 +188,17 @@ def test_a_stopped_run_goes_on(real, tmp_path, start, number):
         assert process.poll() is None, "the run ended before it could be stopped"
         time.sleep(0.001)
     process.send_signal(number)
-    process.wait(timeout=30)
+    process.wait(timeout=120)
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130}.get(number, 128 + number)
     assert [path.name for path in tmp_path.iterdir()] == ["out.fa.parts"]
     before = {path.name: path.stat().st_mtime_ns for path in parts.glob("part??????")}
     again = start(*words, "-o", out, "--table", tmp_path / "out.tsv", environment=small)
-    while parts.exists() and again.poll() is None:
-        now = {path.name: path.stat().st_mtime_ns for path in parts.glob("part??????") if path.exists()}
-        if len(now) > len(before):
-            assert {name: now[name] for name in before} == before  # nothing is computed twice
-            break
+    while not held.holds(again.pid):
+        assert again.poll() is None
+        time.sleep(0.001)
+    now = {path.name: path.stat().st_mtime_ns for path in parts.glob("part??????")}
+    assert {name: now[name] for name in before} == before  # nothing is computed twice
+    held.release()
     assert again.wait() == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.fa", "out.tsv"]
     if not (real / "whole.fa").exists():

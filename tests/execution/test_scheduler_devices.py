@@ -103,7 +103,12 @@ def unreliable(rng, p_memory, p_failure):
     return plan
 
 
-@pytest.mark.parametrize("block", range(10))
+def blocks(n):
+    """Of a hundred seeds: the first in every run, the others in long ones."""
+    return [0, *(pytest.param(block, marks=pytest.mark.long) for block in range(1, n))]
+
+
+@pytest.mark.parametrize("block", blocks(10))
 def test_a_thousand_random_schedules(block):
     for seed in range(100 * block, 100 * (block + 1)):
         rng = random.Random(seed)
@@ -143,7 +148,7 @@ class Waits(Squares):
             yield tile
 
 
-@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("block", blocks(5))
 def test_random_streams_of_tasks_over_runs_of_one_scheduler(block):
     """Several tasks, tiles that have to wait, tiles to skip, and runs that are broken off half-way."""
     for seed in range(100 * block, 100 * (block + 1)):

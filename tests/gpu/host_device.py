@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,31 @@ ONE_AT_A_TIME = threading.Lock()
 def skip_without_compiler():
     if shutil.which("g++") is None:
         pytest.skip("g++ is not installed")
+
+
+def key_of(*parts):
+    return hashlib.sha256(str(parts).encode()).hexdigest()[:24]
+
+
+def compiled(flags, code, path):
+    """Compiles to a path, where many processes may do so at once."""
+    made = path.with_suffix(f".{os.getpid()}{path.suffix}")
+    done = subprocess.run(["g++", *flags, str(code), "-o", str(made)], capture_output=True, text=True)
+    if done.returncode:
+        raise DeviceError(done.stderr)
+    os.replace(made, path)
+
+
+@cache
+def standard_headers(flags):
+    """A folder with the compiled headers of others: most of what a kernel takes to compile."""
+    header = HERE / "simt_standard.hpp"
+    folder = BUILDS / f"headers-{key_of(header.read_text(), flags)}"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "simt_standard.hpp.gch"
+    if not path.exists():
+        compiled(flags, header, path)
+    return folder
 
 
 class HostProgram:
@@ -52,21 +78,14 @@ class HostDevice:
     def build(self, source, constants):
         self.built.append(constants)
         defines = "".join(f"#define {name} {value}\n" for name, value in constants.items())
-        text = defines + '#include "simt_host.hpp"\n' + source + launchers(source)
+        text = f'#include "simt_standard.hpp"\n{defines}#include "simt_host.hpp"\n{source}{launchers(source)}'
         flags = [*FLAGS, *self.flags]
-        key = hashlib.sha256((text + (HERE / "simt_host.hpp").read_text() + str(flags)).encode()).hexdigest()[:24]
-        BUILDS.mkdir(exist_ok=True)
-        path = BUILDS / f"{key}.so"
+        path = BUILDS / f"{key_of(text, (HERE / 'simt_host.hpp').read_text(), flags)}.so"
         if not path.exists():
+            headers = standard_headers(tuple(flags))
             code = path.with_suffix(f".{os.getpid()}.cpp")
             code.write_text(text)
-            made = code.with_suffix(".so")
-            done = subprocess.run(
-                ["g++", *flags, f"-I{HERE}", str(code), "-o", str(made)], capture_output=True, text=True
-            )
-            if done.returncode:
-                raise DeviceError(done.stderr)
-            os.replace(made, path)
+            compiled([*flags, f"-I{headers}", f"-I{HERE}"], code, path)
             code.unlink()
         return HostProgram(ctypes.CDLL(str(path)))
 

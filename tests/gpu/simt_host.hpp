@@ -1,16 +1,7 @@
 // The kernel dialect on the host: every work-item is a fibre, and a barrier switches to the next one.
 // Comes before simt.h. Group by group, one after another; simt_launch runs a kernel over all of them.
 #pragma once
-#include <ucontext.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <vector>
+#include "simt_standard.hpp"
 
 #define SIMT_HOST
 #ifndef SIMT_WORD

@@ -22,13 +22,26 @@ FREE_SETS = [FREE_ENDS, (), ("query-start",), ("target-start", "target-end"), ("
 
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
 @pytest.mark.parametrize("mode", MODES)
+def test_hundreds_of_real_pairs(vendor_device, mode, report):
+    """153 pairs of proteins and as many of nucleotides."""
+    assert check_real(vendor_device, mode, report, 18, 18) == 306
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("report", ["score", "ends", "alignment"])
+@pytest.mark.parametrize("mode", MODES)
 def test_two_thousand_real_pairs(vendor_device, mode, report):
     """666 pairs of proteins and 1,378 of nucleotides."""
-    wanted = check(vendor_device, task(read("efp.fasta"), mode=mode, report=report), MIDDLE)
-    amplicons = read("amplicons.fasta")[:53]
+    assert check_real(vendor_device, mode, report, 37, 53) == 2044
+
+
+def check_real(device, mode, report, n_proteins, n_amplicons):
+    """Of the first proteins and amplicons of the examples; how many pairs that were."""
+    options = {"mode": mode, "report": report}
+    wanted = check(device, task(read("efp.fasta")[:n_proteins], **options), MIDDLE)
     matrix = tropalign.SubstitutionMatrix.match_mismatch(5, -4)
-    more = check(vendor_device, task(amplicons, mode=mode, report=report, gap=(10, 1), matrix=matrix), MIDDLE)
-    assert len(wanted) + len(more) == 2044
+    more = check(device, task(read("amplicons.fasta")[:n_amplicons], gap=(10, 1), matrix=matrix, **options), MIDDLE)
+    return len(wanted) + len(more)
 
 
 def read(name):
@@ -42,7 +55,9 @@ def test_free_ends(device, free):
         check(device, task(batch, mode="semiglobal", free=free, report=report))
 
 
-@pytest.mark.parametrize("gap", [(0, 0), (0, 1), (3, 0), (60, 0), (100, 30)])
+@pytest.mark.parametrize(
+    "gap", [(0, 0), (3, 0), (100, 30), *(pytest.param(gap, marks=pytest.mark.long) for gap in ((0, 1), (60, 0)))]
+)
 @pytest.mark.parametrize("mode", MODES)
 def test_gap_costs(host, mode, gap):
     batch = proteins(random_proteins(2, 16, 40, "AGW"))

@@ -77,6 +77,7 @@ def library(name):
     return path if os.path.isabs(path) else None
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (library("libasan.so") and library("libubsan.so")), reason="g++ has no sanitizers")
 def test_kernels_under_sanitizers():
     script = SCRIPT.format(path=[str(Path(__file__).parent.parent)])

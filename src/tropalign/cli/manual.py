@@ -121,6 +121,11 @@ def _text(words: str) -> str:
 
 if __name__ == "__main__":
     import sys
+    from importlib.util import find_spec
+    from types import ModuleType
+
+    if find_spec("tropalign._native") is None:  # parsers read tables only: the pages can be made before the core is
+        sys.modules["tropalign._native"] = ModuleType("tropalign._native")
 
     from tropalign.cli.main import make_parser
 

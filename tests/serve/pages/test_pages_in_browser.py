@@ -60,25 +60,43 @@ class Visitor:
         """Pastes: typing thousands of letters takes long."""
         self.run("arguments[0].value = arguments[1]", self.one(selector), text)
 
-    def until(self, happens, seconds=60):
+    def until(self, happens, seconds=180):
         """Waits; what hangs fails."""
-        from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+        from selenium.common.exceptions import WebDriverException
 
-        end = time.monotonic() + seconds
+        end, last = time.monotonic() + seconds, None
         while time.monotonic() < end:
             try:
                 if found := happens():
                     return found
-            except (NoSuchElementException, StaleElementReferenceException, ValueError):
-                pass  # the page is just being replaced
+            except (WebDriverException, ValueError) as error:
+                last = error  # the page is just being replaced, for which the driver has many words
             time.sleep(0.05)
-        raise AssertionError(f"waited for {seconds} s at {self.browser.current_url}: {self.browser.page_source[:3000]}")
+        where = f"{self.browser.current_url}: {self.browser.page_source[:3000]}"
+        raise AssertionError(f"waited for {seconds} s at {where}") from last
+
+    def click(self, selector):
+        """Clicks on the only one of these, as soon as it is there; it was not clicked where the driver says no."""
+        self.until(lambda: self.one(selector).click() or True)
 
     def until_job(self, state="done"):
         """Waits on a job's page; gives the job."""
         self.until(lambda: "/jobs/" in self.browser.current_url)
         self.until(lambda: self.one(".lead .state").text.startswith(state))
         return self.site.storage.jobs.get(self.browser.current_url.rpartition("/")[2])
+
+    def until_report(self, happens):
+        """Waits for something within the report of the page."""
+
+        def inside():
+            self.browser.switch_to.default_content()
+            self.browser.switch_to.frame(self.one("iframe"))
+            return happens()
+
+        try:
+            self.until(inside)
+        finally:
+            self.browser.switch_to.default_content()
 
     def complaints(self):
         """What the browser has to say since it was asked last."""
@@ -105,7 +123,7 @@ def visitor(browser, working_site):
 def done_job(working_site):
     """A job with a report, computed."""
     job = working_site.submit(queries__text=FASTA, outputs=["report"], title="A finished job", tags="one,two")
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not (job := working_site.storage.jobs.get(job.id)).state.is_final:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -121,9 +139,7 @@ def test_sequences_are_pasted_and_the_report_is_read(visitor):
     visitor.one("#send").click()
     job = visitor.until_job()
     assert (job.title, job.state) == ("Pasted", State.DONE)
-    visitor.browser.switch_to.frame(visitor.one("iframe"))
-    visitor.until(lambda: "3 pairs" in visitor.one("#facts").text)
-    visitor.browser.switch_to.default_content()
+    visitor.until_report(lambda: "3 pairs" in visitor.one("#facts").text)
 
 
 @pytest.mark.parametrize("slug", [name.replace(" ", "-") for name in SERVED])
@@ -137,13 +153,11 @@ def test_every_verb_runs_on_its_example(visitor, slug):
     job = visitor.until_job()
     assert {file.role for file in job.outputs} >= {"main"} | ({"report"} if verb.report else set())
     if verb.report is not None:
-        visitor.browser.switch_to.frame(visitor.one("iframe"))
-        visitor.until(lambda: visitor.one("#facts").text not in ("", "reading ..."))
-        visitor.browser.switch_to.default_content()
+        visitor.until_report(lambda: visitor.one("#facts").text not in ("", "reading ..."))
     elif slug == "db-build":
         assert [each.name for each in visitor.site.storage.databases.list()] == [job.title]
     else:
-        assert visitor.one("#preview-title").is_displayed()
+        visitor.until(lambda: visitor.one("#preview-title").is_displayed())
 
 
 def test_a_file_dropped_anywhere_goes_to_the_first_empty_input(visitor):
@@ -180,9 +194,9 @@ def test_a_failed_job_says_why(visitor):
     visitor.fill("[id='queries.text']", WRONG)
     visitor.one("#send").click()
     visitor.until_job("failed")
-    assert "'a'" in visitor.one("p[role=alert]").text
-    visitor.one("a[href*='?from=']").click()
-    assert visitor.until(lambda: visitor.one("[id='queries.text']").get_attribute("value")) == WRONG
+    visitor.until(lambda: "'a'" in visitor.one("p[role=alert]").text)
+    visitor.click("a[href*='?from=']")
+    visitor.until(lambda: visitor.one("[id='queries.text']").get_attribute("value") == WRONG)
 
 
 def test_the_colours_are_the_systems_until_they_are_chosen(visitor, done_job):
@@ -267,16 +281,16 @@ def test_everything_works_without_scripts(visitor, tmp_path):
     visitor.go("/new/pairs")
     visitor.command("Emulation.setScriptExecutionDisabled", value=True)
     visitor.go("/new/pairs")
-    assert not visitor.one("#theme").is_displayed()
+    visitor.until(lambda: not visitor.one("#theme").is_displayed())
     visitor.one("[id='queries.file']").send_keys(str(file))
     visitor.one("#title").send_keys("By hand")
-    visitor.one("#send").click()
+    visitor.click("#send")
     job = visitor.until_job()  # the page asks for itself again
     assert (job.title, job.inputs[0].name) == ("By hand", "by_hand.fasta")
-    visitor.one("form[action$='/share'] button").click()
-    assert "/shared/" in visitor.until(lambda: visitor.one(".notice pre").text)
-    visitor.one("a[href$='/delete']").click()
-    visitor.until(lambda: visitor.one("button.danger")).click()
+    visitor.click("form[action$='/share'] button")
+    visitor.until(lambda: "/shared/" in visitor.one(".notice pre").text)
+    visitor.click("a[href$='/delete']")
+    visitor.click("button.danger")
     visitor.until(lambda: visitor.browser.current_url.endswith("/jobs"))
     with pytest.raises(KeyError):
         visitor.site.storage.jobs.get(job.id)
@@ -323,19 +337,15 @@ def test_buttons_that_copy_are_not_squeezed(visitor):
 def test_the_switch_of_light_and_dark_reaches_the_report(visitor, done_job):
     is_dark = "return document.documentElement.classList.contains('dark')"
 
-    def report_is_dark():
-        visitor.browser.switch_to.frame(visitor.one("iframe"))
-        try:
-            return visitor.run(is_dark) and visitor.one("#facts").text not in ("", "reading ...")
-        finally:
-            visitor.browser.switch_to.default_content()
+    def report_is_read():
+        return visitor.one("#facts").text not in ("", "reading ...")
 
     visitor.go(f"/jobs/{done_job.id}")
-    assert not report_is_dark()
+    visitor.until_report(lambda: report_is_read() and not visitor.run(is_dark))
     visitor.one("#theme").click()
-    visitor.until(report_is_dark)
+    visitor.until_report(lambda: report_is_read() and visitor.run(is_dark))
     visitor.browser.refresh()
-    visitor.until(report_is_dark)
+    visitor.until_report(lambda: report_is_read() and visitor.run(is_dark))
 
 
 @pytest.fixture
@@ -366,4 +376,4 @@ def test_a_watched_job_that_is_deleted_elsewhere_is_shown_as_gone(watcher):
     job = watcher.site.submit(title="Deleted")
     watcher.go(f"/jobs/{job.id}")
     watcher.site.http.delete(f"/api/v1/jobs/{job.id}").raise_for_status()
-    watcher.until(lambda: "no such job" in watcher.one("main").text, 20)
+    watcher.until(lambda: "no such job" in watcher.one("main").text)

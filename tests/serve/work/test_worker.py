@@ -10,7 +10,7 @@ from job_desk import SUPERVISOR, WORKER, family, lives, wait_until
 
 from tropalign.serve.records import State
 
-#: A second of work in thirty tiles; many seconds in sixty.
+#: Some tens of tiles; more work than limits allow.
 MEDIUM, LONG = family(30, 150), family(60, 500)
 
 
@@ -20,6 +20,11 @@ def plain(text, tmp_path, *words):
     command = [sys.executable, "-m", "tropalign.cli.main", "pairs", "proteins.fa", "-o", "proteins.tsv", *words]
     subprocess.run(command, cwd=tmp_path, check=True)
     return (tmp_path / "proteins.tsv").read_text()
+
+
+def half_way(desk, held, id):
+    """Waits until a command has some parts and computes no more; gives its process."""
+    return wait_until(lambda: len(desk.parts(id)) > 3 and held.holds(pid := desk.process(id)) and pid)
 
 
 def test_a_job_gives_the_bytes_of_the_command(desk, settings, start, tmp_path):
@@ -91,14 +96,15 @@ def test_few_cells_may_be_too_many(desk, with_limits, start):
     assert job.state == State.REFUSED and "cells, and 1,000 are allowed on this server: " in job.message
 
 
-def test_a_worker_that_slept_beyond_its_lease_changes_nothing(desk, with_limits, start, tmp_path):
+def test_a_worker_that_slept_beyond_its_lease_changes_nothing(desk, with_limits, start, held, tmp_path):
     from dataclasses import replace
 
     settings = replace(with_limits(), lease_seconds=1.0)
-    worker = start(WORKER, settings)
+    worker = start(WORKER, settings, held.environment)
     id = desk.submit(MEDIUM)
-    wait_until(lambda: desk.parts(id))
+    half_way(desk, held, id)
     os.kill(worker.pid, signal.SIGSTOP)
+    held.release()
     try:
         wait_until(lambda: any(desk.folder(id).glob("files/proteins.tsv")))
         wait_until(lambda: desk.storage.queue.reclaim() == 1)
@@ -141,10 +147,10 @@ def test_too_little_memory_is_the_operators(desk, with_limits, start):
     assert job.state == State.FAILED and "have the operator allow more (--max-memory)" in job.message
 
 
-def test_a_cancelled_job_ends_and_leaves_nothing(desk, settings, start):
-    start(WORKER, settings)
-    id = desk.submit(LONG)
-    pid = wait_until(lambda: desk.parts(id) and desk.process(id))
+def test_a_cancelled_job_ends_and_leaves_nothing(desk, settings, start, held):
+    start(WORKER, settings, held.environment)
+    id = desk.submit(MEDIUM)
+    pid = half_way(desk, held, id)
     desk.storage.jobs.cancel(id)
     assert desk.ended(id).state == State.CANCELLED
     assert not lives(pid)
@@ -152,41 +158,43 @@ def test_a_cancelled_job_ends_and_leaves_nothing(desk, settings, start):
 
 
 @pytest.mark.parametrize("whom", ["worker", "job", "worker politely"])
-def test_a_killed_job_goes_on_where_it_was(desk, settings, start, tmp_path, whom):
-    supervisor = start(SUPERVISOR, settings)
+def test_a_killed_job_goes_on_where_it_was(desk, settings, start, held, tmp_path, whom):
+    supervisor = start(SUPERVISOR, settings, held.environment)
     id = desk.submit(MEDIUM)
-    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    pid = half_way(desk, held, id)
     worker = int(desk.job(id).worker.split(":")[3])
     before = {path: path.stat().st_mtime_ns for path in desk.folder(id).glob("files/*.parts/part??????")}
     os.kill(pid if whom == "job" else worker, signal.SIGTERM if "politely" in whom else signal.SIGKILL)
     wait_until(lambda: not lives(pid))
     wait_until(lambda: desk.job(id).attempt == 2)
-    second = wait_until(lambda: (found := desk.process(id)) != pid and found)
-    assert second and all(path.stat().st_mtime_ns == when for path, when in before.items() if path.exists())
+    wait_until(lambda: (found := desk.process(id)) != pid and held.holds(found))
+    assert {path: path.stat().st_mtime_ns for path in before} == before  # nothing is computed twice
+    held.release()
     job = desk.ended(id)
     assert (job.state, job.attempt) == (State.DONE, 2)
     assert desk.text(job) == plain(MEDIUM, tmp_path)
     assert supervisor.poll() is None
 
 
-def test_a_killed_server_takes_its_workers_along(desk, settings, start, tmp_path):
-    supervisor = start(SUPERVISOR, settings)
+def test_a_killed_server_takes_its_workers_along(desk, settings, start, held, tmp_path):
+    supervisor = start(SUPERVISOR, settings, held.environment)
     id = desk.submit(MEDIUM)
-    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    pid = half_way(desk, held, id)
     worker = int(desk.job(id).worker.split(":")[3])
     supervisor.kill()
     wait_until(lambda: not lives(worker) and not lives(pid))
     assert len(desk.parts(id)) > 3
+    held.release()
     start(SUPERVISOR, settings)
     job = desk.ended(id)
     assert (job.state, job.attempt) == (State.DONE, 2)
     assert desk.text(job) == plain(MEDIUM, tmp_path)
 
 
-def test_a_graceful_end_leaves_a_job_that_goes_on(desk, settings, start, tmp_path):
-    supervisor = start(SUPERVISOR, settings)
+def test_a_graceful_end_leaves_a_job_that_goes_on(desk, settings, start, held, tmp_path):
+    supervisor = start(SUPERVISOR, settings, held.environment)
     id = desk.submit(MEDIUM)
-    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    pid = half_way(desk, held, id)
     supervisor.terminate()
     assert supervisor.wait(timeout=120) == 0
     job = desk.job(id)
@@ -214,12 +222,13 @@ def test_a_command_that_had_ended_is_not_run_again(desk, settings, start, tmp_pa
     assert desk.text(desk.ended(id)) == "what it wrote\n"
 
 
-def test_a_command_that_ended_while_its_worker_was_frozen_is_not_run_again(desk, settings, start):
-    workers = [start(WORKER, settings), start(WORKER, settings)]
+def test_a_command_that_ended_while_its_worker_was_frozen_is_not_run_again(desk, settings, start, held):
+    workers = [start(WORKER, settings, held.environment) for _ in range(2)]
     id = desk.submit(MEDIUM)
-    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    pid = half_way(desk, held, id)
     frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
     frozen.send_signal(signal.SIGSTOP)
+    held.release()
     wait_until(lambda: not lives(pid))
     (desk.folder(id) / "files" / "proteins.tsv").write_text("what it wrote\n")
     wait_until(lambda: desk.storage.queue.reclaim() == 1)
@@ -237,23 +246,24 @@ def test_a_second_server_on_the_folder_is_refused(settings, start):
         pass
 
 
-def test_a_job_that_was_taken_away_is_left_alone(desk, settings, start, tmp_path):
+def test_a_job_that_was_taken_away_is_left_alone(desk, settings, start, held, tmp_path):
     """A worker that was thought dead ends its command, and what it says of it counts no more."""
-    start(WORKER, settings)
+    start(WORKER, settings, held.environment)
     id = desk.submit(MEDIUM)
-    pid = wait_until(lambda: desk.parts(id) and desk.process(id))
+    pid = half_way(desk, held, id)
     assert desk.storage.queue.reclaim(lambda worker: False) == 1
     wait_until(lambda: not lives(pid))
+    held.release()
     job = desk.ended(id)
     assert (job.state, job.attempt) == (State.DONE, 2)
     assert desk.text(job) == plain(MEDIUM, tmp_path)
 
 
-def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, start, tmp_path):
+def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, start, held, tmp_path):
     """It ends its own command, not the one that another worker has started since."""
-    workers = [start(WORKER, settings), start(WORKER, settings)]
-    id = desk.submit(LONG)
-    pid = wait_until(lambda: len(desk.parts(id)) > 3 and desk.process(id))
+    workers = [start(WORKER, settings, held.environment) for _ in range(2)]
+    id = desk.submit(MEDIUM)
+    pid = half_way(desk, held, id)
     frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
     frozen.send_signal(signal.SIGSTOP)
     wait_until(lambda: desk.storage.queue.reclaim() == 1)
@@ -267,10 +277,10 @@ def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, 
     assert desk.ended(id).state == State.CANCELLED
 
 
-def test_parts_that_another_machine_cut_otherwise_are_begun_anew(desk, settings, start, tmp_path):
-    first = start(WORKER, settings)
+def test_parts_that_another_machine_cut_otherwise_are_begun_anew(desk, settings, start, held, tmp_path):
+    first = start(WORKER, settings, held.environment)
     id = desk.submit(MEDIUM)
-    wait_until(lambda: len(desk.parts(id)) > 3)
+    half_way(desk, held, id)
     first.terminate()
     assert first.wait(timeout=120) == 0
     assert len(desk.parts(id)) > 3
@@ -308,10 +318,10 @@ def test_folders_of_jobs_that_are_over_are_swept(desk, settings, start):
     wait_until(lambda: not list((settings.folder / "work").iterdir()))
 
 
-def test_progress_of_a_job_that_goes_on_does_not_begin_at_nothing(desk, settings, start):
-    start(SUPERVISOR, settings)
-    id = desk.submit(LONG)
-    pid = wait_until(lambda: len(desk.parts(id)) > 5 and desk.process(id))
+def test_progress_of_a_job_that_goes_on_does_not_begin_at_nothing(desk, settings, start, held):
+    start(SUPERVISOR, settings, held.environment)
+    id = desk.submit(MEDIUM)
+    pid = half_way(desk, held, id)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: desk.job(id).attempt == 2)
     first = wait_until(lambda: (job := desk.job(id)).attempt == 2 and job.progress)
@@ -339,7 +349,7 @@ def test_a_job_on_a_cluster_leaves_no_process(desk, settings, start, tmp_path, h
         desk.storage.jobs.cancel(id)
     else:
         supervisor.terminate()
-        assert supervisor.wait(timeout=30) == 0
+        assert supervisor.wait(timeout=120) == 0
         assert not everyone() and desk.parts(id)
         start(SUPERVISOR, settings)
     job = desk.ended(id)
