@@ -45,6 +45,9 @@ inline constexpr bool kFused = false;
 template <class V>
 [[gnu::always_inline]] inline V fma(V a, V b, V c) {
     using T [[maybe_unused]] = typename Real<V>::T;
+#if defined(TROPALIGN_UNFUSED)  // by tests/other_processors/test_sources.py: what else is fused?
+    return a * b + c;
+#endif
 #if defined(__AVX512F__)
     if constexpr (sizeof(V) == 64 && sizeof(T) == 4) return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
     if constexpr (sizeof(V) == 64 && sizeof(T) == 8) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);

@@ -9,7 +9,7 @@ import platform
 import pytest
 from clone import skip_without
 from other_processors.builds import built_here, families_here, families_on_arm, families_with, tool
-from other_processors.registry import FAMILIES
+from other_processors.families import FAMILIES
 
 from tropalign import _native
 
