@@ -76,7 +76,7 @@ def failure(lines: list[str]) -> str:
     """The sentence that CMakeLists.txt ends with, or else the first errors, or the end of what was said."""
     text = "\n".join(line.strip() for line in lines)
     if found := re.search(r"CMake Error at \S+ \(message\):\n+((?:.+\n)+)", text + "\n"):
-        return " ".join(found[1].split())
+        return " ".join(found[1].partition("Call Stack")[0].split())
     errors = [line for line in lines if re.search(r"\berror\b:?", line, re.IGNORECASE)]
     return "\n".join((errors or lines)[:10] + lines[-20:])
 

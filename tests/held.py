@@ -15,12 +15,15 @@ if "tropalign.cli.main" in sys.orig_argv:
 
     held, compute = Path({path!r}), Task.on_cpu
 
-    def on_cpu(task, tile, *arguments):
+    def on_cpu(task, tile, n_threads, progress=None):
         if tile.index >= {first} and held.exists():
             held.with_name(str(os.getpid())).touch()
+            begin = time.monotonic()
             while held.exists():
                 time.sleep(0.002)
-        return compute(task, tile, *arguments)
+                if progress is not None:  # an item per second
+                    progress(min(int(time.monotonic() - begin), tile.n_items))
+        return compute(task, tile, n_threads, progress)
 
     Task.on_cpu = on_cpu
 """

@@ -12,7 +12,7 @@ from tropalign import _native
 
 skip_without("native", "CMakeLists.txt")
 HERE = Path(__file__).parent
-CMAKE = ROOT / "CMakeLists.txt"
+CMAKE = ROOT / "native" / "isas.cmake"
 OPTIMISATIONS = ["-O0", "-O3"]
 
 
@@ -34,7 +34,7 @@ def widths(command):
 
 
 def march(isa):
-    """The compiler's flags for an instruction set, as CMakeLists.txt has them."""
+    """The compiler's flags for an instruction set, as native/isas.cmake has them."""
     found = re.search(rf"set\(flags_{isa} (.*)\)", CMAKE.read_text())
     return found[1].split() if found else []
 

@@ -1,8 +1,11 @@
 """Jobs as the web server submits them, and what becomes of them."""
 
 import json
+import signal
+import sqlite3
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 from tropalign import __version__
@@ -81,3 +84,22 @@ def lives(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def freeze(desk, worker):
+    """Stops a worker, and not in the midst of a transaction, in which nobody else could write."""
+
+    def is_frozen():
+        worker.send_signal(signal.SIGSTOP)
+        wait_until(lambda: Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        try:
+            with closing(sqlite3.connect(desk.settings.folder / "tropalign.db", timeout=1)) as database:
+                database.isolation_level = None
+                database.execute("BEGIN IMMEDIATE")
+                database.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            worker.send_signal(signal.SIGCONT)
+            return False
+        return True
+
+    wait_until(is_frozen)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from job_desk import SUPERVISOR, WORKER, family, lives, wait_until
+from job_desk import SUPERVISOR, WORKER, family, freeze, lives, wait_until
 
 from tropalign.serve.records import State
 
@@ -103,7 +103,7 @@ def test_a_worker_that_slept_beyond_its_lease_changes_nothing(desk, with_limits,
     worker = start(WORKER, settings, held.environment)
     id = desk.submit(MEDIUM)
     half_way(desk, held, id)
-    os.kill(worker.pid, signal.SIGSTOP)
+    freeze(desk, worker)
     held.release()
     try:
         wait_until(lambda: any(desk.folder(id).glob("files/proteins.tsv")))
@@ -227,7 +227,7 @@ def test_a_command_that_ended_while_its_worker_was_frozen_is_not_run_again(desk,
     id = desk.submit(MEDIUM)
     pid = half_way(desk, held, id)
     frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
-    frozen.send_signal(signal.SIGSTOP)
+    freeze(desk, frozen)
     held.release()
     wait_until(lambda: not lives(pid))
     (desk.folder(id) / "files" / "proteins.tsv").write_text("what it wrote\n")
@@ -265,7 +265,7 @@ def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, 
     id = desk.submit(MEDIUM)
     pid = half_way(desk, held, id)
     frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
-    frozen.send_signal(signal.SIGSTOP)
+    freeze(desk, frozen)
     wait_until(lambda: desk.storage.queue.reclaim() == 1)
     second = wait_until(lambda: (found := desk.process(id)) != pid and found)
     wait_until(lambda: desk.job(id).progress)
