@@ -50,7 +50,7 @@ def compiled(one, output, *options):
 
 
 def assert_fused_by_request_only(build, processor, tmp_path):
-    """Objects with fused operations have none where `fma` of simd/real.hpp is a product and a sum. Returns all commands."""
+    """Objects with fused operations have none where `fma` of simd/real.hpp is a product and a sum. Returns commands."""
     commands = json.loads((build / "compile_commands.json").read_text())
     objects = []
     for one in commands:
