@@ -13,7 +13,8 @@ from tropalign import _native
 skip_without("native", "CMakeLists.txt")
 HERE = Path(__file__).parent
 CMAKE = ROOT / "native" / "isas.cmake"
-OPTIMISATIONS = ["-O0", "-O3"]
+#: As in a build; and without, where operations that need a constant show.
+OPTIMISATIONS = ["-O3", pytest.param("-O0", marks=pytest.mark.long)]
 
 
 def compiled(path, isa, compiler, flags):

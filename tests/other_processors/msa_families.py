@@ -142,7 +142,7 @@ def progressive_columns() -> dict[str, Any]:
 def distances_without_alignments() -> dict[str, Any]:
     """Longest common subsequences of every number of words, trees of them, and sampled trees of large families."""
     rng = np.random.default_rng(3)
-    lengths = (1, 2, 5, 62, 63, 64, 65, 126, 127, 130, 252, 253, 504, 505, 640)
+    lengths = (1, 2, 5, 62, 63, 64, 65, 126, 127, 130, 252, 253, 370, 430, 504, 505, 640)
     offsets = np.cumsum([0, *lengths]).astype(np.int64)
     codes = rng.integers(0, 5, offsets[-1]).astype(np.uint8)
     every = np.arange(len(lengths), dtype=np.int32)

@@ -19,6 +19,8 @@ from tropalign.results.alignments import arrays_of, concatenate
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 MODES = ("local", "global", "semiglobal")
 REPORTS = ("score", "ends", "alignment")
+#: Too little for the directions of a long pair.
+MEMORY = 4 << 20
 BLOSUM50 = ta.SubstitutionMatrix.from_name("BLOSUM50")
 
 
@@ -136,6 +138,10 @@ def long_pairs() -> dict[str, Any]:
         options = {"mode": mode, "matrix": nucleotides(most=300), "gap": ta.Gap(10, 1), "n_threads": 2}
         for report in REPORTS:
             found[f"{mode} {report}"] = columns_of(ta.align_all([text, other], report=report, **options))
+        options |= {"matrix": nucleotides()}
+        found[f"{mode}, few letters"] = columns_of(ta.align_all([text, other], **options))
+        options |= {"memory_bytes": MEMORY}
+        found[f"{mode}, little memory"] = columns_of(ta.align_all([text, other], **options))
     for factor in (1, 30, 3000):
         pair = [protein, changed(rng, protein, AMINO_ACIDS, 0.5, 9)]
         options = {"mode": "global", "matrix": scaled(factor), "gap": ta.Gap(10 * factor, 2 * factor), "n_threads": 1}
@@ -165,20 +171,20 @@ def bands() -> dict[str, Any]:
     """Pairs of similar sequences, within a band and where that does not suffice."""
     rng = random.Random(5)
     queries, targets = [], []
-    for k in range(30):
-        text = random_text(rng, "ACGT", rng.randint(100, 700))
+    for k in range(18):  # long enough on the whole that bands are thought of
+        text = random_text(rng, "ACGT", rng.randint(100, 1100))
         if k % 5 == 1:
             text = ("ACA" * len(text))[: len(text)]
         queries.append(text)
         targets.append(changed(rng, text, "ACGT", (0, 0.01, 0.03, 0.06, 0.1)[k % 5], 30 if k % 6 == 3 else 4))
-    pairs = np.array([(k, k) for k in range(30)])
+    pairs = np.array([(k, k) for k in range(18)])
     found = {}
     for mode in MODES:
         for gap in ((10, 1), (0, 3)):
             options = {"mode": mode, "matrix": nucleotides(), "gap": ta.Gap(*gap), "pairs": pairs, "n_threads": 1}
             for report in REPORTS:
                 found[f"{mode} {gap} {report}"] = columns_of(ta.align_all(queries, targets, report=report, **options))
-    proteins = [random_text(rng, AMINO_ACIDS, 300) for _ in range(8)]
+    proteins = [random_text(rng, AMINO_ACIDS, 600) for _ in range(8)]
     others = [changed(rng, text, AMINO_ACIDS, 0.05) for text in proteins]
     found["proteins"] = columns_of(
         ta.align_all(proteins, others, mode="global", pairs=pairs[:8], alphabet="protein", n_threads=1)

@@ -173,7 +173,7 @@ def sums_over_paths() -> dict[str, Any]:
     rng = np.random.default_rng(5)
     found: dict[str, Any] = {}
     for kind in ("dense", "sparse", "far"):
-        for n_states in (1, 2, 3, 5, 8, 9, 16, 17, 40, 97, 130):
+        for n_states in (1, 2, 3, 5, 8, 9, 16, 17, 40, 97, 105, 113, 130):
             model = model_of(rng, n_states, 5, kind)
             n = 60 if n_states > 40 else 400
             codes = rng.integers(0, 5, n).astype(np.uint8)
