@@ -17,9 +17,8 @@ from tropalign.profile.denormals import denormals_as_zero
 from tropalign.profile.model_files import model_of_fields
 from tropalign.profile.models import Model, from_pyhmmer, tables_of
 from tropalign.profile.residues import EASEL_CODES, LETTERS
+from tropalign.sequences.alphabet import LEAST_JUDGED
 
-#: Residues that say of a query whether it is one of nucleotides, at the least: HMMER guesses of no fewer, either.
-LEAST_JUDGED = 11
 #: Codes of gaps, and those behind all residues; which codes are letters of nucleotides.
 GAP, N_CODES = LETTERS.index("-"), LETTERS.index("*")
 IS_NUCLEOTIDE = np.isin(np.arange(N_CODES), EASEL_CODES[np.frombuffer(b"ACGTUN", np.uint8)])

@@ -133,6 +133,15 @@ class Segments:
             sequence = self.sequence[at]
             first, end = (int(sequence[0]), int(sequence[-1]) + 1) if len(sequence) else (0, 0)
             of = slice(first, end)
-            columns = (sequence - first, self.start[at], self.end[at], self.label[at], self.support[at])
-            of_sequences = (self.lengths[of], self.log_likelihoods[of], self.n_unlabelled[of])
-            yield Segments(self.names[of], *of_sequences, self.labels, *columns)
+            yield Segments(
+                names=self.names[of],
+                lengths=self.lengths[of],
+                log_likelihoods=self.log_likelihoods[of],
+                n_unlabelled=self.n_unlabelled[of],
+                labels=self.labels,
+                sequence=sequence - first,
+                start=self.start[at],
+                end=self.end[at],
+                label=self.label[at],
+                support=self.support[at],
+            )

@@ -45,7 +45,7 @@ class Pieces:
 
     def per_sequence(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum over the pieces of each sequence, in their order; 0 for those without a piece."""
-        return np.bincount(self.sequence, values, minlength=len(self.n_unlabelled))
+        return np.bincount(self.sequence, values, minlength=len(self.n_unlabelled)).astype(np.float64, copy=False)
 
     def kept_before(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where positions of the first sequence, which is the only one, are among the codes."""
