@@ -87,6 +87,36 @@ def test_linkages(capfd, amplicons):
     assert counts == sorted(counts)
 
 
+#: Costs as vsearch has them, whose opening cost is that of a gap's first residue, and as tropalign; its default last.
+VSEARCH_COSTS = {
+    "equal": (
+        ("--match", 5, "--mismatch", -4, "--gapopen", 10, "--gapext", 1),
+        ("--gap-open", 9, "--gap-extend", 1, "--iupac", "zero"),
+    ),
+    "default": (
+        (),
+        "--match 2 --mismatch -4 --iupac zero --gap-open 18 --gap-extend 2 --end-gap-open 1 --end-gap-extend 1".split(),
+    ),
+}
+
+
+@pytest.mark.skipif(not shutil.which("vsearch"), reason="vsearch is not installed")
+@pytest.mark.parametrize("costs", VSEARCH_COSTS)
+def test_scores_are_those_of_vsearch(costs, command, amplicons, tmp_path):
+    """Raw scores of all pairs, which tell costs apart that clusters do not."""
+    theirs, ours = VSEARCH_COSTS[costs]
+    words = ["vsearch", "--allpairs_global", amplicons, "--acceptall", "--qmask", "none", "--quiet", *theirs]
+    words += ["--userout", tmp_path / "theirs.tsv", "--userfields", "query+target+raw"]
+    subprocess.run([str(word) for word in words], check=True)
+    words = ["pairs", amplicons, "--mode", "global", *ours, "--no-comments", "--columns", "query,target,score"]
+    assert command(*words, "-o", tmp_path / "ours.tsv").returncode == 0
+    their_rows, our_rows = (
+        [line.split("\t") for line in (tmp_path / name).read_text().splitlines()] for name in ("theirs.tsv", "ours.tsv")
+    )
+    scores = {frozenset(names): float(score) for *names, score in their_rows}
+    assert scores == {frozenset(names): float(score) for *names, score in our_rows[1:]} and len(scores) > 100
+
+
 @pytest.mark.skipif(not shutil.which("vsearch"), reason="vsearch is not installed")
 def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path):
     """vsearch with the same scores and costs, every sequence compared with every centroid, its best one taken.
@@ -95,9 +125,7 @@ def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path):
     """
     ours, theirs = tmp_path / "ours.uc", tmp_path / "theirs.uc"
     same = ("--identity", 2, "--strand", "both", "--order", "input")
-    equal = ("--match", 5, "--mismatch", -4, "--gapopen", 10, "--gapext", 1), ()
-    default = (), ("--match", 2, "--mismatch", -4, "--gap-open", 20, "--gap-extend", 2, "--end-gap-open", 2)
-    default = (default[0], (*default[1], "--end-gap-extend", 1))
+    equal, default = VSEARCH_COSTS.values()
     for least, (scores, ours_scores) in ((0.9, equal), (0.97, equal), (0.97, default)):
         assert said(capfd, amplicons, *same, *ours_scores, "--min-identity", least, "-o", ours, "-q")[0] == 0
         words = ["vsearch", "--cluster_smallmem", amplicons, "--usersort", "--id", least, "--iddef", 2, *scores]

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -65,6 +66,50 @@ def test_every_position_has_a_label(islands, by, capsys):
     assert [ends[name] for name in batch.names] == np.diff(batch.offsets).tolist()
     if by == "posterior":
         assert all(float(row[5]) >= 0.5 for row in found)
+
+
+@pytest.fixture
+def gapped(tmp_path):
+    """A sequence without an island, one with an island beside a gap, and one of nothing else."""
+    path = tmp_path / "gapped.fa"
+    path.write_text(
+        f">a\n{BACK}{'N' * 5000}{BACK}\n>b\n{BACK}{ISLAND}{'n' * 70000}{BACK}\n>c\n{'N' * 10}\n>d\n{BACK}\n"
+    )
+    return str(path)
+
+
+SUMMARY = "75,010 of 76,470 letters get no label: they are in runs of 10 missing letters or more, at which sequences"
+
+
+def test_gaps_have_no_label(gapped, tmp_path, capsys):
+    """Neither are they segments, nor do they stretch one; the numbers of letters left out are said."""
+    assert decode("--model", "cpg", gapped, "--min-support", 0.9) == 0
+    captured = capsys.readouterr()
+    assert [row[:4] for row in rows(captured.out)] == [["b", "239", "500", "island"]]
+    assert captured.out.splitlines()[-1] == "# unlabelled: 75010 of 76470 letters, in long runs of missing ones"
+    assert captured.err == f"tropalign: warning: {SUMMARY} are cut\n"
+    assert decode("--model", "cpg", gapped, "-o", tmp_path / "x.bed") == 0
+    assert (tmp_path / "x.bed").read_text() == "b\t239\t500\tisland\t997\n"
+    assert SUMMARY in capsys.readouterr().err
+    assert decode("--model", "cpg", gapped, "-q", "--no-comments") == 0
+    captured = capsys.readouterr()
+    assert len(captured.out.splitlines()) == 2 and captured.err == ""
+
+
+def test_a_picture_shows_gaps(gapped, tmp_path):
+    assert decode("--model", "cpg", gapped, "-q", "--by", "posterior", "--plot", tmp_path / "x.svg") == 0
+    text = (tmp_path / "x.svg").read_text()
+    assert "5,480 letters, 0 segments, 5,000 letters unlabelled" in text
+    assert "10 letters, 0 segments, 10 letters unlabelled" in text
+    (gaps,) = re.findall('fill="#c4c8d0" d="([^"]*)"', text)
+    width = 800 / 5480
+    assert gaps.count("z") == 3 and gaps.startswith(f"M{52 + 240 * width:.1f} ") and f"h{5000 * width:.4g}" in gaps
+
+
+def test_training_reads_what_lies_between_gaps(gapped, tmp_path):
+    model = ta.HMM.load("cpg")
+    assert decode("--model", "cpg", gapped, "-q", "--fit", "--rounds", 2, "--model-out", tmp_path / "m.toml") == 0
+    assert ta.HMM.load(tmp_path / "m.toml") == model.fit([BACK, BACK, BACK + ISLAND, BACK, BACK], n_rounds=2)
 
 
 def test_bed_by_suffix_and_compressed(made, tmp_path, monkeypatch):
@@ -157,7 +202,7 @@ def test_a_segment_per_letter(tmp_path, flipping, capsys, monkeypatch):
     assert decode("--model", flipping, path) == 0
     whole = capsys.readouterr().out
     assert len(rows(whole)) == 1000 + 1 + 600
-    monkeypatch.setattr("tropalign.cli.decode.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("tropalign.formats.segments.ROWS_AT_ONCE", 7)
     assert decode("--model", flipping, path) == 0
     assert capsys.readouterr().out == whole
     path.write_text(f">s\n{'AC' * 1_000_000}\n")
@@ -219,11 +264,14 @@ def test_python_finds_the_same(made):
     assert len(ta.decode("cpg", [])) == 0
 
 
-def test_a_chromosome_is_not_copied(tmp_path):
+@pytest.mark.parametrize("gap", [0, 1_000_000])
+def test_a_chromosome_is_not_copied(tmp_path, gap):
     """What Python and NumPy allocate beside letters and path, which are native: the codes, and little else."""
     n = 3_000_000
     path = tmp_path / "long.fa"
-    path.write_bytes(b">long\n" + np.random.default_rng(1).choice(np.frombuffer(b"ACGT", np.uint8), n).tobytes())
+    letters = np.random.default_rng(1).choice(np.frombuffer(b"ACGT", np.uint8), n)
+    letters[500_000 : 500_000 + gap] = ord("N")
+    path.write_bytes(b">long\n" + letters.tobytes())
     decoder = Decoder(ta.HMM.load("cpg"), DecodeOptions())
     tracemalloc.start()
     try:

@@ -24,7 +24,7 @@ WORDS = ["decode", "--model", "cpg", "--skip-empty", "-q", "a.fa", "b.fa", "a.fa
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Thirty sequences in three files, of which one is named twice; three sequences per tile."""
+    """Thirty sequences in three files, of which one is named twice, with gaps; three sequences per tile."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TROPALIGN_TILE_READS", "3")
     rng = random.Random(1)
@@ -34,7 +34,8 @@ def folder(tmp_path, monkeypatch):
             "".join(rng.choices("ACGTN", weights, k=rng.randint(1, 300)))
             for weights in ([8, 2, 2, 8, 1], [1, 9, 9, 1, 0])
         )
-        return f">s{k}\n{'' if k in (0, 17) else ''.join(texts)}\n"
+        gap = "N" * rng.choice([0, 9, 10, 500])
+        return f">s{k}\n{'' if k in (0, 17) else gap.join([*texts, ''])}\n"
 
     (tmp_path / "a.fa").write_text("".join(map(record, range(7))))
     (tmp_path / "b.fa").write_text("".join(map(record, range(7, 30))))

@@ -132,3 +132,17 @@ def test_the_numbers_of_both_schemes_are_those_of_the_schemes(name):
     _, program, paper = SCORES[name]
     field = name.replace("-", "_")
     assert (program, paper) == (getattr(SCHEMES["program"], field), getattr(SCHEMES["paper"], field))
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        ("pairs", "cost of a gap beside its residues"),
+        ("cluster", "cost of a gap beside its residues"),
+        ("place", "whole cost of the first column that the read leaves out, to which pairs adds --gap-extend"),
+        ("msa", "cost of a gap between profiles, which CLUSTALW scales by lengths, matrix and column"),
+    ],
+)
+def test_the_opening_cost_of_each_verb_says_what_it_is(verb, words):
+    (action,) = [a for a in verbs_of(make_parser(False, [verb]))[verb]._actions if "--gap-open" in a.option_strings]
+    assert action.help.startswith(words)

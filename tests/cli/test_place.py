@@ -64,6 +64,14 @@ def test_all_outputs(files, capsys):
     assert placed["fields"][0] == "edge_num" and distal > 0
 
 
+def test_headers_say_how_gaps_are_counted(files):
+    """The opening cost is the whole cost of the first column, where pairs adds an extension."""
+    assert place(files, "-q", "-o", files / "out.fasta", "--table", files / "t.tsv", "--insert-open", 4) == 0
+    lines = (files / "t.tsv").read_text().splitlines()
+    assert "# gaps: 3 for the first column, 1 for each further one" in lines
+    assert "# insertions: 4 for the first base, 1 for each further one" in lines
+
+
 def test_to_standard_output(files, capsysbinary):
     assert place(files, "-q") == 0
     assert capsysbinary.readouterr().out.count(b">") == 8

@@ -62,3 +62,12 @@ def test_shards_of_rounds_merge(command, few, family, tmp_path):
 def test_wrong_options_are_refused(command, query, family, arguments, text):
     result = command("search", query, family, *arguments)
     assert result.returncode == 2 and text in result.stderr
+
+
+def test_queries_of_nucleotides_are_refused_unless_they_are_said_to_be_proteins(command, family, tmp_path):
+    path = tmp_path / "genes.sto"
+    path.write_text("# STOCKHOLM 1.0\n\na GATTACAGATTACA\nb GATTA-AGATGACA\n//\n")
+    refused = command("search", path, family)
+    assert refused.returncode == 3
+    assert "record 'genes': this is an alignment of nucleotides (A, C, G, T, U, N alone)" in refused.stderr
+    assert command("search", path, family, "--alphabet", "protein", "-o", tmp_path / "hits.txt").returncode == 0

@@ -13,7 +13,8 @@ import tropalign as ta
 from tropalign.clusters import bounds, compare, greedy
 from tropalign.clusters.bounds import Reach
 from tropalign.clusters.identity import COVERAGES, DEFINITIONS, coverages, identities
-from tropalign.clusters.options import ClusterOptions
+from tropalign.clusters.linkage import LINKAGES, check_memory
+from tropalign.clusters.options import METHODS, ClusterOptions
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.results.alignments import concatenate
@@ -95,20 +96,50 @@ def test_greedy_is_the_plain_rule(seed, is_dna, definition, least, mode, covered
     definition=st.sampled_from(sorted(DEFINITIONS)),
     least=st.sampled_from([0, 0.5, 0.75, 0.9, 0.97]),
     covered=st.sampled_from([None, 0.6]),
-    method=st.sampled_from(["single", "complete", "average"]),
+    method=st.sampled_from(sorted(LINKAGES)),
+    order=st.sampled_from(["length", "input"]),
+    strand=st.sampled_from(["plus", "both"]),
+    is_symmetric=st.booleans(),
 )
-def test_linkages_are_the_plain_rule(seed, definition, least, covered, method):
+def test_linkages_are_the_plain_rule(seed, definition, least, covered, method, order, strand, is_symmetric):
+    """The later one of two sequences is the query, as in what is shown of the clusters."""
     rng = np.random.default_rng(seed)
     batch = batch_of(families(rng, 12, DNA), ta.NUCLEOTIDE)
-    asked = {"min_identity": least, "identity": definition, "min_coverage": covered, "method": method}
+    asked = {"min_identity": least, "identity": definition, "min_coverage": covered, "method": method, "order": order}
     matrix = ta.SubstitutionMatrix.default(batch.alphabet)
-    options = ClusterOptions(PairOptions(matrix, ta.Gap(10, 1), "global"), **asked)
-    found = ta.cluster(batch, **asked)
-    expected = oracle.linked(len(batch), least, method, pair_similarity(batch, options))
+    if not is_symmetric:
+        matrix = ta.SubstitutionMatrix.of((DNA, rng.integers(-4, 6, (4, 4))), batch.alphabet)
+    options = ClusterOptions(PairOptions(matrix, ta.Gap(10, 1), "global", strand=strand), **asked)
+    found = ta.cluster(batch, **asked, matrix=matrix, gap=ta.Gap(10, 1), strand=strand)
+    ranks = [(-int(length), k) if order == "length" else (0, k) for k, length in enumerate(batch.lengths)]
+    similar = pair_similarity(batch, options)
+
+    def similar_in_order(i, j):
+        return similar(i, j) if ranks[i] > ranks[j] else similar(j, i)
+
+    expected = oracle.linked(len(batch), least, method, similar_in_order)
     assume(expected is not None)
     assert sorted(np.flatnonzero(found.labels == k).tolist() for k in range(len(found))) == expected
-    longest = [min(members, key=lambda k: (-batch.lengths[k], k)) for members in expected]
-    assert sorted(found.representative_index.tolist()) == sorted(longest)
+    firsts = [min(members, key=ranks.__getitem__) for members in expected]
+    assert sorted(found.representative_index.tolist()) == sorted(firsts)
+    if method == "complete" and covered is None:
+        assert (found.identity >= least - 1e-9).all()
+
+
+@pytest.mark.parametrize("method", sorted(LINKAGES))
+def test_linkages_decide_by_the_alignment_that_is_shown(method):
+    """Its identity is 0.75 with the later sequence as the query, and 1 with the earlier one."""
+    texts = {"a": "TCCTCAGC", "b": "GCTATATGGCCGTTAGCTGGCGACTATCTTAGTGATTAGGCTGGCATGACTGCTTGCGA"}
+    asked = {"alphabet": "nucleotide", "strand": "both", "order": "input", "end_gap": ta.Gap(2, 1)}
+    assert ta.cluster(texts, 1.0, method=method, **asked).labels.tolist() == [0, 1]
+    joined = ta.cluster(texts, 0.75, method=method, **asked)
+    assert joined.labels.tolist() == [0, 0] and joined.identity.tolist() == [1, 0.75]
+
+
+def test_every_method_is_greedy_or_a_linkage():
+    assert set(METHODS) == {"greedy", *LINKAGES}
+    with pytest.raises(KeyError):
+        check_memory(10, "median", 1 << 30)
 
 
 @pytest.mark.parametrize("method", ["single", "complete", "average"])

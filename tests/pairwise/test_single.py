@@ -271,3 +271,32 @@ def test_a_list_shares_sequences_of_one_name():
     assert table.queries.names == ("a", "b") and table.targets.names == ("b", "c", "target_3")
     assert [(row.query, row.target) for row in table] == [("a", "b"), ("a", "c"), ("b", "target_3")]
     assert table.cigars() == [ta.align(row.query_text(), table.targets.text(k)).cigar for k, row in enumerate(table)]
+
+
+NO_PAIR = (
+    "the {} judged nucleotide and the {} protein, which cannot be aligned: translate the nucleotides with --translate "
+    "(from Python, tropalign.translate), or say what both are with --alphabet (from Python, alphabet='nucleotide')"
+)
+
+
+def test_nucleotides_are_not_aligned_with_a_protein():
+    dna, protein = "ACGTACGTACGGTA", "MKVLAWHEE"
+    with pytest.raises(ta.InputError) as caught:
+        ta.align(dna, protein)
+    assert str(caught.value) == NO_PAIR.format("query was", "target")
+    with pytest.raises(ta.InputError, match="the query was judged protein and the target nucleotide"):
+        ta.align(protein, "acgun" * 3, report="score", mode="global", end_gap=ta.Gap(1, 1))
+    with pytest.raises(ta.InputError) as caught:
+        ta.align_many([(dna, protein), (dna[3:], protein[3:])])
+    assert str(caught.value) == NO_PAIR.format("queries were", "targets")
+    for said in ({"alphabet": "protein"}, {"matrix": ta.SubstitutionMatrix.load("BLOSUM62")}):
+        assert ta.align(dna, protein, **said).score >= 0
+        assert ta.align_many([(dna, protein)], **said).queries.alphabet == ta.PROTEIN
+
+
+def test_a_short_peptide_may_look_like_nucleotides():
+    """Ten letters of a protein are A, C, G, T and N now and then; they are judged with the other side's."""
+    assert ta.align("GATTACAGAT", "GATTWCAGAE").score == ta.align("GATTACAGAT", "GATTWCAGAE", alphabet="protein").score
+    assert ta.align_many([("GAT", "GWT")]).queries.alphabet == ta.PROTEIN
+    with pytest.raises(ta.InputError, match="the sequence is empty"):
+        ta.align("", "ACGTACGTACGT")

@@ -35,6 +35,8 @@ def family(n=9, width=40, seed=1):
 
 
 ROWS = family()
+#: Makes letters of nucleotides of all residues.
+TO_DNA = str.maketrans({letter: "ACGT"[k % 4] for k, letter in enumerate("".join(LETTERS) + "qrsk")})
 NAMES = [f"seq{k}" for k in range(len(ROWS))]
 
 
@@ -143,6 +145,23 @@ def test_the_kind_may_be_said():
         next(read_queries(io.BytesIO(b""), "msa"))
 
 
+@pytest.mark.filterwarnings("error")
+def test_proteins_of_few_letters_are_queries_where_that_is_said():
+    """And where they are so short that they could be either."""
+    few = b">a\nGATTACAGATTACAGATTACAGATTACAGATTACAGATTACA\n"
+    (model,) = read_queries(io.BytesIO(few), alphabet="protein")
+    assert model.name == "a"
+    for rows in (b">a\nGATT-ACAGATTACA\n>b\nGATTTACAGATTACA\n", stockholm([row.translate(TO_DNA) for row in ROWS])):
+        with pytest.raises(InputError, match="of nucleotides"):
+            next(read_queries(io.BytesIO(rows)))
+        assert len(list(read_queries(io.BytesIO(rows), alphabet="protein"))) == 1
+    assert len(list(read_queries(io.BytesIO(b">a\nGATTACAGAT\n>b\nGATTACAGATTACAX\n>c\nGATTACAGATTARA\n")))) == 3
+    with pytest.raises(
+        UsageError, match=r"^queries of the alphabet 'dna' are not searched with: choose one of auto, pro"
+    ):
+        next(read_queries(io.BytesIO(few), alphabet="dna"))
+
+
 BAD = {
     "no known residue": (
         b">a\nXXX\n", "auto", "record 'a': the model gives random sequences no scores: leave it out"
@@ -158,7 +177,19 @@ BAD = {
     ),
     "nucleotides": (
         b">a\nACGT-ACGT\n>b\nACGTTACGT\n", "auto",
-        "this is an alignment of nucleotides, but search is for proteins: give another one",
+        "queries, record 'queries': this is an alignment of nucleotides (A, C, G, T, U, N alone), and search is for "
+        "proteins: translate it (tropalign.translate), search with nhmmer, or say --alphabet protein "
+        "(alphabet='protein' of read_queries)",
+    ),
+    "nucleotides as Stockholm": (
+        b"# STOCKHOLM 1.0\n\na MKVLAWGGHE\n//\n# STOCKHOLM 1.0\n#=GF ID dna\n\na ACG-ACgt\nb ACUNA.GT\n//\n", "auto",
+        "queries, record 'dna': this is an alignment of nucleotides (A, C, G, T, U, N alone), and search",
+    ),
+    "nucleotides as sequences": (
+        b">a\nMKVLAWGGHE\n>b\nacgtnacgtug\n", "auto",
+        "queries, record 'b': this is a sequence of nucleotides (A, C, G, T, U, N alone), and search is for proteins: "
+        "translate it (tropalign.translate), search with nhmmer, or say --alphabet protein (alphabet='protein' of "
+        "read_queries)",
     ),
     "rows of unequal length": (
         b">a\nMKV-LAW\n>b\nMKVLA\n", "auto",

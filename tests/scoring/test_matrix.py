@@ -3,6 +3,8 @@ import gzip
 import pickle
 import warnings
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import parasail
@@ -10,6 +12,8 @@ import pytest
 from Bio.Align import substitution_matrices
 
 import tropalign as ta
+
+DATA = Path(__file__).parents[1] / "data"
 
 code = ta.PROTEIN.code
 SMALL = "# two letters\n   A  R\nA  4 -1\nR -1  5\n"
@@ -63,6 +67,31 @@ def test_names_of_nucleotides(name):
     matrix = ta.SubstitutionMatrix.of(name)
     assert matrix.name == "NUC.4.4" and matrix.alphabet is ta.NUCLEOTIDE
     assert [matrix["A", letter] for letter in "ACGTUSWRYKMBVHDN"] == [5, *[-4] * 5, 1, 1, -4, -4, 1, -4, -1, -1, -1, -2]
+
+
+@pytest.mark.parametrize(("name", "match", "mismatch"), [("EDNAMAT", 5, -4), ("dnamat", 5, -4), ("EDNASIMPLE", 1, -1)])
+def test_letters_of_nucleotides_that_are_equal_or_not(name, match, mismatch):
+    """EMBOSS's matrices without means: an ambiguous letter equals itself alone, and U is T."""
+    matrix = ta.SubstitutionMatrix.of(name)
+    assert matrix.name == name.upper().removeprefix("E") and matrix.alphabet is ta.NUCLEOTIDE
+    for one, other in product("ACGTUSWRYKMBVHDN", repeat=2):
+        is_equal = one.replace("U", "T") == other.replace("U", "T")
+        assert matrix[one, other] == (match if is_equal else mismatch)
+
+
+def test_stops_of_blosum62_12():
+    """BLOSUM62 but for *."""
+    matrix, plain = ta.SubstitutionMatrix.of("EBLOSUM62-12"), ta.SubstitutionMatrix.of("BLOSUM62")
+    for one, other in product("ARNDCQEGHILKMFPSTWYVBZX*", repeat=2):
+        stops = (one == "*") + (other == "*")
+        assert matrix[one, other] == (plain[one, other] if stops != 1 else -12)
+
+
+def test_blosumn():
+    """NCBI's file, every letter of it."""
+    ours, theirs = ta.SubstitutionMatrix.of("EBLOSUMN"), ta.SubstitutionMatrix.of(DATA / "BLOSUMN")
+    assert ours.name == "BLOSUMN" and (ours.scores == theirs.scores).all()
+    assert (ours["A", "A"], ours["W", "*"], ours["*", "*"], ours["E", "Z"]) == (6, -7, 1, 5)
 
 
 def test_names_and_cells():

@@ -48,16 +48,14 @@ def add_clustalw_options(group: Any) -> None:
         choices=Choices(OPTIONS, "NUCLEOTIDE_MATRICES"),
         help="matrix for nucleotides (default: iub)",
     )
-    for name, of, defaults in (
-        ("gap", "profiles", ("10, nucleotides 15", "0.2, nucleotides 6.66")),
-        ("pw-gap", "two sequences", ("10, nucleotides 15", "0.1, nucleotides 6.66")),
+    for name, of, scaled, defaults in (
+        ("gap", "profiles", "lengths, matrix and column", ("10, nucleotides 15", "0.2, nucleotides 6.66")),
+        ("pw-gap", "two sequences", "length and matrix", ("10, nucleotides 15", "0.1, nucleotides 6.66")),
     ):
-        group.add_argument(
-            f"--{name}-open", type=checked(float), metavar="C", help=f"a gap between {of} (default: {defaults[0]})"
-        )
-        group.add_argument(
-            f"--{name}-extend", type=checked(float), metavar="C", help=f"its residues (default: {defaults[1]})"
-        )
+        opening = f"cost of a gap between {of}, which CLUSTALW scales by {scaled} (default: {defaults[0]})"
+        group.add_argument(f"--{name}-open", type=checked(float), metavar="C", help=opening)
+        extension = f"cost of each residue of a gap between {of}, scaled, too (default: {defaults[1]})"
+        group.add_argument(f"--{name}-extend", type=checked(float), metavar="C", help=extension)
     group.add_argument(
         "--delay", type=whole(0), metavar="PERCENT", help="sequences of at most this identity come last (default: 30)"
     )

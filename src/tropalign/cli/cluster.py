@@ -174,18 +174,15 @@ def _shard(
     from tropalign.clusters.api import compared_by
     from tropalign.clusters.linkage import check_memory
     from tropalign.clusters.linkage_task import LinkageTask, encoded
-    from tropalign.clusters.processing_order import processing_order
     from tropalign.devices.registry import CpuDevice
     from tropalign.execution.rest import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.machine.memory import left_for_job
     from tropalign.sequences.batch import held_bytes
-    from tropalign.sequences.counts import counts_of
     from tropalign.sequences.saved_batch import batch_to_bytes
 
     memory_bytes = left_for_job(allowed, held_bytes(batch))
     check_memory(len(batch), chosen.method, memory_bytes // 2)  # which merging needs
-    processing_order(batch, counts_of(batch.names), chosen.order)
     task = LinkageTask(*compared_by(batch, chosen, options.threads, memory_bytes, devices_of(options)), options.shard)
     data, replaying = batch_to_bytes(batch), replayed(options.parser, options, format=form)
     parameters = _parameters(replaying, chosen, data)

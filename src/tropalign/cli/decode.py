@@ -37,12 +37,10 @@ EXAMPLE = """example:
   tropalign decode --model cpg genes.fa --fit --model-out mine.toml -o islands.tsv
 
 Models are small files that people can read (docs/decode.md); cpg, the CpG islands of Durbin et al. 1998, comes with
-tropalign. Coordinates are 0-based, half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130
-interrupted."""
+tropalign. Runs of 10 or more missing letters (N) have no label and cut a sequence. Coordinates are 0-based, half-open.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
 #: Options that belong to --fit, with their defaults.
 FITTING = {"rounds": 100, "tolerance": 0.01, "pseudocount": 0.0, "fix": None, "model_out": None}
-#: Segments that are made into text at a time.
-ROWS_AT_ONCE = 1 << 16
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:
@@ -151,7 +149,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.execution.run import Run, memory_allowed
     from tropalign.sequences.blocks import BlockReader, Policy
     from tropalign.sequences.files import can_be_read_twice
-    from tropalign.tropical.decode_task import Contents, DecodeTask
+    from tropalign.tropical.decode_task import Contents, DecodeTask, Unlabelled
     from tropalign.tropical.decoding import DecodeOptions, Decoder
     from tropalign.tropical.model_files import load_model, save_model
 
@@ -170,7 +168,7 @@ def run(options: argparse.Namespace) -> None:
         reader = BlockReader(options.sequences, Policy(empty="skip" if options.skip_empty else "refuse"))
         return _fitting(reader, allowed, options.fit)
 
-    opened, contents = blocks, None
+    opened, contents, unlabelled = blocks, None, Unlabelled(decoder)
     if options.fit:
         kept = list(blocks())
         opened = kept.__iter__
@@ -180,8 +178,9 @@ def run(options: argparse.Namespace) -> None:
             save_model(model, options.model_out)
         decoder = Decoder(model, choice, **means)
     elif options.output != "-" and all(map(can_be_read_twice, options.sequences)):
-        contents = Contents.of(blocks())
-    task = DecodeTask(decoder, opened, contents, options.shard, draws=options.plot is not None)
+        contents = Contents.of(unlabelled.watched(blocks()))
+    watched = opened if contents is not None else lambda: unlabelled.watched(opened())
+    task = DecodeTask(decoder, watched, contents, options.shard, draws=options.plot is not None)
     parameters = _parameters(options, model, outputs, contents)
     decoding = Run(
         task=task,
@@ -193,6 +192,7 @@ def run(options: argparse.Namespace) -> None:
         unit="sequences",
     )
     decoding.compute([CpuDevice(options.threads)], show)
+    unlabelled.warn()
 
 
 def _parameters(
@@ -244,11 +244,8 @@ class _Of:
         return getattr(self.writer, name)
 
     def encode(self, result: Any) -> bytes:
-        """What one tile leaves behind, made some rows at a time."""
-        found = getattr(result, self.share)
-        is_text = self.share == "segments" and not self.writer.is_binary
-        pieces = found.pieces(ROWS_AT_ONCE) if is_text else [found]
-        return b"".join(map(self.writer.encode, pieces))
+        """What one tile leaves behind."""
+        return self.writer.encode(getattr(result, self.share))
 
 
 def _outputs(options: argparse.Namespace, model: HMM, decoder: Decoder) -> list[Output]:
@@ -307,11 +304,13 @@ def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock
     decoder = Decoder(model, DecodeOptions())
     codes = [decoder.codes(tuple(block.names), block.letters, block.offsets, block.file) for block in blocks]
     offsets = np.concatenate([[0], *(np.diff(block.offsets) for block in blocks)]).cumsum()
-    seen = Observations(codes[0] if len(codes) == 1 else np.concatenate(codes), None, offsets, is_single=False)
+    pieces = decoder.pieces(codes[0] if len(codes) == 1 else np.concatenate(codes), offsets)
+    seen = Observations(pieces.codes, None, pieces.offsets, is_single=False)
     words = {"n_rounds": options.rounds, "tolerance": options.tolerance, "pseudocount": options.pseudocount}
     try:
         return model.fit(seen, fixed=options.fix or (), n_threads=options.threads, progress=progress, **words)
     except ImpossibleSequenceError as error:
         records = ((block.file, name) for block in blocks for name in block.names)
-        file, name = next(islice(records, error.number, None))
-        raise ImpossibleSequenceError(error.number, file=file, record=name) from None
+        number = int(pieces.sequence[error.number])
+        file, name = next(islice(records, number, None))
+        raise ImpossibleSequenceError(number, file=file, record=name) from None

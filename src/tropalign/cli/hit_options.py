@@ -30,6 +30,7 @@ CUTOFFS = {"cut_ga": "gathering", "cut_nc": "noise", "cut_tc": "trusted"}
 FILTERS = ("F1", "F2", "F3")
 #: What a file of queries may hold, as profile/queries.py reads it.
 QUERY_KINDS = ("auto", "models", "alignment", "sequences")
+QUERY_ALPHABETS = ("auto", "protein")
 #: Up to which E-value the hits of a round begin the next one.
 ITERATED_E = 0.001
 #: Letters of a line of text that HMMER takes at least.
@@ -56,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser, target: str) -> None:
     if target == "target":
         _add_queries(parser.add_argument_group("queries"))
     else:
-        parser.set_defaults(iterate=1, queries="models")
+        parser.set_defaults(iterate=1, queries="models", alphabet="auto")
     _add_results(parser.add_argument_group("results"), target)
     _add_thresholds(parser.add_argument_group("what is reported"), REPORTING, target, "report", "10")
     group = parser.add_argument_group("what counts as significant")
@@ -83,6 +84,13 @@ def _add_queries(group: Any) -> None:
         choices=QUERY_KINDS,
         default="auto",
         help="what MODELS holds (default: by its content; FASTA with gaps is an alignment)",
+    )
+    group.add_argument(
+        "--alphabet",
+        choices=QUERY_ALPHABETS,
+        default="auto",
+        help="auto (default) refuses alignments and sequences whose letters are all A, C, G, T, U or N, as "
+        "nucleotides; protein takes them, too",
     )
     group.add_argument(
         "--iterate",
@@ -219,7 +227,7 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     thresholds, search_options = thresholds_of(options), search_options_of(options)
     allowed = memory_allowed(options.memory, paths[0])
     memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
-    models = model_source(options.models, memory_bytes, options.queries)
+    models = model_source(options.models, memory_bytes, options.queries, options.alphabet)
     sequences = target_source(options.sequences, memory_bytes)
     task = task_of(
         models,

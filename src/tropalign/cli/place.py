@@ -31,10 +31,10 @@ SCORES = {
     "match": ("score of a base on a column that may hold it", 2, 0),
     "mismatch": ("score of a base on another column", 0, -3),
     "on-gap": ("added where a base stands on a column that is a gap there", -3, -3),
-    "gap-open": ("cost of the first column that the read leaves out", 3, 4),
-    "gap-extend": ("cost of each further one", 1, 1),
-    "insert-open": ("cost of the first base between two columns", 3, 3),
-    "insert-extend": ("cost of each further one", 1, 3),
+    "gap-open": ("whole cost of the first column that the read leaves out, to which pairs adds --gap-extend", 3, 4),
+    "gap-extend": ("cost of each further column that it leaves out", 1, 1),
+    "insert-open": ("whole cost of the first base between two columns", 3, 3),
+    "insert-extend": ("cost of each further base there", 1, 3),
 }
 
 
@@ -175,9 +175,8 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
     memory_bytes -= page_bytes
     task, devices = _task(options, package, blocks, found, memory_bytes)
     settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not said
-    header = Header(
-        __version__, command_line(options.parser, options, format=settled), {}, has_comments=not options.no_comments
-    )
+    command = command_line(options.parser, options, format=settled)
+    header = Header(__version__, command, _scoring(options).parameters(), has_comments=not options.no_comments)
     bound = page_bytes if found is None else None  # of reads that can be counted before, the page was checked
     outputs = outputs_of(package, header, wanted, options.shard is not None, lineages, bound)
     parameters = {} if found is None else run_parameters(task, found, outputs, wanted.insertions, __version__, lineages)

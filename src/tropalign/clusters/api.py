@@ -13,7 +13,6 @@ from tropalign.clusters.compare import Comparison
 from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
 from tropalign.clusters.options import MIN_IDENTITY, ClusterOptions
-from tropalign.clusters.processing_order import processing_order
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.execution.task import checked_progress
@@ -25,7 +24,6 @@ from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.results.clusters import Clusters
 from tropalign.scoring import Gap
 from tropalign.sequences import Alphabet, SequenceBatch
-from tropalign.sequences.counts import counts_of
 
 
 def cluster(
@@ -119,12 +117,10 @@ def cluster_batch(
     progress: Callable[[int], object] | None = None,
 ) -> Clusters:
     """The same with options that are checked."""
-    sizes = counts_of(batch.names)
-    order = processing_order(batch, sizes, options.order)  # whose faults are told before anything is compared
     comparison, reach = compared_by(batch, options, n_threads, memory_bytes, devices)
     if options.method == "greedy":
-        labels, representatives = Greedy(comparison, reach, order, memory_bytes, progress).run()
-        return _with_alignments(comparison, labels, representatives, order, sizes)
+        labels, representatives = Greedy(comparison, reach, comparison.order, memory_bytes, progress).run()
+        return _with_alignments(comparison, labels, representatives)
     return linked(comparison, linkage_labels(comparison, reach, memory_bytes // 2, progress))
 
 
@@ -141,10 +137,8 @@ def compared_by(
 
 def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:
     """The clusters that a linkage has found, with their representatives."""
-    sizes = counts_of(comparison.batch.names)
-    order = processing_order(comparison.batch, sizes, comparison.options.order)
-    labels, representatives = _in_order(labels, order)
-    return _with_alignments(comparison, labels, representatives, order, sizes)
+    labels, representatives = _in_order(labels, comparison.order)
+    return _with_alignments(comparison, labels, representatives)
 
 
 def _in_order(labels: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -156,13 +150,7 @@ def _in_order(labels: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDAr
     return number[labels], order[firsts]
 
 
-def _with_alignments(
-    comparison: Comparison,
-    labels: NDArray[np.int64],
-    representatives: NDArray[np.int64],
-    order: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-) -> Clusters:
+def _with_alignments(comparison: Comparison, labels: NDArray[np.int64], representatives: NDArray[np.int64]) -> Clusters:
     """The clusters, and how each member aligns with its representative."""
     n = len(labels)
     members = np.flatnonzero(representatives[labels] != np.arange(n))
@@ -183,6 +171,4 @@ def _with_alignments(
             columns["strand"][some] = table.strand
         for k, cigar in zip(some.tolist(), table.cigars(), strict=True):
             columns["cigars"][k] = cigar
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
-    return Clusters(comparison.batch, labels, representatives, rank, sizes, **columns)
+    return Clusters(comparison.batch, labels, representatives, comparison.rank, comparison.sizes, **columns)

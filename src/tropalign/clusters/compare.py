@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from tropalign.clusters.identity import coverages, identities
 from tropalign.clusters.options import ClusterOptions
+from tropalign.clusters.processing_order import processing_order
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.counts import counts_of
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -26,6 +28,9 @@ SEQUENCE_BYTES, COPIED_SHARE, LEAST_PAIRS = 256, 0.3, 256
 class Comparison:
     """Aligns pairs of a set, for the length of a run.
 
+    An alignment, and so its identity, may depend on which of the two sequences is the query, by a rule for ties or by a
+    matrix that is not symmetric. It is always the member.
+
     Parameters
     ----------
     batch
@@ -36,12 +41,28 @@ class Comparison:
         What computes.
     memory_bytes
         What aligning may take beside the set.
+
+    Attributes
+    ----------
+    sizes : int64, shape (n,)
+        How many reads each sequence stands for.
+    order, rank : int64, shape (n,)
+        The sequences as they are looked at, and the place of each among them.
+
+    Raises
+    ------
+    InputError
+        An order that the sequences do not have.
     """
 
     def __init__(
         self, batch: SequenceBatch, options: ClusterOptions, devices: Sequence[Device], memory_bytes: int
     ) -> None:
         self.batch, self.options = batch, options
+        self.sizes = counts_of(batch.names)
+        self.order = processing_order(batch, self.sizes, options.order)
+        self.rank = np.empty(len(batch), np.int64)
+        self.rank[self.order] = np.arange(len(batch))
         self._scheduler, self._memory_bytes = scheduler_of(devices), memory_bytes
         # Of each pair two sequences may be copied, and their other strand.
         copied = 3 * (float(batch.lengths.mean()) + SEQUENCE_BYTES)
@@ -51,6 +72,11 @@ class Comparison:
         """Identity of each pair, -1 where too little is covered; float64, shape (n,)."""
         found = [self._similarity(table) for table in self._tables(members, representatives)]
         return np.concatenate(found) if found else np.zeros(0)
+
+    def pair_similarities(self, first: Index, second: Index) -> Reals:
+        """The same of two sequences each: the one that is looked at later is the member, as where results show it."""
+        is_later = self.rank[first] > self.rank[second]
+        return self.similarities(np.where(is_later, first, second), np.where(is_later, second, first))
 
     def alignments(self, members: Index, representatives: Index) -> Iterator[tuple[AlignmentTable, Reals]]:
         """Alignments and identities of pairs, in their order, a part at a time; the members are the queries."""

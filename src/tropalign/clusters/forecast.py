@@ -50,7 +50,8 @@ def most_work(
     processing_order(batch, counts_of(batch.names), options.order)
     if len(batch) == 1:
         return 0, 0, 0.0
-    check_memory(len(batch), options.method, memory_bytes // 2)
+    if options.method != "greedy":
+        check_memory(len(batch), options.method, memory_bytes // 2)
     task = PairsTask(batch, None, options.pairs, None, memory_bytes // 2)
     found = forecast(_Alignments(task), devices[-1])  # the processor is the last where there are several
     n_strands = 2 if options.pairs.strand == "both" else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,29 @@ Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
 Progress = Callable[[int], object]
 
+
+class Linkage(NamedTuple):
+    """How far apart two clusters are, by the distances of their pairs.
+
+    Attributes
+    ----------
+    is_complete
+        The greatest of them (True) or their mean (False). None: the least, so that clusters are connected by pairs that
+        are similar enough, and no distance is kept.
+    counts_every_pair
+        Whether pairs that cannot be similar enough have to be aligned, too.
+    """
+
+    is_complete: bool | None
+    counts_every_pair: bool
+
+
+#: By method; a method that is not here is no linkage.
+LINKAGES = {
+    "single": Linkage(is_complete=None, counts_every_pair=False),
+    "complete": Linkage(is_complete=True, counts_every_pair=False),
+    "average": Linkage(is_complete=False, counts_every_pair=True),
+}
 #: Rows of the triangle of pairs that are compared at once, and the pairs of these.
 MOST_ROWS, MOST_PAIRS = 256, 1 << 20
 #: What sums of distances in any order may come to.
@@ -43,28 +66,29 @@ def linkage_labels(comparison: Comparison, reach: Reach, memory_bytes: int, prog
 
 def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, Index, Reals]]) -> Index:
     """The cluster of each of n sequences, of whose pairs i < j come the similarities; those that lack are 0."""
+    linkage = LINKAGES[options.method]
     if n == 1:
         return np.zeros(1, np.int64)
-    if options.method == "single":
+    if linkage.is_complete is None:
         return _connected(n, _similar(compared, options.min_identity))
     distances = np.ones(n * (n - 1) // 2)
     for first, second, similarity in compared:
-        if options.method == "average":
+        if linkage.counts_every_pair:
             similarity = np.maximum(similarity, 0.0)  # a pair that is not covered has nothing in common
         distances[first * (2 * n - first - 1) // 2 + second - first - 1] = 1 - similarity
-    joins, heights = _native.average_linkage(distances, n, is_complete=options.method == "complete")
+    joins, heights = _native.average_linkage(distances, n, is_complete=linkage.is_complete)
     is_kept = heights <= 1 - options.min_identity + ROUNDING
     return _connected(n, iter([_members(joins, is_kept, n)]))
 
 
 def counts_only_similar(options: ClusterOptions) -> bool:
     """Whether pairs that are not similar enough change nothing."""
-    return options.method == "single"
+    return LINKAGES[options.method].is_complete is None
 
 
 def check_memory(n: int, method: str, memory_bytes: int) -> None:
-    """Raises ResourceError where the distances of all pairs, which some methods need, take more memory than allowed."""
-    if method not in ("complete", "average"):
+    """Raises ResourceError where the distances of all pairs, which some linkages keep, do not fit the memory."""
+    if LINKAGES[method].is_complete is None:
         return
     remedy = "allow more with --memory, or choose method single or greedy"
     # The distances, and their copy in the order of joins.
@@ -89,14 +113,14 @@ def compared_rows(
 
     Pairs that `reach` leaves out are not among them, where the method needs no distance of these.
     """
-    batch, leaves_out = comparison.batch, comparison.options.method != "average"
+    batch, leaves_out = comparison.batch, not LINKAGES[comparison.options.method].counts_every_pair
     n = len(batch)
     while begin < last:
         end = min(last, begin + max(1, min(MOST_ROWS, MOST_PAIRS // (n - begin))))
         rows, columns = end - begin, n - begin
         keep = reach.within(batch[begin:end], batch[begin:]) if leaves_out else np.ones((rows, columns), bool)
         first, second = (places.astype(np.int64) + begin for places in np.nonzero(np.triu(keep, 1)))
-        yield end, first, second, comparison.similarities(first, second)
+        yield end, first, second, comparison.pair_similarities(first, second)
         begin = end
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from tropalign.execution.shard import MOST_SHARDS
 
 #: Number of the layout of parts and shards; what another layout wrote is not read.
-LAYOUT = 3
+LAYOUT = 4
 
 
 def hash_of(parameters: Mapping[str, str]) -> str:

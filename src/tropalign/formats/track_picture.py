@@ -15,7 +15,7 @@ from tropalign.formats.segments import SegmentsContext
 
 #: In pixels: the width of a track, the heights of the bar and of the curve, and what is left free below.
 WIDTH, BAR_HEIGHT, CURVE_HEIGHT, SPACE = 800, 10, 48, 34
-GROUND, SEGMENT = "#eceef2", "#2f6f9f"
+GROUND, SEGMENT, GAP = "#eceef2", "#2f6f9f", "#c4c8d0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +31,16 @@ class Track:
     spans : int64, shape (n, 2)
         Begin and end of its segments of the label.
     curve : float64, shape (n_bins,)
-        The mean posterior of the label in bins of equal width.
+        The mean posterior of the label in bins of equal width; NaN where no position of a bin has one.
+    gaps : int64, shape (n_gaps, 2)
+        Begin and end of what has no label.
     """
 
     name: str
     length: int
     spans: NDArray[np.int64]
     curve: NDArray[np.float64]
+    gaps: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +54,27 @@ class Tracks:
 
 def encoded_tracks(tracks: Iterable[Track], context: SegmentsContext) -> bytes:
     """The part of a picture that some of its tracks leave: a line of JSON for each."""
-    rows = ([track.name, track.length, track.spans.tolist(), track.curve.tolist()] for track in tracks)
+    rows = (
+        [track.name, track.length, track.spans.tolist(), _known(track.curve), track.gaps.tolist()] for track in tracks
+    )
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def _known(curve: NDArray[np.float64]) -> list[float | None]:
+    """Numbers as JSON knows them, which has no NaN."""
+    return [None if value != value else value for value in curve.tolist()]
 
 
 def tracks_of_parts(parts: Iterable[bytes], context: SegmentsContext) -> Tracks:
     """All tracks of a picture. Raises ValueError or TypeError where a part is none that `encoded_tracks` made."""
     tracks = []
     for line in (line for part in parts for line in part.splitlines()):
-        name, length, spans, curve = json.loads(line)
-        of_spans, of_curve = np.array(spans, np.int64).reshape(-1, 2), np.array(curve, np.float64)
+        name, length, spans, curve, gaps = json.loads(line)
+        of_spans, of_gaps = (np.array(values, np.int64).reshape(-1, 2) for values in (spans, gaps))
+        of_curve = np.array(curve, np.float64)
         if not isinstance(name, str) or not isinstance(length, int) or of_curve.ndim != 1:
             raise ValueError("no track")
-        tracks.append(Track(name, length, of_spans, of_curve))
+        tracks.append(Track(name, length, of_spans, of_curve, of_gaps))
     return Tracks(context.label, tuple(tracks), context.title)
 
 
@@ -89,9 +100,13 @@ def _draw(made: Picture, track: Track) -> None:
     words = (
         f"{shown(track.name)}   {track.length:,} letters, {len(track.spans):,} segment{'s' * (len(track.spans) != 1)}"
     )
+    if len(track.gaps):
+        words += f", {int(np.diff(track.gaps).sum()):,} letters unlabelled"
     made.texts.append(Text((left,), made.height + 6, words, "start", TEXT, INK))
     top = made.height + 18
     made.boxes.append(Box(left, top, WIDTH, BAR_HEIGHT, GROUND))
+    for begin, end in track.gaps.tolist():
+        made.boxes.append(Box(left + scale * begin, top, scale * (end - begin), BAR_HEIGHT, GAP))
     for begin, end in track.spans.tolist():
         made.boxes.append(Box(left + scale * begin, top, max(1.0, scale * (end - begin)), BAR_HEIGHT, SEGMENT))
     bottom = top + BAR_HEIGHT + 4 + CURVE_HEIGHT
@@ -99,7 +114,7 @@ def _draw(made: Picture, track: Track) -> None:
     width = WIDTH / max(len(track.curve), 1)
     for k, value in enumerate(track.curve.tolist()):
         height = round(CURVE_HEIGHT * min(max(value, 0.0), 1.0), 1)
-        if height > 0:
+        if height > 0:  # which NaN is not
             made.boxes.append(Box(left + width * k, bottom - height, width, height, BAR))
     for value, text in (0, "0"), (1, "1"):
         made.texts.append(Text((left - 6,), bottom - CURVE_HEIGHT * value, text, "end", TEXT - 2, QUIET))

@@ -24,7 +24,6 @@ from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import Alphabet, SequenceBatch, read_sequences
-from tropalign.sequences.alphabet import judge_text
 from tropalign.sequences.inputs import letters_of, named_texts
 from tropalign.sequences.translation import Frames
 
@@ -230,7 +229,8 @@ def align(
     mode, matrix, gap, end_gap, report, free_ends, strand
         As of `align_all`.
     alphabet
-        One, or its name; that of a SubstitutionMatrix, else judged by the letters, when not given.
+        One, or its name; that of a SubstitutionMatrix, else judged by the letters, when not given. A protein and
+        eleven nucleotides or more are refused then.
 
     Returns
     -------
@@ -247,13 +247,13 @@ def align(
     >>> tropalign.align("MKVLAW", "MKILAW").cigar
     '2=1X3='
     """
-    if alphabet is None and isinstance(matrix, SubstitutionMatrix):
-        alphabet = matrix.alphabet
     (query_name, query_text), (target_name, target_text) = letters_of(query, "query"), letters_of(target, "target")
     names = [query_name or "query", target_name or "target"]
     if names[0] == names[1]:
         names = ["query", "target"]
     texts = (query_text, target_text)
+    if alphabet is None:
+        alphabet = single.alphabet_for(matrix, texts)
     if end_gap is None:
         row = single.aligned(texts, (names[0], names[1]), mode, matrix, gap, report, free_ends, strand, alphabet)
         if row is not None:
@@ -329,8 +329,8 @@ def align_many(
         _distinct([pair[side] for pair in given], word) for side, word in enumerate(("query", "target"))
     )
     if alphabet is None:
-        every = "".join((*queries.values(), *targets.values())).encode("latin-1", "replace")
-        alphabet = matrix.alphabet if isinstance(matrix, SubstitutionMatrix) else judge_text(every)
+        letters = "".join(queries.values()), "".join(targets.values())
+        alphabet = single.alphabet_for(matrix, letters, ("queries were", "targets"))
     batch, others = (SequenceBatch.from_strings(texts, alphabet=alphabet) for texts in (queries, targets))
     n_threads, memory_bytes, names = checked_threads(n_threads), checked_memory(memory_bytes), device_names(device)
     free_ends = free_ends if isinstance(free_ends, str) or not isinstance(free_ends, Iterable) else tuple(free_ends)

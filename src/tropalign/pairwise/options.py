@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tropalign.pairwise.whole_scoring import WholeScoring
     from tropalign.scoring import Gap, SubstitutionMatrix
-    from tropalign.sequences import SequenceBatch
+    from tropalign.sequences import Alphabet, SequenceBatch
 
 #: Ends at which residues of that sequence may hang over at no cost (semiglobal); the order is that of native code.
 FREE_ENDS = ("query-start", "query-end", "target-start", "target-end")
@@ -284,14 +284,19 @@ def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int6
     return np.ascontiguousarray(given, np.int64)
 
 
+def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) -> InputError:
+    """What is said of queries and targets that no matrix scores together; `words` are what it calls them."""
+    return InputError(
+        f"the {words[0]} judged {first.name} and the {words[1]} {second.name}, which cannot be "
+        "aligned: translate the nucleotides with --translate (from Python, tropalign.translate), or say what both "
+        f"are with --alphabet (from Python, alphabet={first.name!r})"
+    )
+
+
 def check_same_alphabet(queries: SequenceBatch, targets: SequenceBatch) -> None:
     """Raises InputError where queries and targets are of two alphabets, which no matrix scores."""
     if queries.alphabet != targets.alphabet:
-        raise InputError(
-            f"the queries were judged {queries.alphabet.name} and the targets {targets.alphabet.name}, which cannot be "
-            "aligned: translate the nucleotides with --translate (from Python, tropalign.translate), or say what both "
-            f"are with --alphabet (from Python, alphabet={queries.alphabet.name!r})"
-        )
+        raise of_two_alphabets(queries.alphabet, targets.alphabet, ("queries were", "targets"))
     if queries.alphabet.letters != targets.alphabet.letters:
         raise InputError(
             f"queries and targets have two alphabets of the same name, {queries.alphabet.name}: read both with one"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tropalign.errors import TropalignError
-from tropalign.pairwise.options import PairOptions
+from tropalign.pairwise.options import PairOptions, of_two_alphabets
 from tropalign.results.alignment import Alignment
 from tropalign.results.kept_columns import DEPTHS
 from tropalign.results.lone_pair import LonePair, Numbers, columns_of
@@ -24,7 +24,7 @@ from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.given import letters_and_scores
 from tropalign.scoring.names import canonical, shipped
 from tropalign.sequences import Alphabet
-from tropalign.sequences.alphabet import alphabet_of, judge_text
+from tropalign.sequences.alphabet import LEAST_JUDGED, NUCLEOTIDE, alphabet_of, judge_text
 
 if TYPE_CHECKING:
     from tropalign._native import PairAligner
@@ -48,7 +48,7 @@ def aligned(
     report: str,
     free_ends: Iterable[str],
     strand: str,
-    alphabet: Alphabet | str | None,
+    alphabet: Alphabet | str,
 ) -> Alignment | None:
     """The pair's alignment; None where it takes the whole way.
 
@@ -60,12 +60,41 @@ def aligned(
         As of `align`.
     """
     try:
-        judged = judge_text("".join(texts).encode("latin-1", "replace")) if alphabet is None else alphabet_of(alphabet)
-        engine = _engine(mode, matrix, gap, report, free_ends, judged)
+        alphabet = alphabet_of(alphabet)
+        engine = _engine(mode, matrix, gap, report, free_ends, alphabet)
     except (TropalignError, TypeError, ValueError):
         return None
-    found = None if engine is None else _found(engine, *texts, strand, judged)
-    return None if found is None else Alignment._of_pair(LonePair(found[0], names, texts, judged, report, found[1]))
+    found = None if engine is None else _found(engine, *texts, strand, alphabet)
+    return None if found is None else Alignment._of_pair(LonePair(found[0], names, texts, alphabet, report, found[1]))
+
+
+def alphabet_for(matrix: Any, texts: tuple[str, str], words: tuple[str, str] = ("query was", "target")) -> Alphabet:
+    """The alphabet of queries and targets of which nobody said it.
+
+    Parameters
+    ----------
+    matrix
+        As of `align`; a SubstitutionMatrix says it.
+    texts
+        Letters of both sides.
+    words
+        What a message calls them.
+
+    Raises
+    ------
+    InputError
+        One is a protein and the other nucleotides, so many that this is no chance.
+    """
+    if isinstance(matrix, SubstitutionMatrix):
+        return matrix.alphabet
+    sides = [text.encode("latin-1", "replace") for text in texts]
+    first, second = (judge_text(side) for side in sides)
+    if first is second:
+        return first
+    plain = next((side for side, judged in zip(sides, (first, second), strict=True) if judged is NUCLEOTIDE), b"")
+    if len(plain) >= LEAST_JUDGED and all(sides):
+        raise of_two_alphabets(first, second, words)
+    return judge_text(b"".join(sides))
 
 
 def columns(

@@ -87,6 +87,24 @@ class PlacementScoring:
         scores = (self.match, self.mismatch, self.on_gap)
         return (*scores, self.gap_open, self.gap_extend, self.insert_open, self.insert_extend, int(self.whole_read))
 
+    def parameters(self) -> dict[str, str]:
+        """What the headers of results say of gaps, whose costs are not counted as in pairwise alignments.
+
+        Returns
+        -------
+        dict
+            Sentences by name.
+
+        Examples
+        --------
+        >>> tropalign.PlacementScoring().parameters()["gaps"]
+        '3 for the first column, 1 for each further one'
+        """
+        return {
+            "gaps": f"{self.gap_open} for the first column, {self.gap_extend} for each further one",
+            "insertions": f"{self.insert_open} for the first base, {self.insert_extend} for each further one",
+        }
+
 
 #: PaPaRa 2.5's, and those of the kernel of Alachiotis, Berger and Stamatakis 2012 (penalties there, negative here).
 SCHEMES = {

@@ -77,8 +77,8 @@ def search(
     Raises
     ------
     InputError
-        A file that cannot be read; no model, or no target, or something else in its place; a model of nucleotides; a
-        target with more than 100,000 residues.
+        A file that cannot be read; no model, or no target, or something else in its place; a model or a query of
+        nucleotides; a target with more than 100,000 residues.
     UsageError
         A device that does not exist; a number out of range; thresholds or options of another class.
 
@@ -217,8 +217,8 @@ def task_of(
     )
 
 
-def model_source(models: Any, memory_bytes: int, kind: str = "auto") -> ModelSource:
-    """Models from files (of a kind as `read_queries` has it), or as they are. Raises InputError where there is none."""
+def model_source(models: Any, memory_bytes: int, kind: str = "auto", alphabet: str = "auto") -> ModelSource:
+    """Models from files (read as by `read_queries`), or as they are. Raises InputError where there is none."""
     keep_bytes = int(KEEP_SHARE * memory_bytes)
     if _is_file(models):
         models = [models]
@@ -226,17 +226,21 @@ def model_source(models: Any, memory_bytes: int, kind: str = "auto") -> ModelSou
         models = [models]
     given = list(models)
     can_reopen = not any(is_stream(item) or item == "-" for item in given)
-    source = ModelSource(lambda: chain.from_iterable(_models_of(item, kind) for item in given), keep_bytes, can_reopen)
+
+    def opened() -> Iterable[Model]:
+        return chain.from_iterable(_models_of(item, kind, alphabet) for item in given)
+
+    source = ModelSource(opened, keep_bytes, can_reopen)
     if not len(source.lengths):
         raise InputError("there is no model: give one or more")
     return source
 
 
-def _models_of(item: Any, kind: str) -> Iterable[Model]:
+def _models_of(item: Any, kind: str, alphabet: str) -> Iterable[Model]:
     if isinstance(item, Model):
         return [item]
     if _is_file(item):
-        return read_queries(item, kind)
+        return read_queries(item, kind, alphabet)
     if not (hasattr(item, "match_emissions") and hasattr(item, "evalue_parameters")):
         raise InputError(f"{shown(repr(item)[:80])} is no model: give files, a Model, or a pyhmmer.plan7.HMM")
     return [from_pyhmmer(item)]

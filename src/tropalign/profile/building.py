@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,8 +16,12 @@ from tropalign.profile.calibration import calibrate
 from tropalign.profile.denormals import denormals_as_zero
 from tropalign.profile.model_files import model_of_fields
 from tropalign.profile.models import Model, from_pyhmmer, tables_of
-from tropalign.profile.residues import LETTERS
+from tropalign.profile.residues import EASEL_CODES, LETTERS
+from tropalign.sequences.alphabet import LEAST_JUDGED
 
+#: Codes of gaps, and those behind all residues; which codes are letters of nucleotides.
+GAP, N_CODES = LETTERS.index("-"), LETTERS.index("*")
+IS_NUCLEOTIDE = np.isin(np.arange(N_CODES), EASEL_CODES[np.frombuffer(b"ACGTUN", np.uint8)])
 #: What a gap in a single sequence's model is opened and extended with, as probabilities; its substitution matrix.
 GAP_OPEN, GAP_EXTEND, MATRIX = 0.02, 0.4, "BLOSUM62"
 #: The random sequences that models are calibrated with.
@@ -58,7 +62,36 @@ def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = ""
     return replace(from_pyhmmer(hmm, file), description=description, is_sequence=True)
 
 
-def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[Model]:
+def refuse_nucleotides(
+    rows: Iterable[NDArray[np.uint8]], what: str, file: str | None = None, record: str | None = None
+) -> None:
+    """Raises InputError where all residues of a query are letters of nucleotides.
+
+    Parameters
+    ----------
+    rows : iterable of uint8
+        Codes in Easel's order; gaps do not count.
+    what
+        The query with its article.
+    file, record
+        Where it is from.
+    """
+    n = 0
+    for row in rows:
+        residues = row[(row < N_CODES) & (row != GAP)]
+        if not IS_NUCLEOTIDE[residues].all():
+            return
+        n += len(residues)
+    if n >= LEAST_JUDGED:
+        raise InputError(
+            f"this is {what} of nucleotides (A, C, G, T, U, N alone), and search is for proteins: translate it "
+            "(tropalign.translate), search with nhmmer, or say --alphabet protein (alphabet='protein' of read_queries)",
+            file=file,
+            record=record,
+        )
+
+
+def models_of_stockholm(data: bytes, file: str, default_name: str, are_proteins: bool = False) -> Iterator[Model]:
     """A model of each alignment of a Stockholm file, as hmmbuild makes it and hmmsearch reads it.
 
     Parameters
@@ -69,11 +102,13 @@ def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[M
         What messages call it.
     default_name
         The model's name where an alignment has none.
+    are_proteins
+        Whether an alignment is one of proteins even where all of its letters are nucleotides'.
 
     Raises
     ------
     InputError
-        A file that holds something else, or an alignment that no model can be made of.
+        A file that holds something else; an alignment of nucleotides, or an alignment that no model can be made of.
     """
     alphabet, _ = _tools()
     from pyhmmer.easel import MSAFile
@@ -84,6 +119,9 @@ def models_of_stockholm(data: bytes, file: str, default_name: str) -> Iterator[M
             for number, alignment in enumerate(reader, 1):
                 if not alignment.name:
                     alignment.name = default_name if number == 1 else f"{default_name}-{number}"
+                if not are_proteins:
+                    rows = (np.asarray(row.sequence) for row in alignment.sequences)
+                    refuse_nucleotides(rows, "an alignment", file, alignment.name)
                 yield _model_of_alignment(alignment, file)
     except FAULTS as error:
         raise InputError(f"alignment {number + 1} cannot be read ({_words(error)}): mend it", file=file) from None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.formats.msa import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.profile.binary_models import is_binary
-from tropalign.profile.building import model_of_sequence, models_of_stockholm, stockholm_of
+from tropalign.profile.building import model_of_sequence, models_of_stockholm, refuse_nucleotides, stockholm_of
 from tropalign.profile.model_files import OLD_TEXT, TEXT, models_of, pressed_alone
 from tropalign.profile.models import Model
 from tropalign.profile.residues import EASEL_CODES, UNKNOWN
@@ -32,11 +32,11 @@ PACKED = (".gz", ".bz2", ".xz", ".zst")
 #: How much is looked at to tell what a file holds.
 FIRST_BYTES = 1 << 12
 A2M_MATCH = re.compile(rb"([A-Z-])")
-#: Letters of nucleotides: an alignment of them alone is none of proteins.
-NUCLEOTIDES = np.frombuffer(b"ACGTUNacgtun", np.uint8)
+#: What queries that are alignments or sequences are; "auto": proteins, unless all letters of one are nucleotides'.
+ALPHABETS = ("auto", "protein")
 
 
-def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
+def read_queries(source: Source, kind: str = "auto", alphabet: str = "auto") -> Iterator[Model]:
     """The queries of a file one by one, as models.
 
     Parameters
@@ -47,6 +47,9 @@ def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
         in FASTA or FASTQ, each of them a query.
     kind : {"auto", "models", "alignment", "sequences"}
         What it holds. Left to "auto", records of FASTA that hold gaps are an alignment, all others sequences.
+    alphabet : {"auto", "protein"}
+        "auto" refuses alignments and sequences of more than ten letters that are all A, C, G, T, U or N, as
+        nucleotides; "protein" takes them, too.
 
     Yields
     ------
@@ -56,9 +59,9 @@ def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
     Raises
     ------
     InputError
-        A file that cannot be read or holds something else.
+        A file that cannot be read or holds something else; a query of nucleotides.
     UsageError
-        A kind that does not exist.
+        A kind or an alphabet that does not exist.
 
     Warns
     -----
@@ -75,6 +78,11 @@ def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
     """
     if kind not in KINDS:
         raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(KINDS)}")
+    if alphabet not in ALPHABETS:
+        raise UsageError(
+            f"queries of the alphabet {alphabet!r} are not searched with: choose one of {', '.join(ALPHABETS)}"
+        )
+    are_proteins = alphabet == "protein"
     source = pressed_alone(source)
     file = file_name(source)
     stem, suffix = _stem_and_suffix(source)
@@ -85,15 +93,15 @@ def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
         if kind == "models":
             yield from models_of(stream, file)
         elif kind == "sequences":
-            yield from _models_of_sequences(stream)
+            yield from _models_of_sequences(stream, are_proteins)
         elif begin.startswith(STOCKHOLM):
-            yield from models_of_stockholm(stream.read(), file, stem)
+            yield from models_of_stockholm(stream.read(), file, stem, are_proteins)
         elif begin.startswith(b">"):
             names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix == ".a2m")
-            yield from models_of_stockholm(_stockholm(names, rows, is_match, file), file, stem)
+            yield from models_of_stockholm(_stockholm(names, rows, is_match, file), file, stem, are_proteins)
         else:
             names, rows = read_alignment(stream)
-            yield from models_of_stockholm(_stockholm(names, rows, None, file), file, stem)
+            yield from models_of_stockholm(_stockholm(names, rows, None, file), file, stem, are_proteins)
 
 
 def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io.BufferedReader]:
@@ -117,11 +125,15 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
     )
 
 
-def _models_of_sequences(stream: io.BufferedReader) -> Iterator[Model]:
-    encoder = Encoder()
+def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool) -> Iterator[Model]:
+    encoder = Encoder(are_proteins)
     for block in blocks_of(stream, policy=TARGETS):
+        bounds = list(pairwise(block.offsets.tolist()))
+        if not are_proteins:
+            codes = EASEL_CODES[block.letters]
+            for name, (begin, end) in zip(block.names, bounds, strict=True):
+                refuse_nucleotides([codes[begin:end]], "a sequence", block.file, name)
         proteins = encoder.encode(block)
-        bounds = zip(proteins.offsets.tolist(), proteins.offsets[1:].tolist(), strict=False)
         for name, description, (begin, end) in zip(proteins.names, proteins.descriptions, bounds, strict=True):
             if begin == end:
                 text = f"{shown(block.file)}, record {shown(name)!r}: the sequence is empty, and no query"
@@ -185,8 +197,6 @@ def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArra
     letters = rows[EASEL_CODES[rows] != EASEL_CODES[ord("-")]]
     if not letters.size:
         raise InputError("the alignment holds no residue: give another one", file=file)
-    if np.isin(letters, NUCLEOTIDES).all():
-        raise InputError("this is an alignment of nucleotides, but search is for proteins: give another one", file=file)
     return stockholm_of(rows, is_match)
 
 

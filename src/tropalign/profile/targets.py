@@ -141,6 +141,11 @@ class Collected:
 class Encoder:
     """Blocks of letters as Proteins, numbered one after another; tells once of letters that no protein has.
 
+    Parameters
+    ----------
+    are_proteins
+        Whether that was said, so that letters of nucleotides are nothing to tell of.
+
     Raises
     ------
     InputError
@@ -152,8 +157,8 @@ class Encoder:
         The first letter that no protein has; sequences that look like nucleotides.
     """
 
-    def __init__(self) -> None:
-        self.n = 0
+    def __init__(self, are_proteins: bool = False) -> None:
+        self.n, self._are_proteins = 0, are_proteins
         self._is_warned = False
         self._codes = np.empty(0, np.uint8)
 
@@ -163,7 +168,7 @@ class Encoder:
             self._codes = np.empty(2 * len(block.letters), np.uint8)
         codes = self._codes[: len(block.letters)]
         bits = _native.recode(block.letters, _CODES, codes)
-        if not self.n:
+        if not self.n and not self._are_proteins:
             _tell_of_nucleotides(block)
         lengths = np.diff(block.offsets)
         if len(lengths) and int(lengths.max()) > LONGEST:

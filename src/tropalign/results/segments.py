@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +41,9 @@ class Segments:
     lengths : int64, shape (n_sequences,)
         Of the sequences.
     log_likelihoods : float64, shape (n_sequences,)
-        The logarithm of the probability of each sequence.
+        The logarithm of the probability of each sequence; where missing letters cut it, the sum over its pieces.
+    n_unlabelled : int64, shape (n_sequences,)
+        Letters of each sequence that have no label, since they are in runs of ten missing letters or more.
     labels : tuple of str
         What numbers of `label` mean.
     sequence : int64, shape (n,)
@@ -65,6 +67,7 @@ class Segments:
     names: tuple[str, ...]
     lengths: NDArray[np.int64]
     log_likelihoods: NDArray[np.float64]
+    n_unlabelled: NDArray[np.int64]
     labels: tuple[str, ...]
     sequence: NDArray[np.int64]
     start: NDArray[np.int64]
@@ -81,7 +84,9 @@ class Segments:
             yield Segment(self.names[sequence], start, end, self.labels[label], support)
 
     def __repr__(self) -> str:
-        return f"<Segments: {len(self):,} of {len(self.names):,} sequences>"
+        n = int(self.n_unlabelled.sum())
+        left_out = f", {n:,} of {int(self.lengths.sum()):,} letters unlabelled" if n else ""
+        return f"<Segments: {len(self):,} of {len(self.names):,} sequences{left_out}>"
 
     def where(self, keeps: NDArray[np.bool_]) -> Segments:
         """Some of the segments.
@@ -102,7 +107,7 @@ class Segments:
         1
         """
         columns = {name: getattr(self, name)[keeps] for name in ("sequence", "start", "end", "label", "support")}
-        return Segments(self.names, self.lengths, self.log_likelihoods, self.labels, **columns)
+        return replace(self, **columns)
 
     def pieces(self, most: int) -> Iterator[Segments]:
         """The segments in pieces of some neighbouring ones, and what of the sequences these need.
@@ -128,5 +133,15 @@ class Segments:
             sequence = self.sequence[at]
             first, end = (int(sequence[0]), int(sequence[-1]) + 1) if len(sequence) else (0, 0)
             of = slice(first, end)
-            columns = (sequence - first, self.start[at], self.end[at], self.label[at], self.support[at])
-            yield Segments(self.names[of], self.lengths[of], self.log_likelihoods[of], self.labels, *columns)
+            yield Segments(
+                names=self.names[of],
+                lengths=self.lengths[of],
+                log_likelihoods=self.log_likelihoods[of],
+                n_unlabelled=self.n_unlabelled[of],
+                labels=self.labels,
+                sequence=sequence - first,
+                start=self.start[at],
+                end=self.end[at],
+                label=self.label[at],
+                support=self.support[at],
+            )

@@ -371,6 +371,10 @@ def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
     return judge_counts(byte_counts(letters))
 
 
+#: Letters that tell nucleotides from a protein, at the least: fewer may be a peptide's by chance (HMMER's rule, too).
+LEAST_JUDGED = 11
+
+
 def judge_text(text: bytes) -> Alphabet:
     """The same of a short text, in a microsecond."""
     total = len(text) - len(text.translate(None, COUNTED))

@@ -24,8 +24,9 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
     Parameters
     ----------
     sequences
-        An iterable of sequences, of (name, sequence), or a mapping of names to sequences. A sequence is a text, bytes,
-        a Seq, a SeqRecord or a `Sequence`; the last two bring their names.
+        An iterable of sequences, of (name, sequence), or a mapping of names to sequences, which pandas' Series is,
+        too, if texts are its index. A sequence is a text, bytes, a Seq, a SeqRecord or a `Sequence`; the last two bring
+        their names.
 
     Raises
     ------
@@ -36,12 +37,22 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
         raise InputError("one sequence was given where several belong: put it into a list, or give a file's Path")
     if hasattr(sequences, "columns"):
         raise InputError("a table was given where a column of sequences belongs: name the column")
-    if isinstance(sequences, Mapping):
+    if isinstance(sequences, Mapping) or _has_names(sequences):
         sequences = sequences.items()
     elif not isinstance(sequences, Iterable) or getattr(sequences, "ndim", 1) != 1:
         raise InputError(f"{_said(sequences)} is no set of sequences: {_KINDS}, in a list")
     for number, value in enumerate(sequences, 1):
         yield _name_and_letters(value, number)
+
+
+def _has_names(sequences: Any) -> bool:
+    """Whether this is a Series of pandas whose index is of names, and not of numbers as by default."""
+    return (
+        hasattr(sequences, "items")
+        and hasattr(sequences, "index")
+        and hasattr(sequences, "dtype")
+        and any(isinstance(label, str) for label in sequences.index)
+    )
 
 
 def _name_and_letters(value: Any, number: int) -> tuple[str | None, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, TropalignWarning
 from tropalign.execution.cut import CostList, cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
@@ -22,6 +23,7 @@ from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock, survey_of
 from tropalign.tropical.decoding import POSITION_BYTES, Decoder
 from tropalign.tropical.hmm import HMM
+from tropalign.tropical.pieces import LEAST_RUN
 from tropalign.tropical.tracks import tracks_of
 
 #: Letters of a tile, about, and its sequences at the most: a kill loses a tile, a second of work.
@@ -71,6 +73,31 @@ class Contents:
 
         found = survey_of(watched())
         return cls(found.lengths, tuple(files), found.sha256)
+
+
+@dataclass
+class Unlabelled:
+    """Counts letters that get no label, while the blocks that hold them go by."""
+
+    decoder: Decoder
+    n: int = 0
+    n_letters: int = 0
+
+    def watched(self, blocks: Iterable[SequenceBlock]) -> Iterator[SequenceBlock]:
+        """The same blocks."""
+        for block in blocks:
+            self.n += int(np.diff(self.decoder.long_runs(block.letters, block.offsets)).sum())
+            self.n_letters += len(block.letters)
+            yield block
+
+    def warn(self) -> None:
+        """Says how many there were, if any."""
+        if self.n:
+            text = (
+                f"{self.n:,} of {self.n_letters:,} letters get no label: they are in runs of {LEAST_RUN} missing "
+                "letters or more, at which sequences are cut"
+            )
+            warnings.warn(text, TropalignWarning, stacklevel=2)
 
 
 class DecodeTask:

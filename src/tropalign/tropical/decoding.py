@@ -18,6 +18,7 @@ from tropalign.results.segments import Segments
 from tropalign.sequences.inputs import named_texts
 from tropalign.tropical.hmm import HMM
 from tropalign.tropical.observations import STRANGE, letter_bytes, letter_codes
+from tropalign.tropical.pieces import CHUNK, LEAST_RUN, Pieces, long_runs, pieces_of
 from tropalign.tropical.probabilities import logs_of
 
 #: How the label of a position is chosen: that of the best path's state, or the one with the highest posterior.
@@ -28,8 +29,6 @@ MOST_LABELS = 255
 POSITION_BYTES = 4
 #: Bytes per run of positions with one label, at the most, while segments are made of them.
 RUN_BYTES = 128
-#: Positions whose labels are compared at a time.
-CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -150,26 +149,28 @@ class Decoder:
         ResourceError
             So many segments that they do not fit.
         """
-        codes = self.codes(names, letters, offsets, file)
-        starts, ends, numbers, likelihoods = self._runs(codes, offsets, progress)
+        pieces = self.pieces(self.codes(names, letters, offsets, file), offsets)
+        starts, ends, numbers, likelihoods = self._runs(pieces, len(letters), progress)
         kept = self._wanted[numbers] & (ends - starts >= self.options.min_length)
         starts, ends, numbers = starts[kept], ends[kept], numbers[kept]
-        sums, again = _native.hmm_support(
-            *self._numbers, codes, offsets, self._state_labels, starts, ends, numbers, self._n_threads, progress
-        )
+        sums, again = self._support(pieces, starts, ends, numbers, progress)
         likelihoods = again if likelihoods is None else likelihoods
         if np.isneginf(likelihoods).any():
-            number = int(np.argmax(np.isneginf(likelihoods)))
-            raise InputError(
-                "the model cannot make this sequence: no path has a probability above 0",
-                file=file,
-                record=names[number],
-            )
-        sequence = np.searchsorted(offsets, starts, side="right") - 1
+            raise _impossible(names, pieces, int(np.argmax(np.isneginf(likelihoods))), file)
+        piece = np.searchsorted(pieces.offsets, starts, side="right") - 1
+        sequence, shift = pieces.sequence[piece], pieces.begin[piece] - pieces.offsets[piece]
         support = sums / (ends - starts)
-        begin = offsets[sequence]
         found = Segments(
-            names, np.diff(offsets), likelihoods, self.labels, sequence, starts - begin, ends - begin, numbers, support
+            names,
+            np.diff(offsets),
+            pieces.per_sequence(likelihoods),
+            pieces.n_unlabelled,
+            self.labels,
+            sequence,
+            starts + shift,
+            ends + shift,
+            numbers,
+            support,
         )
         return found.where(support >= self.options.min_support)
 
@@ -190,27 +191,65 @@ class Decoder:
             )
         return codes
 
+    def pieces(self, codes: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Pieces:
+        """The sequences without their long runs of missing letters; the codes are moved within their array."""
+        return pieces_of(codes, len(self.model.symbols or ()), offsets, lambda n: self._require_runs(n, len(codes)))
+
+    def long_runs(self, letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Begin and end of each run of missing letters that cuts a sequence, shape (n_runs, 2)."""
+        return long_runs(letters, self._letter_codes == len(self.model.symbols or ()), offsets)
+
     def curve(self, codes: NDArray[np.uint8], bounds: NDArray[np.int64], label: int) -> NDArray[np.float64]:
-        """The mean posterior of a label of one sequence between neighbouring bounds, which ascend."""
-        numbers = np.full(len(bounds) - 1, label, np.uint8)
-        offsets = np.array([0, len(codes)])
-        sums, _ = _native.hmm_support(
-            *self._numbers, codes, offsets, self._state_labels, bounds[:-1], bounds[1:], numbers, self._n_threads
+        """The mean posterior of a label of one sequence between neighbouring bounds, which ascend; NaN in a gap."""
+        pieces = self.pieces(codes, np.array([0, len(codes)]))
+        kept = pieces.kept_before(bounds)
+        edges = np.unique(np.concatenate([kept, pieces.offsets]))
+        labels = np.full(len(edges) - 1, label, np.uint8)
+        sums, _ = self._support(pieces, edges[:-1], edges[1:], labels, None)
+        of_edges = np.searchsorted(kept, edges[:-1], side="right") - 1
+        widths = np.diff(kept)
+        totals = np.bincount(of_edges, sums, minlength=len(widths))
+        return np.where(widths > 0, totals / np.maximum(widths, 1), np.nan)
+
+    def _support(
+        self,
+        pieces: Pieces,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        labels: NDArray[np.uint8],
+        progress: Callable[[int], object] | None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The sum of a label's posteriors in each segment, and the log-likelihood of each piece."""
+        sums, likelihoods = _native.hmm_support(
+            *self._numbers,
+            pieces.codes,
+            pieces.offsets,
+            self._state_labels,
+            starts,
+            ends,
+            labels,
+            self._n_threads,
+            progress,
         )
-        return sums / np.diff(bounds)
+        return sums, likelihoods
 
     def _runs(
-        self, codes: NDArray[np.uint8], offsets: NDArray[np.int64], progress: Callable[[int], object] | None
+        self, pieces: Pieces, n_letters: int, progress: Callable[[int], object] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64] | None]:
         """Begin, end and label of all runs of one label, and log-likelihoods if these were found on the way."""
+        codes, offsets = pieces.codes, pieces.offsets
+
+        def require(n_runs: int) -> None:
+            self._require_runs(n_runs + len(offsets), n_letters)
+
         if self.options.by == "posterior":
             best, likelihoods = _native.hmm_labels(
                 *self._numbers, codes, offsets, self._state_labels, self._n_threads, progress
             )
-            return *_runs(best, None, offsets, self._require_runs), likelihoods
+            return *_runs(best, None, offsets, require), likelihoods
         start, transition, emission = (logs_of(numbers) for numbers in self._numbers)
         paths, _ = _native.viterbi_codes(start, transition, emission, codes, offsets, self._n_threads, progress)
-        return *_runs(paths, self._state_labels, offsets, self._require_runs), None
+        return *_runs(paths, self._state_labels, offsets, require), None
 
     def _require_runs(self, n_runs: int, n_positions: int) -> None:
         """Raises ResourceError where so many runs of so many positions do not fit."""
@@ -220,13 +259,23 @@ class Decoder:
             require(needed, self._allowed_bytes, what, "allow more with --memory, or cut the sequence")
 
 
+def _impossible(names: tuple[str, ...], pieces: Pieces, number: int, file: str | None) -> InputError:
+    """What is said of a piece without a path."""
+    sequence, begin = int(pieces.sequence[number]), int(pieces.begin[number])
+    text = "the model cannot make this sequence: no path has a probability above 0"
+    if (pieces.sequence == sequence).sum() > 1:
+        end = begin + int(pieces.offsets[number + 1] - pieces.offsets[number])
+        text += f" for its letters {begin + 1:,} to {end:,}, which runs of {LEAST_RUN} missing letters or more cut out"
+    return InputError(text, file=file, record=names[sequence])
+
+
 def _runs(
     found: NDArray[Any],
     labels: NDArray[np.uint8] | None,
     offsets: NDArray[np.int64],
-    require_runs: Callable[[int, int], None],
+    require_runs: Callable[[int], None],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-    """Begin, end and label of the runs of one label, none of which reaches into two sequences.
+    """Begin, end and label of the runs of one label, none of which reaches into two pieces.
 
     `found` has a label per position, or the state, whose label is in `labels`. A chunk at a time, so that no array but
     the runs themselves is as long as the sequences.
@@ -237,7 +286,7 @@ def _runs(
         chunk = chunk if labels is None else labels[chunk]
         changes.append(np.flatnonzero(chunk[1:] != chunk[:-1]) + (begin + 1))
         n_changes += len(changes[-1])
-        require_runs(n_changes, len(found))
+        require_runs(n_changes)
     bounds = np.unique(np.concatenate([*changes, offsets]))
     starts, ends = bounds[:-1], bounds[1:]
     at_starts = found[starts]
@@ -255,6 +304,8 @@ def decode(
     n_threads: int = 0,
 ) -> Segments:
     """Cuts sequences into segments of one label, such as CpG islands.
+
+    Runs of ten missing letters or more have no label: what lies between them is decoded as sequences of their own.
 
     Parameters
     ----------

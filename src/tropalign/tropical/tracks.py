@@ -15,8 +15,10 @@ def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int
     tracks, label = [], decoder.shown_label
     for number, name in enumerate(found.names[:most]):
         begin, end = block.offsets[number : number + 2]
-        codes = decoder.codes((name,), block.letters[begin:end], np.array([0, end - begin]), block.file)
+        letters, offsets = block.letters[begin:end], np.array([0, end - begin])
+        gaps = decoder.long_runs(letters, offsets)
+        codes = decoder.codes((name,), letters, offsets, block.file)
         is_shown = (found.sequence == number) & (found.label == label)
         spans = np.stack([found.start[is_shown], found.end[is_shown]], axis=1)
-        tracks.append(Track(name, len(codes), spans, decoder.curve(codes, bounds_of(len(codes)), label)))
+        tracks.append(Track(name, len(codes), spans, decoder.curve(codes, bounds_of(len(codes)), label), gaps))
     return tracks

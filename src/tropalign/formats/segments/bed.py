@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tropalign.formats.segments import SegmentsContext
+from tropalign.formats.segments import SegmentsContext, rows_of
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results.segments import Segments
@@ -12,12 +12,15 @@ from tropalign.results.segments import Segments
 
 def encode(segments: Segments, context: SegmentsContext) -> bytes:
     """A line per segment. Blanks, which end a field in BED, become underscores."""
-    rows = [
+    return rows_of(segments, _rows)
+
+
+def _rows(segments: Segments) -> str:
+    return "".join(
         f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{_word(found.label)}\t"
         f"{min(1000, round(1000 * found.support))}\n"
         for found in segments
-    ]
-    return "".join(rows).encode("utf-8", "backslashreplace")
+    )
 
 
 def _word(text: str) -> str:

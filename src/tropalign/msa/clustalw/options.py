@@ -63,9 +63,10 @@ class ClustalwOptions:
     clustering : {"nj", "upgma"}
         How the guide tree is made.
     gap_open, gap_extend
-        Costs of a gap between profiles; 10 and 0.2 (nucleotides 15 and 6.66) when None.
+        Costs of a gap between profiles and of each of its residues, which CLUSTALW scales by lengths, matrix and
+        column; 10 and 0.2 (nucleotides 15 and 6.66) when None.
     pw_gap_open, pw_gap_extend
-        Costs of a gap between two sequences; 10 and 0.1 (15 and 6.66) when None.
+        The same between two sequences, by length and matrix; 10 and 0.1 (15 and 6.66) when None.
     series : {"gonnet", "blosum", "pam", "id"}
         Matrices for proteins.
     nucleotide_matrix : {"iub", "clustalw"}
