@@ -52,6 +52,18 @@ def test_confidence_and_tree_are_kept(tmp_path):
     assert again.tree == result.tree and np.array_equal(again.residue_confidence, result.residue_confidence)
 
 
+def test_segments_are_kept_and_those_of_before_letters_without_a_label_were_counted(tmp_path):
+    segments = tropalign.decode("cpg", {"a": "ACGT" * 9 + "N" * 20 + "CGCG" * 9})
+    path = written(segments, tmp_path)
+    assert repr(tropalign.read_result(path)) == repr(segments) and segments.n_unlabelled.tolist() == [20]
+    older = tmp_path / "older.result"
+    with zipfile.ZipFile(path) as new, zipfile.ZipFile(older, "w") as old:
+        for name in new.namelist():
+            if "n_unlabelled" not in name:
+                old.writestr(name, new.read(name))
+    assert tropalign.read_result(older).n_unlabelled.tolist() == [0]
+
+
 @pytest.mark.skipif(not EXAMPLES.is_dir(), reason="examples are not beside the tests")
 def test_hits_are_kept(tmp_path):
     hits = tropalign.search(EXAMPLES / "efp.hmm", EXAMPLES / "efp.fasta")

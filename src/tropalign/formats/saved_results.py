@@ -220,6 +220,7 @@ def _segments(notes: dict[str, Any], arrays: Arrays) -> Segments:
     _within(label, 0, len(labels))
     likelihoods = _vector(arrays, "log_likelihoods", np.float64, len(names))
     support = _vector(arrays, "support", np.float64, n)
+    arrays.setdefault("n_unlabelled", np.zeros(len(names), np.int64))  # files of before it was counted
     n_unlabelled = _vector(arrays, "n_unlabelled", np.int64, len(names))
     _within(n_unlabelled, 0, lengths + 1)
     return Segments(names, lengths, likelihoods, n_unlabelled, labels, sequence, start, end, label, support)
