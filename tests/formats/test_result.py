@@ -11,6 +11,7 @@ import pytest
 
 import tropalign
 from tropalign import InputError
+from tropalign.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROTEINS = {"a": "MKVLAWMKTAYIAKQR", "b": "MKILAWMTAYIAKQ", "c": "MKVAWMKTAYIKQRQ"}
@@ -53,9 +54,10 @@ def test_confidence_and_tree_are_kept(tmp_path):
 
 
 def test_segments_are_kept_and_those_of_before_letters_without_a_label_were_counted(tmp_path):
-    segments = tropalign.decode("cpg", {"a": "ACGT" * 9 + "N" * 20 + "CGCG" * 9})
-    path = written(segments, tmp_path)
-    assert repr(tropalign.read_result(path)) == repr(segments) and segments.n_unlabelled.tolist() == [20]
+    (tmp_path / "a.fa").write_text(">a\n" + "ACGT" * 9 + "N" * 20 + "CGCG" * 9)
+    path = tmp_path / "x.result"
+    assert main(["decode", "--model", "cpg", str(tmp_path / "a.fa"), "-o", str(path), "-q"]) == 0
+    assert tropalign.read_result(path).n_unlabelled.tolist() == [20]
     older = tmp_path / "older.result"
     with zipfile.ZipFile(path) as new, zipfile.ZipFile(older, "w") as old:
         for name in new.namelist():
