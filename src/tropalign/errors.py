@@ -156,9 +156,15 @@ class TropalignWarning(UserWarning):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'pairs'?`` for a word that is nearly a known one, to end a sentence with; else nothing."""
+    """``; did you mean 'pairs'?`` for a word that is nearly a known one, to end a sentence with; else nothing.
+
+    Dashes in front do not count: they would make any two options alike.
+    """
     from difflib import get_close_matches
 
-    names = {name.lower(): name for name in known}
-    near = get_close_matches(word.lower(), names, 1, 0.6)
+    names = {name.lstrip("-").lower(): name for name in known}
+    typed = word.lstrip("-").lower()
+    begun = [name for name in names if name.startswith(typed)] if len(typed) > 2 else []
+    swapped = [name for name in names if sorted(name) == sorted(typed)]  # two letters are half of a short word
+    near = begun if len(begun) == 1 else swapped or get_close_matches(typed, names, 1, 0.75)
     return f"; did you mean {names[near[0]]!r}?" if near else ""

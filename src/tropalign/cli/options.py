@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from tropalign.cli.parsers import verbs_of
 from tropalign.devices.names import check_device_name
 from tropalign.errors import did_you_mean, shown
 from tropalign.execution.dask_cluster import check_address
@@ -33,6 +34,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse's; the verb's own parser speaks of options that it does not have."""
+        self._refuse_other_programs(args)
         options, extra = self.parse_known_args(args, namespace)
         if extra:
             verb = getattr(options, "parser", self)
@@ -44,6 +46,17 @@ class Parser(argparse.ArgumentParser):
             hints = (did_you_mean(word.partition("=")[0], names) for word in extra if word.startswith("--"))
             verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
         return options
+
+    def _refuse_other_programs(self, words: Sequence[str] | None) -> None:
+        """Options of other programs are answered before argparse reads them: as ``-o utfmt``, ``-q uery``."""
+        from tropalign.cli.other_programs import refusal
+
+        verb = verbs_of(self).get(words[0]) if words else None
+        if words and verb is not None:
+            own = [name for action in verb._actions for name in action.option_strings]
+            sentence = refusal(words[0], words[1:], own)
+            if sentence is not None:
+                verb.error(sentence)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
