@@ -77,6 +77,15 @@ def test_merge_to_standard_output(few, tmp_path, sharded, command):
     assert command("merge", *sharded(2, few)).stdout.encode() == one.read_bytes()
 
 
+def test_options_that_change_nothing_are_taken_for_all_verbs(few, tmp_path, sharded, capsys):
+    one, merged = tmp_path / "one.tsv", tmp_path / "merged.tsv"
+    assert main(["pairs", few, "-o", str(one)]) == 0
+    words = ["-q", "-t", "1", "--memory", "1G", "--device", "cpu"]
+    assert main(["merge", *sharded(2, few), *words, "-o", str(merged)]) == 0
+    assert merged.read_bytes() == one.read_bytes()
+    assert capsys.readouterr().err == ""
+
+
 def test_more_shards_than_tiles(few, tmp_path, sharded):
     one, merged = tmp_path / "one.tsv", tmp_path / "merged.tsv"
     assert main(["pairs", few, "-o", str(one)]) == 0
@@ -90,6 +99,7 @@ def test_what_is_wrong_with_shards(few, family, tmp_path, sharded, capsys):
     out = tmp_path / "out.tsv"
     for files, text in (
         ([first], "of 2 shards number 2 is missing: give all of them"),
+        ([other], "of 3 shards numbers 1, 3 are missing: give all of them"),
         ([first, first], "shard 1/2 is given twice"),
         ([first, other], f"{other}: this is a shard of another run than {first} (mode was 'local' and is 'global')"),
         ([first, family], f"{family}: this is no shard that --shard wrote"),

@@ -118,7 +118,8 @@ class Shards:
         numbers = (str(number) for number in range(1, count + 1) if number not in self._shards)
         shown = [number for number, _ in zip(numbers, range(SHOWN), strict=False)]
         which = ", ".join(shown) + (", ..." if n_missing > SHOWN else "")
-        raise InputError(f"of {count} shards number {which} is missing: give all of them")
+        verb = "number {} is" if n_missing == 1 else "numbers {} are"
+        raise InputError(f"of {count} shards {verb.format(which)} missing: give all of them")
 
     @property
     def tile_counts(self) -> list[int]:
