@@ -119,9 +119,16 @@ def cluster_batch(
     progress: Callable[[int], object] | None = None,
 ) -> Clusters:
     """The same with options that are checked."""
+    return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
+
+
+def clustered(
+    comparison: Comparison, reach: Reach, memory_bytes: int, progress: Callable[[int], object] | None = None
+) -> Clusters:
+    """Clusters of the set that is compared."""
+    batch, options = comparison.batch, comparison.options
     sizes = counts_of(batch.names)
     order = processing_order(batch, sizes, options.order)  # whose faults are told before anything is compared
-    comparison, reach = compared_by(batch, options, n_threads, memory_bytes, devices)
     if options.method == "greedy":
         labels, representatives = Greedy(comparison, reach, order, memory_bytes, progress).run()
         return _with_alignments(comparison, labels, representatives, order, sizes)
