@@ -3,8 +3,8 @@
 sequences     32    64    128   256   ...        n
 alignments    a     b     c     d    - - - - -   ?     as they grew from sample to sample
 
-How many sequences become representatives, and how many pairs bounds leave out, only clustering can tell. A sample by chance
-has as many of each kind as the whole, in proportion.
+How many sequences become representatives, and how many pairs bounds leave out, only clustering can tell. A
+random sample has as many of each kind as the whole, in proportion.
 """
 
 from __future__ import annotations

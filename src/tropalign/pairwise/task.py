@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.execution.cut import cuts, share
 from tropalign.execution.shard import Shard
-from tropalign.execution.task import Progress, Tile
+from tropalign.execution.task import Device, Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
 from tropalign.pairwise import selection
@@ -217,18 +217,31 @@ class PairsTask:
         """Query and target indices of a tile's pairs, int64, in order."""
         return self._order.pairs(*tile.payload)
 
+    def query_span(self, tile: Tile) -> tuple[int, int]:
+        """Those of `queries` that a tile of all targets has: the first, and the one after the last."""
+        if not isinstance(self._order, Grid):
+            raise TypeError("a tile of listed pairs has no span of queries")
+        span = self._order.queries(*tile.payload)
+        return span if self.frames is None else self.frames.query_span(*span)
+
+    def foretold(self, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]] | None:
+        """Seconds of the whole and bytes of its outputs, where pieces of tiles do not tell; else None."""
+        if not self._in_groups or device.name != "cpu":
+            return None
+        from tropalign.pairwise.forecast import foretold
+
+        return foretold(self, device, encoded)
+
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
         """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
         engine = partial(self._engines.native, n_threads)
-        order = self._order
-        if not self._in_groups or not isinstance(order, Grid):
+        if not self._in_groups:
             return self._align(tile, engine, progress, n_threads)
-        span = order.queries(*tile.payload)
         found = best_targets(
             self.queries,
             self._reverse,
             self.targets,
-            span if self.frames is None else self.frames.query_span(*span),
+            self.query_span(tile),
             self.skips_self,
             self.options,
             self._least_scores,
