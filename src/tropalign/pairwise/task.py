@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, named
 from tropalign.execution.cut import cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Device, Progress, Tile
@@ -120,7 +120,7 @@ class PairsTask:
             raise InputError("the set holds one sequence, which makes no pair: give two or more, or a second file")
         if options.strand == "both" and not queries.alphabet.has_strands:
             name = f"{queries.alphabet.name}s"
-            raise InputError(f"both strands were asked for, but {name} have one: leave --strand both out")
+            raise InputError(f"both strands were asked for, but {name} have one: leave {named('strand')} both out")
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         self.significance = Significance.of_run(
             options, self.targets, None if self.frames is None else self.frames.target
@@ -178,7 +178,9 @@ class PairsTask:
         """
         batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
         least = least_bytes([batch for batch in batches if batch is not None])
-        require(least, self.memory_bytes, "this run", "allow more with --memory, or split the sequences")
+        require(
+            least, self.memory_bytes, "this run", f"allow more with {named('memory_bytes')}, or split the sequences"
+        )
         left = self.memory_bytes - (least - 2 * LEAST_SCRATCH_BYTES)
         most = TILE_PAIRS
         if "TROPALIGN_TILE_PAIRS" in os.environ:
