@@ -118,6 +118,18 @@ def test_what_is_wrong_with_shards(few, family, tmp_path, sharded, capsys):
     assert not out.exists() and not list(tmp_path.glob("*.tmp"))
 
 
+def test_equal_commands_make_equal_shards(few, tmp_path, monkeypatch):
+    """Whatever memory is free when they run."""
+    from tropalign.machine import memory
+
+    made = []
+    for free in (4 << 30, 5 << 30):
+        monkeypatch.setattr(memory, "_recent_free_bytes", lambda second, free=free: free)
+        assert main(["pairs", few, "--shard", "1/2", "-o", str(tmp_path / "x.shard")]) == 0
+        made.append((tmp_path / "x.shard").read_bytes())
+    assert made[0] == made[1]
+
+
 def test_a_shard_needs_a_file(few, capsys):
     assert main(["pairs", few, "--shard", "1/2"]) == 2
     assert "a shard goes to a file that tropalign merge reads: name it with -o" in capsys.readouterr().err

@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> None:
     if options.representatives is not None:
         format_for_path("representatives", options.representatives)
     inputs = [options.queries] + ([options.matrix] if options.matrix is not None else [])
-    show = started(options, paths, inputs)
+    show = started(options, paths, inputs, holds=True)
     batch, _ = sequences_of(options)
     allowed = options.memory or default_budget()
     memory_bytes = left_for_job(allowed, held_bytes(batch))

@@ -76,6 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     finally:
         _leave_clusters()
+        if (files := sys.modules.get("tropalign.execution.files")) is not None:
+            files.release_outputs()
 
 
 def _leave_clusters() -> None:

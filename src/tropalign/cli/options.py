@@ -244,8 +244,16 @@ def add_dry_run_option(group: Any) -> None:
     )
 
 
-def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequence[str | None]) -> Show:
+def started(
+    options: argparse.Namespace, outputs: Sequence[str], inputs: Sequence[str | None], holds: bool = False
+) -> Show:
     """Checks the places to write to and the processor before anything is read.
+
+    Parameters
+    ----------
+    holds
+        Outputs are written at the very end, and no folder of parts says that a run is at work: they are held for its
+        length.
 
     Returns
     -------
@@ -258,7 +266,7 @@ def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequenc
         What is wrong.
     """
     from tropalign.devices.registry import selected_isa
-    from tropalign.execution.files import check_outputs
+    from tropalign.execution.files import check_outputs, hold_outputs
     from tropalign.execution.progress import progress_bar, status_only
 
     if "" in (*outputs, *inputs):
@@ -267,6 +275,8 @@ def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequenc
         options.parser.error("a shard goes to a file that tropalign merge reads: name it with -o")
     check_outputs(outputs, [path for path in inputs if path is not None])
     selected_isa()
+    if holds and options.shard is None and not getattr(options, "dry_run", False):
+        hold_outputs(outputs)
     return status_only if options.quiet else progress_bar
 
 

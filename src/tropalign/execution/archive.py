@@ -55,7 +55,9 @@ def write_archive(
     rest
         What is left to do when all shards are there.
     """
-    entries = {**dataclasses.asdict(manifest), "outputs": [dataclasses.asdict(output) for output in outputs]}
+    # Equal commands make equal shards, whatever was free when they ran.
+    whole = dataclasses.asdict(dataclasses.replace(manifest, memory_bytes=0))
+    entries = {**whole, "outputs": [dataclasses.asdict(output) for output in outputs]}
     if rest is not None:
         entries["rest"] = rest.words
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
