@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, did_you_mean, shown
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,51 @@ def test_shown(name, text):
 def test_where_an_error_is_can_always_be_printed(file, record, line):
     text = str(InputError("mend it", file=file, record=record, line=line))
     assert text.isprintable() and text.endswith(": mend it") and f"line {line}" in text
+
+
+#: Options as they are mistyped, and the options of a verb that are meant.
+TYPOS = {
+    "--moed": "--mode", "--mode,": "--mode", "--gap-opne": "--gap-open", "--gapopen": "--gap-open",
+    "--gap_extend": "--gap-extend", "--gap-ext": "--gap-extend", "--treads": "--threads", "--thread": "--threads",
+    "--min-identiy": "--min-identity", "--min_identity": "--min-identity", "--min-id": "--min-identity",
+    "--ouput": "--output", "--out": "--output", "--memroy": "--memory", "--mem": "--memory", "--fromat": "--format",
+    "--strnad": "--strand", "--alphabt": "--alphabet", "--matirx": "--matrix", "--dry_run": "--dry-run",
+    "--dryrun": "--dry-run", "--colums": "--columns", "--column": "--columns", "--shards": "--shard",
+    "--quite": "--quiet", "--tpo": "--top", "--max-evalues": "--max-evalue", "--repot": "--report",
+    "-otuput": "--output",
+}  # fmt: skip
+#: Options that mean something else, or nothing: a hint would mislead.
+OTHERS = (
+    "--id",
+    "--outfmt",
+    "--html",
+    "--plot",
+    "--centroids",
+    "--force",
+    "--input",
+    "--name",
+    "--band",
+    "--gap",
+    "-x",
+)
+
+
+def test_a_mistyped_option_is_answered_with_the_one_that_is_meant():
+    known = {
+        *TYPOS.values(),
+        "--min-coverage",
+        "--min-query-coverage",
+        "--free-ends",
+        "--help",
+        "--method",
+        "--midpoint",
+    }
+    assert {typo: did_you_mean(typo, known) for typo in TYPOS} == {
+        typo: f"; did you mean {meant!r}?" for typo, meant in TYPOS.items()
+    }
+    assert [did_you_mean(word, known) for word in OTHERS] == [""] * len(OTHERS)
+
+
+@pytest.mark.parametrize(("word", "meant"), [("tvs", "tsv"), ("gobal", "global"), ("pair", "pairs"), ("tre", "tree")])
+def test_a_mistyped_word_is_answered_too(word, meant):
+    assert did_you_mean(word, ["tsv", "csv", "global", "pairs", "place", "tree"]) == f"; did you mean {meant!r}?"

@@ -11,7 +11,8 @@ The text of each is one sentence with the file, the record or line, and the reme
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 def shown(name: str) -> str:
@@ -27,6 +28,36 @@ def shown(name: str) -> str:
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in name
     )
+
+
+#: Whether this process is the command line, which calls arguments by its options.
+_has_options = False
+#: Options that are not called as the arguments of functions that mean the same.
+_OPTIONS = {
+    "n_threads": "--threads",
+    "memory_bytes": "--memory",
+    **{f"f{k}": f"--F{k}" for k in (1, 2, 3)},
+    **{letter: f"-{letter}" for letter in "ETZ"},
+}
+
+
+def named(argument: str) -> str:
+    """An argument of a function as whoever called knows it: on the command line ``min_score`` is ``--min-score``.
+
+    Messages of rooms that both ways lead through are made with this.
+    """
+    return _OPTIONS.get(argument, f"--{argument.replace('_', '-')}") if _has_options else argument
+
+
+@contextmanager
+def options_named() -> Iterator[None]:
+    """While the command line runs, `named` gives its options."""
+    global _has_options
+    before, _has_options = _has_options, True
+    try:
+        yield
+    finally:
+        _has_options = before
 
 
 class TropalignError(Exception):
@@ -156,9 +187,15 @@ class TropalignWarning(UserWarning):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'pairs'?`` for a word that is nearly a known one, to end a sentence with; else nothing."""
+    """``; did you mean 'pairs'?`` for a word that is nearly a known one, to end a sentence with; else nothing.
+
+    Dashes in front do not count: they would make any two options alike.
+    """
     from difflib import get_close_matches
 
-    names = {name.lower(): name for name in known}
-    near = get_close_matches(word.lower(), names, 1, 0.6)
+    names = {name.lstrip("-").lower(): name for name in known}
+    typed = word.lstrip("-").lower()
+    begun = [name for name in names if name.startswith(typed)] if len(typed) > 2 else []
+    swapped = [name for name in names if sorted(name) == sorted(typed)]  # two letters are half of a short word
+    near = begun if len(begun) == 1 else swapped or get_close_matches(typed, names, 1, 0.75)
     return f"; did you mean {names[near[0]]!r}?" if near else ""

@@ -163,7 +163,7 @@ def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path):
         (["--free-ends", "query-start"], 2, "--free-ends belongs to --mode semiglobal"),
         (["--sizeout"], 2, "--sizeout belongs to --representatives"),
         (["--method", "single", "--assign", "first"], 2, "--assign belongs to --method greedy"),
-        (["--mode", "local", "--identity", "columns"], 2, "give min-coverage, or choose mode global"),
+        (["--mode", "local", "--identity", "columns"], 2, "give --min-coverage, or choose --mode global"),
         (["-o", "x.paf"], 2, "no format has the suffix '.paf'"),
         (["--representatives", "x.uc"], 2, "no format has the suffix '.uc'"),
         (["--method", "average", "--memory", "100M"], 0, ""),

@@ -146,7 +146,7 @@ def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, mon
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("pear x.fa", "did you mean 'pairs'?"),
+        ("pair x.fa", "did you mean 'pairs'?"),
         (
             "pairs x.fa --moed global",
             "unrecognized arguments: --moed global; did you mean '--mode'? (see tropalign pairs --help)",
@@ -154,7 +154,7 @@ def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, mon
         ("pairs x.fa --mode gobal", "did you mean 'global'?"),
         ("pairs x.fa -f tvs", "did you mean 'tsv'?"),
         ("db bild", "did you mean 'build'?"),
-        ("help pear", "did you mean 'pairs'?"),
+        ("help pair", "did you mean 'pairs'?"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_nearest(words, sentence, capsys):

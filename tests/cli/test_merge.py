@@ -77,6 +77,15 @@ def test_merge_to_standard_output(few, tmp_path, sharded, command):
     assert command("merge", *sharded(2, few)).stdout.encode() == one.read_bytes()
 
 
+def test_options_that_change_nothing_are_taken_for_all_verbs(few, tmp_path, sharded, capsys):
+    one, merged = tmp_path / "one.tsv", tmp_path / "merged.tsv"
+    assert main(["pairs", few, "-o", str(one)]) == 0
+    words = ["-q", "-t", "1", "--memory", "1G", "--device", "cpu"]
+    assert main(["merge", *sharded(2, few), *words, "-o", str(merged)]) == 0
+    assert merged.read_bytes() == one.read_bytes()
+    assert capsys.readouterr().err == ""
+
+
 def test_more_shards_than_tiles(few, tmp_path, sharded):
     one, merged = tmp_path / "one.tsv", tmp_path / "merged.tsv"
     assert main(["pairs", few, "-o", str(one)]) == 0
@@ -90,6 +99,7 @@ def test_what_is_wrong_with_shards(few, family, tmp_path, sharded, capsys):
     out = tmp_path / "out.tsv"
     for files, text in (
         ([first], "of 2 shards number 2 is missing: give all of them"),
+        ([other], "of 3 shards numbers 1, 3 are missing: give all of them"),
         ([first, first], "shard 1/2 is given twice"),
         ([first, other], f"{other}: this is a shard of another run than {first} (mode was 'local' and is 'global')"),
         ([first, family], f"{family}: this is no shard that --shard wrote"),
@@ -106,6 +116,18 @@ def test_what_is_wrong_with_shards(few, family, tmp_path, sharded, capsys):
     assert main(["merge", first, second, "-o", str(out)]) == 3
     assert "is damaged: write this shard again" in capsys.readouterr().err
     assert not out.exists() and not list(tmp_path.glob("*.tmp"))
+
+
+def test_equal_commands_make_equal_shards(few, tmp_path, monkeypatch):
+    """Whatever memory is free when they run."""
+    from tropalign.machine import memory
+
+    made = []
+    for free in (4 << 30, 5 << 30):
+        monkeypatch.setattr(memory, "_recent_free_bytes", lambda second, free=free: free)
+        assert main(["pairs", few, "--shard", "1/2", "-o", str(tmp_path / "x.shard")]) == 0
+        made.append((tmp_path / "x.shard").read_bytes())
+    assert made[0] == made[1]
 
 
 def test_a_shard_needs_a_file(few, capsys):

@@ -136,7 +136,8 @@ def test_what_is_wrong_with_shards(capsys):
         assert not made("out")
 
 
-def test_options_of_the_last_stages_are_for_these(capsys):
-    assert main(["pairs", "in.fa", "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
-    assert main(["merge", "1.shard", "-o", "x.tsv", "--memory", "1G"]) == 2
-    assert "--memory has no meaning here: merge only puts these shards together" in capsys.readouterr().err
+def test_no_file_is_asked_of_them_that_other_verbs_make(capsys):
+    assert main(["msa", "in.fa", "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
+    assert main(["merge", "1.shard", "-o", "x.fa", "--table", "x.tsv"]) == 2
+    assert "--table: these shards hold none; tropalign place --table makes it" in capsys.readouterr().err
+    assert not made("x")

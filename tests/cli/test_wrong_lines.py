@@ -63,7 +63,7 @@ LINES = [
     (PLACE + "--table r1.fa", 2, "r1.fa is an input"),
     ("msa p.fa --dry-run -o p.fa", 2, "p.fa is an input"),
     ("tree p.fa -o x.nwk", 3, "add --unaligned"),
-    ("help pear", 2, "did you mean 'pairs'?"),
+    ("help pair", 2, "did you mean 'pairs'?"),
     ("--print-man foo", 2, "there is no page 'foo'"),
     ("--print-completion fish", 2, "choose from 'bash', 'zsh', 'tcsh'"),
 ]  # fmt: skip

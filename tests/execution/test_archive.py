@@ -58,7 +58,7 @@ def refusal(paths):
 
 
 def test_missing_shards_are_named(shards):
-    assert refusal(shards[1:2]) == "of 3 shards number 1, 3 is missing: give all of them"
+    assert refusal(shards[1:2]) == "of 3 shards numbers 1, 3 are missing: give all of them"
     assert refusal([]) == "there is no shard to merge: name the files that --shard wrote"
 
 
@@ -101,7 +101,7 @@ def rewritten(path, to, **changes):
     [
         ({"shard": [1]}, "this is no shard"),
         ({"shard": [1, 10**9]}, "this is no shard"),
-        ({"shard": [1, 1_000_000]}, "of 1000000 shards number 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... is missing"),
+        ({"shard": [1, 1_000_000]}, "of 1000000 shards numbers 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... are missing"),
         ({"shard": ["a", "b"]}, "this is no shard"),
         ({"n_tiles": 10**15}, "tiles of this shard are missing"),
         ({"n_tiles": -1}, "this is no shard"),

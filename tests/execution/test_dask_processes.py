@@ -152,6 +152,32 @@ def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
         Cluster(f"tcp://127.0.0.1:{free_port()}")
 
 
+def test_a_refused_connection_is_told_at_once(monkeypatch):
+    def asked(cluster, address):
+        raise AssertionError("Dask would go on trying")
+
+    monkeypatch.setattr(dask_cluster, "REFUSED_SECONDS", 0.2)
+    monkeypatch.setattr(Cluster, "_client_at", asked)
+    sentence = (
+        r"no scheduler of Dask answers at tcp://127.0.0.1:\d+ \(.*refused\): start one with dask scheduler, and workers"
+    )
+    with pytest.raises(DeviceError, match=sentence):
+        Cluster(f"tcp://127.0.0.1:{free_port()}")
+
+
+def test_a_wait_is_told(monkeypatch):
+    monkeypatch.setattr(dask_cluster, "REFUSED_SECONDS", 0.1)
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as mute,  # takes connections and says nothing
+        pytest.warns(
+            TropalignWarning, match="waiting for an answer of the scheduler of Dask at tcp://127.*, 0.5 s at most"
+        ),
+        pytest.raises(DeviceError, match="no scheduler of Dask answers"),
+    ):
+        Cluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
+
+
 @pytest.mark.parametrize("text", ["no JSON", "[1]", '{"type": "Scheduler"}', '{"address": 5}', None])
 def test_a_file_without_an_address_is_named(text, tmp_path, monkeypatch):
     for name in ("CONNECT_SECONDS", "LOOK_SECONDS"):

@@ -2,12 +2,20 @@ import bz2
 import gzip
 import lzma
 import os
+import subprocess
 import sys
 
 import pytest
 
 from tropalign.errors import InputError, ResourceError, UsageError
-from tropalign.execution.files import check_outputs, output_path, write_stream, written
+from tropalign.execution.files import (
+    check_outputs,
+    hold_outputs,
+    output_path,
+    release_outputs,
+    write_stream,
+    written,
+)
 
 
 @pytest.fixture
@@ -139,6 +147,21 @@ def test_a_file_that_gets_its_name_meanwhile_is_not_written_to(tmp_path, monkeyp
         out.write(b"ours")
     assert path.read_bytes() == b"ours" and os.read(kept[0], 99) == b"the other run's"
     os.close(kept[0])
+
+
+def test_outputs_are_held_until_they_are_written(tmp_path):
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt.gz"]
+    wait = f"{paths[0]}: another run is writing here: wait for it, or name another file with -o"
+    hold_outputs([str(path) for path in (*paths, "-")])
+    other = f"from tropalign.execution.files import hold_outputs; hold_outputs([{str(paths[0])!r}])"
+    second = subprocess.run([sys.executable, "-c", other], stderr=subprocess.PIPE, text=True, check=False)
+    assert second.stderr.strip().endswith(wait)
+    with written(paths[0]) as out:
+        out.write(b"whole")
+    release_outputs()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert paths[0].read_bytes() == b"whole"
+    assert subprocess.run([sys.executable, "-c", other], check=False).returncode == 0
 
 
 def test_a_full_device():

@@ -1,3 +1,4 @@
+import errno
 import os
 import signal
 import subprocess
@@ -225,6 +226,30 @@ def test_sections_can_be_gone_through_again(tmp_path):
         assert list(spool.sections(0)) == [b"", b"a", b"aa"]
     assert os.listdir(tmp_path) == []
     assert list(Sections(lambda k: packed([b"x"] * k), [0, 1])) == [packed([]), packed([b"x"])]
+
+
+def test_a_full_disk_is_named_where_it_is(tmp_path, monkeypatch):
+    class Full:
+        def seek(self, *place):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Full())
+    monkeypatch.setattr("tempfile.gettempdir", lambda: "/elsewhere")
+    for folder, place in (
+        (tmp_path, f"{tmp_path}, the folder of the output: .* free space, or write elsewhere with -o"),
+        (None, "/elsewhere, the folder of temporary files: .* or name another folder of temporary files with TMPDIR"),
+    ):
+        with Spool(folder) as spool, pytest.raises(ResourceError, match=place):
+            spool.write([b"part"])
+
+
+def test_a_folder_that_takes_no_spool_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(InputError, match="/none, the folder of temporary files: this cannot be written"):
+        Spool(None)
 
 
 def test_an_error_of_the_last_part_is_told():

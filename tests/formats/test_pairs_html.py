@@ -194,7 +194,7 @@ def test_a_damaged_part_is_told():
 
 
 def test_lesser_reports_are_refused():
-    with pytest.raises(InputError, match="format html shows alignments: use --report alignment"):
+    with pytest.raises(InputError, match="format html shows alignments: use report alignment"):
         pairs_writer("html", HEADER, PairsContext(report="ends"))
 
 

@@ -128,7 +128,7 @@ def test_each_suffix_has_one_format(kind):
 @pytest.mark.parametrize("name", ["paf", "sam", "fasta", "srspair"])
 def test_formats_of_alignments(name):
     for depth in ("score", "ends"):
-        with pytest.raises(InputError, match=f"format {name} shows alignments: use --report alignment"):
+        with pytest.raises(InputError, match=f"format {name} shows alignments: use report alignment"):
             check_format("pairs", name, depth)
     check_format("pairs", name, "alignment")
 

@@ -93,7 +93,7 @@ def test_little_memory_makes_launches():
     assert all(np.array_equal(a, b) for a, b in zip(got, wanted, strict=True))
     assert len(set(told)) > 3 and told == sorted(told) and told[-1] == 12
     device.budget = 1000
-    with pytest.raises(ResourceError, match=r"^host: the rows of a pair of 30 residues, .*: add --device cpu$"):
+    with pytest.raises(ResourceError, match=r"^host: the rows of a pair of 30 residues, .*: add device cpu$"):
         PosteriorsOnGpu(device, PROTEIN_2, 0.01, shape=SMALL).posteriors(*family)
 
 

@@ -113,7 +113,7 @@ def test_little_memory_makes_chunks():
     assert len(launches) > 4 and sum(launches) == 4 * 6
     assert told == sorted(told) and told[-1] == 12
     device.budget = 1000
-    with pytest.raises(ResourceError, match=r"^host: 8 branches side by side need .* are free: add --device cpu$"):
+    with pytest.raises(ResourceError, match=r"^host: 8 branches side by side need .* are free: add device cpu$"):
         ScoresOnGpu(device, vectors, PAPARA, SMALL).scores(codes, offsets)
 
 

@@ -80,7 +80,7 @@ def test_what_passes_no_filter(host):
 
 def test_little_memory(monkeypatch):
     device = HostDevice(16, budget=1000)
-    with pytest.raises(ResourceError, match=r"^host: the sequences of a tile side by side need .*: add --device cpu$"):
+    with pytest.raises(ResourceError, match=r"^host: the sequences of a tile side by side need .*: add device cpu$"):
         check(device, 1, [20], [30], SMALL)
     device.budget = 1 << 28
     monkeypatch.setattr("tropalign.profile.gpu.FIRST_CELLS", 500)

@@ -39,9 +39,9 @@ def test_several_files_are_one_family(tmp_path):
     ("records", "why"),
     [
         ({**PROTEINS, "odd": DNA}, "record 'odd': this is a nucleotide sequence by its letters, but the family is read "
-         "as protein: remove it, or say what all are with --alphabet"),
+         "as protein: remove it, or say what all are with alphabet"),
         ({**{f"d{k}": DNA * 20 for k in range(3)}, "odd": PROTEINS["a"]}, "record 'odd': this is a protein sequence "
-         "by its letters, but the family is read as nucleotide: remove it, or say what all are with --alphabet"),
+         "by its letters, but the family is read as nucleotide: remove it, or say what all are with alphabet"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::tropalign.TropalignWarning")

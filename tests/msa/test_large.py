@@ -205,7 +205,7 @@ def test_memory_that_does_not_suffice():
     lengths = np.full(48, 5000)
     assert room.groups_at_once([lengths[:4]] * 2, [1000, 2000], 3000) > 4
     with pytest.raises(
-        ResourceError, match=r"about .* GiB of memory and 1.0 GiB are allowed: allow more with --memory, "
+        ResourceError, match=r"about .* GiB of memory and 1.0 GiB are allowed: allow more with memory_bytes, "
     ):
         room.groups_at_once([lengths[:4], lengths], [1000, 100_000_000], 100_001_000)
 

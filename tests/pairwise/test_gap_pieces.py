@@ -340,7 +340,8 @@ def test_a_pair_beyond_the_memory_is_refused():
     texts = ["".join(rng.choice(list("ACGT"), 40_000)) for _ in range(2)]
     batch = tropalign.SequenceBatch.from_strings(texts, alphabet="nucleotide")
     sentence = (
-        "a pair takes more memory than allowed with gap costs of two pieces or of the ends: allow more with --memory"
+        "a pair takes more memory than allowed with gap costs of two pieces or of the ends: "
+        "allow more with memory_bytes"
     )
     with pytest.raises(tropalign.ResourceError, match=sentence):
         next(tropalign.align_all(batch, gap=tropalign.Gap(4, 2, 24, 1), memory_bytes=12 << 20))

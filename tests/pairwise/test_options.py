@@ -89,14 +89,14 @@ def test_pairs_are_in_range_or_refused(pairs, n_queries, n_targets):
         ({"top": 1.5}, "top 1.5 is no whole number"),
         ({"top": True}, "top True is no whole number"),
         ({"top": math.nan}, "top nan is no whole number"),
-        ({"min_score": math.nan}, "min-score nan is no number"),
-        ({"min_score": "5"}, "min-score '5' is no number"),
-        ({"min_identity": math.nan}, "min-identity nan is no fraction between 0 and 1"),
-        ({"min_identity": True}, "min-identity True is no fraction between 0 and 1"),
-        ({"min_identity": "0.5"}, "min-identity '0.5' is no fraction between 0 and 1"),
-        ({"min_identity": 2}, "min-identity 2 is no fraction between 0 and 1"),
-        ({"min_coverage": -0.1}, "min-coverage -0.1 is no fraction between 0 and 1"),
-        ({"min_coverage": 0.5, "report": "ends"}, "min-coverage needs report 'alignment'"),
+        ({"min_score": math.nan}, "min_score nan is no number"),
+        ({"min_score": "5"}, "min_score '5' is no number"),
+        ({"min_identity": math.nan}, "min_identity nan is no fraction between 0 and 1"),
+        ({"min_identity": True}, "min_identity True is no fraction between 0 and 1"),
+        ({"min_identity": "0.5"}, "min_identity '0.5' is no fraction between 0 and 1"),
+        ({"min_identity": 2}, "min_identity 2 is no fraction between 0 and 1"),
+        ({"min_coverage": -0.1}, "min_coverage -0.1 is no fraction between 0 and 1"),
+        ({"min_coverage": 0.5, "report": "ends"}, "min_coverage needs report alignment"),
         ({"mode": None}, "mode None is none of local, global, semiglobal"),
         ({"mode": ["local"]}, "mode ['local'] is none of local"),
         ({"report": "all"}, "report 'all' is none of score, ends, alignment"),
@@ -137,8 +137,7 @@ def test_nucleotides_against_proteins(batch):
         ta.align_all(dna, batch)
     assert str(error.value) == (
         "the queries were judged nucleotide and the targets protein, which cannot be aligned: translate the "
-        "nucleotides with --translate (from Python, tropalign.translate), or say what both are with --alphabet (from "
-        "Python, alphabet='nucleotide')"
+        "nucleotides with translate, or say what both are with alphabet nucleotide"
     )
     (table,) = ta.align_all(["GAGA", "CATTAC"], TEXTS, alphabet="protein")
     assert len(table) == 6

@@ -169,9 +169,7 @@ def test_files_that_are_not_in_step(tmp_path, one, other, words):
 
 def test_what_has_no_mates(tmp_path):
     paths = write(tmp_path, [("a", "ACD", "ACD")])
-    with pytest.raises(
-        InputError, match="mates lie on both strands, but proteins have one: place them without --mates"
-    ):
+    with pytest.raises(InputError, match="mates lie on both strands, but proteins have one: place them without mates"):
         ta.place(reference(1, kind="protein"), paths[0], mates=paths[1])
     with pytest.raises(UsageError, match="2 files of reads, but 1 of mates: name as many, in the same order"):
         ta.place(reference(1), [paths[0], paths[0]], mates=paths[1])

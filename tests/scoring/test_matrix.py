@@ -163,7 +163,7 @@ def test_letters_scored_like_another_are_counted():
             ["ACGT"],
             ta.NUCLEOTIDE,
             "small.mat is a protein matrix but the sequences were judged nucleotide: choose another matrix or say "
-            "which they are with --alphabet",
+            "which they are with alphabet",
         ),
     ],
 )

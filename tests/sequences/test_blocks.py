@@ -51,7 +51,7 @@ def test_each_rule_of_a_policy_by_itself(reads):
 
     assert read()[0] == ("a", "AC-GTac") and read(leaves_gaps_out=True)[0] == ("a", "ACGTac")
     assert [name for name, _ in read(empty="skip")] == ["a", "read_2", "a"]
-    with pytest.raises(ta.InputError, match="record 'b': the sequence is empty: remove the record or use --skip-empty"):
+    with pytest.raises(ta.InputError, match="record 'b': the sequence is empty: remove the record or use skip_empty"):
         read(empty="refuse")
     with pytest.raises(ta.InputError, match="record 'number 2': the header holds no name"):
         read(names_records=False)

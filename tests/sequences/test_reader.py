@@ -68,7 +68,7 @@ def test_unknown_letters_are_counted(tmp_path):
         ta.read_sequences(path, strict=True)
     assert str(error.value) == (
         f"{path}, record 'a': 2 letters outside the protein alphabet, the first '-' at position 4: mend them or leave "
-        "--strict out"
+        "strict out"
     )
 
 
@@ -130,7 +130,7 @@ NO_TEXT = "in the text: write the file in plain ASCII letters"
         (bytes(range(256)), ", line 1", NEITHER),
         (b">a\nM\0V\n", ", line 2", f"a zero byte {NO_TEXT}"),
         (">a\nMKV\n>\u00e9\nMKV\n".encode(), ", line 3", f"a byte outside ASCII {NO_TEXT}"),
-        (b">a\n>b\nMKV\n", ", record 'a'", "the sequence is empty: remove the record or use --skip-empty"),
+        (b">a\n>b\nMKV\n", ", record 'a'", "the sequence is empty: remove the record or use skip_empty"),
         (b">a\nMKV\n>\nMKL\n", ", record 'number 2'", NO_NAME),
         (b"> a\nMKV\n", ", record 'number 1'", NO_NAME),
         (

@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> None:
     if options.representatives is not None:
         format_for_path("representatives", options.representatives)
     inputs = [options.queries] + ([options.matrix] if options.matrix is not None else [])
-    show = started(options, paths, inputs)
+    show = started(options, paths, inputs, holds=True)
     batch, _ = sequences_of(options)
     allowed = options.memory or default_budget()
     memory_bytes = left_for_job(allowed, held_bytes(batch))
@@ -240,14 +240,14 @@ def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[s
 def _foretell(
     batch: SequenceBatch, chosen: ClusterOptions, options: argparse.Namespace, memory_bytes: int, allowed: int
 ) -> None:
-    from tropalign.clusters.forecast import most_work
+    from tropalign.clusters.forecast import foretold
     from tropalign.devices.registry import open_devices
 
     cells = int(batch.lengths.sum()) ** 2 // 8  # as `cluster_batch` reckons
     devices = open_devices(devices_of(options), options.threads, cells, memory_bytes)
-    n_pairs, n_cells, seconds = most_work(batch, chosen, devices, memory_bytes)
+    n_pairs, n_cells, seconds = foretold(batch, chosen, devices, options.threads, memory_bytes)
     what = (n_pairs, f"alignments of {len(batch):,} sequences")
-    print_forecast(n_cells, what, seconds, where_foretold(devices, options), None, allowed, "at most ")
+    print_forecast(n_cells, what, seconds, where_foretold(devices, options), None, allowed)
 
 
 def _check_usage(options: argparse.Namespace) -> None:

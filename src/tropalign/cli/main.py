@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tropalign import __version__
-from tropalign.errors import TropalignError, shown
+from tropalign.errors import TropalignError, options_named, shown
 
 if TYPE_CHECKING:
     import argparse
@@ -76,6 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     finally:
         _leave_clusters()
+        if (files := sys.modules.get("tropalign.execution.files")) is not None:
+            files.release_outputs()
 
 
 def _leave_clusters() -> None:
@@ -90,7 +92,7 @@ def _exit_code(arguments: list[str]) -> int:
         print(f"tropalign {__version__}")
         return 0
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), options_named():
             return _run(arguments)
     except SystemExit as stop:  # argparse has said what there was to say
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE

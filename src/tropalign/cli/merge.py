@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ EXAMPLE = """example:
   tropalign merge 1.shard 2.shard -o all.tsv"""
 
 
-#: Files beside the main one: the option that names each, here and in the verbs that make it.
+#: Files beside the main one, by their roles: the option that names each, here and in the verbs that make it.
 ROLES = {
     "report": ("--html", "pairs, place, search or scan"),
     "plot": ("--plot", "pairs or decode"),
@@ -31,6 +31,8 @@ ROLES = {
     "pfamtblout": ("--pfamtblout", "search or scan"),
     "alignment": ("-A", "search"),
 }
+#: All of them by the names of the options here, with those that merging computes.
+BESIDE = {**ROLES, **{name: (option, verb) for verb, files in UNFINISHED.items() for name, option in files.items()}}
 #: Those of search and scan, whose names may end in anything.
 TABLES = ("tblout", "domtblout", "pfamtblout", "alignment")
 
@@ -47,15 +49,13 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     )
     parser.add_argument("shards", nargs="+", metavar="SHARD", help="all shards of the run, in any order")
     add_output_options(parser)
-    for role, (option, verb) in ROLES.items():
-        help_text = f"of shards that tropalign {verb} wrote with {option}"
-        parser.add_argument(option, dest=role, metavar="FILE", help=help_text)
-    for verb, files in UNFINISHED.items():
-        for name, option in files.items():
-            parser.add_argument(
-                option, dest=name, metavar="FILE", help=f"of shards that tropalign {verb} wrote with it"
-            )
-    group = parser.add_argument_group("last stages", "of shards of msa, tree and cluster, which merge still computes")
+    for name, (option, verbs_of_it) in BESIDE.items():
+        parser.add_argument(
+            option, dest=name, metavar="FILE", help=f"of shards that tropalign {verbs_of_it} wrote with it"
+        )
+    group = parser.add_argument_group(
+        "last stages", "of shards of msa, tree and cluster, which merge still computes; they change nothing for others"
+    )
     add_device_options(group)
     add_memory_option(group)
     parser.set_defaults(run=run, parser=parser, shard=None)
@@ -71,13 +71,10 @@ def run(options: argparse.Namespace) -> None:
 
     shards = Shards(options.shards)
     if shards.words is not None:
+        _refuse_others(options, {name for files in UNFINISHED.values() for name in files})
         with _damage_told(options.shards):
             finish(options, shards)
         return
-    for name in ("threads", "memory", "device", *(name for files in UNFINISHED.values() for name in files)):
-        if getattr(options, name) not in (None, 0):
-            option = f"--{name.replace('_', '-')}"
-            options.parser.error(f"{option} has no meaning here: merge only puts these shards together")
     try:
         writers = [restore(output.writer) for output in shards.outputs]
     except InputError as error:
@@ -85,10 +82,7 @@ def run(options: argparse.Namespace) -> None:
     roles = [output.role for output in shards.outputs]
     paths = {"reference": f"{options.output}.reference", **{role: getattr(options, role) for role in ROLES}}
     paths[roles[0]] = options.output
-    for role, (option, verb) in ROLES.items():
-        if getattr(options, role) is not None and role not in roles[1:]:
-            verb = verb.split()[0].rstrip(",")
-            options.parser.error(f"{option}: these shards hold none; tropalign {verb} {option} makes it")
+    _refuse_others(options, roles[1:])
     if "reference" in roles and options.output == "-":
         options.parser.error("these shards make two files (--split): name the reads' one with -o")
     outputs = [
@@ -105,6 +99,14 @@ def run(options: argparse.Namespace) -> None:
             check_terminal(writer.name, path)
     with _damage_told(options.shards):
         write_outputs(outputs, lambda output: shards.sections(roles.index(output.role)))
+
+
+def _refuse_others(options: argparse.Namespace, held: Collection[str]) -> None:
+    """No file beside the main one is made that these shards do not hold."""
+    for name, (option, verbs) in BESIDE.items():
+        if getattr(options, name) is not None and name not in held:
+            verb = verbs.split()[0].rstrip(",")
+            options.parser.error(f"{option}: these shards hold none; tropalign {verb} {option} makes it")
 
 
 def _check_suffix(options: argparse.Namespace, path: str, writer: Writer) -> None:

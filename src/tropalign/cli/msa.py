@@ -164,7 +164,7 @@ def run(options: argparse.Namespace) -> None:
     _check_usage(options)
     beside = (options.tree_out, options.confidence, options.html) if options.shard is None else ()  # merge makes others
     paths = [path for path in (options.output, *beside) if path is not None]
-    started(options, paths, [*options.family, options.tree_in, options.add, options.merge])
+    started(options, paths, [*options.family, options.tree_in, options.add, options.merge], holds=True)
     chosen = {name: getattr(options, name) for name in FIELDS}
     if options.method == "clustalw":
         by_clustalw = clustalw_options(options)

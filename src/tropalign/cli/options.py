@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from tropalign.cli.parsers import verbs_of
 from tropalign.devices.names import check_device_name
 from tropalign.errors import did_you_mean, shown
 from tropalign.execution.dask_cluster import check_address
@@ -33,6 +34,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse's; the verb's own parser speaks of options that it does not have."""
+        self._refuse_other_programs(args)
         options, extra = self.parse_known_args(args, namespace)
         if extra:
             verb = getattr(options, "parser", self)
@@ -44,6 +46,17 @@ class Parser(argparse.ArgumentParser):
             hints = (did_you_mean(word.partition("=")[0], names) for word in extra if word.startswith("--"))
             verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
         return options
+
+    def _refuse_other_programs(self, words: Sequence[str] | None) -> None:
+        """Options of other programs are answered before argparse reads them: as ``-o utfmt``, ``-q uery``."""
+        from tropalign.cli.other_programs import refusal
+
+        verb = verbs_of(self).get(words[0]) if words else None
+        if words and verb is not None:
+            own = [name for action in verb._actions for name in action.option_strings]
+            sentence = refusal(words[0], words[1:], own)
+            if sentence is not None:
+                verb.error(sentence)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -231,8 +244,16 @@ def add_dry_run_option(group: Any) -> None:
     )
 
 
-def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequence[str | None]) -> Show:
+def started(
+    options: argparse.Namespace, outputs: Sequence[str], inputs: Sequence[str | None], holds: bool = False
+) -> Show:
     """Checks the places to write to and the processor before anything is read.
+
+    Parameters
+    ----------
+    holds
+        Outputs are written at the very end, and no folder of parts says that a run is at work: they are held for its
+        length.
 
     Returns
     -------
@@ -245,7 +266,7 @@ def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequenc
         What is wrong.
     """
     from tropalign.devices.registry import selected_isa
-    from tropalign.execution.files import check_outputs
+    from tropalign.execution.files import check_outputs, hold_outputs
     from tropalign.execution.progress import progress_bar, status_only
 
     if "" in (*outputs, *inputs):
@@ -254,6 +275,8 @@ def started(options: argparse.Namespace, outputs: Sequence[str], inputs: Sequenc
         options.parser.error("a shard goes to a file that tropalign merge reads: name it with -o")
     check_outputs(outputs, [path for path in inputs if path is not None])
     selected_isa()
+    if holds and options.shard is None and not getattr(options, "dry_run", False):
+        hold_outputs(outputs)
     return status_only if options.quiet else progress_bar
 
 

@@ -85,7 +85,6 @@ def print_forecast(
     device: str,
     needed_bytes: int | None,
     allowed_bytes: int,
-    bound: str = "",
     sizes: Sequence[float] = (),
 ) -> None:
     """Cells, time and memory, a line each; the same to the file of the status.
@@ -96,8 +95,6 @@ def print_forecast(
         What they are for: 666 "pairs".
     seconds, needed_bytes
         None where they are not known.
-    bound
-        "at most " where the run may take less than these cells and seconds.
     sizes
         Bytes of each output, where they are known.
     """
@@ -112,15 +109,14 @@ def print_forecast(
             "seconds": None if seconds is None else float(seconds),
             "memory_bytes": None if needed_bytes is None else int(needed_bytes),
             "output_bytes": output_bytes,
-            "at_most": bool(bound),
         }
     )
-    print(f"cells    {bound}{n_cells:,} for {n_items:,} {unit}")
+    print(f"cells    {n_cells:,} for {n_items:,} {unit}")
     if seconds is None:
         print("time     not known: a single one of them takes longer than the trial")
     else:
         rate = n_cells / max(seconds, 1e-9) / 1e9
-        print(f"time     {bound}{_duration(seconds)} on {device}, {rate:.1f} billion cells per second")
+        print(f"time     {_duration(seconds)} on {device}, {rate:.1f} billion cells per second")
     needed = "" if needed_bytes is None else f"{_size(needed_bytes)}; "
     print(f"memory   {needed}at most {_size(allowed_bytes)} is allowed")
 

@@ -64,7 +64,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Scores, and writes the table."""
-    from tropalign.execution.files import check_outputs, write_to
+    from tropalign.execution.files import check_outputs, hold_outputs, write_to
     from tropalign.formats.registry import suffix_of
 
     if options.mask is not None and (options.all_columns or os.path.isdir(options.reference)):
@@ -74,6 +74,7 @@ def run(options: argparse.Namespace) -> None:
     pairs = _pairs(options)
     inputs = [path for pair in pairs for path in pair] + ([options.mask] if options.mask else [])
     check_outputs([options.output], inputs)
+    hold_outputs([options.output])
     if suffix_of(options.output) not in SUFFIXES:
         options.parser.error(f"{options.output}: scores are tab-separated text: end the name in .tsv or .txt")
     found = [(test, _score(options, test, reference)) for test, reference in pairs]

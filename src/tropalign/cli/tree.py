@@ -138,7 +138,7 @@ def run(options: argparse.Namespace) -> None:
 
     _check_usage(options)
     outputs = [path for path in (options.output, options.distances_out) if path is not None]
-    show = started(options, outputs if options.shard is None else outputs[:1], [options.taxa])
+    show = started(options, outputs if options.shard is None else outputs[:1], [options.taxa], holds=True)
     format_for_path("trees", options.output)
     if options.distances_out is not None:
         distance_format(options.distances_out)

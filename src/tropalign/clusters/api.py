@@ -117,7 +117,14 @@ def cluster_batch(
     progress: Callable[[int], object] | None = None,
 ) -> Clusters:
     """The same with options that are checked."""
-    comparison, reach = compared_by(batch, options, n_threads, memory_bytes, devices)
+    return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
+
+
+def clustered(
+    comparison: Comparison, reach: Reach, memory_bytes: int, progress: Callable[[int], object] | None = None
+) -> Clusters:
+    """Clusters of the set that is compared."""
+    options = comparison.options
     if options.method == "greedy":
         labels, representatives = Greedy(comparison, reach, comparison.order, memory_bytes, progress).run()
         return _with_alignments(comparison, labels, representatives)

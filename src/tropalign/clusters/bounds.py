@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.clusters.compare import Tally
 from tropalign.clusters.identity import covered_length
 from tropalign.clusters.options import ClusterOptions
 from tropalign.sequences import Alphabet, SequenceBatch
@@ -35,10 +38,15 @@ class Reach:
         Of the sequences.
     n_threads
         1 or more.
+
+    Attributes
+    ----------
+    tally : Tally
+        The pairs that it was asked of so far.
     """
 
     def __init__(self, options: ClusterOptions, alphabet: Alphabet, n_threads: int) -> None:
-        self._options, self._n_threads = options, n_threads
+        self._options, self._n_threads, self.tally = options, n_threads, Tally()
         share = options.min_identity
         self._word = self._left = 0.0
         self._has_bound = share > 0
@@ -53,9 +61,13 @@ class Reach:
         """Pairs that may be similar enough; bool, shape (len(queries), len(targets))."""
         if not self._has_bound:
             return np.ones((len(queries), len(targets)), bool)
+        begin, n_strands = time.perf_counter(), 2 if self._options.pairs.strand == "both" else 1
         keep = self._on_strand(queries, targets)
-        if self._options.pairs.strand == "both":
+        if n_strands == 2:
             keep |= self._on_strand(queries.reverse_complement(), targets)
+        self.tally.n_pairs += keep.size
+        self.tally.n_cells += n_strands * int(queries.lengths.sum()) * int(targets.lengths.sum())
+        self.tally.seconds += time.perf_counter() - begin
         return keep
 
     def _on_strand(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,15 @@ Reals = NDArray[np.float64]
 NOT_COVERED = -1.0
 #: What a sequence takes beside its letters, the share of the memory for sequences, and the least pairs of a job.
 SEQUENCE_BYTES, COPIED_SHARE, LEAST_PAIRS = 256, 0.3, 256
+
+
+@dataclass
+class Tally:
+    """What was compared, and how long that took."""
+
+    n_pairs: int = 0
+    n_cells: int = 0
+    seconds: float = 0.0
 
 
 class Comparison:
@@ -48,6 +59,8 @@ class Comparison:
         How many reads each sequence stands for.
     order, rank : int64, shape (n,)
         The sequences as they are looked at, and the place of each among them.
+    tally : Tally
+        The alignments so far.
 
     Raises
     ------
@@ -58,7 +71,7 @@ class Comparison:
     def __init__(
         self, batch: SequenceBatch, options: ClusterOptions, devices: Sequence[Device], memory_bytes: int
     ) -> None:
-        self.batch, self.options = batch, options
+        self.batch, self.options, self.tally = batch, options, Tally()
         self.sizes = counts_of(batch.names)
         self.order = processing_order(batch, self.sizes, options.order)
         self.rank = np.empty(len(batch), np.int64)
@@ -89,12 +102,18 @@ class Comparison:
             yield from self._tables_of(members[part], representatives[part])
 
     def _tables_of(self, members: Index, representatives: Index) -> Iterator[AlignmentTable]:
+        begin, lengths = time.perf_counter(), self.batch.lengths
+        n_strands = 2 if self.options.pairs.strand == "both" else 1
+        self.tally.n_pairs += len(members)
+        self.tally.n_cells += n_strands * int(lengths[members] @ lengths[representatives])
         queries, query = np.unique(members, return_inverse=True)
         targets, target = np.unique(representatives, return_inverse=True)
         pairs = np.stack([query, target], 1).astype(np.int64)
         task = PairsTask(self.batch[queries], self.batch[targets], self.options.pairs, pairs, self._memory_bytes)
         for result in self._scheduler.run([task]):
+            self.tally.seconds += time.perf_counter() - begin
             yield result.value
+            begin = time.perf_counter()
 
     def _similarity(self, table: AlignmentTable) -> Reals:
         found = identities(table, self.options.identity)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tropalign.clusters.bounds import Reach
 from tropalign.clusters.compare import Comparison
+from tropalign.errors import named
 from tropalign.machine.memory import require
 
 Index = NDArray[np.int64]
@@ -83,7 +84,7 @@ class Greedy:
     def _block(self) -> int:
         """How many sequences are settled at once: so many that a round of them fits the memory."""
         least = PAIR_BYTES * MOST_BLOCK
-        require(least, self._block_bytes, "comparing sequences", "allow more with --memory")
+        require(least, self._block_bytes, "comparing sequences", f"allow more with {named('memory_bytes')}")
         return min(MOST_BLOCK, self._block_bytes // least)
 
     def _settle(self, places: Index) -> None:

@@ -12,6 +12,7 @@ from tropalign import _native
 from tropalign.clusters.bounds import Reach
 from tropalign.clusters.compare import Comparison
 from tropalign.clusters.options import ClusterOptions
+from tropalign.errors import named
 from tropalign.machine.memory import require
 
 Index = NDArray[np.int64]
@@ -90,7 +91,7 @@ def check_memory(n: int, method: str, memory_bytes: int) -> None:
     """Raises ResourceError where the distances of all pairs, which some linkages keep, do not fit the memory."""
     if LINKAGES[method].is_complete is None:
         return
-    remedy = "allow more with --memory, or choose method single or greedy"
+    remedy = f"allow more with {named('memory_bytes')}, or choose method single or greedy"
     # The distances, and their copy in the order of joins.
     require(2 * 8 * (n * (n - 1) // 2), memory_bytes, f"{method} linkage of {n} sequences", remedy)
 

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from tropalign.clusters.identity import COVERAGES, DEFINITIONS, definition_of
-from tropalign.errors import UsageError
+from tropalign.errors import UsageError, named
 
 if TYPE_CHECKING:
     from tropalign.pairwise import PairOptions
@@ -58,18 +58,18 @@ class ClusterOptions:
             object.__setattr__(self, "identity", definition_of(self.identity))
         except KeyError:
             words = ", ".join(f"{number} {name}" for number, name in enumerate(DEFINITIONS))
-            raise UsageError(f"identity {self.identity!r} is none of {words}") from None
+            raise UsageError(f"{named('identity')} {self.identity!r} is none of {words}") from None
         for name, value, allowed in (
             ("method", self.method, METHODS),
             ("order", self.order, ORDERS),
             ("assign", self.assign, CHOICES),
-            ("coverage-of", self.coverage_of, COVERAGES),
+            ("coverage_of", self.coverage_of, COVERAGES),
         ):
             if not isinstance(value, str) or value not in allowed:
-                raise UsageError(f"{name} {value!r} is none of {', '.join(allowed)}")
-        _check_share("min-identity", self.min_identity)
+                raise UsageError(f"{named(name)} {value!r} is none of {', '.join(allowed)}")
+        _check_share("min_identity", self.min_identity)
         if self.min_coverage is not None:
-            _check_share("min-coverage", self.min_coverage)
+            _check_share("min_coverage", self.min_coverage)
         if self.method != "greedy" and self.coverage_of in ("member", "representative"):
             raise UsageError(
                 f"coverage of the {self.coverage_of} belongs to method greedy: linkages know neither, so choose "
@@ -77,8 +77,8 @@ class ClusterOptions:
             )
         if self.pairs.is_local and not self.min_coverage and self.identity not in ("shorter", "openings"):
             raise UsageError(
-                "the local alignment of any two sequences may be a few identical letters: give min-coverage, "
-                "or choose mode global"
+                "the local alignment of any two sequences may be a few identical letters: give "
+                f"{named('min_coverage')}, or choose {named('mode')} global"
             )
 
     def parameters(self) -> dict[str, str]:
@@ -95,4 +95,4 @@ class ClusterOptions:
 
 def _check_share(name: str, share: Any) -> None:
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
-        raise UsageError(f"{name} {share!r} is no fraction between 0 and 1")
+        raise UsageError(f"{named(name)} {share!r} is no fraction between 0 and 1")

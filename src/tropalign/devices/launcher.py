@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tropalign.devices.gpu import Gpu, Program
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, named
 from tropalign.machine.memory import human
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def require_room(device: Gpu, needed_bytes: int, allowed_bytes: int, what: str) 
     if needed_bytes > allowed_bytes:
         raise ResourceError(
             f"{device.name}: {what} side by side need {human(needed_bytes)} of its memory and "
-            f"{human(allowed_bytes)} are free: add --device cpu",
+            f"{human(allowed_bytes)} are free: add {named('device')} cpu",
             needed_bytes=needed_bytes,
             allowed_bytes=allowed_bytes,
         )

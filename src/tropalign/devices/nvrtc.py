@@ -11,7 +11,7 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from tropalign.errors import DeviceError
+from tropalign.errors import DeviceError, named
 
 #: What gives CUDA devices, and what gives them to cards or drivers that CUDA 13 has left behind.
 REMEDY, REMEDY_CUDA_12 = "pip install 'tropalign[cuda]'", "pip install 'tropalign[cuda12]'"
@@ -65,7 +65,7 @@ def architecture_for(name: str, capability: int, driver_version: tuple[int, int]
     known = sorted(int(number) for number in _checked(_nvrtc().nvrtcGetSupportedArchs()))
     ours, driver = version(), f"{driver_version[0]}.{driver_version[1]}"
     if capability < known[0]:
-        remedy = REMEDY_CUDA_12 if ours[0] > 12 else "add --device cpu instead"
+        remedy = REMEDY_CUDA_12 if ours[0] > 12 else f"add {named('device')} cpu instead"
         raise DeviceError(
             f"{name}: this card is sm_{capability}, and NVRTC {ours[0]}.{ours[1]} compiles for sm_{known[0]} and newer "
             f"only: {remedy}"

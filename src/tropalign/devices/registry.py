@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tropalign.devices.gpu import Gpu, GpuInfo
 from tropalign.devices.names import KINDS
-from tropalign.errors import DeviceError, TropalignWarning
+from tropalign.errors import DeviceError, TropalignWarning, named
 from tropalign.execution.dask_cluster import Cluster, is_cluster
 from tropalign.execution.remote import RemoteDevice
 from tropalign.execution.task import Device, Progress, Task, Tile
@@ -50,7 +50,7 @@ class GpuDevice:
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
         """The tile's result. Raises DeviceError when the task has no kernel for it."""
         if not isinstance(task, GpuTask):
-            raise DeviceError(f"{self.name}: there is no kernel for this job: add --device cpu")
+            raise DeviceError(f"{self.name}: there is no kernel for this job: add {named('device')} cpu")
         return task.on_gpu(tile, self.gpu, progress)
 
 

@@ -55,7 +55,9 @@ def write_archive(
     rest
         What is left to do when all shards are there.
     """
-    entries = {**dataclasses.asdict(manifest), "outputs": [dataclasses.asdict(output) for output in outputs]}
+    # Equal commands make equal shards, whatever was free when they ran.
+    whole = dataclasses.asdict(dataclasses.replace(manifest, memory_bytes=0))
+    entries = {**whole, "outputs": [dataclasses.asdict(output) for output in outputs]}
     if rest is not None:
         entries["rest"] = rest.words
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
@@ -118,7 +120,8 @@ class Shards:
         numbers = (str(number) for number in range(1, count + 1) if number not in self._shards)
         shown = [number for number, _ in zip(numbers, range(SHOWN), strict=False)]
         which = ", ".join(shown) + (", ..." if n_missing > SHOWN else "")
-        raise InputError(f"of {count} shards number {which} is missing: give all of them")
+        verb = "number {} is" if n_missing == 1 else "numbers {} are"
+        raise InputError(f"of {count} shards {verb.format(which)} missing: give all of them")
 
     @property
     def tile_counts(self) -> list[int]:

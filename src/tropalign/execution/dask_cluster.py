@@ -14,23 +14,28 @@ import logging
 import pickle
 import queue
 import re
+import socket
 import threading
 import time
 import uuid
+import warnings
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tropalign import __version__
-from tropalign.errors import DeviceError, UsageError, shown
+from tropalign.errors import DeviceError, TropalignWarning, UsageError, shown
 from tropalign.execution.remote_worker import Answer, compute
 from tropalign.machine.interrupts import without_interrupts
 
 #: Seconds that a scheduler has to answer at first, and between looks at which workers there are.
 CONNECT_SECONDS = 30.0
+#: Seconds for which nobody may listen there at first, as while a scheduler starts; after as many a wait is told.
+REFUSED_SECONDS = 2.0
 LOOK_SECONDS = 2.0
 _LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx|ucxx)://.+|.+\.json", re.DOTALL)
@@ -55,6 +60,24 @@ def is_cluster(value: Any) -> bool:
 
 #: Those of this process.
 _CLUSTERS: weakref.WeakSet[Cluster] = weakref.WeakSet()
+
+
+def _knock(address: str) -> None:
+    """Raises OSError where nobody listens, or no such machine is known: Dask would go on trying for its half minute."""
+    place = urlsplit(address)
+    if place.hostname is None or place.port is None or place.scheme.startswith("ucx"):
+        return
+    until = time.monotonic() + REFUSED_SECONDS
+    while True:
+        try:
+            socket.create_connection((place.hostname, place.port), CONNECT_SECONDS).close()
+            return
+        except (ConnectionRefusedError, socket.gaierror):
+            if time.monotonic() > until:
+                raise
+            time.sleep(REFUSED_SECONDS / 8)
+        except OSError:  # Dask says what it is
+            return
 
 
 class Unreachable(Exception):
@@ -98,6 +121,7 @@ class Cluster:
         self._own: list[Any] = []  # what `close` closes: at the latest when nobody has the cluster any more
         weakref.finalize(self, _close, self._own)
         _CLUSTERS.add(self)
+        self.n_connections = 0
         self._client = self._connected(where)
         self._where = where if isinstance(where, str) else None  # None: a client that somebody else has made
         self._numbers, self._run = itertools.count(), uuid.uuid4().hex[:12]
@@ -127,6 +151,7 @@ class Cluster:
                 client = self._distributed.Client(made, set_as_default=False)
             else:
                 address = _address_in(where) if where.endswith(".json") else where
+                _knock(address)
                 client = self._client_at(address)
         except Exception as error:  # of Dask, tornado and asyncio, by what answers there
             self.close()
@@ -154,7 +179,11 @@ class Cluster:
 
         thread = threading.Thread(target=make, daemon=True)
         thread.start()
-        thread.join(CONNECT_SECONDS + 1)
+        thread.join(REFUSED_SECONDS)
+        if not made and not self.n_connections and CONNECT_SECONDS > REFUSED_SECONDS:
+            what = f"waiting for an answer of the scheduler of Dask at {shown(address)}, {CONNECT_SECONDS:g} s at most"
+            warnings.warn(what, TropalignWarning, stacklevel=2)
+        thread.join(max(CONNECT_SECONDS + 1 - REFUSED_SECONDS, 0))
         if not made:
             raise TimeoutError("what is there speaks another language")
         if isinstance(made[0], Exception):

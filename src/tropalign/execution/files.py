@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -122,11 +122,44 @@ def written(path: Path, temporary: Path | None = None) -> Iterator[BinaryIO]:
     InputError
         It cannot be written, or another run is writing it.
     """
-    making = temporary or path.with_name(f".{path.name}.part")
+    making = temporary or _part_of(path)
     with _own(path, making) as raw, made(path, making):
         with _compressed(path, raw) as out:
             yield out
         raw.flush()
+
+
+#: Temporary files that this process holds for the length of a command, and what lets them go.
+_HELD: dict[Path, BinaryIO] = {}
+_HOLDING = ExitStack()
+
+
+def hold_outputs(outputs: Sequence[str]) -> None:
+    """Takes files that are written at the very end, until `release_outputs`: no second run computes them in vain.
+
+    Raises
+    ------
+    InputError
+        Another run is writing one of them, or it cannot be written.
+    """
+    for path in filter(None, map(output_path, outputs)):
+        making = _part_of(path)
+        _HELD[making] = _HOLDING.enter_context(_own(path, making))
+
+
+def release_outputs() -> None:
+    """Lets the files go, and removes those that were not made."""
+    for making, raw in _HELD.items():
+        with suppress(OSError):
+            if _is_still(raw.fileno(), making):
+                making.unlink()
+    _HELD.clear()
+    _HOLDING.close()
+
+
+def _part_of(path: Path) -> Path:
+    """Where a file is made before it gets its name."""
+    return path.with_name(f".{path.name}.part")
 
 
 @contextmanager
@@ -150,6 +183,10 @@ def made(path: Path, temporary: Path) -> Iterator[None]:
 @contextmanager
 def _own(path: Path, temporary: Path) -> Iterator[BinaryIO]:
     """The temporary file, emptied of what a killed run left there, which no other process writes at the same time."""
+    if temporary in _HELD:
+        _HELD[temporary].truncate()
+        yield _HELD[temporary]
+        return
     while True:
         try:
             raw = open(os.open(temporary, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "wb")
@@ -276,13 +313,23 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def disk_error(error: Exception, path: Path | str, n_bytes: int) -> TropalignError:
-    """The error that says what a failed write means; `n_bytes` were to be written, 0 when that is not known."""
+def disk_error(
+    error: Exception, path: Path | str, n_bytes: int, remedy: str = "write elsewhere with -o"
+) -> TropalignError:
+    """The error that says what a failed write means.
+
+    Parameters
+    ----------
+    n_bytes
+        Were to be written; 0 where that is not known.
+    remedy
+        In place of more room.
+    """
     number = getattr(error, "errno", None)
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         amount = f" ({n_bytes} bytes were to be written)" if n_bytes else ""
         return ResourceError(
-            f"{path}: the disk is full or the file too large{amount}: free space, or write elsewhere with -o",
+            f"{path}: the disk is full or the file too large{amount}: free space, or {remedy}",
             needed_bytes=n_bytes or None,
         )
     if isinstance(error, PermissionError) or number == errno.EROFS:

@@ -2,15 +2,17 @@
 
 tiles     [......][......][......][......]     all are counted: cells, items, bytes
 pieces      [.]      [.]             [.]       some are computed, each small enough to be one of many in a second
+
+Where a tile takes less time than its pieces do, the task says itself what to try (`ForetellingTask`).
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from tropalign.execution.task import Device, SplittableTask, Tile
 
@@ -33,6 +35,14 @@ class Forecastable(Protocol):
 
     def encoded(self, result: Any) -> list[bytes]:
         """What a result leaves behind for each output."""
+
+
+@runtime_checkable
+class ForetellingTask(Protocol):
+    """A task of tiles whose pieces do not tell what the whole takes."""
+
+    def foretold(self, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]] | None:
+        """Seconds of the whole task on the device and bytes of its outputs; None where pieces do tell."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +85,16 @@ def forecast(run: Forecastable, device: Device) -> Forecast:
     tiles: Iterable[Tile] = run.task.tiles()
     if isinstance(tiles, list):  # known beforehand: the sample comes from anywhere
         tiles = random.Random(2).sample(tiles, len(tiles))
+    own = run.task.foretold(device, run.encoded) if isinstance(run.task, ForetellingTask) else None
     sample = _Sample(run, device)
     n_tiles = n_items = cost_cells = most_bytes = 0
     for tile in tiles:
         n_tiles, n_items, cost_cells = n_tiles + 1, n_items + tile.n_items, cost_cells + tile.cost_cells
         most_bytes = max(most_bytes, tile.n_bytes)
-        sample.take(tile)
+        if own is None:
+            sample.take(tile)
+    if own is not None:
+        return Forecast(n_tiles, n_items, cost_cells, most_bytes, *own)
     sample.fill()
     seconds = sample.seconds * cost_cells / sample.cells if sample.cells else None
     grown = n_items / max(sample.n_items, 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, UsageError
+from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, UsageError, named
 from tropalign.execution.task import Task, Tile
 from tropalign.machine.memory import human
 
@@ -52,18 +52,18 @@ class Job:
 @contextmanager
 def naming(tile: Tile) -> Iterator[None]:
     """Errors in this block name the tile and say what to do; those of what a user gave name its place themselves."""
-    named = f"tile {tile.index} ({tile.n_items} item{'s' * (tile.n_items != 1)}, about {human(tile.n_bytes)})"
+    where = f"tile {tile.index} ({tile.n_items} item{'s' * (tile.n_items != 1)}, about {human(tile.n_bytes)})"
     try:
         yield
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""
-        smaller = "allow less with --memory, so that tiles are smaller"
+        smaller = f"allow less with {named('memory_bytes')}, so that tiles are smaller"
         remedy = smaller if tile.n_items > 1 else "run this one where more memory is free, or leave it out"
-        raise ResourceError(f"{named} ran out of memory{why}: {remedy}", needed_bytes=tile.n_bytes) from None
+        raise ResourceError(f"{where} ran out of memory{why}: {remedy}", needed_bytes=tile.n_bytes) from None
     except (InputError, ScoringError, UsageError):
         raise
     except TropalignError as error:
-        error.args = (f"{named}: {error}",)
+        error.args = (f"{where}: {error}",)
         raise
     except Exception as error:
-        raise TropalignError(f"{named} failed with {type(error).__name__}: {error}") from error
+        raise TropalignError(f"{where} failed with {type(error).__name__}: {error}") from error

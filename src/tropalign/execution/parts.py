@@ -240,7 +240,15 @@ class Spool:
     def __init__(self, directory: Path | None) -> None:
         import tempfile  # which takes a while to load
 
-        self._file = tempfile.TemporaryFile(dir=directory)
+        self._place, self._remedy = "standard output's parts", "name another folder of temporary files with TMPDIR"
+        try:
+            if directory is not None:
+                self._place, self._remedy = f"{directory}, the folder of the output", "write elsewhere with -o"
+            else:
+                self._place = f"{tempfile.gettempdir()}, the folder of temporary files"
+            self._file = tempfile.TemporaryFile(dir=directory)
+        except OSError as error:
+            raise disk_error(error, self._place, 0, self._remedy) from None
         self._places: list[list[tuple[int, int]]] = []
 
     def __enter__(self) -> Spool:
@@ -259,7 +267,7 @@ class Spool:
                 self._file.write(section)
             self._places.append(places)
         except OSError as error:
-            raise disk_error(error, "the folder of temporary files", 0) from None
+            raise disk_error(error, self._place, 0, self._remedy) from None
 
     def sections(self, number: int) -> Sections:
         """That section of every part, in order."""

@@ -2,8 +2,7 @@
 
     {"unit": "pairs", "done": 120, "total": 500}
     {"stage": "posteriors", "share": 0.4}
-    {"forecast": {"cells": 8000000, "items": 500, "seconds": 0.1, "memory_bytes": 70000000, "output_bytes": [40000],
-                  "at_most": false}}
+    {"forecast": {"cells": 8000000, "items": 500, "seconds": 0.1, "memory_bytes": 70000000, "output_bytes": [40000]}}
     {"ended": true}
 
 `unit` is what is counted, `total` null where it is not known beforehand, `share` from 0 to 1.

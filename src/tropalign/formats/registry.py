@@ -17,7 +17,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, UsageError, named
 from tropalign.formats.header import Header
 from tropalign.formats.writer import LAYOUT, BoundWriter, Format, Writer
 
@@ -146,7 +146,9 @@ def check_format(kind: str, name: str, depth: str | None = None) -> None:
     """
     chosen = format_of(kind, name)
     if depth is not None and chosen.depths and depth not in chosen.depths:
-        raise InputError(f"format {name} shows alignments: use --report alignment, or format tsv for report {depth}")
+        raise InputError(
+            f"format {name} shows alignments: use {named('report')} alignment, or format tsv for report {depth}"
+        )
     chosen.require()
 
 

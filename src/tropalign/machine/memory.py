@@ -9,7 +9,7 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, named
 from tropalign.machine.cgroup import ROOT, own_groups
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -122,6 +122,9 @@ def left_for_job(allowed_bytes: int, held_bytes: int) -> int:
     """
     taken = PROCESS_BYTES + held_bytes
     require(
-        taken + (1 << 20), allowed_bytes, "tropalign with this input", "allow more with --memory, or split the input"
+        taken + (1 << 20),
+        allowed_bytes,
+        "tropalign with this input",
+        f"allow more with {named('memory_bytes')}, or split the input",
     )
     return allowed_bytes - taken

@@ -8,7 +8,7 @@ from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
-from tropalign.errors import UsageError
+from tropalign.errors import UsageError, named
 
 #: Threads at most: more than any machine has.
 MOST_THREADS = 1024
@@ -17,31 +17,31 @@ MOST_BYTES = 1 << 60
 
 
 def whole_number(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
-    """A whole number of any integer type, within bounds. Raises UsageError, naming the option, on anything else."""
+    """A whole number of any integer type, within bounds. Raises UsageError, naming the argument, on anything else."""
     try:
         number = operator.index("" if isinstance(value, bool) else value)  # type: ignore[arg-type]
     except TypeError:  # also that of an array of several numbers
-        raise UsageError(f"{name} {value!r} is no whole number") from None
+        raise UsageError(f"{named(name)} {value!r} is no whole number") from None
     if (least is not None and number < least) or (most is not None and number > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise UsageError(f"{name} {number} is out of range: give a number {bounds}")
+        raise UsageError(f"{named(name)} {number} is out of range: give a number {bounds}")
     return number
 
 
 def decimal_number(name: str, value: Any) -> int | float:
-    """A finite number, as an int where it is whole. Raises UsageError, naming the option, on anything else."""
+    """A finite number, as an int where it is whole. Raises UsageError, naming the argument, on anything else."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not math.isfinite(value):
-        raise UsageError(f"{name} {value!r} is no number")
+        raise UsageError(f"{named(name)} {value!r} is no number")
     nearest = float(value)
     return int(nearest) if nearest.is_integer() else nearest
 
 
 def checked_choice(name: str, value: Any) -> None:
-    """Raises UsageError, naming the option, on anything but True and False."""
+    """Raises UsageError, naming the argument, on anything but True and False."""
     if type(value).__name__ not in ("bool", "bool_"):
-        raise UsageError(f"{name} is a {type(value).__name__}: give True or False")
+        raise UsageError(f"{named(name)} is a {type(value).__name__}: give True or False")
 
 
 def checked_threads(n_threads: Any) -> int:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, ResourceError, shown
+from tropalign.errors import InputError, ResourceError, named, shown
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
 from tropalign.machine.memory import require
@@ -163,7 +163,7 @@ def joined(old: SequenceBatch, new: SequenceBatch) -> SequenceBatch:
     if old.alphabet != new.alphabet:
         raise InputError(
             f"the alignment is of {old.alphabet.name} sequences, what is added to it of {new.alphabet.name} ones: give "
-            "--alphabet if both are the same"
+            f"{named('alphabet')} if both are the same"
         )
     if both := set(old.names) & set(new.names):
         name = next(name for name in new.names if name in both)
@@ -214,7 +214,7 @@ def _pool(
     memory_bytes: int,
 ) -> Pool:
     needed = scratch_of(np.concatenate([old.lengths, new.lengths]))
-    require(needed, memory_bytes, "the alignment of the longest sequences", "allow more with --memory")
+    require(needed, memory_bytes, "the alignment of the longest sequences", f"allow more with {named('memory_bytes')}")
     whole = joined(old, new)
     columns = np.concatenate([old_columns, new_columns]).astype(np.uint16)
     model = model_of(whole.alphabet, options.rules)

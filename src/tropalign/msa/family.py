@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, ResourceError
+from tropalign.errors import InputError, ResourceError, named
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
@@ -126,7 +126,7 @@ def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:
     if odd.any():
         raise InputError(
             f"this is a {kind} sequence by its letters, but the family is read as {other}: remove it, or say what all "
-            "are with --alphabet",
+            f"are with {named('alphabet')}",
             file=file,
             record=batch.names[int(np.flatnonzero(odd)[0])],
         )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.gpu import Buffer, Gpu, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
-from tropalign.errors import DeviceError
+from tropalign.errors import DeviceError, named
 from tropalign.msa.models import PairModel
 
 Ints = NDArray[np.int64]
@@ -337,7 +337,7 @@ class PosteriorsOnGpu:
                 program.launch("shares", n_pairs, group, pairs, memory.upload(kept_elements), most, found, sizes)
             row_sizes = memory.download(sizes, np.int32, n_rows)
             if not 0 <= int(row_sizes.min()) <= int(row_sizes.max()) <= most:
-                raise DeviceError(f"{self.device.name}: it has lost numbers: add --device cpu")
+                raise DeviceError(f"{self.device.name}: it has lost numbers: add {named('device')} cpu")
             starts = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])
             n_elements = int(starts[-1])
             columns, values = memory.allocate(2 * n_elements + 2), memory.allocate(2 * n_elements + 2)

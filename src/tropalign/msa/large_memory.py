@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, named
 from tropalign.machine.memory import human, require
 from tropalign.msa.groups import MOST_ROWS
 from tropalign.msa.memory import Room
@@ -33,7 +33,6 @@ HELD_BYTES = 6
 LEAST_ROWS = 100_000
 #: A group has two stores: consistent posteriors, and those that were found.
 STORES = 2
-REMEDY = "allow more with --memory, or align parts of the family and merge them with --merge"
 
 
 class LargeRoom:
@@ -66,7 +65,7 @@ class LargeRoom:
         longest = np.sort(lengths)[-most_items:]
         group = int(max(_group_bytes(longest, 1.0), Room(longest, False).of_pair()))
         needed = self._held + max(tree, ROW_BYTES * LEAST_ROWS + group)
-        require(needed, memory_bytes, self._what, REMEDY)
+        require(needed, memory_bytes, self._what, _remedy())
         rows = (memory_bytes - self._held - group) // 2 // ROW_BYTES
         self.most_rows = min(MOST_ROWS, max(LEAST_ROWS, rows))
 
@@ -98,7 +97,7 @@ class LargeRoom:
             needed = int(self._memory_bytes - left + largest)
             raise ResourceError(
                 f"{self._what} needs about {human(needed)} of memory and {human(self._memory_bytes)} are allowed: "
-                f"{REMEDY}",
+                f"{_remedy()}",
                 needed_bytes=needed,
                 allowed_bytes=self._memory_bytes,
             )
@@ -109,3 +108,7 @@ def _group_bytes(lengths: NDArray[np.int64], row_elements: float) -> float:
     """What the alignment of a group takes, from the columns of its items: its stores, and a pass."""
     room = Room(lengths, False)
     return STORES * room.held(row_elements) + room.of_pass(row_elements)
+
+
+def _remedy() -> str:
+    return f"allow more with {named('memory_bytes')}, or align parts of the family and merge them"

@@ -10,7 +10,7 @@ import warnings
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from tropalign.errors import TropalignWarning, UsageError
+from tropalign.errors import TropalignWarning, UsageError, named
 from tropalign.machine.numbers import whole_number
 
 #: Whose rules: models of pairs, consistency and refinement (docs/msa.md).
@@ -62,7 +62,7 @@ class MsaOptions:
         for name, words in (("mode", tuple(MODES)), ("rules", RULES)):
             word = getattr(self, name)
             if not isinstance(word, str) or word not in words:
-                raise UsageError(f"{name} {word!r} is none of {', '.join(words)}")
+                raise UsageError(f"{named(name)} {word!r} is none of {', '.join(words)}")
         for name, most in MOST.items():
             object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, most))
         for name, low, high in (("cutoff", 1e-4, 0.5), ("keep", 0.0, 1.0)):
@@ -81,7 +81,7 @@ class MsaOptions:
 def _fraction(name: str, value: Any, least: float, most: float) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not least <= value <= most:
-        raise UsageError(f"{name} {value!r} is no number from {least:g} to {most:g}")
+        raise UsageError(f"{named(name)} {value!r} is no number from {least:g} to {most:g}")
     return float(value)
 
 
@@ -126,7 +126,7 @@ def options_of(mode: str | None = None, n_sequences: int = 0, **given: Any) -> M
             )
             warnings.warn(text, TropalignWarning, stacklevel=2)
     if not isinstance(mode, str) or mode not in MODES:
-        raise UsageError(f"mode {mode!r} is none of {', '.join(MODES)}")
+        raise UsageError(f"{named('mode')} {mode!r} is none of {', '.join(MODES)}")
     known = {field.name for field in fields(MsaOptions)}
     if unknown := set(given) - known:
         raise UsageError(f"there is no option {', '.join(sorted(unknown))}: the options are {', '.join(sorted(known))}")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import ResourceError, UsageError
+from tropalign.errors import ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.task import Device, Tile
@@ -280,7 +280,7 @@ class _Stages:
     def _too_large(self) -> tuple[str, str]:
         return (
             f"the consistency of {self.n:,} sequences",
-            "allow more with --memory, or align with --mode fast",
+            f"allow more with {named('memory_bytes')}, or align with {named('mode')} fast",
         )
 
     def _check_memory(self, store: Any, n_rows: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
-from tropalign.errors import ResourceError
+from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.kept_columns import COUNT_COLUMNS, DEPTHS, END_COLUMNS
@@ -109,7 +109,7 @@ class Engines:
                 raise
             raise ResourceError(
                 "a pair takes more memory than allowed with gap costs of two pieces or of the ends: "
-                "allow more with --memory"
+                f"allow more with {named('memory_bytes')}"
             ) from None
         return columns
 

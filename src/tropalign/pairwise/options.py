@@ -10,7 +10,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import DeviceError, InputError, ScoringError, UsageError
+from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.dask_cluster import is_cluster
 from tropalign.machine.numbers import decimal_number, whole_number
 
@@ -133,7 +133,7 @@ class PairOptions:
             ("strand", self.strand, STRANDS),
         ):
             if not isinstance(value, str) or value not in allowed:
-                raise UsageError(f"{name} {value!r} is none of {', '.join(allowed)}")
+                raise UsageError(f"{named(name)} {value!r} is none of {', '.join(allowed)}")
         if self.end_gap is not None and MODES[self.mode].is_local:
             raise UsageError(
                 "local alignments have no gaps at their ends: leave their costs out, or choose another mode"
@@ -148,11 +148,11 @@ class PairOptions:
         if self.top is not None:
             object.__setattr__(self, "top", whole_number("top", self.top))
         if self.min_score is not None:
-            object.__setattr__(self, "min_score", decimal_number("min-score", self.min_score))
+            object.__setattr__(self, "min_score", decimal_number("min_score", self.min_score))
         if self.top is not None and self.top < 1:
-            raise UsageError(f"top {self.top}: at least one target per query has to be kept")
+            raise UsageError(f"{named('top')} {self.top}: at least one target per query has to be kept")
         for name in SHARES:
-            self._check_share(name.replace("_", "-"), getattr(self, name))
+            self._check_share(named(name), getattr(self, name))
         self._check_significance()
 
     def _check_share(self, name: str, share: Any) -> None:
@@ -161,13 +161,13 @@ class PairOptions:
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
             raise UsageError(f"{name} {share!r} is no fraction between 0 and 1")
         if self.report != "alignment":
-            raise UsageError(f"{name} needs report 'alignment'")
+            raise UsageError(f"{name} needs {named('report')} alignment")
 
     def _check_significance(self) -> None:
         if self.db_size is not None:
-            object.__setattr__(self, "db_size", whole_number("db-size", self.db_size))
+            object.__setattr__(self, "db_size", whole_number("db_size", self.db_size))
         for name in ("max_evalue", "min_bits", "db_size"):
-            value, word = getattr(self, name), name.replace("_", "-")
+            value, word = getattr(self, name), named(name)
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float | Real) or not isfinite(value):
@@ -175,7 +175,9 @@ class PairOptions:
             if name != "min_bits" and value <= 0:
                 raise UsageError(f"{word} {value}: give a number above 0")
             if not self.is_local:
-                raise UsageError(f"{word} is of local alignments, which alone have E-values and bits: use mode local")
+                raise UsageError(
+                    f"{word} is of local alignments, which alone have E-values and bits: use {named('mode')} local"
+                )
 
     @cached_property
     def whole(self) -> WholeScoring:
@@ -288,8 +290,8 @@ def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) 
     """What is said of queries and targets that no matrix scores together; `words` are what it calls them."""
     return InputError(
         f"the {words[0]} judged {first.name} and the {words[1]} {second.name}, which cannot be "
-        "aligned: translate the nucleotides with --translate (from Python, tropalign.translate), or say what both "
-        f"are with --alphabet (from Python, alphabet={first.name!r})"
+        f"aligned: translate the nucleotides with {named('translate')}, or say what both are with {named('alphabet')} "
+        f"{first.name}"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, named
 from tropalign.execution.cut import cuts, share
 from tropalign.execution.shard import Shard
-from tropalign.execution.task import Progress, Tile
+from tropalign.execution.task import Device, Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
 from tropalign.pairwise import selection
@@ -120,7 +120,7 @@ class PairsTask:
             raise InputError("the set holds one sequence, which makes no pair: give two or more, or a second file")
         if options.strand == "both" and not queries.alphabet.has_strands:
             name = f"{queries.alphabet.name}s"
-            raise InputError(f"both strands were asked for, but {name} have one: leave --strand both out")
+            raise InputError(f"both strands were asked for, but {name} have one: leave {named('strand')} both out")
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         self.significance = Significance.of_run(
             options, self.targets, None if self.frames is None else self.frames.target
@@ -178,7 +178,9 @@ class PairsTask:
         """
         batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
         least = least_bytes([batch for batch in batches if batch is not None])
-        require(least, self.memory_bytes, "this run", "allow more with --memory, or split the sequences")
+        require(
+            least, self.memory_bytes, "this run", f"allow more with {named('memory_bytes')}, or split the sequences"
+        )
         left = self.memory_bytes - (least - 2 * LEAST_SCRATCH_BYTES)
         most = TILE_PAIRS
         if "TROPALIGN_TILE_PAIRS" in os.environ:
@@ -217,18 +219,31 @@ class PairsTask:
         """Query and target indices of a tile's pairs, int64, in order."""
         return self._order.pairs(*tile.payload)
 
+    def query_span(self, tile: Tile) -> tuple[int, int]:
+        """Those of `queries` that a tile of all targets has: the first, and the one after the last."""
+        if not isinstance(self._order, Grid):
+            raise TypeError("a tile of listed pairs has no span of queries")
+        span = self._order.queries(*tile.payload)
+        return span if self.frames is None else self.frames.query_span(*span)
+
+    def foretold(self, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]] | None:
+        """Seconds of the whole and bytes of its outputs, where pieces of tiles do not tell; else None."""
+        if not self._in_groups or device.name != "cpu":
+            return None
+        from tropalign.pairwise.forecast import foretold
+
+        return foretold(self, device, encoded)
+
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
         """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
         engine = partial(self._engines.native, n_threads)
-        order = self._order
-        if not self._in_groups or not isinstance(order, Grid):
+        if not self._in_groups:
             return self._align(tile, engine, progress, n_threads)
-        span = order.queries(*tile.payload)
         found = best_targets(
             self.queries,
             self._reverse,
             self.targets,
-            span if self.frames is None else self.frames.query_span(*span),
+            self.query_span(tile),
             self.skips_self,
             self.options,
             self._least_scores,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, UsageError, named
 from tropalign.pairwise.selection import selected
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
@@ -50,8 +50,8 @@ def check_shown(format_name: str) -> None:
     """Raises UsageError where a format cannot show translated sequences."""
     if format_name in MAPS:
         raise UsageError(
-            f"format {format_name} maps reads to sequences of their letters, and --translate aligns proteins: choose "
-            "paf, m8, tsv or another table"
+            f"format {format_name} maps reads to sequences of their letters, and {named('translate')} aligns proteins: "
+            "choose paf, m8, tsv or another table"
         )
 
 
@@ -77,8 +77,8 @@ def side_of(
     wrong = "these are to be translated" if is_translated else "only the other side is translated"
     remedy = "leave it out" if is_translated else "translate both, or none"
     raise InputError(
-        f"--translate {translate} was asked for, but the sequences were judged {batch.alphabet.name} and {wrong}: "
-        f"{remedy}",
+        f"{named('translate')} {translate} was asked for, but the sequences were judged {batch.alphabet.name} and "
+        f"{wrong}: {remedy}",
         file=file,
     )
 

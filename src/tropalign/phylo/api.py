@@ -8,7 +8,7 @@ from typing import Any
 
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.dask_cluster import is_cluster
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.machine.memory import default_budget
@@ -134,7 +134,9 @@ def check_mates(package: ReferencePackage) -> None:
     """Raises InputError where sequences have no other strand for the second mate."""
     alphabet = package.states.alphabet
     if not alphabet.has_strands:
-        raise InputError(f"mates lie on both strands, but {alphabet.name}s have one: place them without --mates")
+        raise InputError(
+            f"mates lie on both strands, but {alphabet.name}s have one: place them without {named('mates')}"
+        )
 
 
 def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:
@@ -143,11 +145,13 @@ def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: st
     if not isinstance(strand, str) or strand not in ("plus", "both"):
         raise UsageError(f"strand {strand!r} is none of plus, both")
     if strand == "both" and not alphabet.has_strands:
-        raise InputError(f"both strands were asked for, but {alphabet.name}s have one: leave --strand both out")
+        raise InputError(
+            f"both strands were asked for, but {alphabet.name}s have one: leave {named('strand')} both out"
+        )
     if package.states.n_states <= 4 and not scoring.whole_read:
         return devices
     clusters = [name for name in devices if is_cluster(name)]
     if any(name not in ("auto", "cpu", *clusters) for name in devices):  # there are no kernels for these
         what = "whole reads" if scoring.whole_read else f"{alphabet.name}s"
-        raise UsageError(f"{what} are placed by the processor only: leave --device out")
+        raise UsageError(f"{what} are placed by the processor only: leave {named('device')} out")
     return ["cpu", *clusters]

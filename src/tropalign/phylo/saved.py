@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignError
+from tropalign.errors import InputError, TropalignError, named
 from tropalign.execution.files import disk_error
 from tropalign.machine.memory import default_budget, require
 
@@ -82,7 +82,9 @@ def read_saved(
         with zipfile.ZipFile(path) as archive:
             sizes = _sizes(archive)
             allowed = default_budget() if memory_bytes is None else memory_bytes
-            require(sum(sizes.values()), allowed, f"the saved reference {file}", "allow more with --memory")
+            require(
+                sum(sizes.values()), allowed, f"the saved reference {file}", f"allow more with {named('memory_bytes')}"
+            )
             meta = json.loads(_array(archive, META, 1, "|u1", sizes[META]).tobytes())
             if not isinstance(meta, dict) or meta.get("format") != FORMAT:
                 raise InputError("this reference is of another version of tropalign: make it again", file=file)

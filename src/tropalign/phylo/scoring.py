@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from tropalign.errors import ScoringError
+from tropalign.errors import ScoringError, named
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class PlacementScoring:
                 not is_flag and isinstance(value, bool)
             ):
                 kind = "True or False" if is_flag else "a whole number"
-                raise ScoringError(f"{entry.name} has to be {kind}, not {value!r}")
+                raise ScoringError(f"{named(entry.name)} has to be {kind}, not {value!r}")
             object.__setattr__(self, entry.name, bool(value) if is_flag else int(value))
         if self.match <= self.mismatch:
             raise ScoringError(f"a match ({self.match}) has to score more than a mismatch ({self.mismatch})")

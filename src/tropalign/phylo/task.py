@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning
+from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.cut import CostList, cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
@@ -285,7 +285,10 @@ class PlaceTask:
             k = int(chosen[cells.argmax()])
             what = f"the alignment of read {block.names[k]!r}, of {int(np.diff(block.offsets)[k])} letters,"
             require(
-                int(cells.max()), allowed, what, "leave this read out, use fewer threads or allow more with --memory"
+                int(cells.max()),
+                allowed,
+                what,
+                f"leave this read out, use fewer threads or allow more with {named('memory_bytes')}",
             )
 
     def _best(

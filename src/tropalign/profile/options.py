@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from tropalign.errors import UsageError
+from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import whole_number
 from tropalign.results.thresholds import Thresholds
 
@@ -49,7 +49,7 @@ class SearchOptions:
 
     def __post_init__(self) -> None:
         for name in ("f1", "f2", "f3"):
-            object.__setattr__(self, name, _p_value(name.upper(), getattr(self, name)))
+            object.__setattr__(self, name, _p_value(name, getattr(self, name)))
         for name in ("bias_filter", "null2"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} {getattr(self, name)!r} is neither True nor False")
@@ -99,9 +99,11 @@ def _p_value(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{name} {value!r} is no number") from None
+        raise UsageError(f"{named(name)} {value!r} is no number") from None
     if math.isnan(number) or number < 0:
-        raise UsageError(f"{name} {number:g} is out of range: give a P-value, from 0 (none passes) to 1 (all pass)")
+        raise UsageError(
+            f"{named(name)} {number:g} is out of range: give a P-value, from 0 (none passes) to 1 (all pass)"
+        )
     return number
 
 

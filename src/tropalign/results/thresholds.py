@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, UsageError, named
 from tropalign.results.found_hits import FoundHits, chosen, runs_of
 
 Float64 = NDArray[np.float64]
@@ -72,9 +72,9 @@ class Thresholds:
             if entry.name == "bit_cutoffs" or (value is None and entry.default is None):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-                raise UsageError(f"{entry.name} is a number, not {value!r}")
+                raise UsageError(f"{named(entry.name)} is a number, not {value!r}")
             if not is_score and value <= 0:
-                raise UsageError(f"{entry.name} has to be above 0, and is {value!r}")
+                raise UsageError(f"{named(entry.name)} has to be above 0, and is {value!r}")
 
     @property
     def sorts_by_score(self) -> bool:

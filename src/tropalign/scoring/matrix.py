@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import ScoringError, TropalignWarning, shown
+from tropalign.errors import ScoringError, TropalignWarning, named, shown
 from tropalign.scoring.decimals import number
 from tropalign.scoring.given import letters_and_scores
 from tropalign.scoring.letter_scores import IUPAC, MOST, N_CODES, by_code, factor_of, kept_scores, matched, stand_in_of
@@ -422,7 +422,7 @@ class SubstitutionMatrix:
         if batch.alphabet != self.alphabet:
             raise ScoringError(
                 f"{self.name} is a {self.alphabet.name} matrix but the sequences were judged {batch.alphabet.name}: "
-                "choose another matrix or say which they are with --alphabet"
+                f"choose another matrix or say which they are with {named('alphabet')}"
             )
         if batch.alphabet.letters != self.alphabet.letters:  # codes of one name that mean other letters
             raise ScoringError(

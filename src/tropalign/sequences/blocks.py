@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.errors import InputError, TropalignWarning, named, shown
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name, is_stream, size_of
@@ -216,7 +216,7 @@ class _Settled:
         names = self._named(names, numbers)
         if self._policy.empty == "refuse" and not (lengths := np.diff(offsets)).all():
             raise InputError(
-                "the sequence is empty: remove the record or use --skip-empty",
+                f"the sequence is empty: remove the record or use {named('skip_empty')}",
                 file=self._file,
                 record=names[int(np.flatnonzero(lengths == 0)[0])],
             )

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, UsageError, shown
+from tropalign.errors import InputError, TropalignWarning, UsageError, named, shown
 from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_counts
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
@@ -109,7 +109,7 @@ def read_sequences(
         )
         file, name = found.file_of(k), found.names[k]
         if strict:
-            raise InputError(f"{what}: mend them or leave --strict out", file=file, record=name)
+            raise InputError(f"{what}: mend them or leave {named('strict')} out", file=file, record=name)
         warnings.warn(
             f"{shown(file)}, record {name!r}: {what}; read as {alphabet.wildcard}", TropalignWarning, stacklevel=2
         )

@@ -149,7 +149,6 @@ def _fill(
     made[np.repeat(begins, n_codons) + places] = table[codes[first], codes[first + 1], codes[first + 2]]
 
 
-@lru_cache(maxsize=8)
 def codon_table(code: int) -> NDArray[np.uint8]:
     """The residue of each codon: codes of PROTEIN by three codes of NUCLEOTIDE, uint8, shape (15, 15, 15).
 
@@ -165,6 +164,13 @@ def codon_table(code: int) -> NDArray[np.uint8]:
     if isinstance(code, bool) or not isinstance(code, int) or code not in unambiguous_dna_by_id:
         known = ", ".join(map(str, sorted(unambiguous_dna_by_id)))
         raise UsageError(f"there is no genetic code {code!r}: NCBI's numbers are {known}")
+    return _residues_of_codons(code)
+
+
+@lru_cache(maxsize=8)
+def _residues_of_codons(code: int) -> NDArray[np.uint8]:
+    from Bio.Data.CodonTable import unambiguous_dna_by_id
+
     residues = unambiguous_dna_by_id[code].forward_table
     letters = NUCLEOTIDE.letters
     bases_of = {letter: NUCLEOTIDE.ambiguous.get(letter, letter) for letter in letters} | {"N": "ACGT"}

@@ -94,6 +94,7 @@ def with_support(
         raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one of the alignment's distances")
     alignment = alignment_of(alignment)
     n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
+    n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
     made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
     if names := _cluster_in(device):
         counts = _counts_elsewhere(names, tree, alignment, n_samples, n_threads, memory_bytes, progress, made)

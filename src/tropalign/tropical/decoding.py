@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import InputError, UsageError, shown
+from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.machine.memory import PROCESS_BYTES, require
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
@@ -54,12 +54,12 @@ class DecodeOptions:
 
     def __post_init__(self) -> None:
         if self.by not in WAYS:
-            raise UsageError(f"by {self.by!r} is none of {', '.join(WAYS)}")
+            raise UsageError(f"{named('by')} {self.by!r} is none of {', '.join(WAYS)}")
         whole_number("min_length", self.min_length, 0)
         if not isinstance(self.labels, Collection):
             raise UsageError(f"labels are of type {type(self.labels).__name__}: give a list of texts")
         if not isinstance(self.min_support, int | float | np.floating) or not 0 <= self.min_support <= 1:
-            raise UsageError(f"min_support {self.min_support!r} is no number from 0 to 1")
+            raise UsageError(f"{named('min_support')} {self.min_support!r} is no number from 0 to 1")
 
 
 class Decoder:
@@ -256,7 +256,7 @@ class Decoder:
         if self._allowed_bytes is not None:
             needed = PROCESS_BYTES + POSITION_BYTES * n_positions + RUN_BYTES * n_runs
             what = f"a label that changes {n_runs:,} times and more within {n_positions:,} letters"
-            require(needed, self._allowed_bytes, what, "allow more with --memory, or cut the sequence")
+            require(needed, self._allowed_bytes, what, f"allow more with {named('memory_bytes')}, or cut the sequence")
 
 
 def _impossible(names: tuple[str, ...], pieces: Pieces, number: int, file: str | None) -> InputError:

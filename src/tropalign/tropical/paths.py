@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.names import device_names
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, UsageError, named
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_choice, checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
@@ -148,7 +148,7 @@ class _Work:
             n_bytes,
             self.allowed_bytes,
             f"a matrix of the distances of {n} vertices",
-            "allow more with --memory (memory_bytes), ask for fewer sources, or use a smaller type",
+            f"allow more with {named('memory_bytes')}, ask for fewer sources, or use a smaller type",
         )
 
 

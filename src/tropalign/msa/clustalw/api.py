@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.errors import named
 from tropalign.execution.task import Device
 from tropalign.formats.newick import quoted
 from tropalign.machine.memory import require
@@ -154,7 +155,7 @@ def _step_bytes(batch: SequenceBatch, n_threads: int, memory_bytes: int | None) 
     held = ROW_BYTES * len(batch) * longest + n_threads * PROFILE_BYTES * longest
     if memory_bytes is None:
         return STEP_BYTES
-    remedy = "allow more with --memory, or use fewer threads"
+    remedy = f"allow more with {named('memory_bytes')}, or use fewer threads"
     require(held + n_threads * LEAST_STEP_BYTES, memory_bytes, f"the alignment of {len(batch):,} sequences", remedy)
     return min(STEP_BYTES, (memory_bytes - held) // n_threads)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.devices.registry import CpuDevice
+from tropalign.errors import named
 from tropalign.execution.task import Device, Progress
 from tropalign.machine.memory import require
 from tropalign.msa.clustalw.letters import LETTERS, clustalw_codes
@@ -76,7 +77,7 @@ def pair_distances(
     n = len(batch)
     n_pairs = n * (n - 1) // 2
     if memory_bytes is not None:
-        remedy = "allow more with --memory, or align clusters of the sequences apart"
+        remedy = f"allow more with {named('memory_bytes')}, or align clusters of the sequences apart"
         needed = PAIR_BYTES * n_pairs + (0 if options.quicktree or options.is_compat else engine_bytes(batch))
         require(needed, memory_bytes, f"a table of distances of {n:,} sequences", remedy)
     told = None if progress is None else _share_of(progress, n_pairs)

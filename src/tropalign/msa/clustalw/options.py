@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tropalign.errors import UsageError
+from tropalign.errors import UsageError, named
 
 #: Of matrices, for proteins and for nucleotides.
 PROTEIN_SERIES = ("gonnet", "blosum", "pam", "id")
@@ -131,7 +131,7 @@ class ClustalwOptions:
         for name, known in words.items():
             word = getattr(self, name)
             if not isinstance(word, str) or word not in known:
-                raise UsageError(f"{name} {word!r} is none of {', '.join(known)}")
+                raise UsageError(f"{named(name)} {word!r} is none of {', '.join(known)}")
         for name, most in MOST.items():
             if getattr(self, name) is not None:
                 _check_number(name, getattr(self, name), most)
@@ -141,7 +141,7 @@ class ClustalwOptions:
             if value is None and name in WORDS:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most_whole:
-                raise UsageError(f"{name} {value!r} is no whole number from {least} to {most_whole}")
+                raise UsageError(f"{named(name)} {value!r} is no whole number from {least} to {most_whole}")
         if not isinstance(self.hydrophilic, str) or not all(c.isascii() and c.isalpha() for c in self.hydrophilic):
             raise UsageError(f"hydrophilic {self.hydrophilic!r}: give letters of amino acids, such as 'GPSNDQEKR'")
 
@@ -196,7 +196,9 @@ class ClustalwOptions:
         if self.word_length is not None:
             longest, kind = LONGEST_WORD[is_nucleotide], ("proteins", "nucleotides")[is_nucleotide]
             if self.word_length > longest:
-                raise UsageError(f"word_length {self.word_length}: words of {kind} have up to {longest} residues")
+                raise UsageError(
+                    f"{named('word_length')} {self.word_length}: words of {kind} have up to {longest} residues"
+                )
             chosen["word_gap"] = self.word_length + MORE_THAN_WORD[is_nucleotide]
         given = {name: getattr(self, name) for name in WORDS if getattr(self, name) is not None}
         length, gap, n_diagonals, window = (chosen | given).values()
@@ -221,4 +223,4 @@ class ClustalwOptions:
 def _check_number(name: str, value: Any, most: float) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not 0 <= value <= most:
-        raise UsageError(f"{name} {value!r} is no number from 0 to {most:g}")
+        raise UsageError(f"{named(name)} {value!r} is no number from 0 to {most:g}")

@@ -25,8 +25,6 @@ def excess_of(forecast: dict[str, Any], limits: Limits) -> str | None:
     cells, seconds, memory = (_number(forecast.get(name)) for name in ("cells", "seconds", "memory_bytes"))
     sizes = forecast.get("output_bytes")
     written = sum(map(_number, sizes)) if isinstance(sizes, list) else _number(sizes)
-    if forecast.get("at_most") is True:  # of all that could have to be done; a run may need far less
-        cells = seconds = 0.0
     if cells > limits.n_cells:
         return f"it needs about {cells:,.0f} cells, and {limits.n_cells:,} are allowed on this server"
     if seconds > limits.seconds:

@@ -1,0 +1,125 @@
+"""Options as other programs call them, and what to write here: for whoever comes from one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_RUNS = ("pairs", "cluster", "msa", "tree", "search", "scan", "place", "decode", "paths")
+_PAIRS, _BOTH, _HITS = ("pairs",), ("pairs", "cluster"), ("search", "scan")
+_TREATED = ("msa", "tree")
+
+#: Verbs, names less their dashes (``_`` is ``-``), and what to do. BLAST+'s, vsearch's, MAFFT's, HMMER's and MMseqs2's,
+#: some of CD-HIT, EMBOSS, MUSCLE, Clustal Omega, IQ-TREE and EPA-ng. What has the same name here is left out.
+NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (_RUNS, "cpu cpus thread num-threads nthreads n-threads", "write --threads"),
+    (("cluster",), "T", "write --threads"),
+    (_RUNS, "out outfile output-file", "write -o FILE"),
+    (_BOTH, "M split-memory-limit", "write --memory, such as 8G"),
+    (_BOTH, "gpu", "write --device, such as cuda:0"),
+    # sequences
+    (_PAIRS, "query subject db asequence bsequence usearch-global", "name the two files first: A, then B"),
+    (_PAIRS, "allpairs-global", "name the file first, with --mode global"),
+    (("cluster",), "i cluster-fast", "name the file first"),
+    (("cluster",), "cluster-size", "name the file first, with --order abundance"),
+    (("cluster",), "cluster-smallmem", "name the file first, with --order input"),
+    (_TREATED, "in infile i align", "name the file first"),
+    (("place",), "ref-msa s", "write --reference"),
+    (("place",), "query", "name the file of reads first"),
+    # which pairs
+    (_BOTH, "id min-seq-id c-id identity-threshold", "write --min-identity, such as 0.97"),
+    (_BOTH, "perc-identity", "write --min-identity, as a fraction: 0.97 for 97"),
+    (("cluster",), "c", "write --min-identity (of CD-HIT) or --min-coverage (of MMseqs2)"),
+    (_PAIRS, "c", "write --min-coverage"),
+    (("cluster",), "iddef seq-id-mode", "write --identity"),
+    (("cluster",), "cov-mode", "write --coverage-of"),
+    (("cluster",), "aL", "write --min-coverage, with --coverage-of longer"),
+    (("cluster",), "aS", "write --min-coverage, with --coverage-of shorter"),
+    (_PAIRS, "query-cov", "write --min-query-coverage"),
+    (_PAIRS, "target-cov", "write --min-target-coverage"),
+    (_PAIRS, "qcov-hsp-perc", "write --min-query-coverage, as a fraction: 0.8 for 80"),
+    (_PAIRS, "evalue e e-value E", "write --max-evalue"),
+    (_PAIRS, "maxaccepts maxhits max-target-seqs max-seqs num-alignments", "write --top"),
+    (_PAIRS, "top-hits-only", "write --top 1"),
+    (_PAIRS, "dbsize", "write --db-size"),
+    (_PAIRS, "max-hsps", "leave it out: each pair has one alignment, the best"),
+    (_BOTH, "word-size wordlength k n", "leave it out: every pair is aligned, and no words are sought"),
+    (_BOTH, "maxrejects", "leave it out: no sequence is given up after some tries"),
+    (("cluster",), "maxaccepts", "write --assign, best or first"),
+    (("cluster",), "sizein", "leave it out: ;size=N counts, and --order abundance begins with the most"),
+    (("cluster",), "cluster-mode", "write --method"),
+    # scores
+    (_BOTH, "reward", "write --match"),
+    (_BOTH, "penalty", "write --mismatch"),
+    (_BOTH, "gapopen", "write --gap-open: the cost of a gap beside its residues"),
+    (_BOTH, "gapextend gapext", "write --gap-extend: the cost of each residue of a gap"),
+    (_BOTH, "datafile sub-mat mx", "write --matrix"),
+    (_BOTH, "endopen", "write --end-gap-open"),
+    (_BOTH, "endextend", "write --end-gap-extend"),
+    (_PAIRS, "query-gencode db-gencode translation-table", "write --genetic-code"),
+    # outputs
+    (_PAIRS, "outfmt format-mode", "write -o FILE.m8 for BLAST's table, or choose a --format"),
+    (_PAIRS, "blast6out tblout", "write -o FILE.m8"),
+    (_PAIRS, "userout", "write -o FILE.tsv, with --columns"),
+    (_PAIRS, "userfields format-output", "write --columns, separated by commas"),
+    (_PAIRS, "samout", "write -o FILE.sam"),
+    (_PAIRS, "alnout aformat", "write -o FILE.srspair, or choose a --format"),
+    (("cluster",), "centroids", "write --representatives"),
+    (_HITS, "outfmt", "write --tblout or --domtblout"),
+    # profiles
+    (_HITS, "evalue e e-value max-evalue", "write -E"),
+    (("search",), "N", "write --iterate"),
+    (_HITS, "tformat qformat", "leave it out: formats are told by content"),
+    # families and trees
+    (("msa",), "localpair linsi globalpair ginsi genafpair einsi", "write --mode accurate"),
+    (("msa",), "auto", "leave it out: --mode follows from the number of sequences"),
+    (("msa",), "maxiterate", "write --refine"),
+    (("msa",), "addfragments addlong addfull", "write --add"),
+    (("msa",), "keeplength", "write --keep-length"),
+    (("msa",), "reorder", "write --order tree"),
+    (("msa",), "inputorder", "write --order input"),
+    (("msa",), "treein guidetree-in usetree", "write --tree-in"),
+    (("msa",), "treeout guidetree-out newtree", "write --tree-out"),
+    (("msa",), "clustalout", "write -o FILE.aln"),
+    (("msa",), "phylipout", "write -o FILE.phy"),
+    (("msa",), "outfmt", "write --format"),
+    (_TREATED, "amino", "write --alphabet protein"),
+    (_TREATED, "nuc nt", "write --alphabet nucleotide"),
+    (("tree",), "b bb B boot ufboot bs-trees", "write --bootstrap"),
+    (("place",), "outdir", "write -o FILE, or --jplace FILE"),
+)  # fmt: skip
+
+
+def advice(verb: str, word: str) -> str | None:
+    """What to do in place of an option that another program has, dashes and all; None where it is not known."""
+    name = word.lstrip("-").replace("_", "-")
+    for verbs, names, what in NAMES:
+        if verb in verbs and name in names.split():
+            return what
+    return None
+
+
+def refusal(verb: str, words: Iterable[str], own: Sequence[str]) -> str | None:
+    """A sentence on options of other programs among the words of a command line; None where there are none.
+
+    Also those of this verb with one dash, which would be read as a short option and its value.
+
+    Parameters
+    ----------
+    words
+        Those behind the verb.
+    own
+        The verb's options.
+    """
+    told: dict[str, dict[str, None]] = {}
+    for word in words:
+        if word == "--":
+            break
+        name = word.partition("=")[0]
+        if not name.startswith("-") or name in own:
+            continue
+        what = f"write -{name}" if len(name) > 2 and f"-{name}" in own else advice(verb, name)
+        if what is not None:
+            told.setdefault(what, {})[name] = None
+    if not told:
+        return None
+    return f"{verb} has no " + "; no ".join(f"{' or '.join(names)}: {what}" for what, names in told.items())

@@ -1,0 +1,163 @@
+"""What the best targets of all queries will take (``--top``): its kinds of work are tried one by one.
+
+              groups of targets that lie side by side, the longest first
+    queries   |####|    |    |####|    |    |####|    |    |      scores: all queries of a tile, some of the groups
+    of a tile |####|    |    |####|    |    |####|    |    |      alignments: the best of these
+              |####|####|####|####|####|####|####|####|####|      results: single queries with all targets
+
+A group is laid out once for all queries of a tile. A few queries with all targets, a piece of a tile as others are
+tried by, would seem to take several times as long as they do among many.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.execution.task import Device
+from tropalign.pairwise.options import SHARES, PairOptions
+from tropalign.pairwise.selection import LEAST_TARGETS, PAIR_CELLS
+from tropalign.pairwise.task import PairsTask
+from tropalign.results.alignments import concatenate
+
+Index = NDArray[np.int64]
+
+#: Alignments that are tried first, to know whether there is time for all.
+FIRST_PAIRS = 64
+#: Targets of a group where vectors are widest, and queries that share one: as in native/pairwise/best_targets.cpp.
+GROUP, MOST_QUERIES = 64, 256
+#: So many groups are as many targets as groups are made of.
+LEAST_GROUPS = LEAST_TARGETS // GROUP + 1
+#: Cells of the first try, which says how large the second one may be; seconds of that, and of alignments and results.
+FIRST_CELLS, SCORE_SECONDS, OTHER_SECONDS = 4_000_000_000, 1.0, 0.3
+
+
+def foretold(task: PairsTask, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]]:
+    """Seconds of the whole task, and bytes of its outputs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the task has said what there is to say of its sequences
+        return _foretold(task, device, encoded)
+
+
+def _foretold(
+    task: PairsTask, device: Device, encoded: Callable[[Any], list[bytes]]
+) -> tuple[float, tuple[float, ...]]:
+    tiles = task.tiles()
+    n_pairs, cost_cells = sum(tile.n_items for tile in tiles), sum(tile.cost_cells for tile in tiles)
+    results, scored = _Results(task, device, encoded), _Scored(task, device)
+    n_rows, n_queries = results.rows_per_pair * n_pairs, sum(len(range(*task.query_span(tile))) for tile in tiles)
+    seconds = scored.seconds_per_cell * cost_cells + scored.seconds_per_query * n_queries
+    seconds += results.seconds_per_row * n_rows
+    if task.options.report != "score" and len(scored.best):
+        # How many are aligned and then left out by their identity or coverage is not known.
+        is_known = all(getattr(task.options, name) is None for name in SHARES)
+        n_aligned = n_rows if is_known else n_queries * (task.options.top or 1)
+        seconds += _seconds_per_alignment(task, scored.best, device) * n_aligned
+    return seconds, tuple(size * n_pairs for size in results.bytes_per_pair)
+
+
+class _Results:
+    """Queries with all targets: how many rows are kept of a pair, and what becomes of them."""
+
+    def __init__(self, task: PairsTask, device: Device, encoded: Callable[[Any], list[bytes]]) -> None:
+        chance = random.Random(1)
+        begin, took = time.perf_counter(), 0.0
+        n_pairs = n_rows = 0
+        sizes: list[int] = []
+        while not n_pairs or time.perf_counter() - begin < OTHER_SECONDS:
+            piece = chance.choice(task.tiles())
+            while halves := task.split(piece):
+                piece = chance.choice(halves)
+            table = device.compute(task, piece)
+            start = time.perf_counter()
+            sections = [len(section) for section in encoded(table)]
+            took += time.perf_counter() - start
+            n_pairs, n_rows = n_pairs + piece.n_items, n_rows + len(table)
+            sizes = [a + b for a, b in zip(sizes or [0] * len(sections), sections, strict=True)]
+        self.rows_per_pair, self.seconds_per_row = n_rows / n_pairs, took / max(n_rows, 1)
+        self.bytes_per_pair = [size / n_pairs for size in sizes]
+
+
+class _Scored:
+    """All queries of a tile, or many of them, scored with some of the groups of targets, and with more of them.
+
+    Attributes
+    ----------
+    seconds_per_cell, seconds_per_query
+        What the difference of both costs, and what is left: what is made once for each query of a tile.
+    best : int64, shape (n, 2)
+        The pairs that were found best: query and target.
+    """
+
+    def __init__(self, task: PairsTask, device: Device) -> None:
+        self._task, self._device = task, device
+        by_length = np.argsort(-task.targets.lengths, kind="stable")
+        self._groups = np.split(by_length, range(GROUP, len(by_length), GROUP))
+        self._queries = self._some_queries()
+        few_cells, few_seconds, self.best = self._tried(LEAST_GROUPS)
+        self.seconds_per_cell, self.seconds_per_query = few_seconds / few_cells, 0.0
+        n_groups = int(SCORE_SECONDS / few_seconds * LEAST_GROUPS)
+        if len(self._groups) < 2 * LEAST_GROUPS:
+            return
+        cells, seconds, self.best = self._tried(max(2 * LEAST_GROUPS, min(n_groups, len(self._groups))))
+        self.seconds_per_cell = max(seconds - few_seconds, 0.0) / (cells - few_cells)
+        self.seconds_per_query = max(seconds - self.seconds_per_cell * cells, 0.0) / len(self._queries)
+
+    def _some_queries(self) -> Index:
+        first, last = self._task.query_span(random.Random(1).choice(self._task.tiles()))
+        queries = np.arange(first, min(last, first + MOST_QUERIES))
+        residues = float(self._task.targets.lengths[self._some_targets(LEAST_GROUPS)].sum())
+        cells = np.cumsum(self._task.queries.lengths[queries]) * residues
+        return queries[: max(1, int(np.searchsorted(cells, FIRST_CELLS)))]
+
+    def _some_targets(self, n_groups: int) -> Index:
+        places = np.unique(np.linspace(0, len(self._groups) - 1, n_groups).astype(np.int64))
+        return np.sort(np.concatenate([self._groups[place] for place in places.tolist()]))
+
+    def _tried(self, n_groups: int) -> tuple[int, float, Index]:
+        """Cells of so many groups, the seconds that they take, and the best pairs."""
+        task, targets = self._task, self._some_targets(n_groups)
+        queries = task.queries[self._queries]
+        kept = {name: getattr(task.options, name) for name in ("min_score", "max_evalue", "min_bits")}
+        # A query that is among the targets finds itself.
+        top = (task.options.top or 1) + task.skips_self
+        options = replace(_unfiltered(task), report="score", top=top, **kept)
+        block = PairsTask(queries, task.targets[targets], options, None, task.memory_bytes)
+        begin = time.perf_counter()
+        found = concatenate([self._device.compute(block, tile) for tile in block.tiles()])
+        took = time.perf_counter() - begin
+        residues = [int(lengths.sum()) for lengths in (queries.lengths, task.targets.lengths[targets])]
+        best = np.stack([self._queries[found.query_index], targets[found.target_index]], 1)
+        best = best[best[:, 0] != best[:, 1]] if task.skips_self else best
+        return residues[0] * residues[1] + PAIR_CELLS * len(queries) * len(targets), took, best
+
+
+def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> float:
+    """What the alignment of a pair takes among others; as many are tried as there is time for."""
+    sides = [np.unique(side, return_inverse=True) for side in best.T]
+    queries, targets = task.queries[sides[0][0]], task.targets[sides[1][0]]
+    pairs = np.stack([places for _, places in sides], 1).astype(np.int64)
+    options, per_pair = replace(_unfiltered(task), top=None), 0.0
+    for n in sorted({min(FIRST_PAIRS, len(pairs)), len(pairs)}):
+        if per_pair * n > OTHER_SECONDS:
+            break
+        aligning = PairsTask(queries, targets, options, pairs[:n], task.memory_bytes)
+        begin = time.perf_counter()
+        for tile in aligning.tiles():
+            device.compute(aligning, tile)
+        per_pair = (time.perf_counter() - begin) / n
+    return per_pair
+
+
+def _unfiltered(task: PairsTask) -> PairOptions:
+    """The options without what leaves rows out; E-values of some targets are those of all."""
+    n_residues = None if task.significance is None else task.significance.n_residues
+    nothing: dict[str, Any] = dict.fromkeys((*SHARES, "min_score", "max_evalue", "min_bits"))
+    return replace(task.options, db_size=n_residues, **nothing)

@@ -1,0 +1,79 @@
+"""What clusters are foretold to take, beside what they then take: alignments and cells, no times."""
+
+import numpy as np
+import pytest
+
+from tropalign.clusters.api import clustered, compared_by
+from tropalign.clusters.forecast import foretold, growth
+from tropalign.clusters.options import ClusterOptions
+from tropalign.devices.registry import CpuDevice
+from tropalign.pairwise.api import default_scoring
+from tropalign.pairwise.options import PairOptions
+from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+
+MEMORY = 1 << 30
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Samples grow as far as they may, however slow the machine is."""
+    monkeypatch.setattr("tropalign.clusters.forecast.SAMPLE_SECONDS", 1e9)
+
+
+def reads(n, n_kinds, errors, seed=5):
+    """Reads of kinds of different abundance, with errors."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.choice(np.frombuffer(b"ACGT", np.uint8), (n_kinds, 120))
+    share = rng.lognormal(0, 1.5, n_kinds)
+    found = kinds[rng.choice(n_kinds, n, p=share / share.sum())]
+    wrong = rng.random(found.shape) < rng.exponential(errors, (n, 1))
+    found[wrong] = rng.choice(np.frombuffer(b"ACGT", np.uint8), int(wrong.sum()))
+    texts = [row[: rng.integers(100, 121)].tobytes().decode() for row in found]
+    return SequenceBatch.from_strings(texts, [f"r{k}" for k in range(n)], NUCLEOTIDE)
+
+
+def options_of(**words):
+    matrix, gap = default_scoring(NUCLEOTIDE, None, None)
+    return ClusterOptions(PairOptions(matrix, gap, "global", "alignment", strand=words.pop("strand", "plus")), **words)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_kinds", "errors", "words"),
+    [
+        (2048, 100, 0.005, {}),
+        (2048, 300, 0.002, {}),
+        (1024, 100, 0.005, {"strand": "both", "min_identity": 0.9}),
+        (2048, 100, 0.005, {"identity": "columns"}),
+        (1024, 100, 0.005, {"method": "single"}),
+        (400, 100, 0.005, {"method": "average"}),
+    ],
+)
+def test_a_quarter_of_the_sequences_foretells_all_of_them(n, n_kinds, errors, words):
+    batch, options = reads(n, n_kinds, errors), options_of(**words)
+    comparison, reach = compared_by(batch, options, 1, MEMORY, ["cpu"])
+    clustered(comparison, reach, MEMORY)
+    n_pairs, n_cells, seconds = foretold(batch, options, [CpuDevice(1)], 1, MEMORY, n // 4)
+    assert n_pairs == pytest.approx(comparison.tally.n_pairs, rel=0.3)
+    assert n_cells == pytest.approx(comparison.tally.n_cells, rel=0.3)
+    assert seconds > 0
+
+
+def test_a_set_that_is_clustered_whole_is_foretold_exactly():
+    batch, options = reads(40, 5, 0.01), options_of()
+    comparison, reach = compared_by(batch, options, 1, MEMORY, ["cpu"])
+    clustered(comparison, reach, MEMORY)
+    assert foretold(batch, options, [CpuDevice(1)], 1, MEMORY)[:2] == (
+        comparison.tally.n_pairs,
+        comparison.tally.n_cells,
+    )
+    assert foretold(batch[:1], options, [CpuDevice(1)], 1, MEMORY)[:2] == (0, 0)
+
+
+def test_work_grows_as_it_grew():
+    sizes = [32, 64, 128]
+    assert growth(sizes, [320, 640, 1280], 1024, "greedy") == pytest.approx(8)  # few clusters, all known
+    assert growth(sizes, [100, 400, 1600], 1024, "greedy") == pytest.approx(64)  # each sequence one of its own
+    assert growth(sizes, [100, 350, 800], 1024, "greedy") == pytest.approx(8**1.5)
+    assert growth(sizes, [9, 9, 9], 256, "average") == pytest.approx(256 * 255 / (128 * 127))
+    assert growth([1], [0], 1, "greedy") == 1
+    assert growth([32], [0], 64, "greedy") == 4  # nothing is known
