@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from numbers import Real
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError
 from tropalign.execution.dask_cluster import is_cluster
 from tropalign.machine.numbers import decimal_number, whole_number
+from tropalign.properties import cached_property
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,6 @@ import math
 import os
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.formats.newick import MOST_BYTES, Clade, parse_newick, quoted
+from tropalign.properties import cached_property
 from tropalign.sequences.files import file_name, read_text
 
 #: Length of a branch that has none (as PaPaRa 2 takes it).

@@ -1,0 +1,87 @@
+"""Forks beside computing threads: ``python forks.py VERB N`` forks N times, and each child computes the same.
+
+Prints how many children ended with another result, and how many hung, whose tracebacks go to standard error.
+"""
+
+import faulthandler
+import os
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import tropalign as ta
+
+#: A child takes a fraction of a second; on a busy machine it may wait for a processor.
+HANG_SECONDS = 60
+EXAMPLES = Path(__file__).parent.parent / "examples"
+OTHER = 8
+
+
+def align_all():
+    """A table of pairs; new options each time, as a caller has them."""
+    (table,) = ta.align_all(PROTEINS, n_threads=2, matrix="BLOSUM62", gap=ta.Gap(11, 1))
+    return table.score.tolist()
+
+
+def search():
+    """Hits of a model that is read anew, so that its layouts are made anew."""
+    return ta.search(MODEL, PROTEINS, n_threads=2).log_p.tolist()
+
+
+def align_multiple():
+    """A small family."""
+    return ta.align_multiple(FAMILY, n_threads=2).columns.tolist()
+
+
+VERBS = {verb.__name__: verb for verb in (align_all, search, align_multiple)}
+PROTEINS = ta.read_sequences(EXAMPLES / "efp.fasta")
+FAMILY = PROTEINS[:6]
+MODEL = EXAMPLES / "efp.hmm"
+
+
+def forked(compute, expected):
+    """The status of a child that computes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks beside threads
+        child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
+    status = OTHER
+    try:
+        status = 0 if compute() == expected else OTHER
+    finally:
+        os._exit(status)
+
+
+def main(verb, n):
+    """Two threads compute all the while."""
+    compute, stop = VERBS[verb], threading.Event()
+    expected = compute()
+
+    def work():
+        while not stop.is_set():
+            compute()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    rng, found = np.random.default_rng(n), []
+    for _ in range(n):
+        time.sleep(rng.random() / 100)
+        found.append(forked(compute, expected))
+        if found[-1] != 0:
+            break  # one that hangs has taken long enough
+    stop.set()
+    for thread in threads:
+        thread.join()
+    print(len(found), "forks,", sum(status != 0 for status in found), "of them hung or wrong:", found[-1])
+    return found[-1]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))
