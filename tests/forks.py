@@ -22,8 +22,8 @@ OTHER = 8
 
 
 def align_all():
-    """A table of pairs; new options each time, as a caller has them."""
-    (table,) = ta.align_all(PROTEINS, n_threads=2, matrix="BLOSUM62", gap=ta.Gap(11, 1))
+    """A table of pairs, in memory that native threads take and give back all the while."""
+    (table,) = ta.align_all(LONG, n_threads=2)
     return table.score.tolist()
 
 
@@ -38,8 +38,11 @@ def align_multiple():
 
 
 VERBS = {verb.__name__: verb for verb in (align_all, search, align_multiple)}
+N_THREADS = 4
+RNG = np.random.default_rng(1)
+LONG = ta.SequenceBatch.from_strings(["".join(RNG.choice(list("ACDEFGHIKLMNPQRSTVWY"), 400)) for _ in range(12)])
 PROTEINS = ta.read_sequences(EXAMPLES / "efp.fasta")
-FAMILY = PROTEINS[:6]
+FAMILY = PROTEINS[:12]
 MODEL = EXAMPLES / "efp.hmm"
 
 
@@ -59,7 +62,7 @@ def forked(compute, expected):
 
 
 def main(verb, n):
-    """Two threads compute all the while."""
+    """Some threads compute all the while."""
     compute, stop = VERBS[verb], threading.Event()
     expected = compute()
 
@@ -67,12 +70,12 @@ def main(verb, n):
         while not stop.is_set():
             compute()
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
+    threads = [threading.Thread(target=work) for _ in range(N_THREADS)]
     for thread in threads:
         thread.start()
-    rng, found = np.random.default_rng(n), []
+    found = []
     for _ in range(n):
-        time.sleep(rng.random() / 100)
+        time.sleep(RNG.random() / 100)
         found.append(forked(compute, expected))
         if found[-1] != 0:
             break  # one that hangs has taken long enough
