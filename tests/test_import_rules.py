@@ -1,6 +1,7 @@
 """The arrows between the package's folders (docs/architecture.md): who may import whom, and who does."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,24 +15,27 @@ SOURCE = Path(tropalign.__file__).parent
 #: Exactly these: an arrow that nothing needs any more goes, too.
 ALLOWED = {
     "errors": set(),
+    "properties": set(),
     "machine": {"errors"},
     "execution": {"errors", "machine"},
-    "sequences": {"errors", "execution"},
-    "scoring": {"errors", "sequences"},
-    "results": {"errors", "sequences"},
+    "sequences": {"errors", "properties", "execution"},
+    "scoring": {"errors", "properties", "sequences"},
+    "results": {"errors", "properties", "sequences"},
     "devices": {"errors", "machine", "execution"},
-    "formats": {"errors", "sequences", "results"},
-    "pairwise": {"errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats"},
+    "formats": {"errors", "properties", "sequences", "results"},
+    "pairwise": {
+        "errors", "properties", "machine", "sequences", "scoring", "results", "execution", "devices", "formats",
+    },
     "trees": {"errors", "machine", "sequences", "results", "execution", "devices", "formats", "pairwise"},
     "clusters": {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
     },
-    "phylo": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "phylo": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise", "trees",
     },
-    "profile": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "tropical": {"errors", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "profile": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "tropical": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
     "reports": {"errors", "execution", "formats", "results"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
@@ -42,7 +46,7 @@ ALLOWED = {
         "errors", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile", "submissions",
         "cli",
     },
-    "serve": {"errors", "machine", "execution", "sequences", "submissions", "cli"},
+    "serve": {"errors", "properties", "machine", "execution", "sequences", "submissions", "cli"},
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
 JOBS = {"clusters", "phylo", "msa", "profile", "tropical"}
@@ -125,6 +129,12 @@ def test_no_module_imports_itself_through_others():
     while free := [name for name, others in arrows.items() if not others]:
         arrows = {name: others.difference(free) for name, others in arrows.items() if name not in free}
     assert not arrows, f"a circle: {sorted(arrows)}"
+
+
+def test_nothing_keeps_a_property_behind_a_lock():
+    """Python 3.11's own has a lock per property, which the child of a fork finds locked for ever (`properties.py`)."""
+    users = {folder_of(path) for path in MODULES if re.search(r"functools.*\bcached_property\b", path.read_text())}
+    assert users == {"properties"}
 
 
 def test_package_import_loads_nothing_heavy():

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "../compute/buffer.hpp"
 #include "../formats/differences.hpp"
 #include "../formats/gapped.hpp"
 #include "../formats/rows.hpp"
@@ -26,7 +27,7 @@ Column<T> column_of(nb::handle object, int64_t least, const char *what) {
 
 template <class T>
 T cast_to(nb::handle object, const char *what) {
-    T value;
+    T value{};
     if (!nb::try_cast(object, value)) throw nb::type_error(what);
     return value;
 }
@@ -84,19 +85,17 @@ RowColumn column_from(nb::tuple spec, int64_t n_rows) {
     return column;
 }
 
-/// Text written straight into a Python bytes object. The columns' arrays are held by the caller's list.
+/// Text of up to `bound` bytes as Python's. The columns' arrays are held by the caller's list. (To shorten an object in
+/// place is not in the limited API, by which one wheel serves Python from 3.12 on; a copy costs less than the text.)
 template <class Write>
 nb::bytes bytes_of(size_t bound, Write &&write) {
-    nb::object owner = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
-    if (!owner.is_valid()) throw nb::python_error();
-    char *begin = PyBytes_AsString(owner.ptr()), *end;
+    Buffer<char> text(bound);
+    const char *end;
     {
         nb::gil_scoped_release released;
-        end = write(begin);
+        end = write(text.data());
     }
-    PyObject *text = owner.release().ptr();
-    if (_PyBytes_Resize(&text, end - begin) != 0) throw nb::python_error();
-    return nb::steal<nb::bytes>(text);
+    return nb::bytes(text.data(), static_cast<size_t>(end - text.data()));
 }
 
 std::vector<RowColumn> columns_from(nb::list specs, int64_t n_rows) {

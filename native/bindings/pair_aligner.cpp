@@ -129,8 +129,7 @@ class PairAligner {
   private:
     /// Aligns a pair that is similar, though not enough for waves.
     bool in_band(const TileRequest &request, UnitScratch &scratch, LaneResult &found) const {
-        if (scoring_.mode != Mode::global ||
-            request.queries[0].length * int64_t{request.targets[0].length} < kBandCells)
+        if (!has_bands(scoring_.mode) || request.queries[0].length * int64_t{request.targets[0].length} < kBandCells)
             return false;
         const BandTrials trials(request, oriented_, *selected_band_kernels(), kSimilarBytes);
         return trials.count() > 0 && trials.align(0, scratch, found);

@@ -9,6 +9,9 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
 
 namespace tropalign {
 namespace {
@@ -21,6 +24,12 @@ std::mutex mutex;
 // The piece given back last comes last. Never destroyed, as threads may still give back when the process ends.
 std::vector<Memory> &kept = *new std::vector<Memory>;
 size_t kept_bytes = 0, allowed_bytes = kMostKeptBytes;
+
+#if defined(__unix__) || defined(__APPLE__)
+// Of all threads a child process has only the one that forked: the lock, were it another one's then, would stay locked.
+[[maybe_unused]] const int when_forking =
+    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+#endif
 
 /// Frees the oldest pieces until no more than `bytes` are kept; the lock is held.
 void keep_no_more_than(size_t bytes) {

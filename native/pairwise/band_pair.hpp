@@ -368,7 +368,7 @@ class BandPair {
 
     void walk(LaneResult &result) {
         Cells cells(*this);
-        walk_alone<false>(scoring_, pair_, cells, scratch_, result);
+        walk_alone<Mode::global>(scoring_, pair_, cells, scratch_, result);
     }
 
     const Scoring &scoring_;

@@ -32,11 +32,21 @@ int64_t kinds(const LetterCounts &counts) {
 
 }  // namespace
 
+bool has_bands(Mode mode) {
+    switch (mode) {
+        case Mode::local:
+            return false;  // its best cell may lie anywhere
+        case Mode::global:
+            return true;
+    }
+    __builtin_unreachable();
+}
+
 BandTrials::BandTrials(const TileRequest &request, const OrientedScoring &oriented, const BandKernels &kernels,
                        size_t unit_bytes)
     : request_(request), oriented_(oriented), scoring_(oriented(true)), kernels_(kernels), best_(scoring_),
       one_set_(request.queries.codes == request.targets.codes), unit_bytes_(unit_bytes) {
-    if (scoring_.mode != Mode::global || !fits(scoring_, 8)) return;
+    if (!has_bands(scoring_.mode) || !fits(scoring_, 8)) return;
     look_at_sequences();
     if (!counts_.empty()) choose();
 }

@@ -12,6 +12,9 @@
 
 namespace tropalign {
 
+/// Whether pairs of the mode may be aligned within a band.
+bool has_bands(Mode mode);
+
 class BandTrials {
   public:
     /// unit_bytes: what the buffers of one pair may take.

@@ -188,7 +188,7 @@ class BestRun {
         } else {
             std::fill_n(left, n, all);
         }
-        const int first_width = in_groups && scoring_.mode == Mode::local ? 1 : 0;
+        const int first_width = in_groups && most_score(scoring_, 8) < kAnyScore ? 1 : 0;
         for (int k = 0; k < n; ++k)
             if (left[k] != 0) score_unit(rows[k], unit, left[k], first_width, scores + k * kMaxLanes, arena);
     }

@@ -59,8 +59,14 @@ class GroupRun {
             if (request_.queries[k].length > kMostGroupRows) continue;
             set_rows(request_.queries[k]);
             saturated[k] = 0;
-            if (scoring_.mode == Mode::local) saturated[k] = local(scores + k * kMaxLanes);
-            else global(scores + k * kMaxLanes);
+            switch (scoring_.mode) {
+                case Mode::local:
+                    saturated[k] = local(scores + k * kMaxLanes);
+                    break;
+                case Mode::global:
+                    global(scores + k * kMaxLanes);
+                    break;
+            }
         }
     }
 

@@ -14,21 +14,23 @@ bool fits16(const PieceScoring &scoring, const LanePair &pair) {
     return most * (int64_t{pair.rows.length} + pair.columns.length + 2) <= INT16_MAX;
 }
 
-/// Calls with_type(PiecePair of what the pair needs).
+/// Calls call<PiecePair of what the pair needs>().
 template <class Call>
 void for_pair(const PieceScoring &scoring, const LanePair &pair, Call call) {
-    auto of = [&]<class T>(T) {
-        const bool two = scoring.costs.two_pieces();
-        if (scoring.mode == Mode::local) {
-            if (two) call.template operator()<PiecePair<T, true, true>>();
-            else call.template operator()<PiecePair<T, false, true>>();
-        } else {
-            if (two) call.template operator()<PiecePair<T, true, false>>();
-            else call.template operator()<PiecePair<T, false, false>>();
-        }
+    auto of = [&]<class T, Mode M>() {
+        if (scoring.costs.two_pieces()) call.template operator()<PiecePair<T, true, M>>();
+        else call.template operator()<PiecePair<T, false, M>>();
     };
-    if (fits16(scoring, pair)) of(int16_t{});
-    else of(int32_t{});
+    auto in = [&]<Mode M>() {
+        if (fits16(scoring, pair)) of.template operator()<int16_t, M>();
+        else of.template operator()<int32_t, M>();
+    };
+    switch (scoring.mode) {
+        case Mode::local:
+            return in.template operator()<Mode::local>();
+        case Mode::global:
+            return in.template operator()<Mode::global>();
+    }
 }
 
 size_t bytes(const PieceScoring &scoring, const LanePair &pair) {

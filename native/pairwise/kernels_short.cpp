@@ -14,22 +14,29 @@ bool fits16(const Scoring &scoring, const LanePair &pair) {
     return most * (int64_t{pair.rows.length} + pair.columns.length + 2) <= INT16_MAX;
 }
 
-template <class T, bool Local>
+template <class T, Mode M>
 bool run(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, LaneResult &result) {
-    if (ShortPair<T, Local>::bytes(pair) > kMostBytes) return false;
-    ShortPair<T, Local>(scoring, pair, scratch).run(result);
+    if (ShortPair<T, M>::bytes(pair) > kMostBytes) return false;
+    ShortPair<T, M>(scoring, pair, scratch).run(result);
     return true;
+}
+
+template <Mode M>
+bool run(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, LaneResult &result) {
+    return fits16(scoring, pair) ? run<int16_t, M>(scoring, pair, scratch, result)
+                                 : run<int32_t, M>(scoring, pair, scratch, result);
 }
 
 }  // namespace
 
 bool run_short(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, LaneResult &result) {
-    const bool is_local = scoring.mode == Mode::local;
-    if (fits16(scoring, pair))
-        return is_local ? run<int16_t, true>(scoring, pair, scratch, result)
-                        : run<int16_t, false>(scoring, pair, scratch, result);
-    return is_local ? run<int32_t, true>(scoring, pair, scratch, result)
-                    : run<int32_t, false>(scoring, pair, scratch, result);
+    switch (scoring.mode) {
+        case Mode::local:
+            return run<Mode::local>(scoring, pair, scratch, result);
+        case Mode::global:
+            return run<Mode::global>(scoring, pair, scratch, result);
+    }
+    __builtin_unreachable();
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

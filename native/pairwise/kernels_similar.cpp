@@ -15,13 +15,23 @@ bool is_plain(const Scoring &scoring, const Letters &letters) {
     return highest < scoring.plain_letters;
 }
 
+/// Whether waves say the score of the pair: from end to end.
+bool has_waves(Mode mode, const LanePair &pair) {
+    switch (mode) {
+        case Mode::local:
+            return false;
+        case Mode::global:
+            return !pair.free_rows_begin && !pair.free_rows_end && !pair.free_columns_begin && !pair.free_columns_end;
+    }
+    __builtin_unreachable();
+}
+
 }  // namespace
 
 bool run_similar(const Scoring &scoring, const LanePair &pair, const WaveLimits &limits, UnitScratch &scratch,
                  LaneResult &result) {
-    const bool is_global = scoring.mode == Mode::global && !pair.free_rows_begin && !pair.free_rows_end &&
-                           !pair.free_columns_begin && !pair.free_columns_end;
-    if (!is_global || int64_t{pair.rows.length} * pair.columns.length < kFewestCells) return false;
+    if (!has_waves(scoring.mode, pair)) return false;
+    if (int64_t{pair.rows.length} * pair.columns.length < kFewestCells) return false;
     const Penalties penalties(scoring);
     const int64_t back = std::max(penalties.mismatch, penalties.open + std::max(penalties.column, penalties.row));
     if (!penalties.all_cost() || back > kMostWavesBack) return false;

@@ -22,10 +22,12 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-template <class T, int B, bool Local, bool FewLetters>
+template <class T, int B, Mode M, bool FewLetters>
 class LongBlock {
+    static_assert(M == Mode::local || M == Mode::global);
+    static constexpr bool kLocal = M == Mode::local;
     using V = Vec<T, B>;
-    using Borders = LongBorders<T, B, Local>;
+    using Borders = LongBorders<T, B, M>;
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
     using Scores = std::conditional_t<FewLetters, FewLetterScores<B>, PairScores<T, B>>;
@@ -77,7 +79,7 @@ class LongBlock {
         if (main_ > 0) part<kColumns, Trace>(scores, 0, main_, masks_);
         if (main_ < columns_)
             part<1, Trace>(scores, main_, columns_ - main_, Trace ? masks_ + tail_masks(main_, strip_) : nullptr);
-        if constexpr (Local) borders_.set_corner(band, corner_);
+        if constexpr (kLocal) borders_.set_corner(band, corner_);
         store_state();
     }
 
@@ -112,7 +114,7 @@ class LongBlock {
         const T *value = chunk_ > 0 ? borders_.left_value(chunk_) : nullptr;
         const T *gap = chunk_ > 0 ? borders_.left_gap(chunk_) : nullptr;
         const bool is_free = borders_.pair.free_rows_begin;
-        const T rest = Local ? borders_.floor : T{0}, rest_gap = static_cast<T>(rest - borders_.scoring.open);
+        const T rest = kLocal ? borders_.floor : T{0}, rest_gap = static_cast<T>(rest - borders_.scoring.open);
         started_.resize(strip_);
         for (int i = 0; i < strip_; ++i) {
             alignas(64) T h[L], e[L], s[L];
@@ -206,7 +208,7 @@ class LongBlock {
                 }
         }
         corner_ = next_corner;
-        if constexpr (Local && !Trace) harvest(tracked, column0, C);
+        if constexpr (kLocal && !Trace) harvest(tracked, column0, C);
     }
 
     template <int C, bool Trace>
@@ -215,7 +217,7 @@ class LongBlock {
         const Scoring &scoring = borders_.scoring;
         const Participation<T, B> lanes{active(t, steps), started_.data(), pad_ > 0 ? strip_ : 0};
         const bool is_partial = t < L - 1 || t >= steps || pad_ > 0;
-        if constexpr (Local) {
+        if constexpr (kLocal) {
             const LocalScoring<T> costs{borders_.floor, static_cast<T>(scoring.open + scoring.extend),
                                         static_cast<T>(scoring.extend)};
             local_columns<T, B, C, Trace, !Trace, false, true>(scores, strip_, t * C, costs, H_, E_, masks, threshold,
@@ -238,7 +240,7 @@ class LongBlock {
 
     /// H above each strip's first row, in the column before the part's first.
     V first_corner() const {
-        if constexpr (!Local) return V{};
+        if constexpr (!kLocal) return V{};
         alignas(64) T corner[L], last[L];
         store<T, B>(last, H_[strip_ - 1]);
         for (int l = 0; l < L; ++l) {

@@ -23,15 +23,18 @@ struct Cut {
     int strip = 64, chunk = 4096;
 };
 
-template <class T, int B, bool Local>
+template <class T, int B, Mode M>
 class LongBorders {
+    static_assert(M == Mode::local || M == Mode::global);
+    static constexpr bool kLocal = M == Mode::local;
+
   public:
     static constexpr int L = Lanes<T, B>::count;
 
     LongBorders(const Scoring &scoring, const LanePair &pair, Cut cut)
         : scoring(scoring), pair(pair), cut(cut), m(pair.rows.length), n(pair.columns.length), band_rows(L * cut.strip),
           bands((m + band_rows - 1) / band_rows), chunks((n + cut.chunk - 1) / cut.chunk),
-          floor(static_cast<T>(Local ? local_range(scoring, 8 * sizeof(T)).floor : 0)) {
+          floor(static_cast<T>(kLocal ? local_range(scoring, 8 * sizeof(T)).floor : 0)) {
         const size_t per_row = left_lines(scoring, pair, cut) * m, per_column = top_lines(scoring, pair, cut) * n;
         for (auto *side : {&left_value_, &left_gap_}) *side = Buffer<T>(per_row);
         for (auto *side : {&top_value_, &top_gap_}) *side = Buffer<T>(per_column);
@@ -50,10 +53,10 @@ class LongBorders {
 
     /// What the matrix's outer border gives the k-th row (its first column) or column.
     T outer_value(int k, bool is_free) const {
-        if (Local) return floor;
+        if (kLocal) return floor;
         return static_cast<T>(is_free ? scoring.extend : k == 0 ? -scoring.open : 0);
     }
-    T outer_gap() const { return static_cast<T>(Local ? floor - scoring.open - scoring.extend : -scoring.open); }
+    T outer_gap() const { return static_cast<T>(kLocal ? floor - scoring.open - scoring.extend : -scoring.open); }
 
     T *top_value(int band) { return top_value_.data() + (scoring.traced() ? static_cast<size_t>(band) * n : 0); }
     T *top_gap(int band) { return top_gap_.data() + (scoring.traced() ? static_cast<size_t>(band) * n : 0); }
@@ -77,7 +80,7 @@ class LongBorders {
     const T floor;
 
   private:
-    static bool keeps_last_column(const LanePair &pair) { return !Local && pair.free_rows_end; }
+    static bool keeps_last_column(const LanePair &pair) { return !kLocal && pair.free_rows_end; }
 
     static size_t left_lines(const Scoring &scoring, const LanePair &pair, Cut cut) {
         const size_t lines = (pair.columns.length - 1) / cut.chunk + keeps_last_column(pair);

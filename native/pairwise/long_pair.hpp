@@ -13,10 +13,12 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-template <class T, int B, bool Local, bool FewLetters>
+template <class T, int B, Mode M, bool FewLetters>
 class LongPair {
-    using Borders = LongBorders<T, B, Local>;
-    using Block = LongBlock<T, B, Local, FewLetters>;
+    static_assert(M == Mode::local || M == Mode::global);
+    static constexpr bool kLocal = M == Mode::local;
+    using Borders = LongBorders<T, B, M>;
+    using Block = LongBlock<T, B, M, FewLetters>;
 
   public:
     LongPair(const Scoring &scoring, const LanePair &pair, int n_threads, int64_t memory_bytes)
@@ -43,9 +45,9 @@ class LongPair {
             if (!poll(begun)) return false;
         }
         result = LaneResult{};
-        if constexpr (Local) find_local_end(result);
+        if constexpr (kLocal) find_local_end(result);
         else find_global_end(result);
-        if (scoring_.traced() && !(Local && result.score == 0)) walk(result, path);
+        if (scoring_.traced() && !(kLocal && result.score == 0)) walk(result, path);
         return true;
     }
 
@@ -146,7 +148,7 @@ class LongPair {
         Buffer<uint8_t> memory(GappedRows::bytes(columns));
         GappedRows gapped(memory.data(), columns);
         Cells cells(scoring_, borders_, *blocks_[0]);
-        walk_back<Cells, false, Local>(scoring_, pair_, cells, result, gapped);
+        walk_back<Cells, false, M>(scoring_, pair_, cells, result, gapped);
         if (scoring_.depth != Depth::alignment) return;
         gapped.count(scoring_, result);
         path = Buffer<uint32_t>(gapped.runs());

@@ -56,8 +56,10 @@ struct PieceBlocks {
     }
 };
 
-template <class T, bool Two, bool Local>
+template <class T, bool Two, Mode M>
 class PiecePair {
+    static_assert(M == Mode::local || M == Mode::global);
+    static constexpr bool kLocal = M == Mode::local;
     static constexpr int B = kVectorBytes, L = Lanes<T, B>::count, kPieces = Two ? 2 : 1;
     static constexpr int kLines = 3 + 4 * kPieces;  // of numbers
     using V = Vec<T, B>;
@@ -68,7 +70,7 @@ class PiecePair {
     PiecePair(const Scoring &scoring, const PieceCosts &costs, const LanePair &pair, UnitScratch &scratch)
         : scoring_(scoring), costs_(costs), pair_(pair), scratch_(scratch), m_(pair.rows.length),
           n_(pair.columns.length), width_(n_ + 1 + 2 * kVectorBytes), traced_(scoring.depth != Depth::score),
-          other_ends_(!Local && costs.other_ends()), blocks_(pair, line_bytes(pair)) {}
+          other_ends_(!kLocal && costs.other_ends()), blocks_(pair, line_bytes(pair)) {}
 
     static size_t bytes(const Scoring &scoring, const LanePair &pair) {
         const int64_t m = pair.rows.length, n = pair.columns.length, width = n + 1 + 2 * kVectorBytes;
@@ -99,7 +101,7 @@ class PiecePair {
         scratch_.useful_cells += static_cast<uint64_t>(m_) * n_;
         scratch_.swept_cells += static_cast<uint64_t>(m_) * n_;
         set_end(result);
-        if (traced_ && !(Local && result.score == 0)) walk(result, at_once);
+        if (traced_ && !(kLocal && result.score == 0)) walk(result, at_once);
     }
 
   private:
@@ -166,7 +168,7 @@ class PiecePair {
 
     /// H of the border, k residues from the corner.
     T border(int64_t k, bool is_free) const {
-        return static_cast<T>(Local || is_free || k == 0 ? 0 : -cost_of(costs_.ends, k));
+        return static_cast<T>(kLocal || is_free || k == 0 ? 0 : -cost_of(costs_.ends, k));
     }
     /// Cell (i, j) on the border: no gap state there is better than to open one from H.
     void set_border(int64_t d, int j, bool is_free) {
@@ -246,7 +248,7 @@ class PiecePair {
             };
             for (int p = 0; p < kPieces; ++p) gap(E_[p], j - 1, left - first[p], extend[p], kFirstE + p);
             for (int p = 0; p < kPieces; ++p) gap(F_[p], j, above - first[p], extend[p], kFirstF + p);
-            if constexpr (Local) {
+            if constexpr (kLocal) {
                 if constexpr (Trace) source = best > V{} ? source : splat<T, B>(T{kStart});
                 best = vmax(best, V{});
                 const V top = load<T, B>(top_ + j);
@@ -257,7 +259,7 @@ class PiecePair {
             store<T, B>(H_[0] + j, best);
             if constexpr (Trace) store_bytes(trace + j, source | going);
         }
-        if constexpr (Local) store<T, B>(top_ + high + 1, top_beyond), store<T, B>(at_ + high + 1, at_beyond);
+        if constexpr (kLocal) store<T, B>(top_ + high + 1, top_beyond), store<T, B>(at_ + high + 1, at_beyond);
     }
 
     static void store_bytes(uint8_t *to, V source) {
@@ -289,7 +291,7 @@ class PiecePair {
 
     /// H of the last row and the last column, as they come.
     void note_ends(int64_t d) {
-        if (Local) return;
+        if (kLocal) return;
         if (d > m_) note(bottom_, H_[0][d - m_], d - m_);
         if (d > n_) note(right_, H_[0][n_], d - n_);
     }
@@ -299,7 +301,7 @@ class PiecePair {
     }
 
     void set_end(LaneResult &result) const {
-        if constexpr (!Local) return tropalign::TROPALIGN_ISA::set_end<false>(pair_, bottom_, right_, 0, result);
+        if constexpr (!kLocal) return tropalign::TROPALIGN_ISA::set_end<false>(pair_, bottom_, right_, 0, result);
         int32_t best = 0;
         for (int j = 1; j <= n_; ++j)
             if (top_[j] > best) best = top_[j], result.row_end = at_[j] - j, result.column_end = j;
@@ -367,7 +369,7 @@ class PiecePair {
             }
         }
         add(true, true);
-        if (!Local) {  // what is left of one sequence is one gap, or hangs over
+        if (!kLocal) {  // what is left of one sequence is one gap, or hangs over
             if (i > 0 && !pair_.free_rows_begin) gapped.add(rows + i, nullptr, static_cast<int>(i)), i = 0;
             if (j > 0 && !pair_.free_columns_begin) gapped.add(nullptr, columns + j, static_cast<int>(j)), j = 0;
         }

@@ -23,17 +23,31 @@ LocalRange local_range(const Scoring &scoring, int bits) {
 }
 
 bool fits(const Scoring &scoring, int bits) {
-    if (scoring.mode == Mode::local) return local_range(scoring, bits).usable();
-    return global_fits(scoring, (int64_t{1} << (bits - 1)) - 1);
+    switch (scoring.mode) {
+        case Mode::local:
+            return local_range(scoring, bits).usable();
+        case Mode::global:
+            return global_fits(scoring, (int64_t{1} << (bits - 1)) - 1);
+    }
+    __builtin_unreachable();
+}
+
+int64_t most_score(const Scoring &scoring, int bits) {
+    switch (scoring.mode) {
+        case Mode::local: {
+            const LocalRange range = local_range(scoring, bits);
+            return range.limit - range.floor;
+        }
+        case Mode::global:
+            return kAnyScore;
+    }
+    __builtin_unreachable();
 }
 
 int bits_at_most(const Scoring &scoring, int64_t length) {
     int bits = 8;
     while (bits < 32 && !fits(scoring, bits)) bits *= 2;
-    if (scoring.mode == Mode::global) return bits;
-    const int64_t score = length * scoring.highest;
-    for (; bits < 32; bits *= 2)
-        if (const LocalRange range = local_range(scoring, bits); score <= range.limit - range.floor) break;
+    while (bits < 32 && length * scoring.highest > most_score(scoring, bits)) bits *= 2;
     return bits;
 }
 

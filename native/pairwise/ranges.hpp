@@ -27,6 +27,10 @@ LocalRange local_range(const Scoring &, int bits);
 /// global mode every difference between neighbouring cells (sweep.hpp), at any length.
 bool fits(const Scoring &, int bits);
 
+/// The highest score that lanes of that many bits hold; kAnyScore where they hold all, as only differences are kept.
+inline constexpr int64_t kAnyScore = INT64_MAX;
+int64_t most_score(const Scoring &, int bits);
+
 /// The bits, of those that fit, that a local score of a pair whose shorter sequence has `length` residues may need.
 int bits_at_most(const Scoring &, int64_t length);
 

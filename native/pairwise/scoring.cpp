@@ -29,7 +29,13 @@ Scoring::Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, in
         bool pad = k / kLetters == kPadCode || k % kLetters == kPadCode;
         matrix[k] = pad ? lowest : scores[k];
         int64_t s = matrix[k];
-        if (mode == Mode::global) s = std::max(s + 2 * int64_t{extend}, never);
+        switch (mode) {
+            case Mode::local:
+                break;
+            case Mode::global:
+                s = std::max(s + 2 * int64_t{extend}, never);
+                break;
+        }
         s = std::clamp<int64_t>(s, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
         step[k] = static_cast<int32_t>(s);
         step8[k] = static_cast<int8_t>(s);

@@ -7,7 +7,10 @@
 
 namespace tropalign {
 
-enum class Mode : int { local = 0, global = 1 };  // global with freed ends is semiglobal
+/// A recurrence; global with freed ends is semiglobal. What depends on it is a `switch` over all modes without a
+/// default, or asserts which ones it has, in each engine by itself: a new mode compiles in none of them before it is
+/// there.
+enum class Mode : int { local = 0, global = 1 };
 enum class Depth : int { score = 0, ends = 1, alignment = 2 };
 
 /// What a sweep leaves: the score; the end cell, too; the start cells of alignments with a known end, found from that

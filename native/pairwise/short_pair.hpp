@@ -27,8 +27,10 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-template <class T, bool Local>
+template <class T, Mode M>
 class ShortPair {
+    static_assert(M == Mode::local || M == Mode::global);
+    static constexpr bool kLocal = M == Mode::local;
     static constexpr int B = kVectorBytes, L = Lanes<T, B>::count;
     using V = Vec<T, B>;
     using Few = Vec<T, 16>;
@@ -52,9 +54,9 @@ class ShortPair {
         lay_scores();
         sweep();
         result = LaneResult{};
-        if constexpr (Local) find_local_end(result);
+        if constexpr (kLocal) find_local_end(result);
         else find_global_end(result);
-        if (scoring_.traced() && !(Local && result.score == 0)) walk(result);
+        if (scoring_.traced() && !(kLocal && result.score == 0)) walk(result);
     }
 
   private:
@@ -96,7 +98,7 @@ class ShortPair {
         }
         // A step is the score and twice the extension where the mode is global (and, where no pair of residues is worth
         // it, a bit less than two gaps, which is as good).
-        const V more = splat<T, B>(static_cast<T>(Local ? 0 : 2 * scoring_.extend));
+        const V more = splat<T, B>(static_cast<T>(kLocal ? 0 : 2 * scoring_.extend));
         for (int j = 0; j < n_; j += B) {
             alignas(64) int8_t steps[B];
             store<int8_t, B>(steps, lookup32<B>(scoring_.step8 + letter * kLetters, load<int8_t, B>(columns + j)));
@@ -140,7 +142,7 @@ class ShortPair {
 
     /// H on the border, where `residues` of one sequence come before the other.
     T border(int residues, bool is_free) const {
-        return static_cast<T>(Local || residues == 0 ? 0 : border_value(scoring_, residues, is_free));
+        return static_cast<T>(kLocal || residues == 0 ? 0 : border_value(scoring_, residues, is_free));
     }
 
     [[gnu::noinline]] void sweep() {
@@ -162,7 +164,7 @@ class ShortPair {
             for (int j = 1 + (high - 1) / L * L; high >= low && j + L > low; j -= L) {
                 const V e = load<T, B>(next_e + j - 1), f = load<T, B>(next_f + j);
                 V value = vmax(load<T, B>(h + j) + load<T, B>(h - 2 * width_ + j - 1), vmax(e, f));
-                if constexpr (Local) {
+                if constexpr (kLocal) {
                     value = vmax(value, V{});
                     const V at = lane + splat<T, B>(static_cast<T>(j));
                     const V seen = load<T, B>(best + j);
@@ -255,7 +257,7 @@ class ShortPair {
 
     void walk(LaneResult &result) {
         Cells cells(*this);
-        walk_alone<Local>(scoring_, pair_, cells, scratch_, result);
+        walk_alone<M>(scoring_, pair_, cells, scratch_, result);
     }
 
     const Scoring &scoring_;

@@ -141,7 +141,7 @@ class SimilarPair {
 
     void walk(int penalty, LaneResult &result) {
         Cells cells(*this, penalty);
-        walk_alone<false>(scoring_, pair_, cells, scratch_, result);
+        walk_alone<Mode::global>(scoring_, pair_, cells, scratch_, result);
     }
 
     const Scoring &scoring_;

@@ -16,13 +16,22 @@ namespace {
 /// and 10.8, 11.1 and 12.0; 30 to 3,000 residues (mean 444) 7.5 and 9.5, 6.2 and 6.9.
 constexpr int64_t kLeastCells = 400 * 400;
 
-bool has_free_start(const FreeEnds &free) { return free.query_start || free.target_start; }
+/// Whether every alignment starts with both sequences.
+bool all_start_at_0(const Scoring &scoring, const FreeEnds &free) {
+    switch (scoring.mode) {
+        case Mode::local:
+            return false;
+        case Mode::global:
+            return !free.query_start && !free.target_start;
+    }
+    __builtin_unreachable();
+}
 
 }  // namespace
 
 bool StartSearch::suits(const Scoring &scoring, const TileRequest &request) {
     if (scoring.depth != Depth::ends) return false;
-    if (scoring.mode == Mode::global && !has_free_start(request.free_ends)) return true;
+    if (all_start_at_0(scoring, request.free_ends)) return true;
     int64_t cells = 0;
     for (int64_t k = 0; k < request.n_pairs; ++k)
         cells +=
@@ -32,7 +41,7 @@ bool StartSearch::suits(const Scoring &scoring, const TileRequest &request) {
 
 bool StartSearch::run(const std::vector<uint32_t> &pairs, std::vector<UnitScratch *> scratches, size_t unit_bytes,
                       const Poll &poll) {
-    if (scoring_.mode == Mode::global && !has_free_start(request_.free_ends)) return true;  // all start at 0
+    if (all_start_at_0(scoring_, request_.free_ends)) return true;
     scratches_ = std::move(scratches);
     unit_bytes_ = unit_bytes;
     several_.resize(scratches_.size());
@@ -53,9 +62,14 @@ std::vector<Box> StartSearch::prefixes(const std::vector<uint32_t> &pairs) {
         if (query > 0 && target > 0) {
             const bool straight = query_in_rows_alone(request_, pair);
             boxes.push_back({pair, 0, 0, straight ? query : target, straight ? target : query});
-        } else if (scoring_.mode == Mode::global) {  // one gap, or residues that hang over
-            columns_.query_start[pair] = free.query_start ? query : 0;
-            columns_.target_start[pair] = free.target_start ? target : 0;
+            continue;
+        }
+        switch (scoring_.mode) {
+            case Mode::local:  // nothing is aligned
+                break;
+            case Mode::global:  // one gap, or residues that hang over
+                columns_.query_start[pair] = free.query_start ? query : 0;
+                columns_.target_start[pair] = free.target_start ? target : 0;
         }
     }
     return boxes;
@@ -67,9 +81,7 @@ int StartSearch::width_of(const Box &box) const {
     for (; width + 1 < kLaneWidths; ++width) {
         const int bits = kernels_.lanes[width]->bits;
         if (!fits(scoring_, bits)) continue;
-        if (scoring_.mode == Mode::global) break;
-        const LocalRange range = local_range(scoring_, bits);
-        if (columns_.score[box.pair] <= range.limit - range.floor) break;
+        if (columns_.score[box.pair] <= most_score(scoring_, bits)) break;
     }
     return width;
 }

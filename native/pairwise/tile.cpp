@@ -196,7 +196,7 @@ class TileRun {
         }
         if (lanes.unit.n_lanes * kFewLanesShare <= kernels_.vector_bytes) align_similar(lanes, arena);
         if (lanes.unit.n_lanes == 0) return;
-        align_lanes(lanes, scoring_.mode == Mode::local && arena.starts_wide() ? 1 : 0, arena);
+        align_lanes(lanes, arena.starts_wide() ? 1 : 0, arena);
     }
 
     /// Aligns the pairs of similar sequences, and takes them from the lanes.

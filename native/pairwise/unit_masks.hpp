@@ -61,13 +61,15 @@ struct MaskMap {
 /// The cells of one lane, as walk_back wants them. A few cells of a direction are looked at together: their places are
 /// known beforehand, so that their loads run side by side, and which of them ends a run is one count of zero bits.
 /// Cells before the first row or column are read too (MaskLayout::margin) and ignored.
-template <class T, int B, bool Local>
+template <class T, int B, Mode M>
 class UnitCells {
+    static_assert(M == Mode::local || M == Mode::global);
+    static constexpr bool kLocal = M == Mode::local;
     using Map = MaskMap<T, B>;
     using Bits = typename Lanes<T, B>::Bits;
-    static constexpr int kRunSteps = Local ? 8 : 4;  // cells of a diagonal looked at together; measured
-    static constexpr int kGapSteps = 4;              // most gaps are shorter
-    static_assert(kRunSteps % kColumns == 0);        // so that the column in the block stays
+    static constexpr int kRunSteps = kLocal ? 8 : 4;  // cells of a diagonal looked at together; measured
+    static constexpr int kGapSteps = 4;               // most gaps are shorter
+    static_assert(kRunSteps % kColumns == 0);         // so that the column in the block stays
 
   public:
     UnitCells(const Scoring &scoring, const Map &map, const LanePair &pair, int row_start, int column_start, int lane)

@@ -79,7 +79,7 @@ class UnitRun {
             std::max(block, shared ? 0 : band + 15) * kTable,
             scoring.traced() ? mask_bytes(m, n) : 0,
             border_bytes(scoring, band < m, n),
-            scoring.mode == Mode::global ? 2 * sizeof(V) * band : 0,
+            is_local(scoring.mode) ? 0 : 2 * sizeof(V) * band,
             sizeof(uint32_t) * room * unit.n_lanes,
             room ? GappedRows::bytes(room) : 0,
         };
@@ -89,20 +89,30 @@ class UnitRun {
     }
 
   private:
+    /// Whether sequences begin in the unit's first row and column, and nothing is kept of the last ones.
+    static bool is_local(Mode mode) {
+        switch (mode) {
+            case Mode::local:
+                return true;
+            case Mode::global:
+                return false;
+        }
+        __builtin_unreachable();
+    }
     /// Columns in whole groups of kColumns.
     static int64_t whole_columns(int64_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
     /// Of one profile, in whole lines of 64 bytes.
     static size_t profile_bytes(size_t rows) { return (ProfileScores<T, B>::bytes(rows) + 63) / 64 * 64; }
     /// Rows of a band: all of them where directions are kept, or the best cell of a column.
     static size_t band_rows(const Scoring &scoring, size_t m) {
-        const bool is_one = scoring.traced() || (scoring.mode == Mode::local && scoring.pass != Pass::score);
+        const bool is_one = scoring.traced() || (is_local(scoring.mode) && scoring.pass != Pass::score);
         return is_one ? m : std::min<size_t>(m, kBandRows);
     }
     static size_t state_bytes(size_t rows) { return sizeof(V) * 2 * (rows + 1); }
     /// Two vectors per column between bands; one per column of a block where only the last row is looked at.
     static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
         if (is_banded) return sizeof(V) * 2 * n;
-        return scoring.mode == Mode::global ? sizeof(V) * std::min<size_t>(n, kBlockColumns) : 0;
+        return is_local(scoring.mode) ? 0 : sizeof(V) * std::min<size_t>(n, kBlockColumns);
     }
     static size_t mask_bytes(size_t m, size_t n) { return sizeof(Masks<T, B>) * (MaskLayout::margin(m) + m * n); }
 
@@ -148,7 +158,6 @@ class UnitRun {
         return load<T, B>(lanes);
     }
 
-    bool local() const { return scoring_.mode == Mode::local; }
     bool backwards() const { return scoring_.pass == Pass::start_cells; }
 
     void measure() {
@@ -163,8 +172,8 @@ class UnitRun {
             if (has_other_rows(l)) second_ = l;
         for (int l = 0; l < L; ++l) {
             const LanePair &pair = pair_of(l);
-            row_start_[l] = local() ? 0 : m_ - pair.rows.length;
-            column_start_[l] = local() ? 0 : n_ - pair.columns.length;
+            row_start_[l] = is_local(scoring_.mode) ? 0 : m_ - pair.rows.length;
+            column_start_[l] = is_local(scoring_.mode) ? 0 : n_ - pair.columns.length;
         }
     }
 
@@ -179,9 +188,13 @@ class UnitRun {
         border_ = static_cast<V *>(scratch_.get(Slot::border, border_bytes(scoring_, is_banded_, n_)));
         if (P == Pass::walk)
             masks_ = static_cast<Masks<T, B> *>(scratch_.get(Slot::masks, mask_bytes(m_, n_))) + MaskLayout::margin(m_);
-        if (local()) sweep_local<P, Mirrored>();
-        else if constexpr (P == Pass::start_cells) sweep_global<false, Mirrored, StartLine<T, L>>();
-        else sweep_global<P == Pass::walk, Mirrored, Line<T, L>>();
+        switch (scoring_.mode) {
+            case Mode::local:
+                return sweep_local<P, Mirrored>();
+            case Mode::global:
+                if constexpr (P == Pass::start_cells) return sweep_global<false, Mirrored, StartLine<T, L>>();
+                else return sweep_global<P == Pass::walk, Mirrored, Line<T, L>>();
+        }
     }
 
     /// Calls each(scores, band's first row, its rows) for every band.
@@ -258,7 +271,7 @@ class UnitRun {
             out.row_end = tracked.row[l] + 1;
             out.column_end = tracked.column[l] + 1;
         }
-        if constexpr (P == Pass::walk) walk_lanes<Mirrored, true>(layout);
+        if constexpr (P == Pass::walk) walk_lanes<Mirrored, Mode::local>(layout);
     }
 
     /// Sweeps all bands and returns the best scores, or with a pass that tracks cells the last thresholds.
@@ -366,7 +379,7 @@ class UnitRun {
                 set_end<Mirrored>(unit_.lane[l], bottom, right, l, result_[l]);
             }
         }
-        if constexpr (Trace) walk_lanes<Mirrored, false>(layout);
+        if constexpr (Trace) walk_lanes<Mirrored, Mode::global>(layout);
     }
 
     /// The first column from j on in which a lane begins.
@@ -412,8 +425,10 @@ class UnitRun {
         store_edge(edge, j);
     }
 
-    template <bool Mirrored, bool Local>
+    template <bool Mirrored, Mode M>
     void walk_lanes(const MaskLayout &layout) {
+        static_assert(M == Mode::local || M == Mode::global);
+        constexpr bool kLocal = M == Mode::local;
         const auto begin = std::chrono::steady_clock::now();
         const size_t room = static_cast<size_t>(m_) + n_ + 2;
         const bool wants_path = scoring_.depth == Depth::alignment;
@@ -422,11 +437,11 @@ class UnitRun {
         void *memory = scratch_.get(Slot::gapped, GappedRows::bytes(room));
         for (int l = 0; l < unit_.n_lanes; ++l) {
             LaneResult &out = result_[l];
-            if (out.saturated || (Local && out.score == 0)) continue;
+            if (out.saturated || (kLocal && out.score == 0)) continue;
             const LanePair &pair = unit_.lane[l];
             GappedRows gapped(memory, room);
-            UnitCells<T, B, Local> cells(scoring_, map, pair, row_start_[l], column_start_[l], l);
-            walk_back<UnitCells<T, B, Local>, Mirrored, Local>(scoring_, pair, cells, out, gapped);
+            UnitCells<T, B, M> cells(scoring_, map, pair, row_start_[l], column_start_[l], l);
+            walk_back<UnitCells<T, B, M>, Mirrored, M>(scoring_, pair, cells, out, gapped);
             if (!wants_path) continue;
             gapped.count(scoring_, out);
             out.path = path;

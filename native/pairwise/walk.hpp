@@ -14,18 +14,20 @@ namespace tropalign::TROPALIGN_ISA {
 ///   positive_run(i, j, left)       local: the same, until the scores have used up `left`
 ///   last_wins()                    which gap the cell is entered from (ties.hpp)
 ///   gap_length(is_e, most)         residues of the gap that ends there, at most `most`
-template <class Cells, bool Mirrored, bool Local>
+template <class Cells, bool Mirrored, Mode M>
 void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneResult &result, GappedRows &gapped) {
+    static_assert(M == Mode::local || M == Mode::global);
+    constexpr bool kLocal = M == Mode::local;
     const uint8_t *rows = pair.rows.codes, *columns = pair.columns.codes;
     int i = result.row_end, j = result.column_end, left = result.score;
     cells.seek(i, j);
     while (i > 0 && j > 0) {
         int run;
-        if constexpr (Local) run = cells.positive_run(i, j, left);
+        if constexpr (kLocal) run = cells.positive_run(i, j, left);
         else run = cells.diagonal_run(i, j);
         gapped.add(rows + i, columns + j, run);
         i -= run, j -= run;
-        if (i == 0 || j == 0 || (Local && left == 0)) break;
+        if (i == 0 || j == 0 || (kLocal && left == 0)) break;
         const bool is_e = step_is_e<Mirrored>(cells.last_wins());
         const int k = cells.gap_length(is_e, is_e ? j : i);
         gapped.add(is_e ? nullptr : rows + i, is_e ? columns + j : nullptr, k);
@@ -33,7 +35,7 @@ void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneR
         left += scoring.open + k * scoring.extend;
         cells.seek(i, j);
     }
-    if (!Local) {  // what is left of one sequence is one gap, or hangs over
+    if (!kLocal) {  // what is left of one sequence is one gap, or hangs over
         if (i > 0 && !pair.free_rows_begin) gapped.add(rows + i, nullptr, i), i = 0;
         if (j > 0 && !pair.free_columns_begin) gapped.add(nullptr, columns + j, j), j = 0;
     }
@@ -43,11 +45,11 @@ void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneR
 
 /// The same for a pair that runs by itself, from the end cell that `result` has; whole alignments get their counts and
 /// their path, which stays in the scratch.
-template <bool Local, class Cells>
+template <Mode M, class Cells>
 void walk_alone(const Scoring &scoring, const LanePair &pair, Cells &cells, UnitScratch &scratch, LaneResult &result) {
     const size_t columns = static_cast<size_t>(result.row_end) + result.column_end + 2;
     GappedRows gapped(scratch.get(Slot::gapped, GappedRows::bytes(columns)), columns);
-    walk_back<Cells, false, Local>(scoring, pair, cells, result, gapped);
+    walk_back<Cells, false, M>(scoring, pair, cells, result, gapped);
     if (scoring.depth != Depth::alignment) return;
     gapped.count(scoring, result);
     auto *path = static_cast<uint32_t *>(scratch.get(Slot::paths, sizeof(uint32_t) * (gapped.runs() + 1)));

@@ -17,7 +17,7 @@ inline float compensated_sum(const Values &values, size_t n) {
     return sum;
 }
 
-/// log(exp(a) + exp(b)) by a table in steps of 1/1000 of the difference, of which the next lower step counts.
+/// log(exp(a) + exp(b)) as by a table in steps of 1/1000 of the difference, of which the next lower step counts.
 float table_log_sum(float a, float b);
 
 }  // namespace tropalign

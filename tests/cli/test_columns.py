@@ -1,6 +1,7 @@
 """``--columns``, filters by coverage, bits and E-values, and what goes to standard output."""
 
 import json
+import math
 import sys
 
 import numpy as np
@@ -138,6 +139,49 @@ def test_filters_of_very_many_targets():
     # A larger data base makes everything less significant.
     fewer = concatenate(list(ta.align_all(batch, top=5, max_evalue=most, db_size=10**9, n_threads=1)))
     assert len(fewer) < len(expected)
+
+
+#: NCBI's numbers of BLOSUM62 with gaps of 11 + k (blast_stat.c): lambda, K, alpha, beta.
+PUBLISHED = 0.267, 0.041, 1.9, -30
+
+
+def evalue_by_hand(score, m, n, n_sequences):
+    """Altschul and Gish 1996: both lengths less the length l that an alignment expected once has, the largest l."""
+    rate, k, alpha, beta = PUBLISHED
+    shorter = 0
+    for length in range(min(m, n // n_sequences) + 1):
+        starts = (m - length) * (n - n_sequences * length)
+        if k * starts > max(m, n) and length <= alpha / rate * math.log(k * starts) + beta:
+            shorter = length
+    return k * (m - shorter) * max(n - n_sequences * shorter, 1) * math.exp(-rate * score)
+
+
+@pytest.mark.parametrize("db_size", [None, 3_000, 10**9])
+def test_filters_by_the_formulas_of_evalues_and_bits(tmp_path, capsysbinary, db_size):
+    rng = np.random.default_rng(8)
+    letters = list("ARNDCQEGHILKMFPSTWYV")
+    texts = {f"s{k}": "".join(rng.choice(letters, n)) for k, n in enumerate([1, 5, 40, 90, 91, 400, 1500])}
+    texts |= {f"{name}x": text[3:30] + text[34:200] + "W" for name, text in list(texts.items())[2:]}
+    (tmp_path / "x.fa").write_text("".join(f">{name}\n{text}\n" for name, text in texts.items()))
+    sides = str(tmp_path / "x.fa"), str(tmp_path / "x.fa")
+    size = [] if db_size is None else ["--db-size", str(db_size)]
+    n = db_size or sum(map(len, texts.values()))
+    batch = ta.read_sequences(sides[0])
+    (table,) = ta.align_all(batch, batch, db_size=db_size, report="score", n_threads=1)
+    columns = table.columns(["query", "target", "score", "evalue", "bits"])
+    assert len(table) == len(texts) ** 2
+    expected, (rate, k, *_) = {}, PUBLISHED
+    for query, target, score, evalue, bits in zip(*columns.values(), strict=True):
+        by_hand = evalue_by_hand(score, len(texts[query]), n, len(texts)), (rate * score - math.log(k)) / math.log(2)
+        assert (evalue, bits) == pytest.approx(by_hand, rel=1e-9, abs=0)
+        expected[query, target] = by_hand
+    values = sorted(evalue for evalue, _ in expected.values())
+    for most in (values[3], values[len(values) // 3], values[-4]):
+        for least in (-10.0, 11.3, 30.0):
+            asked = ["--max-evalue", repr(most * 1.000001), "--min-bits", str(least), "--columns", "query,target"]
+            found = run(capsysbinary, *sides, *size, "--no-comments", *asked).decode().splitlines()[1:]
+            kept = [pair for pair, (evalue, bits) in expected.items() if evalue <= most * 1.000001 and bits >= least]
+            assert [tuple(line.split("\t")) for line in found] == kept
 
 
 @pytest.mark.parametrize("side", ["query", "target"])

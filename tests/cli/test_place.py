@@ -2,13 +2,17 @@
 
 import gzip
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from Bio import Phylo, SeqIO
+from oracles.jplace import check_jplace
 
 from tropalign.cli.main import main
 
@@ -70,6 +74,46 @@ def test_headers_say_how_gaps_are_counted(files):
     lines = (files / "t.tsv").read_text().splitlines()
     assert "# gaps: 3 for the first column, 1 for each further one" in lines
     assert "# insertions: 4 for the first base, 1 for each further one" in lines
+
+
+#: Trees of the tips t1 to t5 as they may come.
+ODD_TREES = {
+    "all lengths zero": "((t1:0,t2:0):0,(t3:0,t4:0):0,t5:0);",
+    "minus zero": "((t1:-0.0,t2:0.1):-0,(t3:0.1,t4:0.1):0.1,t5:0.3);",
+    "a root of five": "(t1:0.1,t2:0.2,t3:0.3,t4:0.4,t5:0.5);",
+    "a root of two, one a tip": "(t1:0.25,((t2:0.1,t3:0.1):0.2,(t4:1e-12,t5:1e9):0.125):0.5);",
+    "a root of two inner nodes": "((t1:0.1,t2:0.1):0.3333333333333333,(t3:0.1,(t4:0.1,t5:0.3):0.1):0.111111111111);",
+    "no lengths": "((t1,t2),(t3,t4),t5);",
+    "nodes of one child": "((((t1:0.1):0.1,t2:0.1):0.2):0.4,((t3:0.1,t4:0.1):0.1):0.1,t5:0.3);",
+    "labels and comments": "(('t1':0.1[&x=1],t2:0.1)99:0.2,(t3:0.1,t4:0.1)'a {9} b':0.1,t5:0.3)root;",
+}
+
+
+@pytest.mark.filterwarnings("ignore::tropalign.errors.TropalignWarning")
+@pytest.mark.parametrize("kind", ODD_TREES)
+def test_jplace_of_odd_trees(files, kind):
+    """Numbers, weights and lengths are those that the specification asks for; the tree has all tips."""
+    (files / "ref.nwk").write_text(ODD_TREES[kind])
+    assert place(files, "-q", "-o", files / "x.fa", "--jplace", files / "x.jplace", "--strand", "both") == 0
+    text = (files / "x.jplace").read_text()
+    assert list(check_jplace(text)) == ["r1", "r2", "r3"]
+    tree = json.loads(text)["tree"]
+    assert sorted(re.findall(r"t\d", tree)) == ["t1", "t2", "t3", "t4", "t5"] and ":-" not in tree
+    assert tree.count("{") == 7 and Phylo.read(StringIO(re.sub(r"\{\d+\}", "", tree)), "newick").count_terminals() == 5
+
+
+@pytest.mark.parametrize("name", ["it's", "x:1{3}", "(p,q)", '"', "[c]", "a;b"])
+def test_jplace_of_a_quoted_tip(files, name):
+    rows = {record.id: str(record.seq) for record in SeqIO.parse(StringIO(REFERENCE), "phylip-relaxed")}
+    rows[name] = rows.pop("t3")
+    (files / "ref.phy").write_text("".join(f">{row}\n{letters}\n" for row, letters in rows.items()))
+    quoted = name.replace("'", "''")
+    (files / "ref.nwk").write_text(TREE.replace("t3", f"'{quoted}'"))
+    assert place(files, "-q", "-o", files / "x.fa", "--jplace", files / "x.jplace") == 0
+    tree = json.loads((files / "x.jplace").read_text())["tree"]
+    assert tree.count(f"'{quoted}':0.1{{") == 1
+    found = Phylo.read(StringIO(re.sub(r"\{\d+\}(?=[,);])", "", tree)), "newick")
+    assert {tip.name for tip in found.get_terminals()} == set(rows)
 
 
 def test_to_standard_output(files, capsysbinary):

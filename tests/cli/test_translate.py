@@ -56,11 +56,11 @@ ALIGNER = PairwiseAligner(mode="local", substitution_matrix=MATRIX, open_gap_sco
 SIX = (1, 2, 3, -1, -2, -3)
 
 
-def protein_of(text, frame):
+def protein_of(text, frame, code=1):
     """Frame by Biopython."""
     strand = Seq(text) if frame > 0 else Seq(text).reverse_complement()
     piece = strand[abs(frame) - 1 :]
-    return str(piece[: len(piece) // 3 * 3].translate())
+    return str(piece[: len(piece) // 3 * 3].translate(table=code))
 
 
 def best_of(query_frames, target_frames):
@@ -97,6 +97,27 @@ def test_the_best_frame_is_the_one_that_biopython_scores_best(files, tmp_path):
         assert 3 * walked == end - begin == 3 * len(part)
         assert ALIGNER.score(part, aligned) == score
     assert [row["query_frame"] for row in found[::4]] == ["1", "3", "-2"]  # each gene with its own protein
+
+
+@pytest.mark.filterwarnings("ignore:This table contains")
+@pytest.mark.parametrize("code", [2, 3, 6, 11, 14, 23, 27, 31, 33])
+def test_the_best_frame_by_another_code(code, tmp_path):
+    draw = random.Random(code)
+    letters = "ACGT" * 12 + "RYN"
+    genes = {f"g{k}": "".join(draw.choices(letters, k=draw.randrange(3, 160))) for k in range(6)}
+    proteins = {f"p{k}": protein_of(gene, draw.choice(SIX), code)[1:] for k, gene in enumerate(genes.values())}
+    proteins = {name: text.translate(str.maketrans("BZJ*", "XXXW")) + "M" for name, text in proteins.items()}
+    sides = fasta(tmp_path / "genes.fa", genes), fasta(tmp_path / "proteins.fa", proteins)
+    columns = "query,target,score,query_frame"
+    run(*sides, "--translate", "query", "--genetic-code", code, "--columns", columns, "-o", out := tmp_path / "out.tsv")
+    found = rows_of(out)
+    assert len(found) == 36 and len({row["query_frame"] for row in found}) >= 5
+    for row in found:
+        frames = [protein_of(genes[row["query"]], frame, code) for frame in SIX]
+        frames = [text.translate(str.maketrans("BZJ", "XXX")) for text in frames]  # Biopython's words of two residues
+        score, frame, _ = best_of(frames, [proteins[row["target"]]])
+        assert int(row["score"]) == max(score, 0)
+        assert score <= 0 or int(row["query_frame"]) == frame
 
 
 def test_both_sides(files, tmp_path):

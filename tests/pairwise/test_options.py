@@ -13,6 +13,7 @@ from tropalign.errors import UsageError
 from tropalign.formats.pairs import MATRIX_LAYOUTS, MATRIX_VALUES
 from tropalign.formats.placed import INSERTIONS
 from tropalign.pairwise import MODES, REPORTS, STRANDS, PairOptions
+from tropalign.pairwise.gpu_scheme import KEEPS_ZERO
 from tropalign.pairwise.options import checked_pairs
 from tropalign.phylo.reference import GAP_FLAGS
 from tropalign.phylo.scoring import SCHEMES
@@ -158,7 +159,8 @@ def test_the_command_line_offers_what_there_is():
 @pytest.mark.parametrize("mode", MODES)
 def test_what_a_mode_is(mode):
     options = PairOptions(BLOSUM, ta.Gap(11, 1), mode, free_ends=["query-end"])
-    assert options.is_local == (mode == "local")
+    assert options.is_local == (mode == "local") and options.recurrence in KEEPS_ZERO
+    assert options.pays_ends == (mode == "global")
     assert options.freed() == (False, mode == "semiglobal", False, False)
     row = ta.align("PPPWWW", "WWW", mode=mode)
     # local and semiglobal leave PPP out; global pays a gap of three

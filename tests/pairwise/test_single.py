@@ -274,8 +274,8 @@ def test_a_list_shares_sequences_of_one_name():
 
 
 NO_PAIR = (
-    "the {} judged nucleotide and the {} protein, which cannot be aligned: translate the nucleotides with translate, or "
-    "say what both are with alphabet nucleotide"
+    "the {} judged nucleotide and the {} protein, which cannot be aligned: translate the nucleotides with translate, "
+    "or say what both are with alphabet nucleotide"
 )
 
 

@@ -1,6 +1,7 @@
 """Records of FASTQ, which native code splits and dnaio where something is unusual: nobody can tell who did."""
 
 import io
+import re
 from itertools import pairwise
 
 import dnaio
@@ -73,6 +74,55 @@ def test_fastq_is_read_as_dnaio_reads_it(lines, cut, more, is_small):
     assert line == expected_line
     assert found == expected[: len(found)]  # what is read of the block with the fault is not handed on
     assert len(found) == len(expected) if line is None else len(expected) - len(found) <= sizes[0]
+
+
+def by_hand(data):
+    """Name, description, letters and scores of records of four lines each; ValueError for anything else."""
+    lines = [line.removesuffix("\r") for line in data.decode("ascii").split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()  # blank lines at the end, or a last read without letters
+    lines += [""] * (-len(lines) % 4)
+    for name, letters, plus, scores in zip(*(lines[k::4] for k in range(4)), strict=True):
+        if name[:1] != "@" or plus not in ("+", "+" + name[1:]) or len(letters) != len(scores):
+            raise ValueError(name)
+        yield (
+            *re.fullmatch(r"([^ \t]*)[ \t]?(.*)", name[1:], re.DOTALL).groups(),
+            letters,
+            [ord(c) - 33 for c in scores],
+        )
+
+
+CHANGES = st.lists(
+    st.tuples(
+        st.floats(0, 1), st.sampled_from(["put", "set", "cut"]), st.integers(0, 127) | st.sampled_from(b"\n\r@+ \t")
+    ),
+    max_size=3,
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(LINES.filter(bool), CHANGES, st.booleans())
+def test_what_is_read_of_a_changed_file_is_what_stands_there(lines, changes, is_small):
+    data = bytearray(spelled(lines))
+    for share, change, byte in changes:
+        at = int(share * len(data))
+        data[at : at + (change != "put")] = b"" if change == "cut" else bytes([byte])
+    sizes = (2, 8, 64) if is_small else (records.BLOCK_RECORDS, records.BLOCK_LETTERS, records.FASTQ_BYTES)
+    if not data.startswith(b"@"):
+        return
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in zip(("BLOCK_RECORDS", "BLOCK_LETTERS", "FASTQ_BYTES"), sizes, strict=True):
+            patch.setattr(records, name, size)
+        try:
+            for block in records.records_of_file(io.BytesIO(data), keeps_qualities=True):
+                spans = list(pairwise(block.offsets.tolist()))
+                texts = [block.letters[begin:end].tobytes().decode() for begin, end in spans]
+                scores = [block.qualities[begin:end].tolist() for begin, end in spans]
+                found += zip(block.names, block.descriptions, texts, scores, strict=True)
+        except InputError:
+            return
+    assert found == [(name, about.strip(), *rest) for name, about, *rest in by_hand(data)]
 
 
 def test_usual_fastq_needs_no_dnaio(monkeypatch):

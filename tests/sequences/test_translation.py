@@ -1,6 +1,7 @@
 """Six frames against Biopython's translation of each."""
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -41,6 +42,24 @@ def test_ambiguous_letters_as_biopython_reads_them():
     found = ta.translate(ta.SequenceBatch.from_strings([text.lower()], ["a"], "nucleotide"))
     assert [str(protein) for protein in found] == [biopythons(text, frame, 1) for frame in FRAMES]
     assert str(found[0]).endswith("A*CIXXX")
+
+
+#: What IUPAC's letters mean (Cornish-Bowden 1985).
+MEANT = {letter: letter for letter in "ACGT"}
+MEANT |= {"R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC"}
+MEANT |= {"B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT"}
+
+
+@pytest.mark.parametrize("code", sorted(unambiguous_dna_by_id))
+def test_a_codon_is_what_all_that_its_letters_mean_agree_on(code):
+    residues = unambiguous_dna_by_id[code].forward_table
+    codons = ["".join(codon) for codon in product(MEANT, repeat=3)]
+    expected = ""
+    for codon in codons:
+        meant = {residues.get("".join(bases), "*") for bases in product(*(MEANT[letter] for letter in codon))}
+        expected += meant.pop() if len(meant) == 1 else "X"
+    (found,) = ta.translate(ta.SequenceBatch.from_strings(["".join(codons)], alphabet="nucleotide"), code, frames=[1])
+    assert str(found) == expected
 
 
 def test_rna_and_some_frames():

@@ -4,12 +4,16 @@ import copy
 import io
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import hmm_sums
 
 import tropalign as ta
+from tropalign.cli.main import main
 from tropalign.errors import InputError, UsageError
+from tropalign.tropical.fitting import PARTS
 
 COIN = {"start": [0.5, 0.5], "transition": [[0.9, 0.1], [0.2, 0.8]], "emission": [[0.8, 0.2], [0.3, 0.7]]}
 
@@ -176,6 +180,62 @@ def test_training_goes_uphill_and_keeps_what_is_fixed():
     assert (
         model.fit(sequences, tolerance=1e9).history[1:] != () and len(model.fit(sequences, tolerance=1e9).history) == 2
     )
+
+
+def trained_by_hand(start, transition, emission, sequences, pseudocount, fixed):
+    """A round of Baum and Welch in fractions (Rabiner 1989, III.C); None is a symbol that is missing."""
+    states = range(len(start))
+    counts = [[0] * len(start)], [[0] * len(start) for _ in states], [[0] * len(emission[0]) for _ in states]
+    for codes in sequences:
+        seen = [[1.0 if code is None else emission[s][code] for s in states] for code in codes]
+        steps = hmm_sums.transitions(start, transition, seen)
+        for t, row in enumerate(hmm_sums.posteriors(start, transition, seen)):
+            for s in states:
+                counts[0][0][s] += row[s] if t == 0 else 0
+                if codes[t] is not None:
+                    counts[2][s][codes[t]] += row[s]
+        for r in states:
+            for s in states:
+                counts[1][r][s] += steps[r][s]
+    parts = []
+    for name, part, expected in zip(PARTS, ([start], transition, emission), counts, strict=True):
+        rows = []
+        for before, row in zip(part, expected, strict=True):
+            row = [n + Fraction(pseudocount) if p > 0 else 0 for n, p in zip(row, before, strict=True)]
+            rows.append([float(n / sum(row)) for n in row] if sum(row) and name not in fixed else list(before))
+        parts.append(rows)
+    return parts[0][0], parts[1], parts[2]
+
+
+@pytest.mark.parametrize("fixed", [(), ("start",), ("transition", "emission")])
+@pytest.mark.parametrize("pseudocount", [0, 0.5])
+@pytest.mark.parametrize("seed", range(4))
+def test_training_is_that_of_baum_and_welch(seed, pseudocount, fixed, tmp_path):
+    """In Python and from the command line: zeros, missing letters, several sequences, some of one letter."""
+    random = np.random.default_rng(seed)
+    n_states = int(random.integers(1, 4))
+    tables = [random.random(shape) + 0.1 for shape in ((1, n_states), (n_states, n_states), (n_states, 3))]
+    if n_states > 1:
+        tables[1][0, -1] = tables[2][1, 0] = 0  # as impossible as they stay
+    start, transition, emission = (rows(table).tolist() for table in tables)
+    model = ta.HMM(start[0], transition, emission, symbols="abc", missing="N")
+    texts = ["".join(random.choice(list("abcN"), n, p=[0.3, 0.3, 0.3, 0.1])) for n in (12, 1, 7)]
+    sequences = [[None if letter == "N" else "abc".index(letter) for letter in text] for text in texts]
+    model.save(tmp_path / "model.toml")
+    (tmp_path / "x.fa").write_text("".join(f">{k}\n{text}\n" for k, text in enumerate(texts)))
+    words = ["--fit", "--rounds", "2", "--tolerance", "0", "--pseudocount", str(pseudocount)]
+    words += [word for part in fixed for word in ("--fix", part)]
+    files = ["--model", tmp_path / "model.toml", tmp_path / "x.fa", "--model-out", tmp_path / "out.toml"]
+    assert main(["decode", *map(str, files), *words, "-q", "-o", str(tmp_path / "out.tsv")]) == 0
+    trained = model.fit(texts, n_rounds=2, tolerance=0, pseudocount=pseudocount, fixed=fixed)
+    assert ta.HMM.load(tmp_path / "out.toml") == trained
+    n_rounds = len(trained.history) - 1
+    assert n_rounds == 2 or trained.history[-1] < trained.history[-2]  # counts that are added may cost likelihood
+    parts = start[0], transition, emission
+    for _ in range(n_rounds):
+        parts = trained_by_hand(*parts, sequences, pseudocount, fixed)
+    for name, expected in zip(PARTS, parts, strict=True):
+        np.testing.assert_allclose(getattr(trained, name), expected, rtol=1e-9, atol=1e-14)
 
 
 def test_missing_observations_teach_no_emissions():

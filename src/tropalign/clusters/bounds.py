@@ -55,7 +55,7 @@ class Reach:
             most = MOST_WORD[bool(alphabet.complement)]
             self._word = most if not lost else min(most, 1 + int((1 - LEAST_LEFT) / lost))
             self._left = 1 - (self._word - 1) * lost
-        self._pays_ends = not options.pairs.is_local and not any(options.pairs.freed())
+        self._pays_ends = options.pairs.pays_ends
 
     def within(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:
         """Pairs that may be similar enough; bool, shape (len(queries), len(targets))."""

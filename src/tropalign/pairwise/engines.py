@@ -125,7 +125,7 @@ class Engines:
     def _aligner(self, device: Gpu, shape: Shape | None, traced: bool) -> PairsOnGpu:
         """What aligns on that device, with the sequences there: made by the first tile."""
         from tropalign.pairwise.gpu import PairsOnGpu, Sequences
-        from tropalign.pairwise.gpu_scheme import Scheme
+        from tropalign.pairwise.gpu_scheme import KEEPS_ZERO, Scheme
 
         def upload() -> Sequences:
             batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
@@ -136,7 +136,7 @@ class Engines:
         def make() -> PairsOnGpu:
             options, whole = self.options, self.options.whole
             costs = whole.gap_open, whole.gap_extend
-            scheme = Scheme(whole.scores, *costs, options.is_local, options.freed(), traced)
+            scheme = Scheme(whole.scores, *costs, KEEPS_ZERO[options.recurrence], options.freed(), traced)
             return PairsOnGpu(device, sequences, scheme, shape)
 
         return self._on_devices.get(device, ("aligner", traced), make)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from numbers import Real
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.dask_cluster import is_cluster
 from tropalign.machine.numbers import decimal_number, whole_number
+from tropalign.properties import cached_property
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,22 +38,28 @@ class Mode:
     ----------
     meaning
         For help texts.
-    is_local
-        An alignment may begin and end anywhere in both sequences, and scores no less than 0.
+    recurrence
+        What engines call it: "local", whose alignments may begin and end anywhere in both sequences and score no less
+        than 0, or "global", with whatever ends are free.
     frees_ends
         Ends may be free (all four, unless fewer are asked for).
     """
 
     meaning: str
-    is_local: bool = False
+    recurrence: str = "global"
     frees_ends: bool = False
+
+    @property
+    def is_local(self) -> bool:
+        """Whether alignments may begin and end anywhere."""
+        return self.recurrence == "local"
 
 
 #: Every mode by name; the command line and the API read them here. Engines know two recurrences, local and global, and
 #: free ends (`PairOptions.recurrence`, `PairOptions.freed`).
 MODES: Mapping[str, Mode] = MappingProxyType(
     {
-        "local": Mode("the best pair of segments (Smith and Waterman 1981)", is_local=True),
+        "local": Mode("the best pair of segments (Smith and Waterman 1981)", "local"),
         "global": Mode("both sequences from end to end (Needleman and Wunsch 1970)"),
         "semiglobal": Mode("global, with residues that hang over at no cost", frees_ends=True),
     }
@@ -193,8 +199,13 @@ class PairOptions:
 
     @property
     def recurrence(self) -> str:
-        """What native code calls the mode: "local", or "global" with whatever ends are free."""
-        return "local" if self.is_local else "global"
+        """That of the mode: what engines call it."""
+        return MODES[self.mode].recurrence
+
+    @property
+    def pays_ends(self) -> bool:
+        """Whether every residue stands in a column, be it against a gap."""
+        return self.recurrence == "global" and not any(self.freed())
 
     def freed(self) -> tuple[bool, bool, bool, bool]:
         """Whether each of FREE_ENDS is free, as engines take it: none but in a mode that frees ends."""

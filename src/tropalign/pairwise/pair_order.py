@@ -12,13 +12,13 @@ alike.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.execution.cut import CostList
+from tropalign.properties import cached_property
 
 Index = NDArray[np.int64]
 Costs = NDArray[np.float64]

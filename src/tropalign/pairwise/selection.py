@@ -130,7 +130,7 @@ class Bounds:
             if least_scores is not None:
                 tests.append(self._scores)
             # A global alignment has no fewer columns than the longer sequence.
-            if options.min_identity is not None and options.top is None and _pays_ends(options):
+            if options.min_identity is not None and options.top is None and options.pays_ends:
                 tests.append(self._identities)
         self._tests = [test for test in tests if np.mean(test(*sample, 1)) <= MOST_KEPT]
 
@@ -153,7 +153,7 @@ class Bounds:
             options.whole.gap_open,
             options.whole.gap_extend,
             options.recurrence,
-            _pays_ends(options) and options.whole.is_affine,
+            options.pays_ends and options.whole.is_affine,
             n_threads,
         )
         keep: NDArray[np.bool_] = highest >= (0 if self._least is None else self._least[query])
@@ -219,11 +219,6 @@ def some_pairs(order: PairOrder) -> tuple[Index, Index]:
     pairs = [order.pairs(k, k + 1) for k in places.tolist()]
     query, target = (np.concatenate(side) for side in zip(*pairs, strict=True))
     return query, target
-
-
-def _pays_ends(options: PairOptions) -> bool:
-    """Whether every residue stands in a column, be it against a gap."""
-    return not options.is_local and not any(options.freed())
 
 
 def selected(query: Index, score: NDArray[np.int32], least_scores: Index | None, top: int | None) -> Index:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tropalign.properties import cached_property
 
 if TYPE_CHECKING:
     from tropalign.pairwise.options import PairOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ from tropalign.pairwise.selection import (
 )
 from tropalign.pairwise.significance import Significance, least_scores
 from tropalign.pairwise.translated import PairFrames, aligned
+from tropalign.properties import cached_property
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.translation import FRAMES, Frames

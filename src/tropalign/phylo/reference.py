@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from tropalign.phylo.rows import column_counts, rows_of_tips, warn_of_unknown
 from tropalign.phylo.saved import ARRAYS, damaged, is_saved, read_saved, write_saved
 from tropalign.phylo.states import StateAlphabet, states_of
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
+from tropalign.properties import cached_property
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import alphabet_named, alphabet_of, byte_counts, judge_counts
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +12,13 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.formats.newick import MOST_BYTES, Clade, parse_newick, quoted
+from tropalign.properties import cached_property
 from tropalign.sequences.files import file_name, read_text
 
 #: Length of a branch that has none (as PaPaRa 2 takes it).
 MISSING_LENGTH = 1.0
+#: Sums of many lengths are numbers, too.
+MOST_LENGTH = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,12 +220,12 @@ class _Maker:
         if clade.branch_length is None:
             self.missing += 1
             return MISSING_LENGTH
-        if not math.isfinite(clade.branch_length):
-            raise InputError(f"a branch of length {clade.branch_length}: lengths are numbers", file=self.file)
+        if not abs(clade.branch_length) <= MOST_LENGTH:
+            problem = f"a branch of length {clade.branch_length}: lengths are numbers up to {MOST_LENGTH:g}"
+            raise InputError(problem, file=self.file)
         if clade.branch_length < 0:
             self.negative += 1
-            return 0.0
-        return float(clade.branch_length)
+        return max(0.0, float(clade.branch_length))
 
     def tree(self) -> Tree:
         return Tree(tuple(map(tuple, self.children)), np.array(self.lengths), tuple(self.names))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.residues import BACKGROUND, LETTERS, N_CANONICAL
+from tropalign.properties import cached_property
 
 #: What HMMER has in place of a model's calibration.
 NOT_CALIBRATED = np.float32(-99999)

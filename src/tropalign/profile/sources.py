@@ -9,7 +9,6 @@ import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -168,6 +167,7 @@ class TargetSource:
         self._open, self._keep_bytes, self._can_reopen = blocks, keep_bytes, can_reopen
         self.n_expected = n_expected
         self._whole: Proteins | None = None
+        self._lengths: Int64 | None = None
         self._parts: dict[tuple[int, int], Proteins] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -175,9 +175,15 @@ class TargetSource:
         state = {name: value for name, value in vars(self).items() if name != "_parts"} | {"_parts": {}}
         return state if self._whole is None else state | {"_open": None}
 
-    @cached_property
+    @property
     def lengths(self) -> Int64:
         """Residues of each, int64, shape (n,)."""
+        if self._lengths is None:
+            self._lengths = self._counted()
+        return self._lengths
+
+    def _counted(self) -> Int64:
+        """The lengths; the sequences are kept where they fit."""
         lengths = [np.zeros(0, np.int64)]
         kept = Collected()
         n_bytes = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.profile.residues import EASEL_CODES, LETTERS, UNKNOWN
+from tropalign.properties import cached_property
 from tropalign.sequences import texts
 from tropalign.sequences.alphabet import NUCLEOTIDE, judge_alphabet
 from tropalign.sequences.blocks import SequenceBlock

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.properties import cached_property
 from tropalign.results import biopython, display
 from tropalign.results.cigar import gapped, operations_of
 from tropalign.results.kept_columns import DEPTH_COLUMNS

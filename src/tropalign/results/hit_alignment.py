@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.properties import cached_property
 from tropalign.results import ragged
 from tropalign.results.found_hits import Query
 from tropalign.results.hits import Hits

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.properties import cached_property
 from tropalign.results import hit_display, ragged
 from tropalign.results.found_hits import FoundHits, chosen
 from tropalign.results.hit import BITS, Hit

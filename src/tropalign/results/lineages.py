@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.properties import cached_property
 from tropalign.results.placements import Placements
 
 Int64 = NDArray[np.int64]

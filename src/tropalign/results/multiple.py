@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass
-from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.properties import cached_property
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, judge_alphabet
 from tropalign.sequences.batch import SequenceBatch
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.properties import cached_property
 
 #: Finds the predecessors of all rows.
 FindPredecessors = Callable[[], NDArray[np.int32]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, named, shown
+from tropalign.properties import cached_property
 from tropalign.scoring.decimals import number
 from tropalign.scoring.given import letters_and_scores
 from tropalign.scoring.letter_scores import IUPAC, MOST, N_CODES, by_code, factor_of, kept_scores, matched, stand_in_of

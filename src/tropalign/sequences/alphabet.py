@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError
+from tropalign.properties import cached_property
 
 if TYPE_CHECKING:
     import numpy as np

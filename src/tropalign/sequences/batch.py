@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.properties import cached_property
 from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_alphabet
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.strands import mirrored, reverse_complement

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +81,7 @@ def read_sequences(
     sources = sources_of(paths)
     for block in BlockReader(sources, policy):
         found.add(block)
+    found.end()
     for source in filter(is_store, sources) if qualities else ():
         text = f"{shown(file_name(source))}: a sequence store holds no qualities, so its sequences have none"
         warnings.warn(text, TropalignWarning, stacklevel=2)
@@ -158,15 +158,9 @@ class _Whole:
         self._qualities += bytes([NO_QUALITY]) * (len(self.letters) - len(self._qualities))
         return np.frombuffer(self._qualities, np.uint8)
 
-    @cached_property
-    def names(self) -> Texts:
-        """One per record, once all blocks are there."""
-        return _moved(self._names)
-
-    @cached_property
-    def descriptions(self) -> Texts:
-        """What followed each name in its header, once all blocks are there."""
-        return _moved(self._descriptions)
+    def end(self) -> None:
+        """All blocks are there: now it has a name per record, and what followed each in its header."""
+        self.names, self.descriptions = _moved(self._names), _moved(self._descriptions)
 
     def file_of(self, k: int) -> str:
         """The file that record k was read from."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import IO, Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
+from tropalign.properties import cached_property
 from tropalign.sequences.files import Source
 from tropalign.tropical.fitting import PARTS, Counts, FitOptions, fitted
 from tropalign.tropical.model_calls import ModelCalls

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.properties import cached_property
 from tropalign.tropical.fitting import Counts
 from tropalign.tropical.observations import Observations
 from tropalign.tropical.probabilities import logs_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
+from tropalign.properties import cached_property
 from tropalign.results import rows
 from tropalign.results.paths import ShortestPaths
 

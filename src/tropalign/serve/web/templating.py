@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from tropalign import __version__
+from tropalign.properties import cached_property
 from tropalign.serve.web.context import csrf_of
 
 if TYPE_CHECKING:
