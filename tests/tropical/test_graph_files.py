@@ -91,7 +91,7 @@ def test_loops_and_double_edges_are_noted():
         ("a,b,1\na,,2\n", "line 2: the line 'a,,2' is no edge: give from, to and weight, separated by commas"),
         ("a b 1\nb c\n", "line 2: the line has 2 fields instead of 3"),
         ("a b 1\nb b -1\n", "line 2: the loop at b is negative: a path through it can be made as short as one likes"),
-        (b"a b 1\n\xff\xfe b\n", "line 2: this is no text of edges (from, to, weight)"),
+        (b"a b 1\n\0\xfe b\n", "line 2: this is no text of edges (from, to, weight)"),
         (b"a b\0 1\n", "line 1: this is no text of edges (from, to, weight)"),
         (b"%%MatrixMarket matrix array real general\n1 1\n1\n", "line 1: this is no matrix of coordinates: write"),
         (REAL + b"2 2 2\n1 2 3\n", "the file holds 1 entries instead of 2"),

@@ -14,8 +14,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError
-from tropalign.formats.result_file import LAYOUT, Arrays, Packed, is_damage, read_packed
+from tropalign.errors import InputError, UsageError, damage
+from tropalign.formats.result_file import LAYOUT, Arrays, Packed, read_packed
 from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters
@@ -66,11 +66,9 @@ def read_result(source: str | os.PathLike[str] | IO[bytes]) -> Result:
             return _result(read_packed(file))
     except FileNotFoundError:
         raise InputError("there is no such file: name what -f result wrote", file=name) from None
-    except (UsageError, UnicodeError):
+    except UsageError:
         raise _damaged(name) from None
-    except Exception as error:
-        if not is_damage(error) and not isinstance(error, AttributeError | MemoryError):
-            raise
+    except damage():
         raise _damaged(name) from None
 
 

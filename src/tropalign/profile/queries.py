@@ -36,7 +36,7 @@ A2M_MATCH = re.compile(rb"([A-Z-])")
 NUCLEOTIDES = np.frombuffer(b"ACGTUNacgtun", np.uint8)
 
 
-def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
+def read_queries(source: Source, kind: str = "auto", *, skip_foreign: bool = False) -> Iterator[Model]:
     """The queries of a file one by one, as models.
 
     Parameters
@@ -47,6 +47,8 @@ def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
         in FASTA or FASTQ, each of them a query.
     kind : {"auto", "models", "alignment", "sequences"}
         What it holds. Left to "auto", records of FASTA that hold gaps are an alignment, all others sequences.
+    skip_foreign
+        Leaves models of nucleotides out, and counts them in a warning, instead of raising.
 
     Yields
     ------
@@ -63,7 +65,7 @@ def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
     Warns
     -----
     TropalignWarning
-        A sequence without a residue, which is no query.
+        A sequence without a residue, which is no query; models that are left out.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def read_queries(source: Source, kind: str = "auto") -> Iterator[Model]:
         if kind == "auto":
             kind, stream = _judged(begin, stream, file)
         if kind == "models":
-            yield from models_of(stream, file)
+            yield from models_of(stream, file, skip_foreign)
         elif kind == "sequences":
             yield from _models_of_sequences(stream)
         elif begin.startswith(STOCKHOLM):
