@@ -11,7 +11,7 @@ namespace tropalign {
 namespace {
 
 constexpr int kBlock = 50, kNameWidth = 13;  // columns of a block, letters of a name beside it
-constexpr int kLetterBytes = 4;               // of UTF-8, at most
+constexpr int kLetterBytes = 4;              // of UTF-8, at most
 
 /// As many letters of the name as there is room for; in UTF-8 bytes from 128 to 191 go on with a letter.
 void append_padded(std::string &out, std::string_view name) {
@@ -112,7 +112,8 @@ void append_record(std::string &out, const GappedText &text, int64_t k, const Sr
 }  // namespace
 
 size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header) {
-    constexpr size_t kHeader = 512, kLine = kLetterBytes * kNameWidth + 2 * 21 + 3;  // what stands beside names, scoring and letters
+    constexpr size_t kHeader = 512,
+                     kLine = kLetterBytes * kNameWidth + 2 * 21 + 3;  // what stands beside names, scoring and letters
     size_t total = 0;
     for (int64_t row = 0; row < rows.n_rows; ++row) {
         const auto columns = static_cast<size_t>(columns_of(rows, row));
