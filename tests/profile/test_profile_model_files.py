@@ -317,3 +317,16 @@ def test_names_beyond_ascii():
         assert model.name == name
     (model,) = read_models(io.BytesIO(TEXT.replace(b"NAME  small", b"NAME  \xe9t\xe9")))
     assert model.name == "\u00e9t\u00e9"
+
+
+def test_probabilities_above_1():
+    compo = next(line for line in TEXT.split(b"\n") if b"COMPO" in line)
+    for line in (compo, next(line for line in TEXT.split(b"\n") if line.split()[:1] == [b"3"])):
+        number = line.split()[1]
+        bad = TEXT.replace(line, line.replace(number, b"-0.5000", 1))
+        with pytest.raises(InputError) as caught:
+            list(read_models(io.BytesIO(bad)))
+        sentence = (
+            "the open stream, line 1, record 'small': the model holds a probability above 1: fetch the file again"
+        )
+        assert str(caught.value) == sentence

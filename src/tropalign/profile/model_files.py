@@ -18,6 +18,8 @@ from tropalign.sequences.texts import decoded
 
 #: Bytes that are read at a time.
 BLOCK_BYTES = 1 << 20
+#: Above 1 a probability may be by rounding alone, as native code has it (`kMostProbability`).
+MOST_PROBABILITY = 1.001
 #: What the files begin with.
 TEXT, OLD_TEXT = b"HMMER3/", b"HMMER2.0"
 
@@ -61,6 +63,7 @@ def models_of(stream: io.BufferedReader, file: str, skip_foreign: bool = False) 
             foreign.append(_text(found["name"]))
             continue
         _require_protein(found, file, line)
+        _check_probabilities(found, file, line)
         if not found.pop("is_calibrated"):
             _calibrate(found, file, line)
             if not has_told:
@@ -144,6 +147,16 @@ def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None
     if not _is_protein(found):
         raise InputError(
             NOT_PROTEIN.format(shown(_text(found["alphabet"]).upper())),
+            file=file,
+            record=_text(found["name"]),
+            line=None if line is None else line + 1,
+        )
+
+
+def _check_probabilities(found: dict[str, Any], file: str, line: int | None) -> None:
+    if max(float(found[name].max()) for name in ("match", "transitions", "composition")) > MOST_PROBABILITY:
+        raise InputError(
+            "the model holds a probability above 1: fetch the file again",
             file=file,
             record=_text(found["name"]),
             line=None if line is None else line + 1,

@@ -208,7 +208,7 @@ def _from_sparse(arrays: Any, file: str, is_directed: bool) -> Graph:
     """A graph of the arrays of `save_npz`, which SciPy itself takes without a look at their numbers."""
     form, shape = bytes(arrays["format"].item()).decode(), arrays["shape"]
     if form not in ("csr", "csc", "coo"):
-        raise InputError(f"the sparse matrix is of SciPy's format {form}: save it as csr, csc or coo", file=file)
+        raise InputError(f"the sparse matrix is of SciPy's format {shown(form)}: save it as csr, csc or coo", file=file)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != shape[1] or shape[0] < 0:
         raise InputError(f"the matrix is of shape {tuple(shape.tolist())}: it has to be square", file=file)
     n, values = int(shape[0]), arrays["data"]
