@@ -46,7 +46,7 @@ test-long: $(VENV)/tested  ## what is heavy and rarely fails: other processors, 
 # FUZZ_SECONDS=60 for less; with clang++ the engine's fuzzer is libFuzzer.
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/tested  ## damaged files for every reader, random pairs for the engine; FUZZ_SECONDS=60 for less
-	$(BIN)/python tests/fuzz/readers.py --seconds $$(($(FUZZ_SECONDS) / 2))
+	PYTHONPATH=tests $(BIN)/python -m fuzz.readers --seconds $$(($(FUZZ_SECONDS) / 2))
 	$(BIN)/python tests/fuzz/engine.py --seconds $$(($(FUZZ_SECONDS) / 2))
 
 # Another major version of clang-format breaks lines elsewhere, so that it is fixed to one.

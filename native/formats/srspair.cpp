@@ -11,11 +11,19 @@ namespace tropalign {
 namespace {
 
 constexpr int kBlock = 50, kNameWidth = 13;  // columns of a block, letters of a name beside it
+constexpr int kLetterBytes = 4;              // of UTF-8, at most
 
+/// As many letters of the name as there is room for; in UTF-8 bytes from 128 to 191 go on with a letter.
 void append_padded(std::string &out, std::string_view name) {
-    name = name.substr(0, kNameWidth);
-    out.append(name);
-    out.append(kNameWidth - name.size(), ' ');
+    int n_letters = 0;
+    size_t size = 0;
+    for (; size < name.size(); ++size) {
+        if ((name[size] & 0xc0) == 0x80) continue;
+        if (n_letters == kNameWidth) break;
+        ++n_letters;
+    }
+    out.append(name.substr(0, size));
+    out.append(static_cast<size_t>(kNameWidth - n_letters), ' ');
 }
 
 /// " %6d"
@@ -104,7 +112,8 @@ void append_record(std::string &out, const GappedText &text, int64_t k, const Sr
 }  // namespace
 
 size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header) {
-    constexpr size_t kHeader = 512, kLine = kNameWidth + 2 * 21 + 3;  // what stands beside names, scoring and letters
+    constexpr size_t kHeader = 512,
+                     kLine = kLetterBytes * kNameWidth + 2 * 21 + 3;  // what stands beside names, scoring and letters
     size_t total = 0;
     for (int64_t row = 0; row < rows.n_rows; ++row) {
         const auto columns = static_cast<size_t>(columns_of(rows, row));

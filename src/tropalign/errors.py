@@ -170,6 +170,20 @@ class DeviceError(TropalignError):
     exit_code = 4
 
 
+def damage() -> tuple[type[Exception], ...]:
+    """What Python, zipfile and NumPy raise while they read files of arrays that are damaged, or made to hurt."""
+    import struct
+    import tokenize
+    import zipfile
+    import zlib
+
+    return (
+        ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, StopIteration,
+        SyntaxError, SystemError, TypeError, ValueError, struct.error, tokenize.TokenError, zipfile.BadZipFile,
+        zlib.error,
+    )  # fmt: skip
+
+
 class TropalignWarning(UserWarning):
     """Something was read or done in a way that the user should know of.
 

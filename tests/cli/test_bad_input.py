@@ -156,7 +156,7 @@ def test_usage(fails, arguments, sentence):
         (b"a b\na nobody\n", "list, line 2, record 'nobody': there is no sequence of this name"),
         (b"# a b\n\n", "list: the list holds no pair"),
         (b"a b\na\n", "list, line 2: a line has to hold two names"),
-        (b"a \xff\xfe\n", "list, line 1: the list of pairs is no text"),
+        (b"a \0\xfe\n", "list, line 1: the list of pairs is no text"),
         (gzip.compress(b"a b\n" * 99, mtime=0)[:20], "list: the compressed file is truncated: fetch or write it again"),
     ],
 )

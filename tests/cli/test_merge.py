@@ -179,5 +179,5 @@ def test_parts_that_somebody_else_wrote(few, tmp_path, sharded, capsys):
             archive.writestr(name, data)
     assert main(["merge", *shards, "-o", str(tmp_path / "m.tsv")]) == 3
     error = capsys.readouterr().err
-    assert "holds what tropalign never writes" in error and error.count("\n") == 1
+    assert error == "tropalign: a finished part is damaged: remove the parts, or write the shard again\n"
     assert not (tmp_path / "m.tsv").exists()

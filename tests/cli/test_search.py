@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import tropalign
 from tropalign.cli.main import main
 from tropalign.profile import task as search_task
 
@@ -258,3 +259,29 @@ def test_help_has_an_example(capsys):
         assert main([verb, "--help"]) == 0
         text = capsys.readouterr().out
         assert f"tropalign {verb} " in text and "example:" in text
+
+
+@pytest.mark.parametrize("verb", ["search", "scan"])
+def test_models_of_nucleotides_are_left_out(verb, folder, capsys):
+    foreign = DATA.joinpath("reference.hmm").read_bytes().replace(b"ALPH  amino", b"ALPH  DNA")
+    Path("mixed.hmm").write_bytes(foreign + Path(PFAM).read_bytes() + foreign)
+    words = [verb, "mixed.hmm", PROTEINS, "--tblout", "own.tbl", "-o", "x"]
+    assert main(words) == 3
+    sentence = "the model is one of DNA, but search is for proteins: leave it out, or use --skip-foreign"
+    assert sentence in capsys.readouterr().err
+    assert main([*words, "--skip-foreign"]) == 0
+    told = "warning: mixed.hmm: 2 models, 'test' for one, are not of proteins, and are left out"
+    assert told in capsys.readouterr().err
+    run(verb, PFAM, PROTEINS, "--tblout", "plain.tbl", "-o", "y")
+    assert plain("own.tbl") == plain("plain.tbl")
+
+
+def test_models_of_nucleotides_are_left_out_from_python(folder):
+    foreign = DATA.joinpath("reference.hmm").read_bytes().replace(b"ALPH  amino", b"ALPH  DNA")
+    Path("mixed.hmm").write_bytes(foreign + Path(PFAM).read_bytes())
+    with pytest.warns(tropalign.TropalignWarning, match="the model 'test' is not one of proteins, and is left out"):
+        found = tropalign.search("mixed.hmm", PROTEINS, skip_foreign=True)
+        other = tropalign.scan(PROTEINS, "mixed.hmm", skip_foreign=True)
+    assert len(found) == len(tropalign.search(PFAM, PROTEINS)) and len(other) == len(tropalign.scan(PROTEINS, PFAM))
+    with pytest.raises(tropalign.InputError, match="the model is one of DNA"):
+        tropalign.search("mixed.hmm", PROTEINS)

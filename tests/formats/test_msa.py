@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, TropalignWarning
 from tropalign.formats.msa import read_alignment
 
 GOOD = {
@@ -32,6 +32,7 @@ def test_no_alignments(tmp_path, text, words):
         read_alignment(path)
 
 
+@pytest.mark.filterwarnings("ignore:.*bytes that are not UTF-8 are read as Latin-1")
 @pytest.mark.parametrize("name", GOOD)
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, name):
     rng = random.Random(name)
@@ -51,3 +52,25 @@ def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, name):
         except InputError as error:
             text = str(error)
             assert "\n" not in text and text.isprintable()
+
+
+@pytest.mark.parametrize("name", ["voil\u00e0", "\u6f22\u5b57", "a\u00a0b", "\u00e9\u2028x"])
+def test_names_beyond_ascii_are_read_in_every_format(name, tmp_path):
+    path, word = tmp_path / "x", name.encode()
+    for text in (
+        b">%b d\nAC\n>b\nGT\n", b" 2 2\n%b AC\nb GT\n", b"# STOCKHOLM 1.0\n%b AC\nb GT\n//\n",
+        b"CLUSTAL W\n\n%b AC\nb GT\n", b"PileUp\n\n MSF: 2 Type: N Check: 1 ..\n\n Name: %b Len: 2 Check: 1 "
+        b"Weight: 1.0\n Name: b Len: 2 Check: 1 Weight: 1.0\n\n//\n\n%b AC\nb GT\n",
+    ):  # fmt: skip
+        path.write_bytes(text.replace(b"%b", word))
+        names, letters = read_alignment(path)
+        assert names == (name, "b") and letters.tobytes() == b"ACGT"
+
+
+def test_names_that_are_not_utf8_are_told(tmp_path):
+    path = tmp_path / "x"
+    for text in (b">\xe9\nAC\n", b"# STOCKHOLM 1.0\n\xe9 AC\n//\n"):
+        path.write_bytes(text)
+        with pytest.warns(TropalignWarning) as told:
+            assert read_alignment(path)[0] == ("\u00e9",)
+        assert str(told[0].message) == f"{path}: bytes that are not UTF-8 are read as Latin-1"

@@ -195,5 +195,5 @@ def parts_with(**change):
     ],
 )  # fmt: skip
 def test_damaged_parts(parts):
-    with pytest.raises(InputError, match="a finished part of the alignment is damaged"):
+    with pytest.raises(InputError, match="a finished part is damaged"):
         placed_writer("phylip", HEADER, context(insertions="columns")).assemble(parts, io.BytesIO())

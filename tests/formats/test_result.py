@@ -128,6 +128,9 @@ LIES = {
     "a header of a terabyte": lambda name, data: (
         data.replace(b"(3,)", b"(1000000000000,)") if name == "score.npy" else data
     ),
+    "a header with an open bracket": lambda name, data: (
+        data.replace(b"(3,), }", b"(3 ,  }") if name == "score.npy" else data
+    ),
     "a column too many": lambda name, data: data if name != "score.npy" else data + b"\0",
 }
 
@@ -137,6 +140,44 @@ def test_lies_are_found(name, tmp_path):
     data = written(table(), tmp_path).read_bytes()
     with pytest.raises(InputError, match="no result that this version of tropalign wrote"):
         tropalign.read_result(changed(data, LIES[name]))
+
+
+def hits():
+    model = next(iter(tropalign.read_queries(io.BytesIO(f">q\n{PROTEINS['a']}\n".encode()))))
+    loose = tropalign.Thresholds(E=1e9, domE=1e9, incE=1e9, incdomE=1e9)
+    unfiltered = tropalign.SearchOptions.unfiltered()
+    return tropalign.search(model, PROTEINS.items(), thresholds=loose, options=unfiltered)
+
+
+def one_as(wanted, value):
+    """The archive with the first number of an array changed."""
+
+    def change(name, data):
+        if name != f"{wanted}.npy":
+            return data
+        array = np.load(io.BytesIO(data))
+        array[0] = value
+        return npy(array)
+
+    return change
+
+
+#: Arrays of results whose first numbers no result has: each of them went wrong in use once.
+NUMBERS = [
+    *(("aligned", name, value) for name in ("residue_confidence", "column_confidence") for value in (np.nan, np.inf)),
+    ("hits", "log_p", 1e308), ("hits", "domain_log_p", np.nan), ("hits", "bits", np.nan), ("hits", "widths", 2**40),
+    ("hits", "widths", -1), ("hits", "domZ", -1.0), ("hits", "domain_model_begin", 7), ("hits", "domain_begin", -3),
+    ("hits", "domain_end", 99), ("hits", "domain_envelope_end", 0), ("hits", "model_line", ord(".")),
+    ("hits", "target_line", ord("-")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), NUMBERS)
+def test_numbers_that_no_result_has_are_found(kind, name, value, tmp_path):
+    data = written(hits() if kind == "hits" else RESULTS[kind](), tmp_path).read_bytes()
+    tropalign.read_result(changed(data, lambda _, member: member))
+    with pytest.raises(InputError, match="no result that this version of tropalign wrote"):
+        tropalign.read_result(changed(data, one_as(name, value)))
 
 
 @pytest.mark.parametrize("name", ["pairs", "aligned", "clusters"])

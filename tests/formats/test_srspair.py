@@ -84,3 +84,14 @@ def test_without_a_matrix(proteins, known):
     context = context_for(proteins) if known else context_for(proteins, substitution=None, gap=None)
     text = srspair.encode(proteins, context).decode()
     assert ("# Matrix: BLOSUM50" in text) == known == ("Gap_penalty" in text)
+
+
+def test_names_are_cut_and_padded_by_letters(tmp_path):
+    names = ("\u6f22\u5b57" * 7, "caf\u00e9", "a" * 14)
+    (table,) = tropalign.align_all(dict(zip(names, ["MKVLAWGGHE", "MKVLAWGGHH", "MKVLAWGGH"], strict=True)))
+    table.write(tmp_path / "x.srspair")
+    lines = (tmp_path / "x.srspair").read_bytes().decode().splitlines()
+    rows = [line for line in lines if line.endswith(" 9") and not line.startswith("#")]
+    assert {row[:13] for row in rows} == {name[:13].ljust(13) for name in names}
+    assert {row[13:] for row in rows} == {"      1 MKVLAWGGH      9"}
+    assert f"# 1: {names[0]}" in lines

@@ -1,9 +1,11 @@
 """A fuzzer of every reader: files of tests/fuzz/corpus (and what tropalign itself writes) with some bytes changed.
 
+Of archives, what is in them is changed, too (`archives`).
+
 A reader may refuse a file by a TropalignError of one printable line, or take it, with warnings. Anything else is a
 fault: another exception, a crash, or more than HANG_SECONDS. The file that did it is kept as ``fuzz-fault-<reader>``.
 
-    python tests/fuzz/readers.py --seconds 60 --seed 1
+    PYTHONPATH=tests python -m fuzz.readers --seconds 60 --seed 1
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from fuzz import archives
 
 import tropalign as ta
 from tropalign.errors import TropalignError
@@ -42,6 +45,8 @@ TREE = "((a:0.1,b:0.2):0.1,c:0.3,d:0.1);"
 RUN = Manifest("f00d", "cut", 2, {"mode": "local"}, 1 << 30, shard=(1, 1))
 
 Reader = Callable[[Path], object]
+#: Kinds of files of which the contents are changed.
+ARCHIVES = ("results", "arrays", "references", "shards")
 
 
 def mutated(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
@@ -204,6 +209,10 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "shard": (with_found("shard", _shards(folder)), _read_shard),
         "manifest": (with_found("manifest", [RUN.to_json().encode()]), _read_manifest),
         "part": (with_found("part", _parts(folder)), _read_part),
+        "results": (with_found("results", archives.results(folder)), archives.read_result),
+        "arrays": (with_found("arrays", _graphs()[:2]), _read_graph),
+        "references": (with_found("references", _references(folder)), _load_reference),
+        "shards": (with_found("shards", archives.shards(folder)), archives.merge_shard),
     }
 
 
@@ -248,7 +257,8 @@ def fuzz(folder: Path, seed: int, *, seconds: float = 1e9, files: int = sys.maxs
             if kind in faulty:
                 continue
             rng = random.Random(f"{seed} {kind} {round_}")
-            data = seeds[round_] if round_ < len(seeds) else mutated(rng.choice(seeds), seeds, rng)
+            change = archives.rewritten if kind in ARCHIVES else mutated
+            data = seeds[round_] if round_ < len(seeds) else change(rng.choice(seeds), seeds, rng)
             path = folder / f"input.{kind}"
             path.write_bytes(data)
             fault = fault_of(reader, path)

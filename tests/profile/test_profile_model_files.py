@@ -18,6 +18,7 @@ from tropalign.profile import model_files
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.model_files import read_models
 from tropalign.profile.models import from_pyhmmer
+from tropalign.profile.queries import read_queries
 
 TEXT = (CORPUS / "3f.hmm").read_bytes()
 AMINO = pyhmmer.easel.Alphabet.amino()
@@ -226,7 +227,7 @@ def test_alphabets_mixed_in_one_file():
         next(models)
     assert str(caught.value) == (
         f"the open stream, line {LINES + 1}, record 'small': "
-        "the model is one of RNA, but search is for proteins: leave it out"
+        "the model is one of RNA, but search is for proteins: leave it out, or use --skip-foreign"
     )
 
 
@@ -294,3 +295,38 @@ def test_pyhmmer_is_not_needed_to_read_models():
     code = "import sys; from tropalign.profile.model_files import read_models; list(read_models(sys.argv[1]))"
     code += "; assert 'pyhmmer' not in sys.modules"
     subprocess.run([sys.executable, "-c", code, str(CORPUS / "3f.hmm")], check=True)
+
+
+def test_models_of_nucleotides_are_left_out_where_that_is_asked():
+    rna, dna = changed(b"ALPH  amino", b"ALPH  RNA"), changed(b"ALPH  amino", b"ALPH  DNA")
+    with pytest.warns(TropalignWarning) as told:
+        assert len(list(read_models(io.BytesIO(TEXT + rna + TEXT), skip_foreign=True))) == 2
+    assert [str(each.message) for each in told] == [
+        "the open stream: the model 'small' is not one of proteins, and is left out"
+    ]
+    with pytest.warns(TropalignWarning) as told:
+        assert len(list(read_queries(io.BytesIO(rna + TEXT + dna), skip_foreign=True))) == 1
+    assert [str(each.message) for each in told] == [
+        "the open stream: 2 models, 'small' for one, are not of proteins, and are left out"
+    ]
+
+
+def test_names_beyond_ascii():
+    for name in ("\u00e9t\u00e9", "\u6f22"):
+        (model,) = read_models(io.BytesIO(TEXT.replace(b"NAME  small", b"NAME  " + name.encode())))
+        assert model.name == name
+    (model,) = read_models(io.BytesIO(TEXT.replace(b"NAME  small", b"NAME  \xe9t\xe9")))
+    assert model.name == "\u00e9t\u00e9"
+
+
+def test_probabilities_above_1():
+    compo = next(line for line in TEXT.split(b"\n") if b"COMPO" in line)
+    for line in (compo, next(line for line in TEXT.split(b"\n") if line.split()[:1] == [b"3"])):
+        number = line.split()[1]
+        bad = TEXT.replace(line, line.replace(number, b"-0.5000", 1))
+        with pytest.raises(InputError) as caught:
+            list(read_models(io.BytesIO(bad)))
+        sentence = (
+            "the open stream, line 1, record 'small': the model holds a probability above 1: fetch the file again"
+        )
+        assert str(caught.value) == sentence

@@ -140,10 +140,60 @@ def test_usual_fastq_needs_no_dnaio(monkeypatch):
         (b"@a\nAC\n+\nII\n@b\nAC\n+\nI\n", 8, "Length of sequence and qualities differ"),
         (b"\n\n@a\nAC\n+\nII\n@b\nAC\n-\nII\n", 9, "mend the record"),
         (b"@a\nAC\n+\nII\n@b\nAC\n", 7, "Premature end of file"),
-        (b"@a\nAC\n+\nII\n@b\n\xffC\n+\nII\n", 6, "a byte outside ASCII in the text"),
+        (b"@a\nAC\n+\nII\n@b\n\xffC\n+\nII\n", 6, "a byte outside ASCII in a sequence"),
     ],
 )
 def test_faults_are_told_with_their_line(data, line, part):
     with pytest.raises(InputError, match=part) as error:
         list(records.records_of_file(io.BytesIO(data)))
     assert error.value.line == line
+
+
+PIECES = [b"a", b" ", b"\t", b">", b"@", b"\x7f", b"\xe9", b"\xc3", "\u00e9".encode(), "\u6f22".encode()]
+HEADERS = st.lists(
+    st.lists(
+        st.sampled_from(
+            [b"a", b" ", b"\t", b">", b"@", b"\x7f", "\u00e9".encode(), "\u6f22".encode(), b"\xe9", b"\xc3"]
+        )
+    )
+    .map(b"".join)
+    .map(lambda header: b"n" + header),
+    min_size=1,
+    max_size=9,
+)
+
+
+def words_of(header):
+    """Name and description: UTF-8, and other bytes as Latin-1."""
+    text = header.decode("utf-8", "surrogateescape").encode("utf-16-le", "surrogatepass")
+    units = [text[k] + 256 * text[k + 1] for k in range(0, len(text), 2)]
+    text = "".join(chr(unit - 0xDC00 if 0xDC80 <= unit < 0xDD00 else unit) for unit in units)
+    blank = min((text.find(b) for b in " \t" if b in text), default=len(text))
+    return text[:blank], text[blank + 1 :].strip(" \t")
+
+
+@pytest.mark.filterwarnings("ignore:the open stream. bytes that are not UTF-8 are read as Latin-1")
+@settings(deadline=None, max_examples=200)
+@given(HEADERS, st.sampled_from([b"\n", b"\r\n"]), st.booleans(), st.integers(1, 40))
+def test_headers_hold_any_letter(headers, end, is_fastq, size):
+    one = b"@%s%sAC%s+%sII%s" if is_fastq else b">%s%sAC%s"
+    data = b"".join(one.replace(b"%s", header, 1).replace(b"%s", end) for header in headers)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("BLOCK_LETTERS", "FASTQ_BYTES"):
+            patch.setattr(records, name, size)
+        found, line = by_tropalign(data)
+    assert line is None and found == [(*words_of(header), "AC") for header in headers]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 100])
+def test_bytes_outside_ascii_are_refused_in_sequences_alone(size, monkeypatch):
+    monkeypatch.setattr(records, "BLOCK_LETTERS", size)
+    monkeypatch.setattr(records, "FASTQ_BYTES", size)
+    good = "\n \t>\u00e9 \u00df\nAC\n# \u00fc\nGT\n >b\u00e9\nA\n".encode()
+    assert by_tropalign(good) == ([("\u00e9", "\u00df", "ACGT"), ("b\u00e9", "", "A")], None)
+    assert by_tropalign(good + b"C\xc3")[1] == 8
+    assert by_tropalign(good + b">\0\n")[1] == 8
+    fastq = "@\u00e9\nAC\n+\u00e9\nII\n".encode()
+    assert by_tropalign(2 * fastq) == (2 * [("\u00e9", "", "AC")], None)
+    for bad, line in ((b"@b\nA\xc3\n+\nII\n", 6), (b"@b\nAC\n+\nI\xc3\n", 8), (b"@\0\nAC\n+\nII\n", 5)):
+        assert by_tropalign(fastq + bad)[1] == line

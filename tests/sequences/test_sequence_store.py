@@ -10,7 +10,7 @@ import pytest
 import tropalign
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.sequences.blocks import READS, BlockReader, Policy, survey
-from tropalign.sequences.records import STORE_MAGIC
+from tropalign.sequences.record_text import STORE_MAGIC
 from tropalign.sequences.store import ARRAYS, END, END_BYTES, SequenceStore, is_store
 
 FASTA = ">a first one\nMKVL\nAW\n>b\n\n>c\tthird  \nmk-x\n>a again\nMK VL*\n"
@@ -150,7 +150,7 @@ BROKEN = {
         "the store is damaged (the order by length names sequences that are not there)",
     ),
     "a newer form": (
-        lambda d: with_manifest(d, lambda m: m.update(layout=2, made_by="tropalign 9.9")),
+        lambda d: with_manifest(d, lambda m: m.update(layout=3, made_by="tropalign 9.9")),
         "tropalign 9.9 wrote this store in a newer form: use that version, or build it again with tropalign db build",
     ),
 }
@@ -259,3 +259,18 @@ def test_full_disk(fasta):
 
 def test_the_file_begins_with_its_magic(store, tmp_path):
     assert (tmp_path / "x.tdb").read_bytes().startswith(STORE_MAGIC)
+
+
+def test_names_beyond_ascii_are_kept_and_older_programs_know_that_they_are_there(fasta, tmp_path):
+    plain = SequenceStore.build([fasta], tmp_path / "plain.tdb")
+    path = tmp_path / "x.fa"
+    path.write_bytes(">caf\u00e9 \u00df-lactamase\nMKV\n".encode() + ">\u00fcber x\nMKL\n".encode("latin-1"))
+    with pytest.warns(tropalign.TropalignWarning) as told:
+        store = SequenceStore.build([path], tmp_path / "x.tdb")
+    assert [str(each.message) for each in told] == [f"{path}: bytes that are not UTF-8 are read as Latin-1"]
+    assert list(store.names) == ["caf\u00e9", "\u00fcber"] and list(store.descriptions) == ["\u00df-lactamase", "x"]
+    assert (plain.manifest["layout"], store.manifest["layout"]) == (1, 2)
+    batch = tropalign.read_sequences(store.path)
+    assert (batch.names, batch.descriptions) == (("caf\u00e9", "\u00fcber"), ("\u00df-lactamase", "x"))
+    again = SequenceStore.build([store.path], tmp_path / "again.tdb")
+    assert list(again.names) == list(store.names) and again.descriptions == store.descriptions

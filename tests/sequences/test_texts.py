@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tropalign.sequences.texts import Texts, joined, part
+from tropalign.sequences.texts import Texts, decoded, joined, joined_by, mended, part
 
 
 def made(*texts):
@@ -28,3 +28,18 @@ def test_parts_stay_bytes_and_join():
     whole = joined([part(texts, 0, 1), middle, texts.part(3, 4), texts.part(2, 2)])
     assert isinstance(whole, Texts) and whole == texts
     assert joined([texts, ("d",)]) == ("a", "", "xyz", "b c", "d") and joined([]) == ()
+
+
+def test_texts_beyond_ascii():
+    words = ("caf\u00e9", "", "a", "\u6f22\u5b57")
+    texts = Texts.of(words)
+    assert texts == words and not texts.is_ascii and texts[3] == "\u6f22\u5b57" and tuple(texts.part(1, 4)) == words[1:]
+    assert joined([texts, texts]) == words + words and mended(texts) == (texts, 0)
+    assert bytes(joined_by(texts, "\0")) == "\0".join(words).encode() == bytes(joined_by(words, "\0"))
+
+
+def test_bytes_that_are_not_utf8_are_read_as_latin_1():
+    assert decoded(b"caf\xe9") == "caf\u00e9" == decoded(b"caf\xc3\xa9") and decoded(b"\xc3\xa9\xc3") == "\u00e9\u00c3"
+    texts, count = mended(Texts.of_bytes([b"a", b"\xe9", b"\xc3\xa9"]))
+    assert (tuple(texts), count) == (("a", "\u00e9", "\u00e9"), 1)
+    assert mended(("\u00e9",)) == (("\u00e9",), 0)

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import zipfile
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ def test_loops_and_double_edges_are_noted():
         ("a,b,1\na,,2\n", "line 2: the line 'a,,2' is no edge: give from, to and weight, separated by commas"),
         ("a b 1\nb c\n", "line 2: the line has 2 fields instead of 3"),
         ("a b 1\nb b -1\n", "line 2: the loop at b is negative: a path through it can be made as short as one likes"),
-        (b"a b 1\n\xff\xfe b\n", "line 2: this is no text of edges (from, to, weight)"),
+        (b"a b 1\n\0\xfe b\n", "line 2: this is no text of edges (from, to, weight)"),
         (b"a b\0 1\n", "line 1: this is no text of edges (from, to, weight)"),
         (b"%%MatrixMarket matrix array real general\n1 1\n1\n", "line 1: this is no matrix of coordinates: write"),
         (REAL + b"2 2 2\n1 2 3\n", "the file holds 1 entries instead of 2"),
@@ -110,6 +111,31 @@ def test_bad_files(text, sentence):
     with pytest.raises(InputError) as error:
         read(text)
     assert str(error.value).startswith(f"the open stream{',' if sentence.startswith('line') else ':'} {sentence}")
+
+
+@pytest.mark.parametrize("damage", ["a header with an open bracket", "names beyond Unicode", "a header that is none"])
+def test_damaged_arrays(damage):
+    """Archives whose checksums are right."""
+    out = io.BytesIO()
+    names = (
+        np.array([0xFFFFFFFF, 65], np.uint32).view("U1") if damage == "names beyond Unicode" else np.array(["x", "y"])
+    )
+    np.savez(out, weights=np.zeros((2, 2)), names=names)
+    made = io.BytesIO()
+    with zipfile.ZipFile(out) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if damage != "names beyond Unicode" and name == "weights.npy":
+                data = data.replace(b"(2, 2)", b"(2, 2 " if damage == "a header with an open bracket" else b"[[2, 2")
+            new.writestr(name, data)
+    with pytest.raises(InputError, match=r"the open stream: the \.npz file is damaged, or holds no graph"):
+        read_graph(io.BytesIO(made.getvalue()))
+
+
+def test_names_beyond_ascii():
+    text = "caf\u00e9 \u6f22\u5b57 1\n\u6f22\u5b57 a\u00a0b 2\n"
+    assert read(text).names == ("caf\u00e9", "\u6f22\u5b57", "a\u00a0b")
+    assert read(text.replace("\u6f22\u5b57", "x").encode("latin-1")).names == ("caf\u00e9", "x", "a\u00a0b")
 
 
 def test_undirected_negative_edges_name_the_file():

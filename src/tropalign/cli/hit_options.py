@@ -54,6 +54,9 @@ def add_options(parser: argparse.ArgumentParser, target: str) -> None:
     parser.add_argument(
         "sequences", nargs="+", metavar="SEQUENCES", help="proteins as FASTA, compressed or not; - is standard input"
     )
+    parser.add_argument(
+        "--skip-foreign", action="store_true", help="leave models of nucleotides out, and count them in a warning"
+    )
     if target == "target":
         _add_queries(parser.add_argument_group("queries"))
     else:
@@ -227,7 +230,7 @@ def run_hits(options: argparse.Namespace, orientation: str) -> None:
     thresholds, search_options = thresholds_of(options), search_options_of(options)
     allowed = memory_allowed(options.memory, paths[0])
     memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
-    models = model_source(options.models, memory_bytes, options.queries, options.alphabet)
+    models = model_source(options.models, memory_bytes, options.queries, options.alphabet, options.skip_foreign)
     sequences = target_source(options.sequences, memory_bytes)
     task = task_of(
         models,

@@ -124,13 +124,13 @@ def _check_suffix(options: argparse.Namespace, path: str, writer: Writer) -> Non
 @contextmanager
 def _damage_told(paths: list[str]) -> Iterator[None]:
     """Shards are files that anybody may have changed: what their contents break is no defect of tropalign."""
-    import zipfile
+    from tropalign.errors import InputError, TropalignError, damage
 
     try:
         yield
-    except (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        from tropalign.errors import InputError
-
+    except (TropalignError, MemoryError, OSError):
+        raise
+    except damage() as error:
         reason = f"{type(error).__name__}: {error}"
         raise InputError(
             f"this or another shard holds what tropalign never writes ({reason}): write it again", file=paths[0]

@@ -181,7 +181,7 @@ def _listed(words: list[str] | None) -> list[str] | None:
         if not word.startswith("@"):
             found.append(word)
             continue
-        lines = [line.strip() for line in read_text(word[1:]).splitlines()]
+        lines = [line.strip() for line in read_text(word[1:]).split("\n")]
         named = [line for line in lines if line and not line.startswith("#")]
         if not named:
             raise InputError("the list holds no vertex", file=word[1:])

@@ -46,8 +46,8 @@ OWN = {
     "msa": ("tree", "alphabet"),
     "decode": ("labels",),
     "place": ("mates", "scoring", "prune"),
-    "search": ("thresholds", "options", "n_rounds"),
-    "scan": ("thresholds", "options"),
+    "search": ("thresholds", "options", "skip_foreign", "n_rounds"),
+    "scan": ("thresholds", "options", "skip_foreign"),
 }
 #: Of PlacementScoring, by the options.
 SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
@@ -217,6 +217,7 @@ def _hits(job: _Job, models: Any, sequences: Any) -> Hits:
     thresholds = given.get("thresholds")
     if thresholds is not None:
         _thresholds(job, thresholds, n_rounds)
+    job.option("skip_foreign", given.get("skip_foreign", False), False)
     if given.get("options") is not None:
         _filters(job, given["options"])
     return job.result(Hits)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, damage
 from tropalign.execution.manifest import Manifest
 from tropalign.execution.parts import MANIFEST, Parts, packed, part_name, read_section
 from tropalign.execution.rest import Rest
@@ -172,9 +172,7 @@ class _Shard:
             raise InputError("there is no such file", file=path) from None
         except PermissionError:
             raise InputError("no permission to read this file", file=path) from None
-        except (OSError, EOFError, zipfile.BadZipFile, LookupError, TypeError, ValueError, AttributeError):
-            raise _no_shard(path) from None
-        except (RecursionError, NotImplementedError, RuntimeError, MemoryError):  # made to hurt
+        except damage():
             raise _no_shard(path) from None
         if self.manifest.shard is None or not self.outputs:
             raise _no_shard(path)
@@ -196,7 +194,7 @@ class _Shard:
     def _read(self, name: str, number: int, what: str) -> bytes:
         try:
             found = read_section(io.BytesIO(self._archive.read(name)), number)
-        except (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile):  # encrypted, patched, ...
+        except damage():  # encrypted, patched, ...
             found = None
         if found is None:
             raise InputError(f"{what} in it is damaged: write this shard again", file=self.path)

@@ -47,9 +47,10 @@ def lines(alignment: MultipleAlignment) -> list[bytes]:
 
 
 def padded(texts: list[bytes], least: int = 0) -> list[bytes]:
-    """Texts with blanks behind them, up to the longest."""
-    width = max([least, *map(len, texts)])
-    return [text.ljust(width) for text in texts]
+    """Texts in UTF-8 with blanks behind them, up to the one of most letters: rows then begin one below the other."""
+    sizes = [len(text.decode()) for text in texts]
+    width = max([least, *sizes])
+    return [text + b" " * (width - size) for text, size in zip(texts, sizes, strict=True)]
 
 
 def blocks(alignment: MultipleAlignment, width: int = BLOCK_COLUMNS) -> Iterator[tuple[int, int]]:

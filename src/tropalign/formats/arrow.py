@@ -6,7 +6,6 @@ Their rows come in batches of a fixed size, so that a file does not depend on ho
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -18,6 +17,7 @@ from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.pair_tables import names_of
 from tropalign.formats.pairs import PairsContext
+from tropalign.formats.part_arrays import part_arrays
 from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.export import Flat, arrow_batch, flat_columns, no_rows
@@ -105,13 +105,10 @@ def _slice(columns: dict[str, Flat], begin: int, end: int) -> dict[str, Flat]:
 
 def _decoded(part: bytes, types: dict[str, type]) -> dict[str, Flat]:
     """The columns of a part. Raises InputError where it is damaged, as a shard may be that was sent around."""
-    try:
-        with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
-            columns = {name: _column(arrays, name, dtype) for name, dtype in types.items()}
+    with part_arrays(part) as arrays:
+        columns = {name: _column(arrays, name, dtype) for name, dtype in types.items()}
         if len({_n_rows({name: values}) for name, values in columns.items()}) != 1:
             raise ValueError("columns of several lengths")
-    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile):
-        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
     return columns
 
 

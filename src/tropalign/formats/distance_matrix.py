@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, ResourceError, UsageError, shown
 from tropalign.formats.registry import suffix_of
 from tropalign.sequences.files import Source, file_name, read_lines
+from tropalign.sequences.texts import decoded
 
 #: The format that a suffix chooses.
 SUFFIXES = {".phy": "phylip", ".phylip": "phylip", ".dist": "phylip", ".tsv": "tsv", ".txt": "tsv"}
@@ -145,7 +146,7 @@ def _read_phylip(lines: Numbered, square: _Square, file: str) -> tuple[tuple[str
             raise InputError(f"the first line promises {n} taxa, but there are {k}", file=file)
         number, line = found
         words = line.split(None, 1)
-        name, values = words[0].decode("utf-8", "replace"), _numbers(words[1] if len(words) > 1 else b"", file, number)
+        name, values = decoded(words[0]), _numbers(words[1] if len(words) > 1 else b"", file, number)
         layout = layout or {0: "lower", n - 1: "upper"}.get(len(values), "square")
         wanted = {"lower": k, "upper": n - 1 - k}.get(layout, n)
         while len(values) < wanted:  # rows may go on in further lines
@@ -168,7 +169,7 @@ def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple
     kind, header = "distance", None
     for number, line in lines:
         if line.startswith(VALUES):
-            kind = line.removeprefix(VALUES).strip().decode("utf-8", "replace")
+            kind = decoded(line.removeprefix(VALUES).strip())
         elif not line.startswith(b"#"):
             header = (number, line)
             break
@@ -179,14 +180,14 @@ def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple
             "the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes one",
             file=file,
         )
-    names = header[1].decode("utf-8", "replace").split("\t")[1:]
+    names = decoded(header[1]).split("\t")[1:]
     n = len(names)
     if n < 2:
         raise InputError("the matrix has no two columns: a tree has two taxa or more", file=file)
     square = _Square(n, file, most_bytes)
     for number, line in lines:
         cells = line.split(b"\t", 1)
-        name = cells[0].decode("utf-8", "replace")
+        name = decoded(cells[0])
         k = len(square.names)
         if k == n or name != names[k]:
             what = repr(names[k]) if k < n else "nothing more"

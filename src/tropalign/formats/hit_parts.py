@@ -15,6 +15,7 @@ import numpy as np
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.hits import HitsContext
+from tropalign.formats.part_arrays import DAMAGED_PART
 from tropalign.results.found_hits import (
     DOMAIN_COLUMNS,
     FILTERS,
@@ -105,7 +106,7 @@ def _unpacked(part: bytes) -> FoundHits:
             **arrays,
         )
     except (KeyError, IndexError, TypeError, ValueError, OverflowError):
-        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+        raise InputError(DAMAGED_PART) from None
 
 
 def _query(entries: list[Any]) -> Query:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
-from tropalign.sequences.files import Source, file_name, read_lines
+from tropalign.sequences.files import Source, file_name, read_lines, tell_of_latin_1
+from tropalign.sequences.texts import decoded
 
 #: Digits of the numbers that a PHYLIP file begins with, at most.
 MOST_DIGITS = 15
@@ -45,6 +46,11 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     ------
     InputError
         No alignment, rows of unequal lengths, or two rows of one name.
+
+    Warns
+    -----
+    TropalignWarning
+        Names that are not UTF-8.
     """
     names, letters, _ = read_described(path)
     return names, letters
@@ -78,11 +84,18 @@ class _Rows:
         self.letters = bytearray()
         self.width: int | None = None
         self._begin = 0
+        self._is_utf8 = True
+
+    def text(self, data: bytes) -> str:
+        """A name or description of the file."""
+        found = decoded(data)
+        self._is_utf8 = self._is_utf8 and found.encode() == data
+        return found
 
     def begin(self, name: bytes, line: int | None = None, description: str = "") -> None:
         """A new row. Raises InputError where the last one is of another length, or there is one of this name."""
         self._end()
-        text = name.decode("utf-8", "replace")
+        text = self.text(name)
         if text in self.names:
             raise InputError("two rows have the same name: give each its own", file=self.file, record=text, line=line)
         self.names[text] = description
@@ -104,6 +117,8 @@ class _Rows:
         self._end()
         if not self.width:
             raise InputError("the alignment has no columns", file=self.file)
+        if not self._is_utf8:
+            tell_of_latin_1(self.file)
         return tuple(self.names), np.frombuffer(self.letters, np.uint8).reshape(len(self.names), self.width)
 
 
@@ -113,7 +128,7 @@ def _read_fasta(lines: Iterable[tuple[int, bytes]], rows: _Rows) -> None:
             words = line[1:].split(None, 1)
             if not words:
                 raise InputError("the header holds no name: write one right after the '>'", file=rows.file, line=number)
-            rows.begin(words[0], number, words[1].strip().decode("utf-8", "replace") if len(words) > 1 else "")
+            rows.begin(words[0], number, rows.text(words[1].strip()) if len(words) > 1 else "")
         else:
             rows.letters += b"".join(line.split())
 
@@ -175,7 +190,8 @@ def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
 def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
     from Bio import AlignIO
 
-    text = "".join(line.decode("latin-1") + "\n" for line in lines)
+    # What is outside ASCII must be no blank in Python's eyes, as some of Unicode's letters are in Latin-1's.
+    text = "".join(line.decode("ascii", "surrogateescape") + "\n" for line in lines)
     try:
         found = AlignIO.read(io.StringIO(text), name)
     except Exception as error:  # Biopython's parser fails with ValueError, AssertionError, TypeError and others
@@ -184,5 +200,11 @@ def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
         raise InputError(f"read as {title}, this is no alignment ({what})", file=rows.file) from None
     for row in found:
         is_described = name == "stockholm" and row.description not in (row.id, row.name)
-        rows.begin(str(row.id).encode("latin-1"), None, row.description if is_described else "")
-        rows.letters += str(row.seq).encode("latin-1")
+        description = rows.text(_bytes(row.description)) if is_described else ""
+        rows.begin(_bytes(row.id), None, description)
+        rows.letters += _bytes(row.seq)
+
+
+def _bytes(text: object) -> bytes:
+    """What Biopython read, as the file has it."""
+    return str(text).encode("ascii", "surrogateescape")

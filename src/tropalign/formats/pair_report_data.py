@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
 from tropalign.formats.pair_paths import packed_paths
 from tropalign.formats.pairs import Labels, PairsContext
+from tropalign.formats.part_arrays import part_arrays
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.kept_columns import DEPTH_COLUMNS
 
@@ -40,11 +39,8 @@ def packed(columns: Columns) -> bytes:
 
 def unpacked(part: bytes) -> Columns:
     """Raises InputError where the part is damaged."""
-    try:
-        with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
-            return dict(arrays)
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile):
-        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+    with part_arrays(part) as arrays:
+        return dict(arrays)
 
 
 def joined(pieces: Sequence[Columns], depth: str) -> Columns:

@@ -14,14 +14,13 @@ Assembling goes through the parts twice: for the ranks, and to write.
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.formats.part_arrays import part_arrays
 from tropalign.results.alignments import AlignmentTable
 
 Bytes = NDArray[np.uint8]
@@ -90,12 +89,9 @@ class _Part:
 
     @classmethod
     def read(cls, data: bytes, n_queries: int) -> _Part:
-        try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-                part = cls(**arrays)
+        with part_arrays(data) as arrays:
+            part = cls(**arrays)
             part._check(n_queries)
-        except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile):
-            raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
         return part
 
     def _check(self, n_queries: int) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.formats.part_arrays import part_arrays
 from tropalign.formats.placed import PlacedContext
 from tropalign.results import rows
 from tropalign.results.placements import Int64, Placements
@@ -115,8 +114,8 @@ def late_part(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def widest(names: Iterable[str]) -> int:
-    """Bytes of the longest name; 0 without names."""
-    return max((len(name.encode()) for name in names), default=0)
+    """Letters of the longest name; 0 without names."""
+    return max(map(len, names), default=0)
 
 
 class LateRows:
@@ -125,7 +124,7 @@ class LateRows:
     Attributes
     ----------
     n_reads, widest
-        How many reads were placed; bytes of the longest name of all, the reference's too.
+        How many reads were placed; letters of the longest name of all, the reference's too.
     n_columns
         Columns of a row, new ones included.
     """
@@ -135,7 +134,7 @@ class LateRows:
         self._parts, self._context = parts, context
         self._insertions = Insertions(context.letters.shape[1])
         for part in parts:
-            with _Opened(part) as arrays:
+            with part_arrays(part) as arrays:
                 self.n_reads += int(arrays["n_rows"])
                 self.widest = max(self.widest, int(arrays["widest"]))
                 np.maximum.at(self._insertions.widths, arrays["widened"], arrays["widths"])
@@ -150,7 +149,7 @@ class LateRows:
         """Rows of the reads."""
         n_columns = self._context.letters.shape[1]
         for part in self._parts:
-            with _Opened(part) as arrays:
+            with part_arrays(part) as arrays:
                 names, letters, column = arrays["names"].tobytes(), arrays["letters"], arrays["column"]
                 begins = zip(arrays["name_offsets"].tolist(), arrays["offsets"].tolist(), strict=True)
                 name_begin, begin = next(begins)
@@ -165,27 +164,6 @@ class LateRows:
                     name_begin, begin = name_end, end
 
 
-class _Opened:
-    """The arrays of a part, for a ``with`` block; what is wrong with them is an InputError."""
-
-    def __init__(self, part: bytes) -> None:
-        self._part = part
-
-    def __enter__(self) -> Any:
-        try:
-            return np.load(io.BytesIO(self._part), allow_pickle=False)
-        except (OSError, EOFError, ValueError, zipfile.BadZipFile):
-            raise _damaged() from None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: object) -> None:
-        if isinstance(error, IndexError | KeyError | StopIteration | TypeError | ValueError | zipfile.BadZipFile):
-            raise _damaged() from None
-
-
-def _damaged() -> InputError:
-    return InputError("a finished part of the alignment is damaged: remove the parts, or write the shard again")
-
-
 def write_rows(
     parts: Iterable[bytes], out: IO[bytes], context: PlacedContext, begin: Callable[[LateRows, int], bytes], line: Any
 ) -> None:
@@ -196,7 +174,7 @@ def write_rows(
     begin
         (rows, number of them) -> what stands before the first one.
     line
-        (name, letters, bytes of the longest name) -> a row as the format writes it.
+        (name, letters, letters of the longest name) -> a row as the format writes it.
     """
     late = LateRows(parts, context)
     has_reads, has_reference = context.which != "reference", context.which != "reads"

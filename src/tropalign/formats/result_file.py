@@ -16,8 +16,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, damage
 from tropalign.formats.header import Header
+from tropalign.formats.part_arrays import DAMAGED_PART
 from tropalign.formats.writer import Format
 
 #: Raised when files of before cannot be read any more.
@@ -153,25 +154,13 @@ def _stream(parts: Iterable[bytes], name: str) -> Iterator[NDArray[Any]]:
 def _part(data: bytes, names: tuple[str, ...] | None = None) -> Packed:
     try:
         return _read(io.BytesIO(data), names)
-    except _DAMAGED:
-        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
-
-
-#: What is raised while a damaged archive is read.
-_DAMAGED = (
-    OSError, EOFError, KeyError, IndexError, TypeError, ValueError, NotImplementedError, RuntimeError, OverflowError,
-    zipfile.BadZipFile, SyntaxError,
-)  # fmt: skip
+    except damage():
+        raise InputError(DAMAGED_PART) from None
 
 
 def read_packed(file: IO[bytes]) -> Packed:
-    """Notes and arrays of a file. Raises one of many exceptions where it is damaged (`is_damage`)."""
+    """Notes and arrays of a file. Raises one of many exceptions where it is damaged (`tropalign.errors.damage`)."""
     return _read(file, None)
-
-
-def is_damage(error: BaseException) -> bool:
-    """Whether reading a damaged file raises this."""
-    return isinstance(error, _DAMAGED)
 
 
 def _read(file: IO[bytes], names: tuple[str, ...] | None) -> Packed:

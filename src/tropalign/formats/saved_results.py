@@ -14,8 +14,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError
-from tropalign.formats.result_file import LAYOUT, Arrays, Packed, is_damage, read_packed
+from tropalign.errors import InputError, UsageError, damage
+from tropalign.formats.result_file import LAYOUT, Arrays, Packed, read_packed
 from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters
@@ -26,6 +26,9 @@ from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
 from tropalign.results.thresholds import Thresholds
 from tropalign.sequences import ALPHABETS, SequenceBatch
+
+#: What a column of names is never as wide as.
+MOST_WIDTH = 1 << 20
 
 Result = AlignmentTable | Clusters | Hits | MultipleAlignment | Placements | Segments
 
@@ -66,11 +69,9 @@ def read_result(source: str | os.PathLike[str] | IO[bytes]) -> Result:
             return _result(read_packed(file))
     except FileNotFoundError:
         raise InputError("there is no such file: name what -f result wrote", file=name) from None
-    except (UsageError, UnicodeError):
+    except UsageError:
         raise _damaged(name) from None
-    except Exception as error:
-        if not is_damage(error) and not isinstance(error, AttributeError | MemoryError):
-            raise
+    except damage():
         raise _damaged(name) from None
 
 
@@ -116,8 +117,8 @@ def _text(value: Any) -> str:
     return _texts([value])[0]
 
 
-def _number(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
+def _number(value: Any, end: int = 2**62) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < end:
         raise ValueError("this is a count")
     return value
 
@@ -130,9 +131,16 @@ def _vector(arrays: Arrays, name: str, dtype: Any, length: int | None = None) ->
 
 
 def _within(values: NDArray[Any], least: Any, end: Any) -> None:
-    """Raises ValueError where a value lies outside [least, end)."""
-    if ((values < least) | (values >= end)).any():
+    """Raises ValueError where a value lies outside [least, end), or is no number."""
+    if not ((values >= least) & (values < end)).all():
         raise ValueError("a value lies outside")
+
+
+def _finite(*arrays: NDArray[Any] | None) -> None:
+    """Raises ValueError where a number is none, or infinite."""
+    for values in arrays:
+        if values is not None and not np.isfinite(values).all():
+            raise ValueError("a number is not finite")
 
 
 def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
@@ -140,6 +148,7 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
     targets = _batch(notes, arrays, "targets") if "targets" in notes else queries
     columns: dict[str, Any] = {name: values for name, values in arrays.items() if "." not in name}
     table = AlignmentTable(queries, targets, _text(notes["depth"]), **columns)
+    _finite(table.score)
     if table.depth != "score":
         for side, batch, index in (("query", queries, table.query_index), ("target", targets, table.target_index)):
             start, end = getattr(table, f"{side}_start"), getattr(table, f"{side}_end")
@@ -172,6 +181,7 @@ def _check_cigars(table: AlignmentTable) -> None:
 def _multiple(notes: dict[str, Any], arrays: Arrays) -> MultipleAlignment:
     batch = _batch(notes, arrays, "sequences")
     tree = notes.get("tree")
+    _finite(arrays.get("residue_confidence"), arrays.get("column_confidence"))
     return MultipleAlignment(
         batch,
         _vector(arrays, "columns", np.int32),
@@ -220,6 +230,7 @@ def _segments(notes: dict[str, Any], arrays: Arrays) -> Segments:
     _within(label, 0, len(labels))
     likelihoods = _vector(arrays, "log_likelihoods", np.float64, len(names))
     support = _vector(arrays, "support", np.float64, n)
+    _within(support, 0, 2)  # shares, but for their rounding
     arrays.setdefault("n_unlabelled", np.zeros(len(names), np.int64))  # files of before it was counted
     n_unlabelled = _vector(arrays, "n_unlabelled", np.int64, len(names))
     _within(n_unlabelled, 0, lengths + 1)
@@ -235,9 +246,9 @@ def _hits(notes: dict[str, Any], arrays: Arrays) -> Hits:
     }  # fmt: skip
     columns |= {name: _texts(notes[name]) for name in TEXTS}
     Z = notes["Z"]
-    if not isinstance(Z, float):
+    if not isinstance(Z, float) or not Z >= 0:
         raise TypeError("Z is a number")
-    return Hits(
+    hits = Hits(
         queries=queries,
         first_query=_number(notes["first_query"]),
         orientation=_text(notes["orientation"]),
@@ -250,6 +261,41 @@ def _hits(notes: dict[str, Any], arrays: Arrays) -> Hits:
         Z=Z,
         **columns,
     )
+    _check_hits(hits)
+    return hits
+
+
+def _check_hits(hits: Hits) -> None:
+    """Raises ValueError where numbers of hits are none, or domains and their lines lie outside what they are of."""
+    _within(hits.widths, 0, MOST_WIDTH)
+    _within(hits.domZ, 0, np.inf)
+    for name in (*HIT_COLUMNS, *DOMAIN_COLUMNS):
+        values = getattr(hits, name)
+        if not ((values <= 0) if name.endswith("log_p") else (values < np.inf)).all():  # also where a number is none
+            raise ValueError(f"a number of {name} is out of range")
+    of_hit = np.repeat(np.arange(len(hits)), hits.n_domains)
+    model_lengths = np.array([hits.model(k).length for k in range(len(hits))], np.int64)
+    for place, lengths in (("envelope_", hits.length), ("", hits.length), ("model_", model_lengths)):
+        begin, end = (getattr(hits, f"domain_{place}{side}") for side in ("begin", "end"))
+        _within(begin, 0, end)
+        _within(end, 0, lengths[of_hit] + 1)
+    if hits.has_lines:
+        _check_lines(hits)
+    for query in hits.queries:
+        if query.sequence and (len(query.sequence) != query.length or not query.sequence.isascii()):
+            raise ValueError("a sequence of another length")
+
+
+def _check_lines(hits: Hits) -> None:
+    """Raises ValueError where alignments do not go from the begins of their domains to the ends."""
+    begins = hits.line_offsets[:-1]
+    if (np.diff(hits.line_offsets) == 0).any() or (hits.model_line[begins] == ord(".")).any():
+        raise ValueError("a line begins with no node")
+    for line, gap, place in ((hits.model_line, ".", "model_"), (hits.target_line, "-", "")):
+        before = np.concatenate([[0], np.cumsum(line != ord(gap))])
+        begin, end = (getattr(hits, f"domain_{place}{side}") for side in ("begin", "end"))
+        if not np.array_equal(np.diff(before[hits.line_offsets]), end - begin):
+            raise ValueError("a line of another length")
 
 
 def _query(entries: Any) -> Query:
@@ -259,7 +305,7 @@ def _query(entries: Any) -> Query:
         if field.name in ("gathering", "trusted", "noise"):
             value = None if value is None else (float(value[0]), float(value[1]))
         elif field.name == "length":
-            value = _number(value)
+            value = _number(value, 2**31)
         elif value is not None or field.default is not None:
             value = _text(value)
         values.append(value)

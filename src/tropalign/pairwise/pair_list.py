@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.files import Source, file_name, opened
+from tropalign.sequences.texts import decoded
 
 #: A longer line holds no two names, and the file is no list.
 MOST_LINE_BYTES = 1 << 20
@@ -54,10 +55,9 @@ def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -
 
 
 def _two_names(line: bytes, file: str, number: int) -> list[str]:
-    try:
-        names = line.decode().split()[:2]
-    except UnicodeDecodeError:
-        raise InputError("the list of pairs is no text", file=file, line=number) from None
+    names = [decoded(word) for word in line.split()[:2]]
     if len(names) < 2 or len(line) >= MOST_LINE_BYTES:
         raise InputError("a line has to hold two names", file=file, line=number)
+    if b"\0" in line:
+        raise InputError("the list of pairs is no text", file=file, line=number)
     return names

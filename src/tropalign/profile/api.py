@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -10,16 +11,18 @@ from typing import Any
 
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
-from tropalign.errors import InputError, UsageError, shown
+from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.shard import Shard
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
 from tropalign.profile.iterate import ITERATED, IterateTask, checked_rounds
-from tropalign.profile.models import Model, from_pyhmmer
+from tropalign.profile.model_files import of_foreign
+from tropalign.profile.models import Model, from_pyhmmer, text_of
 from tropalign.profile.options import SearchOptions
 from tropalign.profile.queries import read_queries
+from tropalign.profile.residues import N_CANONICAL
 from tropalign.profile.sources import ModelSource, TargetSource
 from tropalign.profile.task import KEEP_SHARE, MOST_KEPT_BYTES, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries
@@ -35,6 +38,7 @@ def search(
     *,
     thresholds: Thresholds | None = None,
     options: SearchOptions | None = None,
+    skip_foreign: bool = False,
     n_rounds: int = 1,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -54,6 +58,8 @@ def search(
         What is reported, and what is included as significant.
     options
         Filters, and the seed of random numbers.
+    skip_foreign
+        Leaves models of nucleotides out, and counts them in a warning, instead of raising.
     n_rounds
         With more than 1 the search of each query is repeated with a model of its included hits, as jackhmmer does,
         until nothing new is included, or so many times. Inclusion is by E-values of at most 0.001 then, where
@@ -85,7 +91,7 @@ def search(
     Warns
     -----
     TropalignWarning
-        Letters that no protein has, which are read as X.
+        Letters that no protein has, which are read as X; models that are left out.
 
     Examples
     --------
@@ -96,7 +102,8 @@ def search(
     >>> len(hits), hits[0].name, round(hits[0].bits, 1)
     (22, 'tr|H8KCP7|H8KCP7_RICMS', 274.3)
     """
-    return _hits("search", models, targets, thresholds, options, n_threads, memory_bytes, device, progress, n_rounds)
+    means = (n_threads, memory_bytes, device, progress)
+    return _hits("search", models, targets, thresholds, options, skip_foreign, *means, n_rounds)
 
 
 def scan(
@@ -105,6 +112,7 @@ def scan(
     *,
     thresholds: Thresholds | None = None,
     options: SearchOptions | None = None,
+    skip_foreign: bool = False,
     n_threads: int = 0,
     memory_bytes: int | None = None,
     device: DeviceLike = "auto",
@@ -116,7 +124,7 @@ def scan(
     ----------
     sequences, models
         As of `search`. E-values count models.
-    thresholds, options, n_threads, memory_bytes, device, progress
+    thresholds, options, skip_foreign, n_threads, memory_bytes, device, progress
         As of `search`.
 
     Returns
@@ -135,7 +143,8 @@ def scan(
     >>> len(hits.queries), hits[0].query.name, hits[0].name, hits.Z
     (37, 'sp|Q662F0|EFP_BORBP', 'EFP', 1.0)
     """
-    return _hits("scan", models, sequences, thresholds, options, n_threads, memory_bytes, device, progress)
+    means = (n_threads, memory_bytes, device, progress)
+    return _hits("scan", models, sequences, thresholds, options, skip_foreign, *means)
 
 
 def _hits(
@@ -144,6 +153,7 @@ def _hits(
     sequences: Any,
     thresholds: Thresholds | None,
     options: SearchOptions | None,
+    skip_foreign: bool,
     n_threads: int,
     memory_bytes: int | None,
     device: DeviceLike,
@@ -161,7 +171,7 @@ def _hits(
     allowed = checked_memory(memory_bytes)
     memory_bytes = default_budget() if allowed is None else allowed
     task = task_of(
-        model_source(models, memory_bytes),
+        model_source(models, memory_bytes, skip_foreign=skip_foreign),
         target_source(sequences, memory_bytes),
         options,
         thresholds,
@@ -217,7 +227,9 @@ def task_of(
     )
 
 
-def model_source(models: Any, memory_bytes: int, kind: str = "auto", alphabet: str = "auto") -> ModelSource:
+def model_source(
+    models: Any, memory_bytes: int, kind: str = "auto", alphabet: str = "auto", skip_foreign: bool = False
+) -> ModelSource:
     """Models from files (read as by `read_queries`), or as they are. Raises InputError where there is none."""
     keep_bytes = int(KEEP_SHARE * memory_bytes)
     if _is_file(models):
@@ -228,7 +240,7 @@ def model_source(models: Any, memory_bytes: int, kind: str = "auto", alphabet: s
     can_reopen = not any(is_stream(item) or item == "-" for item in given)
 
     def opened() -> Iterable[Model]:
-        return chain.from_iterable(_models_of(item, kind, alphabet) for item in given)
+        return chain.from_iterable(_models_of(item, kind, alphabet, skip_foreign) for item in given)
 
     source = ModelSource(opened, keep_bytes, can_reopen)
     if not len(source.lengths):
@@ -236,13 +248,16 @@ def model_source(models: Any, memory_bytes: int, kind: str = "auto", alphabet: s
     return source
 
 
-def _models_of(item: Any, kind: str, alphabet: str) -> Iterable[Model]:
+def _models_of(item: Any, kind: str, alphabet: str, skip_foreign: bool) -> Iterable[Model]:
     if isinstance(item, Model):
         return [item]
     if _is_file(item):
-        return read_queries(item, kind, alphabet)
+        return read_queries(item, kind, alphabet, skip_foreign=skip_foreign)
     if not (hasattr(item, "match_emissions") and hasattr(item, "evalue_parameters")):
         raise InputError(f"{shown(repr(item)[:80])} is no model: give files, a Model, or a pyhmmer.plan7.HMM")
+    if skip_foreign and item.alphabet.K != N_CANONICAL:
+        warnings.warn(of_foreign([text_of(item.name)]), TropalignWarning, stacklevel=2)
+        return []
     return [from_pyhmmer(item)]
 
 

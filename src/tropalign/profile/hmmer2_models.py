@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.profile.models import consensus_of
 from tropalign.profile.residues import N_CANONICAL
+from tropalign.sequences.texts import decoded
 
 #: Nats per thousandth of a bit, as HMMER has it.
 NATS = 0.00069314718
@@ -175,7 +176,7 @@ class _Reader:
         return f"'{shown(word.decode('utf-8', 'replace'))}'"
 
     def damaged(self, what: str) -> InputError:
-        name = self.found["name"].decode("utf-8", "replace") or None
+        name = decoded(self.found["name"]) or None
         return InputError(f"{what}: {REMEDY}", file=self.file, record=name, line=self.line)
 
 

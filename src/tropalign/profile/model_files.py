@@ -14,20 +14,25 @@ from tropalign.profile.binary_models import is_binary, read_binary
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.models import NOT_PROTEIN, Model
 from tropalign.sequences.files import Source, file_name, opened
+from tropalign.sequences.texts import decoded
 
 #: Bytes that are read at a time.
 BLOCK_BYTES = 1 << 20
+#: Above 1 a probability may be by rounding alone, as native code has it (`kMostProbability`).
+MOST_PROBABILITY = 1.001
 #: What the files begin with.
 TEXT, OLD_TEXT = b"HMMER3/", b"HMMER2.0"
 
 
-def read_models(source: Source) -> Iterator[Model]:
+def read_models(source: Source, *, skip_foreign: bool = False) -> Iterator[Model]:
     """The models of a file one by one, so that a library of any size takes the memory of one.
 
     Parameters
     ----------
     source
         A file's name ("-" is standard input) or an open file; compression is judged by content.
+    skip_foreign
+        Leaves models of nucleotides out, and counts them in a warning, instead of raising.
 
     Yields
     ------
@@ -38,17 +43,27 @@ def read_models(source: Source) -> Iterator[Model]:
     ------
     InputError
         A file that holds something else or nothing, a damaged or truncated model, a model of nucleotides.
+
+    Warns
+    -----
+    TropalignWarning
+        Models without calibration; models that are left out.
     """
     source = pressed_alone(source)
     with opened(source) as stream:
-        yield from models_of(stream, file_name(source))
+        yield from models_of(stream, file_name(source), skip_foreign)
 
 
-def models_of(stream: io.BufferedReader, file: str) -> Iterator[Model]:
+def models_of(stream: io.BufferedReader, file: str, skip_foreign: bool = False) -> Iterator[Model]:
     """The same, from a stream of plain bytes that messages call `file`."""
     has_told = False
+    foreign: list[str] = []
     for found, line in _found(stream, file):
+        if skip_foreign and not _is_protein(found):
+            foreign.append(_text(found["name"]))
+            continue
         _require_protein(found, file, line)
+        _check_probabilities(found, file, line)
         if not found.pop("is_calibrated"):
             _calibrate(found, file, line)
             if not has_told:
@@ -57,6 +72,15 @@ def models_of(stream: io.BufferedReader, file: str) -> Iterator[Model]:
                 warnings.warn(f"{shown(file)}: the model {name!r} {text}", TropalignWarning, stacklevel=2)
             has_told = True
         yield model_of_fields(found)
+    if foreign:
+        warnings.warn(f"{shown(file)}: {of_foreign(foreign)}", TropalignWarning, stacklevel=2)
+
+
+def of_foreign(names: list[str]) -> str:
+    """What a warning says of models that are left out since they are not of proteins."""
+    if len(names) == 1:
+        return f"the model {names[0]!r} is not one of proteins, and is left out"
+    return f"{len(names):,} models, {names[0]!r} for one, are not of proteins, and are left out"
 
 
 def pressed_alone(source: Source) -> Source:
@@ -115,11 +139,24 @@ def _read_text(text: bytes, file: str, line: int) -> dict[str, Any]:
     return found
 
 
+def _is_protein(found: dict[str, Any]) -> bool:
+    return bool(found["alphabet"] == b"amino")
+
+
 def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None:
-    alphabet = _text(found["alphabet"])
-    if alphabet != "amino":
+    if not _is_protein(found):
         raise InputError(
-            NOT_PROTEIN.format(shown(alphabet.upper())),
+            NOT_PROTEIN.format(shown(_text(found["alphabet"]).upper())),
+            file=file,
+            record=_text(found["name"]),
+            line=None if line is None else line + 1,
+        )
+
+
+def _check_probabilities(found: dict[str, Any], file: str, line: int | None) -> None:
+    if max(float(found[name].max()) for name in ("match", "transitions", "composition")) > MOST_PROBABILITY:
+        raise InputError(
+            "the model holds a probability above 1: fetch the file again",
             file=file,
             record=_text(found["name"]),
             line=None if line is None else line + 1,
@@ -159,7 +196,7 @@ def model_of_fields(found: dict[str, Any]) -> Model:
 
 
 def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")
+    return decoded(value)
 
 
 def _letters(value: bytes) -> str:

@@ -13,10 +13,11 @@ from tropalign.errors import InputError
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.residues import BACKGROUND, LETTERS, N_CANONICAL
 from tropalign.properties import cached_property
+from tropalign.sequences.texts import decoded
 
 #: What HMMER has in place of a model's calibration.
 NOT_CALIBRATED = np.float32(-99999)
-NOT_PROTEIN = "the model is one of {}, but search is for proteins: leave it out"
+NOT_PROTEIN = "the model is one of {}, but search is for proteins: leave it out, or use --skip-foreign"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
     InputError
         A model of nucleotides, or one that gives random sequences no scores.
     """
-    name = _text(hmm.name)
+    name = text_of(hmm.name)
     if hmm.alphabet.K != N_CANONICAL:
         raise InputError(NOT_PROTEIN.format(hmm.alphabet.type), file=file, record=name)
     match, transitions, composition = tables_of(hmm)
@@ -102,8 +103,8 @@ def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
         raise InputError("the model gives random sequences no scores: leave it out", file=file, record=name)
     return Model(
         name=name,
-        accession=_text(hmm.accession),
-        description=_text(hmm.description),
+        accession=text_of(hmm.accession),
+        description=text_of(hmm.description),
         match=match,
         transitions=transitions,
         composition=composition,
@@ -139,5 +140,6 @@ def consensus_of(match: NDArray[np.float32]) -> str:
     return "".join(LETTERS[x] if clear else LETTERS[x].lower() for x, clear in letters)
 
 
-def _text(value: str | bytes | None) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
+def text_of(value: str | bytes | None) -> str:
+    """A name or the like as pyhmmer has it."""
+    return decoded(value) if isinstance(value, bytes) else value or ""

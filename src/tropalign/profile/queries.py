@@ -36,7 +36,9 @@ A2M_MATCH = re.compile(rb"([A-Z-])")
 ALPHABETS = ("auto", "protein")
 
 
-def read_queries(source: Source, kind: str = "auto", alphabet: str = "auto") -> Iterator[Model]:
+def read_queries(
+    source: Source, kind: str = "auto", alphabet: str = "auto", *, skip_foreign: bool = False
+) -> Iterator[Model]:
     """The queries of a file one by one, as models.
 
     Parameters
@@ -50,6 +52,8 @@ def read_queries(source: Source, kind: str = "auto", alphabet: str = "auto") -> 
     alphabet : {"auto", "protein"}
         "auto" refuses alignments and sequences of more than ten letters that are all A, C, G, T, U or N, as
         nucleotides; "protein" takes them, too.
+    skip_foreign
+        Leaves models of nucleotides out, and counts them in a warning, instead of raising.
 
     Yields
     ------
@@ -66,7 +70,7 @@ def read_queries(source: Source, kind: str = "auto", alphabet: str = "auto") -> 
     Warns
     -----
     TropalignWarning
-        A sequence without a residue, which is no query.
+        A sequence without a residue, which is no query; models that are left out.
 
     Examples
     --------
@@ -91,7 +95,7 @@ def read_queries(source: Source, kind: str = "auto", alphabet: str = "auto") -> 
         if kind == "auto":
             kind, stream = _judged(begin, stream, file)
         if kind == "models":
-            yield from models_of(stream, file)
+            yield from models_of(stream, file, skip_foreign)
         elif kind == "sequences":
             yield from _models_of_sequences(stream, are_proteins)
         elif begin.startswith(STOCKHOLM):

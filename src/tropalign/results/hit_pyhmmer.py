@@ -27,6 +27,7 @@ from tropalign.results.hit import Domain, Hit
 from tropalign.results.hits import Hits, judged
 from tropalign.results.ragged import offsets_of
 from tropalign.results.thresholds import Thresholds
+from tropalign.sequences.texts import decoded
 
 #: A hit: size, window, sort key; scores, logarithms of P-values; expected domains; counts, flags, counts and the best
 #: domain; index and begin of a window; which texts follow the name.
@@ -69,10 +70,8 @@ def _add_hit(columns: dict[str, list[Any]], models: _Models | None, data: bytes)
     reader = _Reader(data)
     _, _, _, bits, pre_bits, sum_bits, log_p, pre_log_p, sum_log_p, expected, *rest = reader.numbers(_HIT)
     n_regions, n_clustered, n_overlaps, n_envelopes, n_domains, _, _, _, best, _, _, texts = rest
-    name = reader.text().decode("utf-8", "replace")
-    accession, description = (
-        reader.text().decode("utf-8", "replace") if texts & mark else "" for mark in (_ACCESSION, _DESCRIPTION)
-    )
+    name = decoded(reader.text())
+    accession, description = (decoded(reader.text()) if texts & mark else "" for mark in (_ACCESSION, _DESCRIPTION))
     for _ in range(n_domains):
         n_nodes, n_residues = _add_domain(columns, reader)
     target, length = -1, n_residues
@@ -168,7 +167,7 @@ def _query(query: Any) -> Query:
 
 
 def _text(value: str | bytes | None) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
+    return decoded(value) if isinstance(value, bytes) else value or ""
 
 
 def _thresholds(own: dict[str, Any]) -> Thresholds:

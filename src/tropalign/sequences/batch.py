@@ -114,7 +114,7 @@ class SequenceBatch:
     def _take_texts(self, name: str) -> int:
         """Names or descriptions as a tuple; bytes from a file wait until somebody asks. How many there are."""
         given = getattr(self, name)
-        if isinstance(given, Texts) and given.is_ascii:
+        if isinstance(given, Texts):
             object.__setattr__(self, f"_{name}", given)
             object.__delattr__(self, name)
         else:

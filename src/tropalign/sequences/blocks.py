@@ -38,7 +38,7 @@ class Policy:
     leaves_gaps_out
         ``-``, ``.`` and ``_`` within a sequence are left out; else they stay, as letters of no alphabet.
     replaces_bytes
-        Bytes outside ASCII and zero bytes are read as ``?``, else they are an InputError.
+        Zero bytes, and in sequences those outside ASCII, are read as ``?``, else they are an InputError.
     names_records
         A record without a name is called read_N, by its number in the file, else it is an InputError.
     empty : {"refuse", "skip", "keep"}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from typing import IO, Any
 
-from tropalign.errors import InputError, TropalignError, UsageError, shown
+from tropalign.errors import InputError, TropalignError, TropalignWarning, UsageError, shown
 from tropalign.execution.ahead import one_ahead
+from tropalign.sequences.texts import decoded
 
 #: A file's name ("-" is standard input), or an open file or stream of bytes or text.
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
@@ -89,7 +91,11 @@ def read_text(source: Source, most_bytes: int | None = None) -> str:
         )
     if not data.strip():
         raise InputError("the file is empty", file=file_name(source))
-    return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    text = decoded(data)
+    if text.encode() != data:
+        tell_of_latin_1(file_name(source))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_lines(source: Source) -> Iterator[bytes]:
@@ -108,6 +114,11 @@ def read_lines(source: Source) -> Iterator[bytes]:
             yield line.rstrip(b"\r\n")
     if is_empty:
         raise InputError("the file is empty", file=file_name(source))
+
+
+def tell_of_latin_1(file: str) -> None:
+    """Warns that a file is not UTF-8 throughout (`tropalign.sequences.texts.decoded`)."""
+    warnings.warn(f"{shown(file)}: bytes that are not UTF-8 are read as Latin-1", TropalignWarning, stacklevel=2)
 
 
 def size_of(source: Source) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import byte_counts
-from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
-from tropalign.sequences.texts import Texts
+from tropalign.sequences.files import Source, file_name, opened, tell_of_latin_1
+from tropalign.sequences.record_text import BLANKS, AsciiHeaders, RecordText
+from tropalign.sequences.texts import Texts, mended
 
-#: Blanks that may precede the first record; more is no sequence file (and may be endless).
-MOST_BLANKS = 1 << 20
 #: Letters and records that are handed on together; about.
 BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096
 #: Bytes of FASTQ that are looked at together: about two blocks of short reads.
@@ -25,11 +24,6 @@ BUFFER_BYTES = 1 << 16
 _NOTHING = np.zeros(0, np.uint8)
 #: Phred 0 as a character of FASTQ, and the highest score that has one.
 FIRST_QUALITY, HIGHEST_QUALITY = 33, 93
-#: How a sequence store begins.
-STORE_MAGIC = b"tropalign store\n"
-
-_NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
-_NO_TEXT = "in the text: write the file in plain ASCII letters"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +33,7 @@ class Records:
     Attributes
     ----------
     names, descriptions
-        The header up to the first blank, and the rest.
+        The header up to the first blank, and the rest; bytes of a file as it has them.
     letters : uint8, shape (n_letters,)
         As they were written, without the blanks at the ends of lines.
     offsets : int64, shape (n + 1,)
@@ -58,13 +52,13 @@ class Records:
     qualities: NDArray[np.uint8] | None = None
 
     @classmethod
-    def of_texts(cls, headers: Sequence[str], texts: Sequence[str], leading_blanks: bool = False) -> Records:
-        """Records of Python's texts; blanks that lead a header are no part of it where `leading_blanks` is true."""
+    def of_headers(cls, headers: Sequence[bytes], texts: Sequence[str], leading_blanks: bool = False) -> Records:
+        """Records of headers as a file has them; their leading blanks are no part of them with `leading_blanks`."""
         if leading_blanks:
-            headers = [header.lstrip() for header in headers]
-        parts = [header.partition("\t" if "\t" in header.partition(" ")[0] else " ") for header in headers]
-        names, descriptions = tuple(part[0] for part in parts), tuple(part[2].strip() for part in parts)
-        return cls(names, descriptions, *_joined(texts))
+            headers = [header.lstrip(BLANKS) for header in headers]
+        parts = [header.partition(b"\t" if b"\t" in header.partition(b" ")[0] else b" ") for header in headers]
+        names, descriptions = ([part[0] for part in parts], [part[2].strip(BLANKS) for part in parts])
+        return cls(Texts.of_bytes(names), Texts.of_bytes(descriptions), *_joined(texts))
 
     @classmethod
     def of_named(cls, names: Sequence[str], texts: Sequence[str]) -> Records:
@@ -107,7 +101,7 @@ def records_of_file(
     Parameters
     ----------
     replaces_bytes
-        Bytes outside ASCII and zero bytes are read as ``?``, else they are an InputError.
+        Zero bytes, and in sequences those outside ASCII, are read as ``?``, else they are an InputError.
     leading_blanks
         Blanks that lead a header are no part of it.
     count
@@ -119,18 +113,44 @@ def records_of_file(
     ------
     InputError
         A file that cannot be read, is empty, is neither FASTA nor FASTQ, or breaks off within a record.
+
+    Warns
+    -----
+    TropalignWarning
+        Names or descriptions that are not UTF-8.
     """
     file = file_name(source)
     with opened(source, count) as stream:
-        text = _Text(stream, file, replaces_bytes)
+        text = RecordText(stream, file, replaces_bytes)
         if text.sign == b">":
-            yield from _fasta(text, leading_blanks)
+            yield from in_utf8(_fasta(text, leading_blanks), file)
         else:
-            yield from _fastq(text, file, leading_blanks, keeps_qualities)
+            yield from in_utf8(_fastq(text, file, leading_blanks, keeps_qualities), file)
 
 
-def _fasta(text: _Text, leading_blanks: bool) -> Iterator[Records]:
-    """FASTA, which has no faults beyond those that `_Text` finds."""
+def in_utf8(found: Iterable[Records], file: str) -> Iterator[Records]:
+    """The same records, whose names and descriptions are UTF-8.
+
+    Warns
+    -----
+    TropalignWarning
+        The first that are not.
+    """
+    is_told = False
+    for records in found:
+        names, n_names = mended(records.names)
+        descriptions, n_descriptions = mended(records.descriptions)
+        if not n_names + n_descriptions:
+            yield records
+            continue
+        if not is_told:
+            is_told = True
+            tell_of_latin_1(file)
+        yield replace(records, names=names, descriptions=descriptions)
+
+
+def _fasta(text: RecordText, leading_blanks: bool) -> Iterator[Records]:
+    """FASTA, which has no faults beyond those that `RecordText` finds."""
     from tropalign import _native
 
     wanted, rest = BLOCK_LETTERS, _NOTHING
@@ -156,7 +176,7 @@ def _after(data: NDArray[np.uint8], taken: int) -> NDArray[np.uint8]:
     return left.copy() if 2 * len(left) <= len(data) else left
 
 
-def _fastq(text: _Text, file: str, leading_blanks: bool, keeps_qualities: bool) -> Iterator[Records]:
+def _fastq(text: RecordText, file: str, leading_blanks: bool, keeps_qualities: bool) -> Iterator[Records]:
     """FASTQ: natively where a record has four lines, as nearly all have; what is unusual, and every fault, by dnaio.
 
     dnaio goes on where the first block begins in which something is unusual: blocks, and what is said, are the same
@@ -190,25 +210,31 @@ def _fastq(text: _Text, file: str, leading_blanks: bool, keeps_qualities: bool) 
 
 
 def _unusual_fastq(
-    text: _Text, begin: NDArray[np.uint8], lines_before: int, file: str, leading_blanks: bool, keeps_qualities: bool
+    text: RecordText,
+    begin: NDArray[np.uint8],
+    lines_before: int,
+    file: str,
+    leading_blanks: bool,
+    keeps_qualities: bool,
 ) -> Iterator[Records]:
     """FASTQ as dnaio reads it, from some bytes on that were taken from the text already."""
     import dnaio
 
     text.give_back(begin)
-    headers, texts, qualities, size = list[str](), list[str](), list[str](), 0
+    plain = AsciiHeaders(text)
+    headers, texts, qualities, size = list[bytes](), list[str](), list[str](), 0
 
     def block() -> Records:
-        records = Records.of_texts(headers, texts, leading_blanks)
+        records = Records.of_headers(headers, texts, leading_blanks)
         if not keeps_qualities:
             return records
         return records.with_qualities(np.frombuffer("".join(qualities).encode("ascii"), np.uint8), file)
 
     try:
-        stream = io.BufferedReader(text, BUFFER_BYTES)
+        stream = io.BufferedReader(plain, BUFFER_BYTES)
         with dnaio.open(stream, mode="r", open_threads=0, fileformat="fastq") as records:
             for record in records:
-                headers.append(record.name)
+                headers.append(plain.restored(record.name))
                 texts.append(record.sequence)
                 qualities.append(record.qualities or "")
                 size += len(record.sequence)
@@ -221,85 +247,3 @@ def _unusual_fastq(
         raise InputError(f"{shown(message)}: mend the record", file=file, line=line) from None
     if headers:
         yield block()
-
-
-class _Text(io.RawIOBase):
-    """Bytes of FASTA or FASTQ from the first record on; what is no plain ASCII is refused or becomes "?"."""
-
-    TABLE = np.frombuffer(b"?" + bytes(range(1, 128)) + b"?" * 128, np.uint8)
-
-    def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
-        self._stream, self._file, self._replaces_bytes = stream, file, replaces_bytes
-        self.blank_lines = 0
-        self._first = self._begin()
-        self.sign = self._first[:1]
-        self._lines = self.blank_lines
-        self._checked = b""  # given back, to be read again
-
-    def readable(self) -> bool:
-        return True
-
-    def _begin(self) -> bytes:
-        """The first bytes, a byte order mark and blanks left out."""
-        blanks = 0
-        data = self._stream.read(1 << 12).removeprefix(BYTE_ORDER_MARK)
-        while data:
-            body = data.lstrip()
-            self.blank_lines += data.count(b"\n", 0, len(data) - len(body))
-            blanks += len(data) - len(body)
-            if body or blanks > MOST_BLANKS:
-                break
-            data = self._stream.read(1 << 12)
-        else:
-            raise InputError("the file is empty", file=self._file)
-        if body.startswith(STORE_MAGIC):
-            raise InputError("a sequence store cannot be read from a stream: name the file", file=self._file)
-        if body[:1] not in (b">", b"@"):
-            raise InputError(_NEITHER, file=self._file, line=self.blank_lines + 1)
-        return body
-
-    def next_bytes(self, rest: NDArray[np.uint8], wanted: int) -> tuple[NDArray[np.uint8], bool]:
-        """The rest and what follows it, `wanted` bytes in all; and whether there are so many, so that more may come."""
-        data = np.empty(wanted, np.uint8)
-        data[: len(rest)] = rest
-        size, view = len(rest), memoryview(data)  # type: ignore[arg-type]
-        while size < wanted and (n_read := self.readinto(view[size:])):
-            size += n_read
-        return data[:size], size == wanted
-
-    def give_back(self, data: NDArray[np.uint8]) -> None:
-        """Bytes that were read are read again."""
-        self._checked = data.tobytes()
-
-    def readinto(self, buffer: Any) -> int:
-        """Some bytes, checked."""
-        if self._checked:
-            size, self._checked = _moved(self._checked, buffer)
-            return size
-        if self._first:
-            size, self._first = _moved(self._first, buffer)
-        else:
-            size = self._stream.readinto(buffer)
-        if size:
-            self._check(np.frombuffer(buffer, np.uint8, size))
-        return size
-
-    def _check(self, data: NDArray[np.uint8]) -> None:
-        """Refuses what is no plain ASCII, or writes "?" over it."""
-        from tropalign import _native
-
-        n_lines, bad = _native.check_plain(data)
-        self._lines += n_lines
-        if bad < 0:
-            return
-        if not self._replaces_bytes:
-            what = "a byte outside ASCII" if data[bad] else "a zero byte"
-            raise InputError(f"{what} {_NO_TEXT}", file=self._file, line=self._lines + 1)
-        data[:] = self.TABLE[data]
-
-
-def _moved(data: bytes, buffer: Any) -> tuple[int, bytes]:
-    """Writes as much of the data as the buffer takes: how much that is, and the rest."""
-    size = min(len(buffer), len(data))
-    buffer[:size] = data[:size]
-    return size, data[size:]

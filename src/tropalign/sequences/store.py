@@ -24,12 +24,15 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, byte_counts, judge_counts
 from tropalign.sequences.files import Source, is_stream
-from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, STORE_MAGIC, Records
+from tropalign.sequences.record_text import STORE_MAGIC
+from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, in_utf8
 from tropalign.sequences.texts import Texts
 
 END = b"end of the store"
-#: Raised when an older tropalign cannot read what a newer one writes.
-LAYOUT = 1
+#: Raised when an older tropalign cannot read what a newer one writes. Names and descriptions are UTF-8; the first
+#: layout is the same with ASCII alone, and is still written for these.
+LAYOUT = 2
+ASCII_LAYOUT = 1
 #: Of an array; of the places of others, such as indices.
 LETTER, PLACE = np.dtype(np.uint8), np.dtype("<i8")
 ARRAYS: dict[str, np.dtype[Any]] = {
@@ -283,6 +286,10 @@ def is_store(source: Source) -> bool:
 def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[Records]:
     """The records of a store, some at a time, letters not copied; `count` receives how many letters were taken."""
     store = SequenceStore.open(source)  # type: ignore[arg-type]
+    return in_utf8(_store_records(store, count), store.path)
+
+
+def _store_records(store: SequenceStore, count: Callable[[int], None]) -> Iterator[Records]:
     for begin, end in store.spans(BLOCK_LETTERS, BLOCK_RECORDS):
         first, last = int(store.offsets[begin]), int(store.offsets[end])
         count(last - first)
@@ -312,7 +319,7 @@ def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
     try:
         manifest = json.loads(data)
         layout, made_by = int(manifest["layout"]), str(manifest["made_by"])
-        if layout == LAYOUT:
+        if layout in (ASCII_LAYOUT, LAYOUT):
             for name in ARRAYS:
                 entry = manifest["arrays"][name]
                 manifest["arrays"][name] = {key: int(entry[key]) for key in ("begin", "bytes")} | {

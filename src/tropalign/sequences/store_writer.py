@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import IO, Any
 
@@ -15,8 +14,9 @@ from numpy.typing import NDArray
 from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.blocks import BlockReader, Policy
 from tropalign.sequences.files import Source
-from tropalign.sequences.records import STORE_MAGIC
-from tropalign.sequences.store import ARRAYS, DIGEST_BYTES, END, LAYOUT, PLACE, SIZE_BYTES
+from tropalign.sequences.record_text import STORE_MAGIC
+from tropalign.sequences.store import ARRAYS, ASCII_LAYOUT, DIGEST_BYTES, END, LAYOUT, PLACE, SIZE_BYTES
+from tropalign.sequences.texts import Texts
 
 #: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
 AS_IT_IS = Policy(empty="keep")
@@ -52,14 +52,14 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> N
     }
     for name in ("offsets", "name_offsets", "description_offsets"):
         waiting[name].add(np.zeros(1, PLACE))
-    counts = np.zeros(256, np.int64)
+    counts, is_ascii = np.zeros(256, np.int64), True
     with file.array("letters") as letters:
         for block in reader:
             counts += byte_counts(block.letters)
             waiting["offsets"].add(block.offsets[1:] + letters.n_bytes)
             letters.add(block.letters)
-            _add_texts(waiting, "name", block.names)
-            _add_texts(waiting, "description", block.descriptions)
+            for kind, texts in (("name", block.names), ("description", block.descriptions)):
+                is_ascii = _add_texts(waiting, kind, Texts.of(texts)) and is_ascii
     lengths = np.diff(waiting["offsets"].array(PLACE))
     for name, values in waiting.items():
         with file.array(name) as array:
@@ -68,7 +68,7 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> N
         array.add(np.argsort(lengths, kind="stable").astype(PLACE))
     file.finish(
         {
-            "layout": LAYOUT,
+            "layout": ASCII_LAYOUT if is_ascii else LAYOUT,
             "made_by": made_by,
             "n_sequences": len(lengths),
             "n_residues": int(lengths.sum()),
@@ -78,12 +78,12 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> N
     )
 
 
-def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: Sequence[str]) -> None:
-    """Adds texts and where each ends."""
+def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: Texts) -> bool:
+    """Adds texts and where each ends. Whether they are ASCII."""
     data, offsets = waiting[f"{kind}s"], waiting[f"{kind}_offsets"]
-    ends = np.cumsum(np.fromiter(map(len, texts), PLACE, len(texts))) + data.n_bytes
-    data.add(np.frombuffer("".join(texts).encode("latin-1", "replace"), np.uint8))
-    offsets.add(ends)
+    offsets.add((texts.offsets[1:] + data.n_bytes).astype(PLACE))
+    data.add(texts.data)
+    return texts.is_ascii
 
 
 class _Waiting:

@@ -1,16 +1,23 @@
 """Many texts in one array of bytes: they become Python's one by one, when they are asked for.
 
 Half a million names as Python's objects take 40 MB, and as long to make as to read their sequences.
+
+Texts that come from files (names, descriptions) are UTF-8. Bytes that are none are read as Latin-1, so that every text
+can be written to any format: `decoded` and `mended` are the only places that decide this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from operator import ne
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+#: Bytes that are not UTF-8, as Python marks them, and the letters of Latin-1.
+_LATIN_1 = {0xDC00 + byte: byte for byte in range(128, 256)}
 
 
 class Texts(Sequence[str]):
@@ -19,7 +26,7 @@ class Texts(Sequence[str]):
     Parameters
     ----------
     data : uint8, shape (n_bytes,)
-        ASCII.
+        UTF-8.
     offsets : int64, shape (n + 1,)
         Text k is ``data[offsets[k]:offsets[k + 1]]``.
     """
@@ -44,11 +51,13 @@ class Texts(Sequence[str]):
                 return tuple(self[k] for k in range(begin, end, step))
             return tuple(self.part(begin, max(begin, end)))
         k = range(len(self))[key]
-        return self._data[self._offsets[k] : self._offsets[k + 1]].tobytes().decode("latin-1")
+        return decoded(self._data[self._offsets[k] : self._offsets[k + 1]].tobytes())
 
     def __iter__(self) -> Iterator[str]:
-        first, last = self._offsets[0], self._offsets[-1]
-        text, bounds = self._data[first:last].tobytes().decode("latin-1"), (self._offsets - first).tolist()
+        data, bounds = self.data.tobytes(), self.offsets.tolist()
+        if not data.isascii():
+            return (decoded(data[a:b]) for a, b in pairwise(bounds))
+        text = data.decode("ascii")
         return (text[a:b] for a, b in pairwise(bounds))
 
     def __contains__(self, text: object) -> bool:
@@ -67,12 +76,17 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
-        """Texts of ASCII letters as bytes."""
+        """Texts as bytes."""
         if isinstance(texts, Texts):
             return texts
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-        return cls(np.frombuffer("".join(texts).encode("ascii"), np.uint8), offsets)
+        return cls.of_bytes([text.encode("utf-8", "backslashreplace") for text in texts])
+
+    @classmethod
+    def of_bytes(cls, pieces: Sequence[bytes]) -> Texts:
+        """Texts that are bytes already, in UTF-8."""
+        offsets = np.zeros(len(pieces) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
+        return cls(np.frombuffer(b"".join(pieces), np.uint8), offsets)
 
     @property
     def is_ascii(self) -> bool:
@@ -92,6 +106,31 @@ class Texts(Sequence[str]):
     def part(self, begin: int, end: int) -> Texts:
         """Texts `begin` to `end`, still as bytes."""
         return Texts(self._data, self._offsets[begin : end + 1])
+
+
+def decoded(data: bytes) -> str:
+    """A text from a file: UTF-8, and each byte that is none as Latin-1.
+
+    Examples
+    --------
+    >>> decoded("ß-lactamase".encode()), decoded("ß-lactamase".encode("latin-1"))
+    ('ß-lactamase', 'ß-lactamase')
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "surrogateescape").translate(_LATIN_1)
+
+
+def mended(texts: Sequence[str]) -> tuple[Sequence[str], int]:
+    """The texts in UTF-8, and how many of them were not."""
+    if not isinstance(texts, Texts) or texts.is_ascii:
+        return texts, 0
+    data, bounds = texts.data.tobytes(), texts.offsets.tolist()
+    pieces = [data[a:b] for a, b in pairwise(bounds)]
+    made = [decoded(piece).encode() for piece in pieces]
+    n_mended = sum(map(ne, made, pieces))
+    return (Texts.of_bytes(made), n_mended) if n_mended else (texts, 0)
 
 
 def part(texts: Sequence[str], begin: int, end: int) -> Sequence[str]:
@@ -123,7 +162,7 @@ def joined(pieces: Iterable[Sequence[str]]) -> Sequence[str]:
 
 
 def lengths_of(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Letters of each text, int64, shape (n,)."""
+    """Length of each text, int64, shape (n,): bytes, or letters where they are Python's texts."""
     if isinstance(texts, Texts):
         return np.diff(texts.offsets)
     return np.fromiter(map(len, texts), np.int64, len(texts))
@@ -132,7 +171,7 @@ def lengths_of(texts: Sequence[str]) -> NDArray[np.int64]:
 def joined_by(texts: Sequence[str], separator: str) -> memoryview:
     """All texts in UTF-8 with a separator of one byte between."""
     if not isinstance(texts, Texts):
-        return memoryview(separator.join(texts).encode())
+        return memoryview(separator.join(texts).encode("utf-8", "surrogatepass"))
     from tropalign import _native
 
     column = ("text", texts.data, texts.offsets, None, "")

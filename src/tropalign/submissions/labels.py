@@ -85,6 +85,7 @@ OPTIONS: Mapping[str, str] = {
     "--F1": "MSV filter",
     "--F2": "Viterbi filter",
     "--F3": "Forward filter",
+    "--skip-foreign": "Leave models of nucleotides out",
     "--nobias": "No bias filter",
     "--max": "No filters",
     "--nonull2": "No correction for biased composition",

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import struct
-import zipfile
-import zlib
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -14,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignError, shown
+from tropalign.errors import InputError, TropalignError, damage, shown
 from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
+from tropalign.sequences.texts import decoded
 from tropalign.tropical.graphs import DenseGraph, Graph
 from tropalign.tropical.matrix_market import MARK as MATRIX_MARKET
 from tropalign.tropical.matrix_market import read_entries
@@ -27,11 +25,6 @@ MOST_LINE_BYTES = 1 << 20
 MOST_VERTICES = 10_000_000
 #: First words of a line that names the columns, where edges have no weights.
 HEADER_WORDS = ("from", "source", "node1", "u")
-#: What NumPy raises at an archive that is none.
-_DAMAGED = (
-    OSError, EOFError, KeyError, IndexError, OverflowError, TypeError, ValueError, AttributeError, NotImplementedError,
-    RuntimeError, MemoryError, SyntaxError, struct.error, zlib.error, zipfile.BadZipFile,
-)  # fmt: skip
 #: An integer that float64 holds.
 _MOST_WHOLE = 2**53
 #: Bounds below which distances of whole numbers surely stay: they are computed in the smallest type that holds them.
@@ -121,26 +114,23 @@ def _from_text(stream: io.BufferedReader, file: str, is_directed: bool) -> Graph
 
 def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str]]]:
     """Lines that hold an edge, as their numbers and fields."""
-    separator: str | None = None
+    separator: bytes | None = None
     is_first = True
     for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE_BYTES), b""), 1):
         if number == 1:
             line = line.removeprefix(BYTE_ORDER_MARK)
         if line.startswith(b"#") or not line.strip():
             continue
-        try:
-            text = line.decode().rstrip("\r\n")
-        except UnicodeDecodeError:
-            raise InputError("this is no text of edges (from, to, weight)", file=file, line=number) from None
-        if "\0" in text or len(line) >= MOST_LINE_BYTES:
+        line = line.rstrip(b"\r\n")
+        if b"\0" in line or len(line) >= MOST_LINE_BYTES:
             raise InputError("this is no text of edges (from, to, weight)", file=file, line=number)
         if is_first:
-            separator = next((mark for mark in ("\t", ",") if mark in text), None)
-        fields = [field.strip() for field in text.split(separator)]
+            separator = next((mark for mark in (b"\t", b",") if mark in line), None)
+        fields = [decoded(field.strip()) for field in line.split(separator)]
         if len(fields) not in (2, 3) or "" in fields:
+            between = {b"\t": "tabs", b",": "commas"}.get(separator or b"", "spaces or tabs")
             raise InputError(
-                f"the line {text[:40]!r} is no edge: give from, to and weight, separated by "
-                f"{'tabs' if separator == chr(9) else 'commas' if separator else 'spaces or tabs'}",
+                f"the line {decoded(line)[:40]!r} is no edge: give from, to and weight, separated by {between}",
                 file=file,
                 line=number,
             )
@@ -191,7 +181,7 @@ def _from_npz(data: bytes, file: str, is_directed: bool) -> Graph | DenseGraph:
             return DenseGraph.from_matrix(_square(arrays, file), names=names, is_directed=is_directed)
     except TropalignError:
         raise
-    except _DAMAGED as error:
+    except damage() as error:
         raise InputError(f"the .npz file is damaged, or holds no graph ({shown(str(error))})", file=file) from None
 
 
@@ -218,7 +208,7 @@ def _from_sparse(arrays: Any, file: str, is_directed: bool) -> Graph:
     """A graph of the arrays of `save_npz`, which SciPy itself takes without a look at their numbers."""
     form, shape = bytes(arrays["format"].item()).decode(), arrays["shape"]
     if form not in ("csr", "csc", "coo"):
-        raise InputError(f"the sparse matrix is of SciPy's format {form}: save it as csr, csc or coo", file=file)
+        raise InputError(f"the sparse matrix is of SciPy's format {shown(form)}: save it as csr, csc or coo", file=file)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != shape[1] or shape[0] < 0:
         raise InputError(f"the matrix is of shape {tuple(shape.tolist())}: it has to be square", file=file)
     n, values = int(shape[0]), arrays["data"]

@@ -14,7 +14,7 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     descriptions = alignment.sequences.descriptions or ("",) * len(alignment)
     out = bytearray()
     for name, description, letters in zip(lines(alignment), descriptions, alignment.letters, strict=True):
-        more = f" {' '.join(description.split())}".encode() if description else b""
+        more = b" " + b" ".join(description.encode().split()) if description else b""
         out += b">" + name + more + b"\n" + letters.tobytes() + b"\n"
     return bytes(out)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
+from tropalign.formats.part_arrays import part_arrays
 from tropalign.formats.writer import Format
 from tropalign.results import nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
@@ -43,10 +44,10 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
     """
     matrix = np.full((len(context.queries), len(context.targets)), np.nan)
     for part in parts:
-        columns = np.load(io.BytesIO(part))
-        matrix[columns["query"], columns["target"]] = columns["value"]
-        if context.is_triangle:
-            matrix[columns["target"], columns["query"]] = columns["value"]
+        with part_arrays(part) as columns:
+            matrix[columns["query"], columns["target"]] = columns["value"]
+            if context.is_triangle:
+                matrix[columns["target"], columns["query"]] = columns["value"]
     missing = np.isnan(matrix)
     if context.is_triangle:
         np.fill_diagonal(missing, False)

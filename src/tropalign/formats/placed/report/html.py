@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, ResourceError
 from tropalign.formats.header import Header
 from tropalign.formats.numbered_tree import NumberedTree, numbered_tree
+from tropalign.formats.part_arrays import DAMAGED_PART, part_arrays
 from tropalign.formats.placed import PlacedContext
 from tropalign.formats.placed_paths import packed_columns
 from tropalign.formats.placed_table import lineage_text
@@ -55,11 +55,8 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def _unpacked(part: bytes) -> Arrays:
-    try:
-        with np.load(io.BytesIO(part), allow_pickle=False) as arrays:
-            return dict(arrays)
-    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile):
-        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+    with part_arrays(part) as arrays:
+        return dict(arrays)
 
 
 def _texts(arrays: Arrays, texts: str, offsets: str) -> list[str]:
@@ -145,7 +142,7 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pl
             if context.page_bytes is not None:
                 gathered.check(context.letters.size, context.page_bytes)
     except (IndexError, KeyError, ValueError):
-        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+        raise InputError(DAMAGED_PART) from None
     write_report_page(out, report(gathered, tree, context), header)
 
 

@@ -13,7 +13,7 @@ from tropalign.formats.writer import Format
 
 def line(name: str, row: bytes, widest: int) -> bytes:
     """A row."""
-    return name.encode().ljust(widest) + b" " + row + b"\n"
+    return name.ljust(widest).encode() + b" " + row + b"\n"
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:

@@ -9,6 +9,7 @@ from typing import IO
 
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
+from tropalign.formats.part_arrays import DAMAGED_PART
 from tropalign.formats.placed import PlacedContext
 from tropalign.formats.placed_table import lineage_text
 from tropalign.formats.writer import Format
@@ -72,7 +73,7 @@ def _read(part: bytes) -> tuple[list[int], list[tuple[tuple[str, ...], int, int]
         n_reads, count = map(int, unplaced)
         return [n_reads, count], [(tuple(map(str, words)), int(n), int(of)) for words, n, of in taxa]
     except (ValueError, TypeError):
-        raise InputError("a finished part is damaged: remove the parts, or write the shard again") from None
+        raise InputError(DAMAGED_PART) from None
 
 
 FORMAT = Format((".tsv", ".txt"), encode, assemble)

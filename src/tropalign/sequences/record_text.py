@@ -1,0 +1,200 @@
+"""The bytes of FASTA and FASTQ, checked before they are split into records.
+
+Sequences are ASCII. Headers may hold any byte but zero: what they mean is settled in `tropalign.sequences.blocks`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.sequences.files import BYTE_ORDER_MARK
+
+#: Blanks that may precede the first record; more is no sequence file (and may be endless).
+MOST_BLANKS = 1 << 20
+#: What is blank in these files, beside ends of lines: as `is_blank` of the native readers has it.
+BLANKS = b" \t\x0b\x0c\r\n\x1c\x1d\x1e\x1f"
+#: How a sequence store begins.
+STORE_MAGIC = b"tropalign store\n"
+#: Formats that other programs can turn into FASTA, by the begin of a file.
+FOREIGN = {b"ID   ": "EMBL's or Swiss-Prot's format", b"LOCUS ": "GenBank's format"}
+#: What stands for a byte of a header that dnaio does not take.
+MARK = 127
+FASTQ_LINES = 4
+#: Where the last end of a line is looked for first.
+TAIL_BYTES = 1 << 9
+
+_NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
+_ASCII = "a byte outside ASCII in a sequence: mend the record (names may hold any letter, in UTF-8)"
+_ZERO = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
+
+
+class RecordText(io.RawIOBase):
+    """Bytes of FASTA or FASTQ from the first record on; what can be no part of them is refused or becomes "?".
+
+    Attributes
+    ----------
+    sign
+        What the first record begins with.
+    blank_lines
+        Lines before it.
+    """
+
+    def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
+        self._stream, self._file, self._replaces_bytes = stream, file, replaces_bytes
+        self.blank_lines = 0
+        self._first = self._begin()
+        self.sign = self._first[:1]
+        self._lines = self.blank_lines
+        self._line_sign = b""  # what the line that is not read to its end begins with, blanks aside
+        self._checked = b""  # given back, to be read again
+
+    def readable(self) -> bool:
+        return True
+
+    def _begin(self) -> bytes:
+        """The first bytes, a byte order mark and blanks left out."""
+        blanks = 0
+        data = self._stream.read(1 << 12).removeprefix(BYTE_ORDER_MARK)
+        while data:
+            body = data.lstrip()
+            self.blank_lines += data.count(b"\n", 0, len(data) - len(body))
+            blanks += len(data) - len(body)
+            if body or blanks > MOST_BLANKS:
+                break
+            data = self._stream.read(1 << 12)
+        else:
+            raise InputError("the file is empty", file=self._file)
+        if body.startswith(STORE_MAGIC):
+            raise InputError("a sequence store cannot be read from a stream: name the file", file=self._file)
+        if body[:1] not in (b">", b"@"):
+            raise InputError(_no_record(body), file=self._file, line=self.blank_lines + 1)
+        return body
+
+    def next_bytes(self, rest: NDArray[np.uint8], wanted: int) -> tuple[NDArray[np.uint8], bool]:
+        """The rest and what follows it, `wanted` bytes in all; and whether there are so many, so that more may come."""
+        data = np.empty(wanted, np.uint8)
+        data[: len(rest)] = rest
+        size, view = len(rest), memoryview(data)  # type: ignore[arg-type]
+        while size < wanted and (n_read := self.readinto(view[size:])):
+            size += n_read
+        return data[:size], size == wanted
+
+    def give_back(self, data: NDArray[np.uint8]) -> None:
+        """Bytes that were read are read again."""
+        self._checked = data.tobytes()
+
+    def readinto(self, buffer: Any) -> int:
+        """Some bytes, checked."""
+        if self._checked:
+            size, self._checked = _moved(self._checked, buffer)
+            return size
+        if self._first:
+            size, self._first = _moved(self._first, buffer)
+        else:
+            size = self._stream.readinto(buffer)
+        if size:
+            self._check(np.frombuffer(buffer, np.uint8, size))
+        return size
+
+    def _check(self, data: NDArray[np.uint8]) -> None:
+        """Refuses what can be no part of a record, or writes "?" over it."""
+        from tropalign import _native
+
+        n_lines, odd = _native.check_plain(data)
+        if odd >= 0:
+            ends = np.flatnonzero(data == ord("\n"))
+            self._check_odd(data, ends)
+            n_lines = len(ends)
+        self._lines += n_lines
+        if self.sign == b">":
+            self._line_sign = self._sign_of_last_line(data)
+
+    def _check_odd(self, data: NDArray[np.uint8], ends: NDArray[np.intp]) -> None:
+        """The same, where some bytes are zero or outside ASCII. `ends`: where lines of the data end."""
+        odd = np.flatnonzero((data == 0) | (data > 127))
+        line = np.searchsorted(ends, odd)
+        faults = odd[(data[odd] == 0) | ~self._is_header(data, ends, line)]
+        if not len(faults):
+            return
+        if not self._replaces_bytes:
+            number = self._lines + int(np.searchsorted(ends, faults[0])) + 1
+            raise InputError(_ASCII if data[faults[0]] else _ZERO, file=self._file, line=number)
+        data[faults] = ord("?")
+
+    def _is_header(self, data: NDArray[np.uint8], ends: NDArray[np.intp], line: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether these lines of the data are headers, or comments beside the sequences."""
+        if self.sign == b"@":
+            numbers = self._lines - self.blank_lines + line
+            is_header: NDArray[np.bool_] = numbers % FASTQ_LINES % 2 == 0
+            return is_header
+        lines, place = np.unique(line, return_inverse=True)
+        begins = np.where(lines > 0, ends[lines - 1] + 1 if len(ends) else 0, 0)
+        signs = [data[at : at + 64].tobytes().lstrip(BLANKS)[:1] for at in begins.tolist()]
+        if lines[0] == 0 and self._line_sign:
+            signs[0] = self._line_sign
+        found: NDArray[np.bool_] = np.array([sign in (b">", b"#") for sign in signs])[place]
+        return found
+
+    def _sign_of_last_line(self, data: NDArray[np.uint8]) -> bytes:
+        text = data[-TAIL_BYTES:].tobytes()
+        if (at := text.rfind(b"\n")) < 0:
+            text = data.tobytes()
+            at = text.rfind(b"\n")
+        return (at < 0 and self._line_sign) or text[at + 1 :].lstrip(BLANKS)[:1]
+
+
+class AsciiHeaders(io.RawIOBase):
+    """FASTQ as dnaio takes it, in ASCII: what else a header holds is marked, and `restored` afterwards.
+
+    Parameters
+    ----------
+    text
+        Where a record begins.
+    """
+
+    def __init__(self, text: RecordText) -> None:
+        self._text, self._lines = text, 0
+        self._taken = deque[int]()  # bytes of headers behind the marks, in order
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._text.readinto(buffer)
+        data = np.frombuffer(buffer, np.uint8, size)
+        ends, odd = np.flatnonzero(data == ord("\n")), np.flatnonzero(data >= MARK)
+        is_name = (self._lines + np.searchsorted(ends, odd)) % FASTQ_LINES == 0
+        self._taken += data[odd[is_name]].tolist()
+        data[odd] = MARK
+        self._lines += len(ends)
+        return size
+
+    def restored(self, header: str) -> bytes:
+        """The header of the next record as the file has it."""
+        found = bytearray(header.encode("ascii"))
+        for at, byte in enumerate(found):
+            if byte == MARK and self._taken:
+                found[at] = self._taken.popleft()
+        return bytes(found)
+
+
+def _no_record(body: bytes) -> str:
+    """Why no record begins here."""
+    for begin, name in FOREIGN.items():
+        if body.startswith(begin):
+            how = "by HMMER's 'esl-reformat fasta' or EMBOSS's 'seqret'"
+            return f"this is {name}, which is not read: make FASTA of it, {how}"
+    return _NEITHER
+
+
+def _moved(data: bytes, buffer: Any) -> tuple[int, bytes]:
+    """Writes as much of the data as the buffer takes: how much that is, and the rest."""
+    size = min(len(buffer), len(data))
+    buffer[:size] = data[:size]
+    return size, data[size:]
