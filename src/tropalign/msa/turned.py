@@ -238,7 +238,8 @@ def _is_other_kin(batch: SequenceBatch, members: SequenceBatch, n_threads: int) 
     def best(queries: SequenceBatch) -> NDArray[np.int64]:
         tables = align_all(queries, members, report="score", n_threads=n_threads, device="cpu")
         scores: NDArray[np.int64] = np.concatenate([table.score for table in tables]).astype(np.int64)
-        return scores.reshape(len(queries), len(members)).max(1)
+        found: NDArray[np.int64] = scores.reshape(len(queries), len(members)).max(1)
+        return found
 
     turned_batch = batch.reverse_complement()
     codes, letters = (mirrored(values, batch.offsets) for values in (turned_batch.codes, turned_batch.letters))
