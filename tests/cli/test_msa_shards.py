@@ -140,3 +140,13 @@ def test_options_of_the_last_stages_are_for_these(capsys):
     assert main(["pairs", "in.fa", "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
     assert main(["merge", "1.shard", "-o", "x.tsv", "--memory", "1G"]) == 2
     assert "--memory has no meaning here: merge only puts these shards together" in capsys.readouterr().err
+
+
+def test_what_is_turned_in_shards_stays_turned():
+    text = "ACGGATTACCGATAGGCTTAACGGTACCATGGCATTAGACCATTGCAAGGT" * 2
+    texts = [text, text[::-1].translate(str.maketrans("ACGT", "TGCA"))]
+    Path("in.fa").write_text("".join(f">s{k}\n{texts[k == 2]}\n" for k in range(4)))
+    words = ["-o", "{}.fa", "--strand", "adjust"]
+    assert main(["msa", "-q", "in.fa", *named(words, "one")]) == 0
+    assert merged(shards_of(2, words), words) == 0
+    assert made("merged")[".fa"] == made("one")[".fa"] and b">s2 (reverse complement)\n" in made("one")[".fa"]
