@@ -141,3 +141,13 @@ def test_no_file_is_asked_of_them_that_other_verbs_make(capsys):
     assert main(["merge", "1.shard", "-o", "x.fa", "--table", "x.tsv"]) == 2
     assert "--table: these shards hold none; tropalign place --table makes it" in capsys.readouterr().err
     assert not made("x")
+
+
+def test_what_is_turned_in_shards_stays_turned():
+    text = "ACGGATTACCGATAGGCTTAACGGTACCATGGCATTAGACCATTGCAAGGT" * 2
+    texts = [text, text[::-1].translate(str.maketrans("ACGT", "TGCA"))]
+    Path("in.fa").write_text("".join(f">s{k}\n{texts[k == 2]}\n" for k in range(4)))
+    words = ["-o", "{}.fa", "--strand", "adjust"]
+    assert main(["msa", "-q", "in.fa", *named(words, "one")]) == 0
+    assert merged(shards_of(2, words), words) == 0
+    assert made("merged")[".fa"] == made("one")[".fa"] and b">s2 (reverse complement)\n" in made("one")[".fa"]

@@ -91,6 +91,15 @@ def test_rows_and_columns_of_gaps_stay():
         merge(old, MultipleAlignment.from_rows(["f"], ["--"]))
 
 
+@pytest.mark.parametrize("row", ["------MKVLAWMKTERTYCHGLMKVLAW", "MKVL---AWMKTERTYCHGLMKVLAW--"])
+def test_an_alignment_of_one_row_may_have_gaps(row):
+    """Posteriors are of residues, and its columns are others."""
+    text = row.replace("-", "")
+    old, new = (MultipleAlignment.from_rows([name], [some]) for name, some in (("a", row), ("b", text)))
+    assert list(add(old, new.sequences)) == [row, row]
+    assert list(merge(old, new)) == list(merge(new, old)) == [row, row]
+
+
 def test_insertions_get_columns():
     old = MultipleAlignment.from_rows(["a", "b"], ["MKVERTLAWCHILW", "MKVERTLAWCHIIW"])
     new = tropalign.SequenceBatch.from_strings(["MKVERTGGGGLAWCHILW", "MKVERTLAWCHILWPPP", "MKVERTLAWCHILW"])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msa.evolved import evolved_family
 
 import tropalign
 from tropalign import _native
@@ -137,8 +138,19 @@ def test_memory_that_does_not_suffice_is_known_beforehand():
     family = {f"s{k}": "MKVLAW" * 20 for k in range(60)}
     with pytest.raises(ResourceError) as caught:
         tropalign.align_multiple(family, memory_bytes=1 << 20, mode="default")
-    assert "the consistency of 60 sequences needs" in str(caught.value) and "--mode fast" in str(caught.value)
+    assert "the consistency of 60 sequences needs" in str(caught.value) and "align with mode fast" in str(caught.value)
     assert caught.value.needed_bytes > caught.value.allowed_bytes == 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("n", "length", "mode"), [(60, 120, "default"), (24, 300, "accurate"), (200, 100, "fast"), (100, 150, "fast")]
+)
+def test_the_memory_that_is_asked_for_first_suffices(n, length, mode):
+    texts, _ = evolved_family(n, length, 3, depth=2.0)
+    with pytest.raises(ResourceError) as caught:
+        tropalign.align_multiple(texts, mode=mode, memory_bytes=12 << 20)
+    needed = caught.value.needed_bytes
+    assert len(tropalign.align_multiple(texts, mode=mode, memory_bytes=needed)) == n
 
 
 class Memory:

@@ -113,12 +113,15 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
     from tropalign.msa.clustalw.api import align_batch, pair_cells
     from tropalign.msa.clustalw.given_tree import read_clustalw_tree
     from tropalign.msa.family import read_family
+    from tropalign.msa.turned import on_one_strand
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
 
     allowed = memory_allowed(options.memory, options.output)
     reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
+    n_threads = resolve_threads(options.threads)
     batch = read_family(options.family, ALPHABETS.get(options.alphabet), **reading)
+    batch = on_one_strand(batch, options.strand, n_threads)
     tree = None if options.tree_in is None else read_clustalw_tree(options.tree_in, batch.names, method)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
     devices = open_devices(devices_of(options), options.threads, pair_cells(batch, method, tree), memory_bytes)
@@ -128,7 +131,7 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
             method,
             tree,
             order=options.order,
-            n_threads=resolve_threads(options.threads),
+            n_threads=n_threads,
             memory_bytes=memory_bytes,
             devices=devices,
             progress=progress,

@@ -112,6 +112,12 @@ def _add_input_options(group: Any) -> None:
         default="auto",
         help="what the sequences are (default: judged by their letters)",
     )
+    group.add_argument(
+        "--strand",
+        choices=Choices(OPTIONS, "STRANDS"),
+        default="plus",
+        help="adjust: nucleotide sequences on the other strand than most of the family are turned (default: plus)",
+    )
     group.add_argument("--tree-in", metavar="FILE", help="the guide tree, in Newick format (default: of distances)")
     group.add_argument("--realign", action="store_true", help="the input is aligned: its gaps are left out unsaid")
     group.add_argument("--strict", action="store_true", help="letters outside the alphabet are an error")
@@ -158,6 +164,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.msa.guide_tree import read_guide_tree
     from tropalign.msa.options import options_of
     from tropalign.msa.run import MsaRun
+    from tropalign.msa.turned import on_one_strand
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
 
@@ -176,14 +183,16 @@ def run(options: argparse.Namespace) -> None:
         return
     allowed = memory_allowed(options.memory, options.output)
     reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
+    n_threads = resolve_threads(options.threads)
     batch = read_family(options.family, ALPHABETS.get(options.alphabet), **reading)
+    batch = on_one_strand(batch, options.strand, n_threads)
     method = options_of(options.mode, len(batch), **chosen)
     outputs, wants_confidence = _outputs(options, method)
     tree = None if options.tree_in is None else read_guide_tree(options.tree_in, batch.names)
     job = pipeline.Job(batch, method, tree, options.order, wants_confidence)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
     devices = open_devices(devices_of(options), options.threads, pipeline.score_cells(job), memory_bytes)
-    n_threads, cells = resolve_threads(options.threads), pipeline.pair_cells(job)
+    cells = pipeline.pair_cells(job)
     if options.shard is not None:
         _shard(options, job, devices, memory_bytes, allowed)
         return
@@ -296,7 +305,7 @@ def _extend(options: argparse.Namespace, method: MsaOptions) -> None:
             reading = {"is_realigned": options.realign, "skip_empty": options.skip_empty, "strict": options.strict}
             new = read_family([options.add], alignment.sequences.alphabet, is_judged=is_judged, **reading)
             memory = left_for_job(allowed, held_bytes(alignment.sequences) + held_bytes(new))
-            kept = {"keep_length": options.keep_length, "memory_bytes": memory}
+            kept = {"keep_length": options.keep_length, "strand": options.strand, "memory_bytes": memory}
             found = add_sequences(alignment, new, device=devices, progress=progress, **kept, **means)
         else:
             other = read_alignment(options.merge, alphabet=alignment.sequences.alphabet)
@@ -342,6 +351,8 @@ def _check_usage(options: argparse.Namespace) -> None:
     for name in ("mode", "consistency", "through", "refine", "keep", "seed", "tree_in", "tree_out", "confidence"):
         if getattr(options, name) is not None:
             refuse(f"--{name.replace('_', '-')} has no meaning with {extension}: leave it out")
+    if options.merge is not None and options.strand != "plus":
+        refuse("--strand adjust turns sequences, and --merge takes both alignments as they are: leave it out")
     if options.order != "input":
         refuse(f"--order has no meaning with {extension}: leave it out")
 

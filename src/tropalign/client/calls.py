@@ -33,7 +33,7 @@ PLAIN = {
     "cluster": (
         "min_identity", "identity", "min_coverage", "coverage_of", "method", "order", "assign", "mode", "strand",
     ),
-    "msa": ("mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "order"),
+    "msa": ("mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "order", "strand"),
     "decode": ("by", "min_length", "min_support"),
     "place": ("strand",),
     "search": (),

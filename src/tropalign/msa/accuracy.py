@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.msa import read_alignment
+from tropalign.sequences.alphabet import GAP_LETTERS
 
-#: What stands for no residue.
-GAPS = b"-.~"
+#: What stands for no residue: in alignments that tropalign reads, and in those of GCG.
+GAPS = GAP_LETTERS.encode() + b"~"
 #: Cells of the reference that are sorted at a time.
 BLOCK_CELLS = 1 << 22
 

@@ -21,6 +21,7 @@ from tropalign.msa.family import check_kinds, family_of
 from tropalign.msa.files import read_alignment
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
 from tropalign.msa.options import ORDERS, MsaOptions, options_of
+from tropalign.msa.turned import check_strand, on_one_strand, warn_of_turned_rows
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
@@ -40,6 +41,7 @@ def align_multiple(
     seed: int | None = None,
     tree: str | os.PathLike[str] | None = None,
     order: str = "input",
+    strand: str = "plus",
     alphabet: Alphabet | str | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -73,6 +75,9 @@ def align_multiple(
         The guide tree, as Newick text or a file's Path; made of the distances of the sequences when not given.
     order : {"input", "tree"}
         Of the rows: that of the sequences, or by the guide tree.
+    strand : {"plus", "adjust"}
+        Adjust: nucleotide sequences on the other strand than most of the family are aligned as their reverse
+        complements, and their descriptions say so.
     alphabet
         An Alphabet or its name; judged by the letters when not given.
     n_threads
@@ -100,6 +105,11 @@ def align_multiple(
     ResourceError, DeviceError
         Memory that does not suffice, a sequence of more than 65,535 residues, a device that cannot compute.
 
+    Warns
+    -----
+    TropalignWarning
+        Nucleotide sequences lie on the other strand than the rest, or were turned.
+
     Examples
     --------
     >>> tropalign.align_multiple({"a": "MKVLAWMKT", "b": "MKILAWMT", "c": "MKVAWMKT"})
@@ -109,9 +119,11 @@ def align_multiple(
     c  MKV-AWMKT
     """
     _check_order(order)
+    check_strand(strand)
     _checked(progress)
     _check_tree(tree)
-    batch = family_of(sequences, alphabet)
+    threads, memory = checked_threads(n_threads), _budget(memory_bytes)
+    batch = on_one_strand(family_of(sequences, alphabet), strand, resolve_threads(threads))
     options = options_of(
         mode,
         len(batch),
@@ -123,7 +135,6 @@ def align_multiple(
         keep=keep,
         seed=seed,
     )
-    threads, memory = checked_threads(n_threads), _budget(memory_bytes)
     job = pipeline.Job(batch, options, _tree(tree, batch), order)
     devices = open_devices(device_names(device), threads, pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, resolve_threads(threads), memory, progress=progress)
@@ -135,6 +146,7 @@ def align_clustalw(
     *,
     tree: str | os.PathLike[str] | None = None,
     order: str = "input",
+    strand: str = "plus",
     alphabet: Alphabet | str | None = None,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -153,7 +165,7 @@ def align_clustalw(
         The guide tree, as Newick text or a file's Path; made of the distances of all pairs when not given. An unrooted
         one with branch lengths, such as CLUSTAL W's ``.dnd``, gets the root that CLUSTAL W gives it. One without
         branch lengths gives the order only: identities then come from the distances, and all sequences weigh the same.
-    order, alphabet, n_threads, memory_bytes
+    order, strand, alphabet, n_threads, memory_bytes
         As of `align_multiple`.
     device
         What computes distances, as of `align_multiple`; those of ``quicktree`` and ``is_compat`` come from the
@@ -175,6 +187,11 @@ def align_clustalw(
     ResourceError, DeviceError
         Memory that does not suffice, a sequence of more than 65,535 residues, a device that cannot compute.
 
+    Warns
+    -----
+    TropalignWarning
+        Nucleotide sequences lie on the other strand than the rest, or were turned.
+
     Examples
     --------
     >>> family = {"a": "MKVLAWMKT", "b": "MKILAWMT", "c": "MKVAWMKT"}
@@ -185,13 +202,14 @@ def align_clustalw(
     c  MKV-AWMKT
     """
     _check_order(order)
+    check_strand(strand)
     _checked(progress)
     _check_tree(tree)
     method = ClustalwOptions() if options is None else options
     if not isinstance(method, ClustalwOptions):
         raise UsageError(f"an object of type {type(options).__name__} is no ClustalwOptions: make one of its arguments")
-    batch = family_of(sequences, alphabet)
     threads, memory = checked_threads(n_threads), _budget(memory_bytes)
+    batch = on_one_strand(family_of(sequences, alphabet), strand, resolve_threads(threads))
     if isinstance(tree, str):
         given: GuideTree | None = parse_clustalw_tree(tree, batch.names, method)
     else:
@@ -234,6 +252,7 @@ def add_sequences(
     sequences: Any,
     *,
     keep_length: bool = False,
+    strand: str = "plus",
     rules: str | None = None,
     cutoff: float | None = None,
     n_threads: int = 0,
@@ -251,6 +270,8 @@ def add_sequences(
         The new ones, as `align_multiple` takes a family.
     keep_length
         No column is added: residues that fit none are left out of the new rows.
+    strand : {"plus", "adjust"}
+        Adjust: new sequences on the other strand than the rows are added as their reverse complements.
     rules, cutoff, n_threads, memory_bytes, device, progress
         As of `align_multiple`.
 
@@ -279,9 +300,11 @@ def add_sequences(
     """
     from tropalign.msa import add
 
+    check_strand(strand)
     old = _alignment(alignment)
     new = family_of(sequences, old.sequences.alphabet, is_judged=True)
     options, devices, threads = _means(rules, cutoff, n_threads, device, old.sequences, new)
+    new = on_one_strand(new, strand, threads, fixed=old.sequences)
     memory = _budget(memory_bytes)
     return add.add_sequences(
         old, new, options, devices, threads, _checked(progress), bool(keep_length), memory_bytes=memory
@@ -335,6 +358,7 @@ def merge_alignments(
     other = _alignment(second, one.sequences.alphabet)
     options, devices, threads = _means(rules, cutoff, n_threads, device, one.sequences, other.sequences)
     memory = _budget(memory_bytes)
+    warn_of_turned_rows(one, other, threads)
     return add.merge_alignments(one, other, options, devices, threads, _checked(progress), memory_bytes=memory)
 
 

@@ -42,6 +42,10 @@ class Item:
     n_columns: int
     representatives: tuple[int, ...]
 
+    def has_columns(self, lengths: NDArray[np.int64]) -> bool:
+        """Whether its columns are others than the residues of one sequence, for the lengths of all sequences."""
+        return len(self.members) > 1 or self.n_columns != lengths[self.members[0]]
+
 
 class ItemPair(NamedTuple):
     """Two items, and which of their members are compared: all representatives by default."""
@@ -169,7 +173,7 @@ class Pool:
             np.array([item.n_columns for item in side], np.int32) for side in zip(*wanted, strict=True)
         )
         row_sizes, columns, values = found.row_sizes, found.columns, found.values
-        if any(len(item.members) > 1 for pair in wanted for item in pair):
+        if any(item.has_columns(self.batch.lengths) for pair in wanted for item in pair):
             row_sizes, columns, values = _native.pool_posteriors(
                 chosen,
                 row_sizes,

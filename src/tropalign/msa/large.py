@@ -35,6 +35,7 @@ from tropalign.msa.large_memory import LargeRoom
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
 from tropalign.msa.sampled_tree import family_tree
+from tropalign.msa.task import sampled_row_elements
 from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of the pairs whose posteriors are made at a time: a kill loses them.
@@ -118,7 +119,13 @@ def align_large(
     division = division or Division()
     first, copy_of = unique_sequences(batch)
     unique = batch[first] if len(first) < len(batch) else batch
-    room = LargeRoom(unique.lengths, division.most_items, memory_bytes)
+    model = model_of(unique.alphabet, options.rules)
+    room = LargeRoom(
+        unique.lengths,
+        division.most_items,
+        memory_bytes,
+        lambda: sampled_row_elements(unique, model, options.cutoff, 0.0, memory_bytes, n_threads),
+    )
     parts = NothingKept() if kept is None else kept
     means = (devices, n_threads, room, parts, progress, division)
     columns, tree, residues = _Family(unique, options, *means).align()

@@ -9,15 +9,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ResourceError, named
-from tropalign.machine.memory import human, require
+from tropalign.machine.memory import human
 from tropalign.msa.groups import MOST_ROWS
-from tropalign.msa.memory import Room
+from tropalign.msa.memory import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, Room
 from tropalign.msa.sampled_tree import AT_ONCE, MOST_ALL_PAIRS, SEEDS
 
 #: Bytes of a distance, which stands in two triangles; of a sequence and a seed, whose kinship is judged.
@@ -46,6 +47,8 @@ class LargeRoom:
         Items of a group.
     memory_bytes
         What may be taken beside the family.
+    sampled_elements
+        Gives the elements that a row of posteriors keeps, by a sample: asked for to say what is needed in all.
 
     Raises
     ------
@@ -53,7 +56,13 @@ class LargeRoom:
         The tree, or groups one by one, take more.
     """
 
-    def __init__(self, lengths: NDArray[np.int64], most_items: int, memory_bytes: int) -> None:
+    def __init__(
+        self,
+        lengths: NDArray[np.int64],
+        most_items: int,
+        memory_bytes: int,
+        sampled_elements: Callable[[], float] = lambda: LEAST_ROW_ELEMENTS,
+    ) -> None:
         n = len(lengths)
         self._what = f"the alignment of {n:,} different sequences"
         self._memory_bytes = memory_bytes
@@ -63,9 +72,15 @@ class LargeRoom:
         if n > MOST_ALL_PAIRS:
             tree += KINSHIP_BYTES * AT_ONCE * SEEDS
         longest = np.sort(lengths)[-most_items:]
-        group = int(max(_group_bytes(longest, 1.0), Room(longest, False).of_pair()))
-        needed = self._held + max(tree, ROW_BYTES * LEAST_ROWS + group)
-        require(needed, memory_bytes, self._what, _remedy())
+
+        def needed(group_bytes: int) -> int:
+            return self._held + max(tree, ROW_BYTES * LEAST_ROWS + group_bytes)
+
+        of_pair = Room(longest, False).of_pair()
+        group = int(max(_group_bytes(longest, LEAST_ROW_ELEMENTS), of_pair))
+        if needed(group) > memory_bytes:
+            found = max(LEAST_ROW_ELEMENTS, SAMPLE_MARGIN * sampled_elements())
+            self._refuse(needed(int(max(_group_bytes(longest, found), of_pair))))
         rows = (memory_bytes - self._held - group) // 2 // ROW_BYTES
         self.most_rows = min(MOST_ROWS, max(LEAST_ROWS, rows))
 
@@ -94,14 +109,16 @@ class LargeRoom:
             largest = max(largest, _group_bytes(columns, count / max(n_rows, 1.0)))
         left = self._memory_bytes - self._held - HELD_BYTES * elements_held
         if largest > left:
-            needed = int(self._memory_bytes - left + largest)
-            raise ResourceError(
-                f"{self._what} needs about {human(needed)} of memory and {human(self._memory_bytes)} are allowed: "
-                f"{_remedy()}",
-                needed_bytes=needed,
-                allowed_bytes=self._memory_bytes,
-            )
+            self._refuse(int(FOUND_MARGIN * (self._memory_bytes - left + largest)))
         return int(left / max(largest, 1.0))
+
+    def _refuse(self, needed: int) -> NoReturn:
+        raise ResourceError(
+            f"{self._what} needs about {human(needed)} of memory and {human(self._memory_bytes)} are allowed: "
+            f"{_remedy()}",
+            needed_bytes=needed,
+            allowed_bytes=self._memory_bytes,
+        )
 
 
 def _group_bytes(lengths: NDArray[np.int64], row_elements: float) -> float:

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
 #: What the process takes in all for a byte of the store: results of tiles, and memory that is freed and kept.
 SPARE = 1.3
-#: Elements per row at the least.
-LEAST_ROW_ELEMENTS = 1.0
+#: Elements per row at the least, and so many as hardly any family has.
+LEAST_ROW_ELEMENTS, MANY_ROW_ELEMENTS = 1.0, 32.0
+#: By how much all pairs may differ from a sample, and from those that were found first.
+SAMPLE_MARGIN, FOUND_MARGIN = 1.25, 1.05
 #: Bytes per element of what stage I leaves, and how many are kept for the confidence at the most.
 FOUND_BYTES, MOST_KEPT_BYTES = 4, 64 << 20
 #: What a thread takes for a pass of consistency: per chunk of a row of its tile, per chunk of all, and beside that.

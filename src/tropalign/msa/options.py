@@ -17,6 +17,8 @@ from tropalign.machine.numbers import whole_number
 RULES = ("tropalign", "quickprobs1", "quickprobs2")
 #: How the rows of an alignment follow one another.
 ORDERS = ("input", "tree")
+#: Which strand of nucleotides is aligned: the one that is given, or that of the family (turned.py).
+STRANDS = ("plus", "adjust")
 #: A family of more sequences is aligned in mode "fast" where no mode is named: mode default would take more than some
 #: 20 seconds of a core and 2 GB for sequences of 250, and on families of known history does not find more columns.
 MOST_SEQUENCES = 500

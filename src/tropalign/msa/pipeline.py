@@ -19,17 +19,26 @@ from tropalign.errors import ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.task import Device, Tile
-from tropalign.machine.memory import human, require
+from tropalign.machine.memory import human
 from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.ensemble import other_models, shares
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.kept import Kept, NothingKept
-from tropalign.msa.memory import FOUND_BYTES, LEAST_ROW_ELEMENTS, MOST_KEPT_BYTES, SCRATCH_SHARE, Room
+from tropalign.msa.memory import (
+    FOUND_BYTES,
+    FOUND_MARGIN,
+    LEAST_ROW_ELEMENTS,
+    MANY_ROW_ELEMENTS,
+    MOST_KEPT_BYTES,
+    SAMPLE_MARGIN,
+    SCRATCH_SHARE,
+    Room,
+)
 from tropalign.msa.models import PairModel, model_of
 from tropalign.msa.options import RULES, MsaOptions
 from tropalign.msa.progress import Meter, stage_costs
-from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sections
+from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sampled_row_elements, sections
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
@@ -238,7 +247,7 @@ class _Stages:
 
     def _posteriors(self) -> tuple[Any, NDArray[np.float32]]:
         """Stage I: tiles that are not there yet are computed."""
-        require(int(self.room.needed(LEAST_ROW_ELEMENTS)), self.memory_bytes, *self._too_large())
+        self._check_room()
         store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
         n_rows = 0
 
@@ -263,6 +272,16 @@ class _Stages:
             del result  # before the next tile is computed
         return store, distances
 
+    def _check_room(self) -> None:
+        """Raises ResourceError, before the pairs are begun, where a sample of them says that not all will fit."""
+        room, options = self.room, self.job.options
+        if room.needed(MANY_ROW_ELEMENTS) <= self.memory_bytes:
+            return
+        models = (self.task.model, *voting_models(self.job))
+        how = (options.cutoff, options.keep, self.memory_bytes, self.n_threads)
+        row_elements = max(sampled_row_elements(self.job.batch, model, *how) for model in models)
+        self._require(row_elements / SAMPLE_MARGIN, row_elements * SAMPLE_MARGIN)
+
     def _remember(self, found: Posteriors, store: Any) -> None:
         """Posteriors of a small family are kept for its confidence, those of a large one are made again."""
         if self._found is not None:
@@ -277,19 +296,19 @@ class _Stages:
             distances_of(self.n, found, distances)
         return store, distances
 
-    def _too_large(self) -> tuple[str, str]:
-        return (
-            f"the consistency of {self.n:,} sequences",
-            f"allow more with {named('memory_bytes')}, or align with {named('mode')} fast",
-        )
-
     def _check_memory(self, store: Any, n_rows: int) -> None:
         """Raises ResourceError as soon as the posteriors found so far say that all of them will not fit."""
-        needed = int(self.room.needed(store.n_elements / max(n_rows, 1)))
-        if needed > self.memory_bytes:
-            what, remedy = self._too_large()
+        row_elements = store.n_elements / max(n_rows, 1)
+        self._require(row_elements, row_elements * FOUND_MARGIN)
+
+    def _require(self, least: float, about: float) -> None:
+        """Raises ResourceError where rows of `least` elements do not fit, and says what those of `about` take."""
+        if self.room.needed(max(least, LEAST_ROW_ELEMENTS)) > self.memory_bytes:
+            needed = int(self.room.needed(max(about, LEAST_ROW_ELEMENTS))) + 1
             raise ResourceError(
-                f"{what} needs about {human(needed)} of memory and {human(self.memory_bytes)} are allowed: {remedy}",
+                f"the consistency of {self.n:,} sequences needs about {human(needed)} of memory and "
+                f"{human(self.memory_bytes)} are allowed: allow more with {named('memory_bytes')}, or align with "
+                f"{named('mode')} fast",
                 needed_bytes=needed,
                 allowed_bytes=self.memory_bytes,
             )

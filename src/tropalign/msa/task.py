@@ -39,6 +39,10 @@ PAIR_CELLS = 2_000
 #: Elements that a row of a sparse matrix keeps, a cautious mean; and the bytes of one in a result.
 ROW_ELEMENTS = 12
 ELEMENT_BYTES = 4
+#: Pairs that say how many elements the rows of all keep; fewer where these have more cells than that together.
+SAMPLE_PAIRS, SAMPLE_CELLS = 64, 200_000_000
+#: What a sample may take beside what a job may: the process hardly takes all of what is set aside for it.
+SAMPLE_SPARE_BYTES = 16 << 20
 
 Index = NDArray[np.int64]
 
@@ -178,6 +182,26 @@ def all_pairs(lengths: Index) -> NDArray[np.int32]:
     order = np.argsort(-lengths, kind="stable").astype(np.int32)
     first, second = np.triu_indices(len(lengths), 1)
     return np.stack([order[first], order[second]], 1)
+
+
+def sampled_row_elements(
+    batch: SequenceBatch, model: PairModel, cutoff: float, keep: float, memory_bytes: int, n_threads: int
+) -> float:
+    """Elements that a row of posteriors keeps on the average, by some pairs of a family; 0 where no pair fits."""
+    most = memory_bytes + SAMPLE_SPARE_BYTES
+    fitting = [length for length in np.unique(batch.lengths).tolist() if scratch_of(np.array([length])) <= most]
+    batch = batch[np.isin(batch.lengths, fitting)]
+    rng, n = np.random.default_rng(1), len(batch)
+    if n < 2:
+        return 0.0
+    n_pairs = max(2, min(SAMPLE_PAIRS, int(SAMPLE_CELLS / float(batch.lengths.mean()) ** 2)))
+    first = rng.integers(0, n, n_pairs)
+    second = (first + rng.integers(1, n, n_pairs)) % n
+    is_longer = batch.lengths[first] >= batch.lengths[second]
+    pairs = np.stack([np.where(is_longer, first, second), np.where(is_longer, second, first)], 1).astype(np.int32)
+    task = PosteriorTask(batch, model, cutoff, keep, pairs, memory_bytes)
+    found = [task.on_cpu(tile, n_threads).row_sizes for tile in task.tiles()]
+    return float(np.concatenate(found).mean())
 
 
 def distances_of(n_sequences: int, found: Posteriors, out: NDArray[np.float32]) -> None:

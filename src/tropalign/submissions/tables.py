@@ -188,7 +188,7 @@ ABOUT: dict[str, About] = {
             Beside("confidence", "confidence", ".tsv"),
             Beside("report", "html", ".html"),
         ),
-        common=("mode", "method", "order", "alphabet", "realign"),
+        common=("mode", "method", "order", "strand", "alphabet", "realign"),
         is_resumable=True,
         example={"family": "efp.fasta"},
         labels={"tree_in": "Guide tree", "add": "Sequences to add to an alignment", "merge": "Alignment to merge with"},
