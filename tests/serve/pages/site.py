@@ -89,6 +89,13 @@ class Site:
         self._stop()
         self.storage.close()
 
+    def log_in(self, user):
+        """From now on the pages are asked for by this user."""
+        self.http.cookies.clear()
+        token = self.storage.tokens.add(user)[1]
+        answer = self.http.post("/login", data={"token": token})
+        assert answer.status_code == 303, answer.text
+
     def page(self, path, status=200):
         """A page, parsed."""
         answer = self.http.get(path)

@@ -155,7 +155,7 @@ def test_every_verb_runs_on_its_example(visitor, slug):
     if verb.report is not None:
         visitor.until_report(lambda: visitor.one("#facts").text not in ("", "reading ..."))
     elif slug == "db-build":
-        assert [each.name for each in visitor.site.storage.databases.list()] == [job.title]
+        assert [each.name for each in visitor.site.storage.databases.list("local")] == [job.title]
     else:
         visitor.until(lambda: visitor.one("#preview-title").is_displayed())
 

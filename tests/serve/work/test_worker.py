@@ -61,7 +61,7 @@ def test_a_store_is_built_and_searched(desk, settings, start):
     start(WORKER, settings)
     job = desk.ended(desk.submit(family(6, 10), "db build", "sources", title="my proteins"))
     assert (job.state, job.message) == (State.DONE, "")
-    (database,) = desk.storage.databases.list()
+    (database,) = desk.storage.databases.list("alice")
     assert (database.name, database.n_sequences, database.n_residues) == ("my proteins", 6, 660)
     assert (database.alphabet, database.job, database.owner) == ("protein", job.id, "alice")
 

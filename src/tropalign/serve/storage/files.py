@@ -24,7 +24,7 @@ from sqlalchemy import Connection, Engine, select, union
 from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import StoredFile
 from tropalign.serve.storage.database import hold, writing
-from tropalign.serve.storage.schema import databases, job_files
+from tropalign.serve.storage.schema import databases, job_files, uploads
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
@@ -126,7 +126,7 @@ class FileStore:
         return self.path(digest).stat().st_size
 
     def remove_unused(self, grace_seconds: float) -> int:
-        """Removes files that no job and no database has, and what was never finished, and says how many.
+        """Removes files that no job, database or upload has, and what was never finished, and says how many.
 
         Parameters
         ----------
@@ -138,42 +138,58 @@ class FileStore:
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < before:
                     path.unlink()
-        removed, batch = 0, []
-        for path in self._old(before):
-            batch.append(path)
+        removed, batch = 0, {}
+        for path, kept_at in self._old(before):
+            batch[path] = kept_at
             if len(batch) == _BATCH:
-                removed += self._remove(batch, before)
-                batch = []
-        return removed + self._remove(batch, before)
+                removed += self._remove(batch)
+                batch = {}
+        return removed + self._remove(batch)
+
+    def remove_these(self, digests: Iterable[str]) -> int:
+        """Removes those of these files that no job, database or upload has, however new, and says how many.
+
+        What cannot be removed now, since the database or the disk is away, is left to `remove_unused`.
+        """
+        seen: dict[Path, int] = {}
+        for digest in digests:
+            path = self._path(digest)
+            with suppress(FileNotFoundError):
+                seen[path] = path.stat().st_mtime_ns
+        with suppress(ResourceError, OSError):
+            return self._remove(seen)
+        return 0
 
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):
             raise KeyError(digest)
         return self.folder / digest[:2] / digest[2:]
 
-    def _old(self, before: float) -> Iterator[Path]:
+    def _old(self, before: float) -> Iterator[tuple[Path, int]]:
+        """Files that were kept before this time, and when."""
         for folder in sorted(self.folder.iterdir()):
             for path in folder.iterdir() if len(folder.name) == 2 else ():
                 with suppress(FileNotFoundError):
-                    if path.stat().st_mtime < before:
-                        yield path
+                    seen = path.stat()
+                    if seen.st_mtime < before:
+                        yield path, seen.st_mtime_ns
 
-    def _remove(self, paths: list[Path], before: float) -> int:
-        """Of these, removes those which nothing has: while it looks, no job is submitted or finished."""
-        if not paths:
+    def _remove(self, seen: dict[Path, int]) -> int:
+        """Of these, which were kept when it says, removes what nothing has: meanwhile no job is submitted or done."""
+        if not seen:
             return 0
-        names = {path.parent.name + path.name: path for path in paths}
+        names = {path.parent.name + path.name: path for path in seen}
         with writing(self._engine) as connection:
             hold(connection, "files")
             used = _used(connection, names)
-            return sum(self._discard(path, before) for digest, path in names.items() if digest not in used)
+            return sum(self._discard(path, seen[path]) for digest, path in names.items() if digest not in used)
 
-    def _discard(self, path: Path, before: float) -> bool:
+    def _discard(self, path: Path, kept_at: int) -> bool:
         """Removes a file, unless somebody sends the same bytes just now: it is looked at once nobody can find it."""
         aside = self._temporary()
         try:
             path.rename(aside)
-            if aside.stat().st_mtime >= before:
+            if aside.stat().st_mtime_ns != kept_at:
                 with suppress(FileExistsError):
                     os.link(aside, path)
                 return False
@@ -268,9 +284,14 @@ class Receiving:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
 
+    @property
+    def digest(self) -> str:
+        """Of what was written so far."""
+        return self._hash.hexdigest()
+
     def finish(self) -> StoredFile:
         """The file as the store has it from now on."""
-        digest = self._hash.hexdigest()
+        digest = self.digest
         with _disk():
             if not self._store._touch(digest):
                 self._store._keep(self._temporary, self._descriptor, digest)
@@ -297,10 +318,11 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _used(connection: Connection, digests: Iterable[str]) -> set[str]:
-    """Those of the digests which a job or a database has."""
+    """Those of the digests which a job, a database or an upload has."""
     some = list(digests)
     found = union(
         select(job_files.c.digest).where(job_files.c.digest.in_(some)),
         select(databases.c.digest).where(databases.c.digest.in_(some)),
+        select(uploads.c.digest).where(uploads.c.digest.in_(some)),
     )
     return {row[0] for row in connection.execute(found)}

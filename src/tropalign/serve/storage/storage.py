@@ -55,7 +55,7 @@ class Storage:
         self.engine, self.files = engine, files
         self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
         self.tokens, self.databases, self.audit = Tokens(engine, clock), Databases(engine, files), Audit(engine, clock)
-        self.uploads, self.ended_sessions = Uploads(engine, clock), EndedSessions(engine, clock)
+        self.uploads, self.ended_sessions = Uploads(engine, files, clock), EndedSessions(engine, clock)
 
     @classmethod
     def open(cls, settings: Settings, migrate: bool = True, clock: Callable[[], float] = time.time) -> Storage:
@@ -116,6 +116,11 @@ class Storage:
                 connection.execute(new.values(**row).on_conflict_do_nothing())
                 value = connection.scalar(select(secrets.c.value).where(secrets.c.name == "cookies"))
         return bytes.fromhex(str(value))
+
+    def tidy(self, grace_seconds: float) -> int:
+        """Forgets uploads of yesterday, and removes files that nothing has; says how many (`remove_unused`)."""
+        self.uploads.forget_old()
+        return self.files.remove_unused(grace_seconds)
 
     def is_well(self) -> None:
         """Nothing, where the database answers and files can be written.

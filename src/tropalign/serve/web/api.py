@@ -30,6 +30,7 @@ MOST_CURSOR = 100
 async def submit_job(request: Request) -> Response:
     """Submits a job: a verb with its inputs and options. An equal one that is finished comes back at once (200)."""
     data = await read_json(request)
+    models.check_names(data, models.SUBMITTED_FIELDS)
     title, tags = models.title_of(data), models.tags_of(data)
     data = {name: value for name, value in data.items() if name not in ("title", "tags")}
     web, user, address = web_of(request), user_of(request), address_of(request)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
 from tropalign.errors import did_you_mean, shown
 from tropalign.serve.web.refusals import Refused
+from tropalign.submissions.submission import FIELDS
 
+#: What a submission over HTTP may hold.
+SUBMITTED_FIELDS = (*FIELDS, "title", "tags")
 MOST_TITLE_SENT, MOST_TAGS_SENT = 2_000, 100
 
 
@@ -26,6 +29,21 @@ class FileModel(BaseModel):
     file: str
     name: str
     size: int
+
+
+class UploadModel(BaseModel):
+    """A file that was sent, and when."""
+
+    file: str
+    name: str
+    size: int
+    sent: str
+
+
+class UploadsModel(BaseModel):
+    """Files that no job has, the newest first."""
+
+    files: list[UploadModel]
 
 
 class InputModel(BaseModel):
@@ -92,11 +110,12 @@ class DatabaseModel(BaseModel):
     size: int
     created: str
     owner: str
+    shared: bool
     job: str | None
 
 
 class DatabasesModel(BaseModel):
-    """All databases."""
+    """The databases that you may name: yours, then what others share."""
 
     databases: list[DatabaseModel]
 
@@ -170,6 +189,8 @@ EVENTS: Responses = {
           "content": {"text/event-stream": {"example": "event: job\ndata: {...}\n\n"}}},
     **COMMON, **_NONE,
 }  # fmt: skip
+FILES: Responses = {200: _answer(UploadsModel, "the files"), **COMMON}
+DATABASE: Responses = {200: _answer(DatabaseModel, "the database"), **COMMON, **_NONE, **_WRONG}
 DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON}
 ME: Responses = {200: _answer(MeModel, "the user and the limits"), **COMMON}
 FIELDS: Responses = {
@@ -200,11 +221,13 @@ SUBMISSION = _body(
         "options": {"type": "object"},
         "format": {"type": "string"},
         "outputs": _STRINGS,
+        "shared": {"type": "boolean", "description": "of db build: whether all users may name the database"},
         "title": {"type": "string"},
         "tags": _STRINGS,
     },
     ("verb", "inputs"),
 )
+SHARING = _body("whether to share it", {"shared": True}, {"shared": {"type": "boolean"}}, ("shared",))
 CHANGE = _body(
     "what to change",
     {"title": "kinases, again", "shared": True},
@@ -236,15 +259,15 @@ def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
 def title_of(data: dict[str, Any]) -> str | None:
     """The title, where one is given."""
     title = data.get("title")
-    if title is not None and (not isinstance(title, str) or len(title) > MOST_TITLE_SENT):
+    if "title" in data and (not isinstance(title, str) or len(title) > MOST_TITLE_SENT):
         raise Refused(422, "title has to be a text", field="title")
-    return title
+    return cast("str | None", title)
 
 
 def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
     """The tags, where they are given."""
     tags = data.get("tags")
-    if tags is None:
+    if "tags" not in data:
         return None
     if not isinstance(tags, list) or len(tags) > MOST_TAGS_SENT or not all(isinstance(tag, str) for tag in tags):
         raise Refused(422, "tags have to be a list of texts", field="tags")
@@ -254,6 +277,6 @@ def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
 def shared_of(data: dict[str, Any]) -> bool | None:
     """Whether to share, where that is said."""
     shared = data.get("shared")
-    if shared is not None and not isinstance(shared, bool):
+    if "shared" in data and not isinstance(shared, bool):
         raise Refused(422, "shared has to be true or false", field="shared")
-    return shared
+    return cast("bool | None", shared)

@@ -16,11 +16,19 @@ from tropalign.serve.records import Database, Job, JobLine, Search, State
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.form_pages import FormPages
-from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
+from tropalign.serve.web.own_jobs import (
+    delete_upload,
+    own_database,
+    own_job,
+    position_of,
+    share_database,
+    shared_job,
+)
 from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.submit import clean_tags, clean_title, submit_in_format
 from tropalign.serve.web.templating import Templates
 from tropalign.serve.web.views import JobViews
+from tropalign.submissions.submission import BUILD
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:
@@ -69,7 +77,7 @@ class Pages:
         self.settings, self.storage, self.templates = settings, storage, templates
         self.root = settings.root_path
         self.views = JobViews(storage, self.root)
-        self.verbs = [served_verb(name) for name in SERVED if name != "db build"]
+        self.verbs = [served_verb(name) for name in SERVED if name != BUILD]
 
     def add_to(self, router: APIRouter) -> None:
         """Every address, and what answers."""
@@ -81,6 +89,7 @@ class Pages:
             "/shared/{secret}": self.shared,
             "/databases": self.databases,
             "/databases/{id}/delete": self.ask_to_delete_database,
+            "/files": self.files,
             "/login": self.login,
             "/help": self.help,
             "/static/{name}": self.static,
@@ -95,6 +104,9 @@ class Pages:
             "/jobs/{id}/delete": self.delete,
             "/jobs/{id}/formats/{format}": self.reformat,
             "/databases/{id}/delete": self.delete_database,
+            "/databases/{id}/share": self.share_database,
+            "/databases/{id}/unshare": self.unshare_database,
+            "/files/{digest}/delete": self.delete_file,
         }
         for path, change in changed.items():
             router.add_api_route(path, change, methods=["POST"], response_class=Response)
@@ -200,14 +212,17 @@ class Pages:
     def databases(self, request: Request) -> Response:
         """Stores that jobs may name."""
         uses = [verb.name for verb in self.verbs if any(each.takes_database for each in verb.inputs)]
-        found = self.storage.databases.list()
+        found = self.storage.databases.list(user_of(request).name)
         return self.templates.page(request, "databases", here="databases", databases=found, uses=uses)
 
     def ask_to_delete_database(self, request: Request, id: str) -> Response:
         """Asks first."""
         database = self._own_database(request, id)
         action, back = f"{self.root}/databases/{id}/delete", f"{self.root}/databases"
-        sentence = "Finished jobs that used it keep their results; new ones cannot name it."
+        sentence = (
+            "Finished jobs that used it keep their results; new ones cannot name it. The job that built it keeps a "
+            "copy of its file until that job is deleted, too."
+        )
         return self.templates.page(
             request, "delete", here="databases", name=database.name, sentence=sentence, action=action, back=back
         )
@@ -218,6 +233,28 @@ class Pages:
         self.storage.databases.delete(database.id)
         self._note(request, "delete database", database.id)
         return self._to("/databases")
+
+    def share_database(self, request: Request, id: str) -> Response:
+        """All users may name it."""
+        return self._set_database_shared(request, id, True)
+
+    def unshare_database(self, request: Request, id: str) -> Response:
+        """It is its owner's alone again."""
+        return self._set_database_shared(request, id, False)
+
+    def _set_database_shared(self, request: Request, id: str, is_shared: bool) -> Response:
+        share_database(web_of(request), user_of(request), address_of(request), id, is_shared)
+        return self._to("/databases")
+
+    def files(self, request: Request) -> Response:
+        """Files that were sent, and that no job has."""
+        found = self.storage.uploads.list(user_of(request).name)
+        return self.templates.page(request, "files", here="jobs", files=found)
+
+    def delete_file(self, request: Request, digest: str) -> Response:
+        """Deletes a file that was sent."""
+        delete_upload(web_of(request), user_of(request), address_of(request), digest)
+        return self._to("/files")
 
     def login(self, request: Request) -> Response:
         """Asks for a token."""
@@ -249,23 +286,13 @@ class Pages:
         return own_job(web_of(request), user_of(request), id)
 
     def _own_database(self, request: Request, id: str) -> Database:
-        try:
-            found = self.storage.databases.get(id)
-        except KeyError:
-            raise _no_database() from None
-        if found.owner != user_of(request).name:
-            raise _no_database()
-        return found
+        return own_database(web_of(request), user_of(request), id)
 
     def _note(self, request: Request, action: str, what: str) -> None:
         web_of(request).audit(user_of(request), address_of(request), action, what)
 
     def _to(self, path: str) -> Response:
         return RedirectResponse(self.root + path, 303)
-
-
-def _no_database() -> Refused:
-    return Refused(404, "there is no such database of yours: it may have been deleted")
 
 
 def _are_live(jobs: tuple[JobLine, ...]) -> bool:

@@ -28,6 +28,7 @@ from tropalign.serve.work.process import TROPALIGN, Bounds, Ended, Why, run_watc
 from tropalign.serve.work.sentences import sentence_of
 from tropalign.serve.work.survey import Counts, OverLimit, is_small, plan_of, survey
 from tropalign.submissions.submission import (
+    BUILD,
     InputItem,
     Output,
     Resources,
@@ -312,7 +313,7 @@ class Attempt:
                     raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
                 continue
             stored = self.storage.files.add(path)
-            if plan.verb == "db build" and output.role == "main":
+            if plan.verb == BUILD and output.role == "main":
                 self.database = self._described(stored)
             kept.append(JobFile(output.role, output.filename, stored.digest, stored.size, output.media_type))
         return tuple(kept)
@@ -333,6 +334,7 @@ class Attempt:
             size=stored.size,
             created=time.time(),
             job=job.id,
+            shared=job.request.get("shared") is True,
         )
 
     def _harmless(self, sentence: str) -> str:
