@@ -13,6 +13,7 @@ from tropalign.machine.numbers import MOST_THREADS
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Limits, Settings
+    from tropalign.serve.storage import Storage
 
 EXAMPLE = """example:
   tropalign serve
@@ -59,6 +60,10 @@ def _add_work_options(group: Any) -> None:
 
 def _add_access_options(group: Any) -> None:
     group.add_argument("--add-token", metavar="USER", help="make a token, print it, and end")
+    group.add_argument(
+        "--token-file", metavar="FILE",
+        help="with --add-token: write the token to this new file, which nobody else can read, and print nothing",
+    )  # fmt: skip
     group.add_argument("--list-tokens", action="store_true", help="list the tokens, and end")
     group.add_argument("--revoke-token", metavar="ID", help="revoke the token, or all of a user, and end")
     group.add_argument("--audit", action="store_true", help="print who did what, the newest line last, and end")
@@ -151,8 +156,16 @@ def _data_folder() -> Path:
 
 def run(options: argparse.Namespace) -> None:
     """Serves until it is told to stop; or looks after tokens, or prints the audit log."""
+    from tropalign.serve.private import for_nobody_else
+
     _check_installed()
-    settings = settings_of(options)
+    if options.token_file is not None and options.add_token is None:
+        options.parser.error("--token-file goes with --add-token: name the user")
+    with for_nobody_else():
+        _run(settings_of(options), options)
+
+
+def _run(settings: Settings, options: argparse.Namespace) -> None:
     if options.add_token is not None or options.list_tokens or options.revoke_token is not None:
         _look_after_tokens(settings, options)
         return
@@ -182,13 +195,27 @@ def _look_after_tokens(settings: Settings, options: argparse.Namespace) -> None:
 
     with Storage.open(settings) as storage:
         if options.add_token is not None:
-            _, secret = storage.tokens.add(options.add_token)
-            print(secret)
+            _add_token(storage, options.add_token, options.token_file)
         elif options.revoke_token is not None:
             storage.tokens.revoke(options.revoke_token)
         else:
             for token in storage.tokens.list():
                 print(f"{token.id}\t{token.user}\t{'revoked' if token.revoked else 'valid'}")
+
+
+def _add_token(storage: Storage, user: str, path: str | None) -> None:
+    """Makes a token, and prints it or writes it to a file; one that cannot be told to anybody is revoked."""
+    from tropalign.serve.private import write_secret
+
+    token, secret = storage.tokens.add(user)
+    if path is None:
+        print(secret)
+        return
+    try:
+        write_secret(Path(path), secret)
+    except BaseException:
+        storage.tokens.revoke(token.id)
+        raise
 
 
 def _print_audit(settings: Settings) -> None:

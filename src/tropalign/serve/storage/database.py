@@ -19,6 +19,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 
 from tropalign.errors import ResourceError, UsageError, shown
+from tropalign.serve.private import make_private_file, take_from_others
 
 #: How long a writer waits for another one, in seconds.
 PATIENCE = 20.0
@@ -60,6 +61,7 @@ def _parsed(url: str | URL) -> URL:
 
 
 def _sqlite(url: URL) -> Engine:
+    _make_private(Path(str(url.database)))
     engine = create_engine(
         url,
         pool_size=20,
@@ -92,6 +94,16 @@ def _sqlite(url: URL) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _make_private(path: Path) -> None:
+    """The file is there, and nobody else can open it, nor those that SQLite makes beside it with the same mode."""
+    try:
+        make_private_file(path)
+    except OSError as error:
+        raise ResourceError(f"the database cannot be opened: {shown(str(path))}: {error.strerror}") from None
+    for ending in ("-wal", "-shm"):
+        take_from_others(path.with_name(path.name + ending))
 
 
 def _keep_log(engine: Engine, path: str) -> None:

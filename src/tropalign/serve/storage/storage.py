@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from tropalign.errors import ResourceError
+from tropalign.serve.private import make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage.audit import Audit
 from tropalign.serve.storage.database import (
@@ -75,13 +76,10 @@ class Storage:
         UsageError
             The database is of another version, or its URL of no known kind.
         ResourceError
-            The database cannot be reached, or the folder not be written.
+            The database cannot be reached, the folder not be written, or others can read it.
         """
         folder = settings.folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise ResourceError(f"{folder}: {error.strerror}: choose another --folder") from None
+        make_private_folder(folder)
         # Not by text: a folder's name may hold what means something in a URL.
         url = settings.database or URL.create("sqlite", database=str(folder / "tropalign.db"))
         engine = open_database(url)

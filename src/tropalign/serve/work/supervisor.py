@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import ResourceError, UsageError, shown
+from tropalign.serve.private import make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
 
@@ -74,7 +75,9 @@ def locked(folder: Path) -> Iterator[None]:
     import fcntl
 
     _made(folder)
-    with (folder / "server.lock").open("a+") as file:
+    lock = folder / "server.lock"
+    make_private_file(lock)
+    with lock.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -126,8 +129,8 @@ def address_of(settings: Settings, port: int) -> str:
 
 
 def _made(folder: Path) -> None:
+    make_private_folder(folder)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "work").mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise ResourceError(f"{folder}: the system refuses ({error.strerror}): choose another --folder") from None
