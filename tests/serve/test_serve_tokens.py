@@ -8,12 +8,11 @@ import pytest
 for module in ("sqlalchemy", "alembic", "argon2", "fastapi", "uvicorn", "jinja2"):
     pytest.importorskip(module, reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 
-from tropalign.cli.main import main
-
 
 @pytest.fixture
 def serve(tmp_path, capsys):
     """Runs `tropalign serve`; its exit code, and what it says."""
+    from tropalign.cli.main import main
 
     def run(*words):
         code = main(["serve", "--folder", str(tmp_path / "served"), *words])

@@ -41,14 +41,14 @@ def make_private_folder(folder: Path) -> None:
     me, is_usable = os.geteuid(), os.access(folder, os.R_OK | os.W_OK | os.X_OK)
     if me not in (0, seen.st_uid) and (mode & _OTHERS or not is_usable):
         raise ResourceError(
-            f"{name}: it belongs to user {seen.st_uid} (mode {mode:04o}), and tropalign runs as user {me}, to whom alone "
-            f"it has to belong: as root, chown {me} {name} && chmod 700 {name} (a volume of docker: in a container with "
-            "--user root), or choose another --folder"
+            f"{name}: it belongs to user {seen.st_uid} (mode {mode:04o}), and tropalign runs as user {me}, to whom "
+            f"alone it has to belong: as root, chown {me} {name} && chmod 700 {name} (a volume of docker: in a container "
+            "with --user root), or choose another --folder"
         )
     if mode & _OTHERS:
         raise ResourceError(
-            f"{name}: others on this machine may read or write it (mode {mode:04o}), and who reads it is any user of the "
-            f"server: chmod 700 {name}; where its file system knows no modes, choose another --folder"
+            f"{name}: others on this machine may read or write it (mode {mode:04o}), and who reads it is any user of "
+            f"the server: chmod 700 {name}; where its file system knows no modes, choose another --folder"
         )
 
 

@@ -76,7 +76,7 @@ def test_a_pasted_text_is_a_file(local):
 @pytest.mark.parametrize(
     ("change", "field"),
     [({"verb": "merge"}, None), ({"options": {"gap_opn": 3}}, "options.gap_opn"), ({"title": 5}, "title"),
-     ({"tags": "a"}, "tags"), ({"tags": [f"t{n}" for n in range(21)]}, "tags"), ({"surplus": 1}, "the submission"),
+     ({"tags": "a"}, "tags"), ({"tags": [f"t{n}" for n in range(21)]}, "tags"), ({"surplus": 1}, "surplus"),
      ({"format": "exe"}, "format"), ({"inputs": {"queries": [{"file": "0" * 64, "name": "a"}]}}, "inputs.queries"),
      ({"inputs": {"queries": [{"database": "none", "name": "a"}]}}, None)],
 )  # fmt: skip

@@ -29,8 +29,7 @@ MOST_CURSOR = 100
 @router.post("/jobs", responses=models.SUBMITTED, openapi_extra=models.SUBMISSION, status_code=201)
 async def submit_job(request: Request) -> Response:
     """Submits a job: a verb with its inputs and options. An equal one that is finished comes back at once (200)."""
-    data = await read_json(request)
-    models.check_names(data, models.SUBMITTED_FIELDS)
+    data = await read_json(request, models.SUBMITTED_FIELDS)
     title, tags = models.title_of(data), models.tags_of(data)
     data = {name: value for name, value in data.items() if name not in ("title", "tags")}
     web, user, address = web_of(request), user_of(request), address_of(request)
@@ -68,8 +67,7 @@ def get_job(request: Request, id: str) -> Response:
 @router.patch("/jobs/{id}", responses=models.JOB, openapi_extra=models.CHANGE)
 async def change_job(request: Request, id: str) -> Response:
     """Changes a job's title or tags, or shares it by a link."""
-    data = await read_json(request)
-    models.check_names(data, ("title", "tags", "shared"))
+    data = await read_json(request, ("title", "tags", "shared"))
     title, tags, shared = models.title_of(data), models.tags_of(data), models.shared_of(data)
     web, user, address = web_of(request), user_of(request), address_of(request)
     return await run_in_threadpool(lambda: _shown(web, _changed(web, user, address, id, title, tags, shared)))

@@ -106,8 +106,7 @@ def list_databases(request: Request) -> Response:
 @router.patch("/databases/{id}", responses=models.DATABASE, openapi_extra=models.SHARING, tags=["databases"])
 async def change_database(request: Request, id: str) -> Response:
     """Shares a database of yours with all users of this server, or makes it yours alone again."""
-    data = await read_json(request)
-    models.check_names(data, ("shared",))
+    data = await read_json(request, ("shared",))
     shared = models.shared_of(data)
     if shared is None:
         raise Refused(422, "shared is missing: give true or false", field="shared")

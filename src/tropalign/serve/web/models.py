@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from tropalign.errors import did_you_mean, shown
 from tropalign.serve.web.refusals import Refused
 from tropalign.submissions.submission import FIELDS
 
@@ -240,20 +239,6 @@ FILE_BODY = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-
-
-def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
-    """Refuses what nobody asked for.
-
-    Raises
-    ------
-    Refused
-        There is another name in it.
-    """
-    for name in data:
-        if name not in known:
-            word = shown(name[:100])
-            raise Refused(422, f"there is no field {word!r}{did_you_mean(word, known)}", field=word)
 
 
 def title_of(data: dict[str, Any]) -> str | None:
