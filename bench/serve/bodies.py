@@ -84,9 +84,8 @@ def main() -> int:
         folder = Path(name) / "served"
         users = tokens(folder, None, 2)
         with server(folder, 0, None, ["--max-requests-per-minute", "100000"]) as (port, pid):
-            print(
-                f"{os.cpu_count()} processors, load average {os.getloadavg()[0]:.1f}, {options.at_once} bodies at a time"
-            )
+            load = os.getloadavg()[0]
+            print(f"{os.cpu_count()} processors, load average {load:.1f}, {options.at_once} bodies at a time")
             print("\n| body | MB | sent | status | s each | another waits, p50 ms | p95 | max | server, MB |")
             print("|---|---|---|---|---|---|---|---|---|")
             for kind, body in kinds().items():

@@ -335,10 +335,10 @@ class Server:
 
 def _database(entry: Any) -> RemoteDatabase:
     id, name, alphabet = (entry[key] for key in ("id", "name", "alphabet"))
-    numbers = [entry.get(key) or 0 for key in ("sequences", "residues")]
+    n_sequences, n_residues = (entry.get(key) or 0 for key in ("sequences", "residues"))
     owner, shared = entry.get("owner", ""), entry.get("shared") is True
     if not all(isinstance(text, str) for text in (id, name, alphabet, owner)) or not all(
-        isinstance(number, int) for number in numbers
+        isinstance(number, int) for number in (n_sequences, n_residues)
     ):
         raise TypeError("a database has text and numbers")
-    return RemoteDatabase(id, name, alphabet, *numbers, owner, shared)
+    return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared)

@@ -42,8 +42,8 @@ def make_private_folder(folder: Path) -> None:
     if me not in (0, seen.st_uid) and (mode & _OTHERS or not is_usable):
         raise ResourceError(
             f"{name}: it belongs to user {seen.st_uid} (mode {mode:04o}), and tropalign runs as user {me}, to whom "
-            f"alone it has to belong: as root, chown {me} {name} && chmod 700 {name} (a volume of docker: in a container "
-            "with --user root), or choose another --folder"
+            f"alone it has to belong: as root, chown {me} {name} && chmod 700 {name} (a volume of docker: in a "
+            "container with --user root), or choose another --folder"
         )
     if mode & _OTHERS:
         raise ResourceError(

@@ -83,7 +83,7 @@ def test_a_token_is_written_where_nobody_else_reads_it(tmp_path, usual_umask):
     path = tmp_path / "alice.token"
     write_secret(path, "trop_x")
     assert path.read_text() == "trop_x\n" and stat.S_IMODE(path.stat().st_mode) == 0o600
-    with pytest.raises(UsageError, match="alice[.]token: there is a file already: name another one, or remove it"):
+    with pytest.raises(UsageError, match=r"alice\.token: there is a file already: name another one, or remove it"):
         write_secret(path, "trop_y")
     with pytest.raises(ResourceError, match=r"it cannot be written \(No such file or directory\): name another file"):
         write_secret(tmp_path / "missing" / "x", "trop_y")

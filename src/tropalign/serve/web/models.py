@@ -8,10 +8,10 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from tropalign.serve.web.refusals import Refused
-from tropalign.submissions.submission import FIELDS
+from tropalign.submissions.submission import FIELDS as SUBMISSION_FIELDS
 
 #: What a submission over HTTP may hold.
-SUBMITTED_FIELDS = (*FIELDS, "title", "tags")
+SUBMITTED_FIELDS = (*SUBMISSION_FIELDS, "title", "tags")
 MOST_TITLE_SENT, MOST_TAGS_SENT = 2_000, 100
 
 
