@@ -58,8 +58,8 @@ def connect(
     url
         Such as "https://align.example.org" or "http://127.0.0.1:8080"; by default that in TROPALIGN_SERVER.
     token
-        Who asks, where the server wants to know; by default that in TROPALIGN_TOKEN, or in the file that
-        TROPALIGN_TOKEN_FILE names.
+        Who asks; by default that in TROPALIGN_TOKEN, or in the file that TROPALIGN_TOKEN_FILE names, or for a server
+        of one's own on this machine that in its usual folder.
     timeout
         Seconds without a byte after which a reply is given up.
     insecure
@@ -87,7 +87,8 @@ def connect(
         raise UsageError("no server is named: give its address, or set TROPALIGN_SERVER")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
         raise UsageError(f"timeout {timeout!r} is no number of seconds above 0")
-    address, secret = Address.of(url), token_of(token)
+    address = Address.of(url)
+    secret = token_of(token, address)
     check_private(address, secret, insecure)
     return Server(Transport(address, secret, float(timeout)))
 

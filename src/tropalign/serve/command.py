@@ -20,7 +20,8 @@ EXAMPLE = """example:
   tropalign serve --add-token alice
   tropalign serve --host 0.0.0.0 --port 8000 --folder /srv/tropalign --workers 4
 
-The page is at http://127.0.0.1:8080. Beyond this machine every user needs a token, or a reverse proxy says who asks.
+Open the address that it prints: who has it is let in, as long as nobody was given a token. Beyond this machine every
+user needs one, or a reverse proxy says who asks.
 Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
 
@@ -67,7 +68,7 @@ def _add_access_options(group: Any) -> None:
     group.add_argument("--list-tokens", action="store_true", help="list the tokens, and end")
     group.add_argument("--revoke-token", metavar="ID", help="revoke the token, or all of a user, and end")
     group.add_argument("--audit", action="store_true", help="print who did what, the newest line last, and end")
-    group.add_argument("--require-token", action="store_true", help="ask for a token on this machine, too")
+    group.add_argument("--require-token", action="store_true", help="let nobody in without a token of --add-token")
     group.add_argument("--proxy-user-header", metavar="NAME", help="the header in which a reverse proxy names the user")
     group.add_argument(
         "--trusted-proxy", action="append", metavar="ADDRESS",
@@ -110,10 +111,11 @@ def _add_limit_options(group: Any) -> None:
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings that the options ask for."""
     from tropalign.serve.settings import Settings
+    from tropalign.submissions.this_machine import data_folder
 
     threads = options.threads or _threads_each(options.workers)
     return Settings(
-        folder=Path(options.folder).absolute() if options.folder else _data_folder(),
+        folder=Path(options.folder).absolute() if options.folder else data_folder(),
         database=options.database,
         host=options.host,
         port=options.port,
@@ -146,12 +148,6 @@ def _threads_each(n_workers: int) -> int:
     from tropalign.machine.threads import available_threads
 
     return max(1, available_threads() // max(n_workers, 1))
-
-
-def _data_folder() -> Path:
-    from platformdirs import user_data_path
-
-    return user_data_path("tropalign") / "serve"
 
 
 def run(options: argparse.Namespace) -> None:

@@ -190,9 +190,9 @@ class User:
     Parameters
     ----------
     name
-        "local" on the loopback interface without tokens.
+        "local" is this machine's, where nobody was given a token.
     token
-        The id of the token, where one was shown.
+        The id of the token that was shown; None where a proxy says who asks.
     """
 
     name: str

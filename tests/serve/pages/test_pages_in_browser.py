@@ -106,6 +106,7 @@ class Visitor:
 @pytest.fixture
 def visitor(browser, working_site):
     """A visitor; in the end there must be no complaint of the browser's, and nothing from elsewhere."""
+    browser.get(working_site.url + working_site.login)
     found = Visitor(browser, working_site)
     found.look()
     found.complaints()

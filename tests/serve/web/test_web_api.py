@@ -139,7 +139,7 @@ def test_too_many_jobs_are_refused_with_a_time(tmp_path):
     from tropalign.serve.settings import Limits, Settings
 
     with running(Settings(folder=tmp_path, limits=Limits(queued_per_user=1))) as server:
-        client = Client(server.port)
+        client = Client(server.port, server.web.local_token)
         client.submit()
         inputs = {"queries": [{"text": ">x\nMKV\n>y\nMK\n", "name": "a.fa"}]}
         answer = client.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
@@ -152,12 +152,12 @@ def test_requests_of_a_user_are_counted(tmp_path):
     from tropalign.serve.settings import Limits, Settings
 
     with running(Settings(folder=tmp_path, limits=Limits(requests_per_minute=5))) as server:
-        client = Client(server.port)
+        client = Client(server.port, server.web.local_token)
         answers = [client.get("/api/v1/me") for _ in range(6)]
         assert [answer.status for answer in answers] == [200] * 5 + [429]
         assert answers[-1].headers["Retry-After"].isdigit()
         assert client.get("/healthz").status == 200  # who watches over the server is no user
-        strangers = [client.get("/shared/x", headers={"Via": "a"}).status for _ in range(6)]
+        strangers = [Client(server.port).get("/shared/x").status for _ in range(6)]
         assert strangers == [404] * 5 + [429]  # who has not said who it is has a bucket by its address
 
 

@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from tropalign import __version__
 from tropalign.errors import TropalignError
+from tropalign.serve.local_token import local_token
 from tropalign.serve.storage import Storage
 from tropalign.serve.web import api, api_more, events, login, metrics, results
 from tropalign.serve.web.access import Access
@@ -59,6 +60,7 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
         events.Watch(),
         Rates(settings.limits.requests_per_minute),
         Rates(FAILURES_PER_MINUTE),
+        local_token(settings.folder) if settings.has_local_user else None,
     )
 
     @asynccontextmanager

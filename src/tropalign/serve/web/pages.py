@@ -12,10 +12,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from tropalign.serve.local_token import LOCAL_ID
 from tropalign.serve.records import Database, Job, JobLine, Search, State
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.form_pages import FormPages
+from tropalign.serve.web.login import let_in_by_address
 from tropalign.serve.web.own_jobs import (
     delete_upload,
     own_database,
@@ -27,8 +29,9 @@ from tropalign.serve.web.own_jobs import (
 from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.submit import clean_tags, clean_title, submit_in_format
 from tropalign.serve.web.templating import Templates
-from tropalign.serve.web.views import JobViews
+from tropalign.serve.web.views import JobViews, help_programs
 from tropalign.submissions.submission import BUILD
+from tropalign.submissions.this_machine import LOCAL_TOKEN
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:
@@ -65,9 +68,22 @@ def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callabl
 def _error_page(templates: Templates, request: Request, status: int, sentence: str) -> Response:
     """The page of an error; where somebody failed to log in, the form again."""
     if status == 401:
-        return templates.page(request, "login", status=401, next="", error=sentence)
+        return login_page(templates, request, "", sentence)
     title = TITLES.get(status, "Something is wrong")
     return templates.page(request, "error", status=status, title=title, sentence=sentence)
+
+
+def login_page(templates: Templates, request: Request, wish: str, error: str = "") -> Response:
+    """Asks for a token; who does not have one is told where it is.
+
+    Parameters
+    ----------
+    wish
+        Where somebody wanted to go.
+    """
+    is_local = request.state.tokens.lets_local_in
+    status = 401 if error else 200
+    return templates.page(request, "login", status=status, next=wish, error=error, is_local=is_local)
 
 
 class Pages:
@@ -151,7 +167,8 @@ class Pages:
         """A job: how far it is, and its result."""
         job = self._own(request, id)
         base = str(request.base_url).rstrip("/").removesuffix(self.root)
-        view = self.views.own(job, position_of(web_of(request), job), base, _other_formats(job))
+        has_token = user_of(request).token is not None
+        view = self.views.own(job, position_of(web_of(request), job), base, _other_formats(job), has_token)
         return self.templates.page(request, "job", here="jobs", job=view, is_own=True)
 
     def shared(self, request: Request, secret: str) -> Response:
@@ -257,15 +274,24 @@ class Pages:
         return self._to("/files")
 
     def login(self, request: Request) -> Response:
-        """Asks for a token."""
-        wish = request.query_params.get("next", "")[:MOST_LETTERS]
-        return self.templates.page(request, "login", next=wish, error="")
+        """Asks for a token, unless this machine's user comes by the printed address."""
+        token = request.query_params.get("token")
+        if token is not None:
+            return let_in_by_address(request, token)
+        return login_page(self.templates, request, request.query_params.get("next", "")[:MOST_LETTERS])
 
     def help(self, request: Request) -> Response:
         """How to come here from elsewhere."""
-        address = str(request.base_url).rstrip("/")
+        user = user_of(request)
+        programs = help_programs(str(request.base_url).rstrip("/"), user.token is not None)
         return self.templates.page(
-            request, "help", here="help", address=address, limits=self.settings.limits, routes=_routes(request)
+            request,
+            "help",
+            here="help",
+            programs=programs,
+            token_file=str(self.settings.folder / LOCAL_TOKEN) if user.token == LOCAL_ID else None,
+            limits=self.settings.limits,
+            routes=_routes(request),
         )
 
     def static(self, request: Request, name: str) -> Response:

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import ResourceError, UsageError, shown
+from tropalign.serve.local_token import LOCAL, local_token
 from tropalign.serve.private import make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
+from tropalign.submissions.this_machine import LOCAL_TOKEN
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -41,8 +43,11 @@ def serve(settings: Settings, is_quiet: bool) -> None:
     with locked(settings.folder), Storage.open(settings) as storage:
         check_database(settings.folder, storage.secret())
         settings.check(storage.tokens.any())
+        token = local_token(settings.folder) if settings.has_local_user and not storage.tokens.list() else None
         with _listening(settings) as listener:
-            print(address_of(settings, listener.getsockname()[1]), flush=True)
+            print(address_of(settings, listener.getsockname()[1], token), flush=True)
+            if not is_quiet:
+                print(f"tropalign: {who_may_enter(settings, token is not None)}", file=sys.stderr, flush=True)
             _serve(settings, storage, listener, is_quiet)
 
 
@@ -122,10 +127,22 @@ def check_database(folder: Path, secret: bytes) -> None:
         )
 
 
-def address_of(settings: Settings, port: int) -> str:
-    """Where browsers find it."""
+def address_of(settings: Settings, port: int, token: str | None = None) -> str:
+    """Where browsers find it, and with the token of this machine's user are let in."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"http://{host}:{port}{settings.root_path}/"
+    return f"http://{host}:{port}{settings.root_path}/" + (f"login?token={token}" if token else "")
+
+
+def who_may_enter(settings: Settings, has_local_user: bool) -> str:
+    """A sentence for the operator: who can reach the server, and what they have to show."""
+    if settings.proxy_user_header is not None:
+        proxies = ", ".join(settings.trusted_proxies)
+        return f"who asks is what the proxies {proxies} say in {settings.proxy_user_header}, or a token"
+    if has_local_user:
+        path = settings.folder / LOCAL_TOKEN
+        return f"who has this address is let in as the user {LOCAL}, and nobody else: keep it, and {path}, to yourself"
+    where = "this machine, and proxies on it, reach" if settings.is_loopback else "other machines reach"
+    return f"{where} this address; nobody is let in without a token (--add-token)"
 
 
 def _made(folder: Path) -> None:
