@@ -1,8 +1,11 @@
 """Both engines: opened, migrated, refused."""
 
 import os
+import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -131,10 +134,30 @@ def test_a_server_that_does_not_answer():
 
 def test_a_file_that_is_no_database(tmp_path):
     (tmp_path / "tropalign.db").write_text("no database" * 1000)
-    with pytest.raises(ResourceError, match="cannot be opened"):
+    sentence = f"the database cannot be opened: {tmp_path}/tropalign.db: file is not a database: restore the backup"
+    with pytest.raises(ResourceError, match=f"^{re.escape(sentence)} of its folder$"):
         Storage.open(Settings(folder=tmp_path))
     with pytest.raises(ResourceError, match="choose another --folder"):
         Storage.open(Settings(folder=tmp_path / "tropalign.db" / "x"))
+
+
+def test_a_damaged_database_is_a_sentence_with_the_remedy(tmp_path):
+    settings = Settings(folder=tmp_path)
+    with Storage.open(settings) as storage:
+        storage.secret()
+    with closing(sqlite3.connect(tmp_path / "tropalign.db")) as database:
+        (page_bytes,) = database.execute("PRAGMA page_size").fetchone()
+        (root,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'secrets'").fetchone()
+    with (tmp_path / "tropalign.db").open("r+b") as file:
+        file.seek(page_bytes * (root - 1))
+        file.write(b"\xff" * page_bytes)
+    sentence = "the database tropalign.db is damaged (database disk image is malformed): stop the server, and restore"
+    with (
+        Storage.open(settings) as storage,
+        pytest.raises(ResourceError, match=f"^{re.escape(sentence)} the backup of its folder$") as caught,
+    ):
+        storage.secret()
+    assert caught.value.exit_code == 4
 
 
 def test_a_folder_whose_name_looks_like_a_url(tmp_path):

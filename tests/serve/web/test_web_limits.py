@@ -175,6 +175,14 @@ def test_figures_are_not_for_strangers_from_elsewhere(tmp_path):
         assert client.get("/metrics", headers={**far, "X-User": "carol"}).status == 200
 
 
+def test_readiness_says_when_the_disk_is_full(local, monkeypatch):
+    from types import SimpleNamespace
+
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(total=10**9, free=0))
+    for answer in (local.get("/readyz"), local.post("/api/v1/files", b"x")):
+        assert (answer.status, answer.error) == (503, "the server's disk is full: delete jobs that nobody needs")
+
+
 def test_readiness_says_when_the_database_is_away(local, monkeypatch):
     def away(self):
         raise OSError("gone")

@@ -96,8 +96,11 @@ def test_the_printed_address_lets_a_browser_in_and_nobody_else(serve):
     with browser.open(served.printed, timeout=120) as page:
         assert page.url == served.address and "What do you want to do?" in page.read().decode()
     assert served.asked("api/v1/me")[0] == 401
+    assert served.asked("api/v1/shared/" + "s" * 20)[0] == 404
     served.process.terminate()
-    said = served.process.communicate(timeout=120)[1]
+    logged, said = served.process.communicate(timeout=120)
+    assert "GET /login?token=... HTTP/1.1" in logged and "GET /api/v1/shared/... HTTP/1.1" in logged
+    assert "trop_local" not in logged + said and "sss" not in logged + said
     path = served.folder / "local.token"
     sentence = f"who has this address is let in as the user local, and nobody else: keep it, and {path}, to yourself"
     assert f"tropalign: {sentence}\n" in said

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,12 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
 #: Files that are looked at in one transaction.
 _BATCH = 200
+
+
+#: Room on the disk that files leave to the database, without which nothing could be deleted: bytes, and at most this
+#: share of a small disk.
+RESERVED_BYTES, RESERVED_SHARE = 16 << 20, 0.01
+_FULL = "the server's disk is full: delete jobs that nobody needs"
 
 
 class TooLarge(ResourceError):
@@ -124,6 +131,18 @@ class FileStore:
     def size_of(self, digest: str) -> int:
         """Bytes of a file; KeyError where there is none."""
         return self.path(digest).stat().st_size
+
+    def check_room(self) -> None:
+        """Nothing, where the disk has room for a file.
+
+        Raises
+        ------
+        ResourceError
+            It is full.
+        """
+        disk = shutil.disk_usage(self.folder)
+        if disk.free < min(RESERVED_BYTES, disk.total * RESERVED_SHARE):
+            raise ResourceError(_FULL)
 
     def remove_unused(self, grace_seconds: float) -> int:
         """Removes files that no job, database or upload has, and what was never finished, and says how many.
@@ -255,6 +274,7 @@ class Receiving:
         self.size = 0
 
     def __enter__(self) -> Receiving:
+        self._store.check_room()
         self._temporary = self._store._temporary()
         with _disk():
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -278,6 +298,7 @@ class Receiving:
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
             raise TooLarge(f"the file is larger than {self._limit:,} bytes, which is the most that this server takes")
+        self._store.check_room()
         self._hash.update(data)
         rest = memoryview(data)
         with _disk():
@@ -305,7 +326,7 @@ def _disk() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise ResourceError("the server's disk is full: delete jobs that nobody needs") from None
+            raise ResourceError(_FULL) from None
         raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import signal
 import socket
@@ -176,6 +177,7 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_quiet: bool) -> None:
     import uvicorn
 
+    from tropalign.serve.web.access_log import WithoutSecrets
     from tropalign.serve.web.app import create_app
     from tropalign.serve.web.protocol import server_options
 
@@ -187,6 +189,7 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
         timeout_graceful_shutdown=CONNECTION_SECONDS,
         **server_options(),
     )
+    logging.getLogger("uvicorn.access").addFilter(WithoutSecrets())
     crew = Crew(storage, settings, is_quiet, keeps_files=True)
     app.state.living_workers = crew.n_living
     server = _server_class()(config, crew)
