@@ -36,6 +36,9 @@ class TropalignError(Exception):
     ----------
     exit_code : int
         What the command line exits with.
+    failure : str
+        A word by which a program that watches a command (TROPALIGN_STATUS) tells failures apart that it can mend; else
+        empty.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class TropalignError(Exception):
     """
 
     exit_code = 1
+    failure = ""
 
 
 class InputError(TropalignError):
