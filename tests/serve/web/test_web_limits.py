@@ -56,6 +56,25 @@ def test_chunks_of_json_are_counted_too(small):
         assert small.ask("PATCH", f"/api/v1/jobs/{job['id']}", iter(chunks)).status == 413
 
 
+def test_a_request_with_two_ends_is_refused_and_nothing_behind_it_read(small):
+    """A proxy might take what follows for the body, or the body for what follows."""
+    both = HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    both += b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    answer = small.raw(both)
+    assert answer.startswith(b"HTTP/1.1 400") and b"connection: close" in answer.lower()
+    assert b"the request has Content-Length and Transfer-Encoding: send one of them" in answer
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+def test_methods_of_an_address_are_told_whole(small):
+    for path, methods in (
+        ("/api/v1/jobs", "GET, POST"), ("/api/v1/jobs/x", "DELETE, GET, PATCH"), ("/api/v1/files/x", "DELETE"),
+    ):  # fmt: skip
+        for method in ("OPTIONS", "PUT"):
+            answer = small.ask(method, path)
+            assert (answer.status, answer.headers["Allow"]) == (405, methods)
+
+
 def test_a_body_that_does_not_come(small):
     begin = time.monotonic()
     head = HEAD + b"Authorization: Bearer %s\r\n" % small.token.encode()

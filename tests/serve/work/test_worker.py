@@ -45,7 +45,8 @@ def test_names_of_sequences_find_a_job(desk, settings, start):
 
     start(WORKER, settings)
     job = desk.ended(desk.submit(">cytochromeC1 of a horse\nMKVLAAGWHHE\n>other\nMKVLAAGWHHE\n"))
-    assert [one.id for one in desk.storage.jobs.list(Search("alice", text="cytochromeC1")).jobs] == [job.id]
+    for words in ("cytochromeC1", "a horse", "HORS"):
+        assert [one.id for one in desk.storage.jobs.list(Search("alice", text=words)).jobs] == [job.id], words
 
 
 def test_what_is_wrong_is_said_as_the_command_says_it(desk, settings, start):

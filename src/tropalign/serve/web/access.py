@@ -14,6 +14,7 @@ from tropalign.serve.local_token import LOCAL, LOCAL_ID
 from tropalign.serve.records import User
 from tropalign.serve.web.hosts import Hosts, host_name, networks
 from tropalign.serve.web.known_tokens import KnownTokens
+from tropalign.serve.web.limits import check_framing
 from tropalign.serve.web.origins import check_origin, is_bearer
 from tropalign.serve.web.paths import route_path
 from tropalign.serve.web.refusals import Refused, answer, too_many, wants_json
@@ -57,6 +58,7 @@ class Access:
         state: dict[str, Any] = scope.setdefault("state", {})
         state.update(user=None, session=None, address=self._address(scope, headers), tokens=self.tokens)
         try:
+            check_framing(headers)
             self._check_host(headers)
             path = route_path(scope)
             if not path.startswith(UNCOUNTED):
