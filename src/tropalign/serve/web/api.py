@@ -64,7 +64,7 @@ def get_job(request: Request, id: str) -> Response:
     return _shown(web, own_job(web, user_of(request), id))
 
 
-@router.patch("/jobs/{id}", responses=models.JOB, openapi_extra=models.CHANGE)
+@router.patch("/jobs/{id}", responses=models.CHANGED, openapi_extra=models.CHANGE)
 async def change_job(request: Request, id: str) -> Response:
     """Changes a job's title or tags, or shares it by a link."""
     data = await read_json(request, ("title", "tags", "shared"))
@@ -96,7 +96,7 @@ def delete_job(request: Request, id: str) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/jobs/{id}/cancel", responses=models.JOB)
+@router.post("/jobs/{id}/cancel", responses=models.CANCELLED)
 def cancel_job(request: Request, id: str) -> Response:
     """Cancels a job that waits or runs; one that has ended stays as it is."""
     web, user = web_of(request), user_of(request)

@@ -8,11 +8,13 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from tropalign.serve.web.refusals import Refused
+from tropalign.serve.web.results import MEDIA_TYPES, MOST_RANGES
+from tropalign.submissions.submission import BUILD
 from tropalign.submissions.submission import FIELDS as SUBMISSION_FIELDS
 
 #: What a submission over HTTP may hold.
 SUBMITTED_FIELDS = (*SUBMISSION_FIELDS, "title", "tags")
-MOST_TITLE_SENT, MOST_TAGS_SENT = 2_000, 100
+MOST_TITLE_SENT, MOST_TAGS = 2_000, 20
 
 
 class ErrorModel(BaseModel):
@@ -163,25 +165,52 @@ _NONE: Responses = {
 _WRONG: Responses = {
     422: _answer(ErrorModel, "a wrong field", {"error": "--gap-open has to be whole", "field": "options"})
 }
-_LARGE: Responses = {413: _error("too large", "more than 500,000,000 bytes are not taken here: send less")}
-COMMON: Responses = {**_LOGIN, **_BUSY}
-JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE, **_WRONG}
+#: Of every request: what is wrong with its head, or with the server.
+_HEAD: Responses = {
+    400: _error("the head cannot be used, or the body broke off", "the request does not say for which host it is"),
+    405: _error("another method; Allow names those that there are", "this address does not take this method"),
+    414: _error("the address is too long", "the address is longer than 8,000 bytes"),
+    421: _error("another name of the server", "this server is not known as a.example: start it with --allowed-host"),
+    431: _error("the headers are too long or too many", "there are more than 100 headers"),
+    503: _error("the database is away, or the disk full", "the database does not answer: try again in some seconds"),
+}
+COMMON: Responses = {**_LOGIN, **_BUSY, **_HEAD}
+#: Of what changes something.
+_CHANGING: Responses = {
+    403: _error("it comes from a page of another site", "the request comes from a page of another site"),
+    413: _error("too large", "more than 500,000,000 bytes are not taken here: send less"),
+}
+#: Of what brings a body.
+_SENDING: Responses = {
+    **_CHANGING, 408: _error("the body comes too slowly", "the body comes too slowly: send it again"),
+    415: _error("another kind of body", "the body has to be JSON: send Content-Type: application/json"),
+}  # fmt: skip
+JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE}
+CHANGED: Responses = {**JOB, **_SENDING, **_WRONG}
+CANCELLED: Responses = {**JOB, **_CHANGING}
 JOBS: Responses = {200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG}
 SUBMITTED: Responses = {
     201: _answer(JobModel, "the new job", JOB_EXAMPLE),
     200: _answer(JobModel, "an equal job that is finished", JOB_EXAMPLE),
-    **COMMON, **_WRONG, **_LARGE, **_NONE,
+    **COMMON, **_SENDING, **_WRONG, **_NONE,
 }  # fmt: skip
-GONE: Responses = {204: {"description": "it is gone"}, **COMMON, **_NONE}
+GONE: Responses = {204: {"description": "it is gone"}, **COMMON, **_CHANGING, **_NONE, **_WRONG}
+_FILE: dict[str, Any] = {kind: {} for kind in sorted({*MEDIA_TYPES, "application/octet-stream"})}
+_RANGES = {"error": f"no more than {MOST_RANGES} ranges of a file are sent at once"}
 BYTES: Responses = {
-    200: {"description": "the bytes", "content": {"application/octet-stream": {}}},
-    206: {"description": "the range that was asked for"},
-    **COMMON, **_NONE,
+    200: {"description": "the bytes", "content": _FILE},
+    206: {"description": "the ranges that were asked for", "content": {**_FILE, "multipart/byteranges": {}}},
+    416: {"description": "a range that the file does not have", "content": {
+        "text/plain": {}, "application/json": {"example": _RANGES},
+    }},
+    **COMMON, **_NONE, 400: {"description": "the header Range, or another one, cannot be used", "content": {
+        "text/plain": {}, "application/json": {"example": {"error": "the request does not say for which host it is"}},
+    }},
 }  # fmt: skip
 SENT: Responses = {
     201: _answer(FileModel, "the file, whose id is the SHA-256 of its bytes",
                  {"file": _DIGEST, "name": "kinases.fa", "size": 5120}),
-    **COMMON, **_LARGE, 408: _error("too slow", "the body comes too slowly"),
+    **COMMON, **_SENDING, **_WRONG,
 }  # fmt: skip
 EVENTS: Responses = {
     200: {"description": "`event: job` with the job at each change, until it has ended",
@@ -189,7 +218,7 @@ EVENTS: Responses = {
     **COMMON, **_NONE,
 }  # fmt: skip
 FILES: Responses = {200: _answer(UploadsModel, "the files"), **COMMON}
-DATABASE: Responses = {200: _answer(DatabaseModel, "the database"), **COMMON, **_NONE, **_WRONG}
+DATABASE: Responses = {200: _answer(DatabaseModel, "the database"), **COMMON, **_SENDING, **_NONE, **_WRONG}
 DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON}
 ME: Responses = {200: _answer(MeModel, "the user and the limits"), **COMMON}
 FIELDS: Responses = {
@@ -199,13 +228,18 @@ FIELDS: Responses = {
 }
 
 
-def _body(words: str, example: Any, properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+def _body(
+    words: str, example: Any, properties: dict[str, Any], required: Sequence[str] = (), **more: Any
+) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    schema |= more
     content = {"application/json": {"schema": schema, "example": example}}
     return {"requestBody": {"required": True, "description": words, "content": content}}
 
 
 _STRINGS = {"type": "array", "items": {"type": "string"}}
+_TITLE = {"type": "string", "maxLength": MOST_TITLE_SENT}
+_TAGS = {**_STRINGS, "maxItems": MOST_TAGS}
 _ITEM = {
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text")},
@@ -221,21 +255,25 @@ SUBMISSION = _body(
         "format": {"type": "string"},
         "outputs": _STRINGS,
         "shared": {"type": "boolean", "description": "of db build: whether all users may name the database"},
-        "title": {"type": "string"},
-        "tags": _STRINGS,
+        "title": _TITLE,
+        "tags": _TAGS,
     },
     ("verb", "inputs"),
+    **{
+        "if": {"properties": {"verb": {"const": BUILD}}, "required": ["verb"]},
+        "else": {"properties": {"shared": {"const": False}}},
+    },
 )
 SHARING = _body("whether to share it", {"shared": True}, {"shared": {"type": "boolean"}}, ("shared",))
 CHANGE = _body(
     "what to change",
     {"title": "kinases, again", "shared": True},
-    {"title": {"type": "string"}, "tags": _STRINGS, "shared": {"type": "boolean"}},
+    {"title": _TITLE, "tags": _TAGS, "shared": {"type": "boolean"}},
 )
 FILE_BODY = {
     "requestBody": {
-        "required": True,
-        "description": "the file's bytes, compressed or not",
+        "required": False,  # none is a file of no bytes, which is taken: a job of it says what is wrong
+        "description": "the file's bytes, compressed or not; a file may be empty",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
@@ -254,8 +292,10 @@ def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
     tags = data.get("tags")
     if "tags" not in data:
         return None
-    if not isinstance(tags, list) or len(tags) > MOST_TAGS_SENT or not all(isinstance(tag, str) for tag in tags):
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         raise Refused(422, "tags have to be a list of texts", field="tags")
+    if len(tags) > MOST_TAGS:
+        raise Refused(422, f"a job has no more than {MOST_TAGS} tags", field="tags")
     return tuple(tags)
 
 

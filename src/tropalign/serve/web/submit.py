@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
 from tropalign.serve.records import JobFile, NewJob
+from tropalign.serve.web.models import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
 from tropalign.submissions.submission import BUILD, Submission, sanitised
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from tropalign.submissions.submission import InputItem
 
 MOST_TITLE = 200
-MOST_TAGS, MOST_TAG = 20, 50
+MOST_TAG = 50
 #: Bytes of a pasted text in which its first name is looked for, and letters of that name in a title.
 MOST_LOOKED_AT, MOST_NAME = 1 << 20, 60
 
