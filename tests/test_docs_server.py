@@ -17,20 +17,25 @@ PAGE = ROOT / "docs" / "server.md"
 
 
 @pytest.fixture
-def address(tmp_path):
-    words = ["serve", "--port", "0", "--folder", str(tmp_path / "folder"), "-q"]
+def address(tmp_path, monkeypatch):
+    """A server in its usual folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    words = ["serve", "--port", "0", "-q"]
     command = [sys.executable, "-m", "tropalign.cli.main", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield process.stdout.readline().strip().rstrip("/")
+            yield process.stdout.readline().partition("/login?")[0]
         finally:
             process.terminate()
             process.wait(60)
 
 
 def curl(words, address):
-    """The JSON that a request is answered with."""
-    script = words.replace("http://127.0.0.1:8080", address)
+    """The JSON that a request is answered with; the token is shown as the page does."""
+    token = re.search(r"^token=.*$", PAGE.read_text(), re.M)[0]
+    shown = words if '"$token"' in words else words.replace("curl -s", 'curl -s -H "$token"')
+    script = f"{token}\n{shown.replace('http://127.0.0.1:8080', address)}"
     ran = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     return json.loads(ran.stdout) if ran.stdout[:1] in "{[" else ran.stdout
 

@@ -37,6 +37,7 @@ from pathlib import Path
 from victims import PostgreSQL, Server, again, with_database
 
 from tropalign import __version__
+from tropalign.serve.local_token import local_token
 from tropalign.serve.records import Job, JobFile, NewJob, Search, State
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.storage import Storage
@@ -109,9 +110,9 @@ class Desk:
     def _asked(self, path: str, body: bytes | None = None, kind: str = "text/plain") -> bytes:
         url = f"http://127.0.0.1:{self.settings.port}/api/v1/{path}"
         try:
-            with urllib.request.urlopen(
-                urllib.request.Request(url, body, {"Content-Type": kind}), timeout=30
-            ) as answer:
+            token = local_token(self.settings.folder)
+            headers = {"Content-Type": kind, "Authorization": f"Bearer {token}"}
+            with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=30) as answer:
                 found: bytes = answer.read()
                 return found
         except urllib.error.HTTPError as error:

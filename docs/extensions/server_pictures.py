@@ -6,6 +6,7 @@ A server of its own with the examples computes; the pictures are kept in docs/im
 import contextlib
 import io
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -26,12 +27,14 @@ WIDTH = 1100
 
 @contextlib.contextmanager
 def server(folder: str) -> Iterator[str]:
-    """The address of one that computes."""
+    """The address of one that computes; programs show the token in TROPALIGN_TOKEN."""
     command = [sys.executable, "-m", "tropalign.cli.main", "serve", "--port", "0", "--folder", folder, "-q"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        yield process.stdout.readline().strip().rstrip("/")
+        address, _, token = process.stdout.readline().strip().partition("/login?token=")
+        os.environ["TROPALIGN_TOKEN"] = token
+        yield address
     finally:
         process.terminate()
         process.wait(60)
@@ -40,7 +43,7 @@ def server(folder: str) -> Iterator[str]:
 def asked(url: str, data: Any = None) -> Any:
     """The JSON that the API answers with."""
     body = None if data is None else json.dumps(data).encode()
-    headers = {"Content-Type": "application/json"}
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ['TROPALIGN_TOKEN']}"}
     with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
         return json.load(answer)
 
@@ -82,6 +85,7 @@ def main() -> None:
         )  # fmt: skip
         browser = webdriver.Chrome(options, Service("/usr/bin/chromedriver"))
         try:
+            browser.get(f"{address}/login?token={os.environ['TROPALIGN_TOKEN']}")
             save(browser, f"{address}/new/pairs", DOCS / "images" / "server_form.png", 760)
             save(browser, f"{address}/jobs/{job}", DOCS / "images" / "server_job.png", 1000)
             save(browser, f"{address}/jobs", DOCS / "images" / "server_jobs.png", 420)

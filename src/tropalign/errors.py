@@ -67,6 +67,9 @@ class TropalignError(Exception):
     ----------
     exit_code : int
         What the command line exits with.
+    failure : str
+        A word by which a program that watches a command (TROPALIGN_STATUS) tells failures apart that it can mend; else
+        empty.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class TropalignError(Exception):
     """
 
     exit_code = 1
+    failure = ""
 
 
 class InputError(TropalignError):

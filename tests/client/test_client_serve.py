@@ -26,12 +26,23 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served")
+def home(tmp_path_factory):
+    """Where one's own server has its folder, whose token is shown to it."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch, home):
+    monkeypatch.setenv("XDG_DATA_HOME", str(home))
+
+
+@pytest.fixture(scope="module")
+def url(home):
+    folder = home / "tropalign" / "serve"
     command = [sys.executable, "-m", "tropalign.cli.main", "serve", "--port", "0", "--folder", str(folder), "-q"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        yield server.stdout.readline().strip()
+        yield server.stdout.readline().partition("login?")[0]
     finally:
         server.send_signal(signal.SIGTERM)
         try:

@@ -1,6 +1,7 @@
 """Jobs on a server: submitted, watched, fetched, and every fault a sentence."""
 
 import json
+import re
 import socket
 
 import pytest
@@ -8,6 +9,7 @@ from client.fake_server import JOB, answering, served
 
 from tropalign import InputError, ResourceError
 from tropalign.client import connect
+from tropalign.client.address import Address, token_of
 from tropalign.errors import UsageError
 
 FASTA = b">a\nMKVLAW\n>b\nMKILAW\n"
@@ -144,6 +146,29 @@ def test_a_token_goes_along(fake, monkeypatch, tmp_path):
     assert [headers["Authorization"] for *_, headers in fake.requests] == ["Bearer abc", "Bearer def", "Bearer ghi"]
     with pytest.raises(UsageError, match="holds no token"):
         connect(fake.url, token="a\r\nHost: evil")
+
+
+def test_the_token_of_a_server_of_ones_own_goes_along_on_this_machine_alone(fake, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    list(connect(fake.url).jobs())
+    folder = tmp_path / "tropalign" / "serve"
+    folder.mkdir(parents=True)
+    (folder / "local.token").write_text("trop_local_abc\n")
+    list(connect(fake.url).jobs())
+    list(connect(fake.url, token="def").jobs())
+    shown = [headers.get("Authorization") for *_, headers in fake.requests]
+    assert shown == [None, "Bearer trop_local_abc", "Bearer def"]
+    assert token_of(None, Address.of("https://lab.example")) is None
+
+
+def test_who_has_no_token_is_told_where_it_is(fake):
+    fake.respond = lambda request: (401, {"error": "the server needs a token"}, {})
+    sentence = (
+        f"the server needs a token ({fake.url} wants a token: give yours as TROPALIGN_TOKEN or TROPALIGN_TOKEN_FILE; "
+        "that of a server of your own is local.token in its --folder)"
+    )
+    with pytest.raises(UsageError, match=f"^{re.escape(sentence)}$"):
+        list(connect(fake.url).jobs())
 
 
 def test_a_token_never_travels_in_the_open():

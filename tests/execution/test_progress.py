@@ -1,5 +1,6 @@
 """The file of the status: a line at once, few lines, the last one always, and no harm where it cannot be written."""
 
+import errno
 import json
 import threading
 import time
@@ -9,6 +10,9 @@ import pytest
 
 from tropalign.cli.main import main
 from tropalign.execution import progress
+from tropalign.execution.files import disk_error
+from tropalign.execution.manifest import Manifest
+from tropalign.execution.parts import Parts
 from tropalign.execution.progress import STATUS, no_progress, progress_bar, stage_bar, status_only, tell_forecast
 
 
@@ -124,6 +128,27 @@ def test_quiet_commands_tell_too(words, last, status, tmp_path, request, monkeyp
     assert main([*words, "-q", "-o", str(tmp_path / f"out{suffix}")]) == 0
     assert last.items() <= lines(status)[-2].items()
     assert lines(status)[-1] == {"ended": True}
+
+
+def test_failures_that_can_be_mended_are_told(status, tmp_path, monkeypatch, capsys):
+    """By a word: a sentence may be reworded."""
+    (tmp_path / "a.fa").write_text(">a\nMKVLA\n>b\nMKILA\n")
+    monkeypatch.chdir(tmp_path)
+    with Parts(tmp_path / "out.tsv.parts", Manifest("f00d", "cut", 4, {}, 1 << 30)) as parts:
+        parts.write(0, [b"x"])
+    assert main(["pairs", "a.fa", "-o", "out.tsv"]) == 3
+    assert lines(status)[-1] == {"failed": "other-parts"}
+    full = disk_error(OSError(errno.ENOSPC, "full"), "out.tsv", 0)
+    monkeypatch.setattr("tropalign.cli.pairs.run", raising(full))
+    assert main(["pairs", "a.fa", "-o", "out.tsv"]) == 4
+    assert lines(status)[-1] == {"failed": "disk-full"}
+
+
+def raising(error):
+    def run(options):
+        raise error
+
+    return run
 
 
 def test_a_command_that_fails_has_not_ended(status, tmp_path):

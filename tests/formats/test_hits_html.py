@@ -64,6 +64,13 @@ def pairs_of(page):
     return [tuple(pair) for pair in page(script)]
 
 
+def test_the_page_opens_at_its_top(searched, opened_report):
+    _, made, _ = searched
+    page = opened_report(made, size=(1000, 500))
+    assert page("document.documentElement.scrollHeight > innerHeight + 100")
+    assert page("scrollY") == 0
+
+
 def test_numbers_and_alignments_are_hmmers(searched, opened_report):
     verb, made, wanted = searched
     page = opened_report(made, size=(2600, 1500))

@@ -160,13 +160,10 @@ def test_wrong_json_is_refused_with_its_field(data, sentence):
         ({"min_score": float("nan")}, "no number that can be computed with"),
         ({"min_bits": "inf"}, "options.min_bits: 'inf' is no number"),
         ({"min_score": "-o/x"}, "options.min_score: '-o/x' is no number"),
-        ([], "options: is an object of JSON|needs it"),
+        ([], "options: is an object of JSON"),
     ],
 )
 def test_wrong_options_are_refused_with_their_field(options, sentence):
-    if options == []:
-        assert asked(options=options).options == {}
-        return
     with pytest.raises(UsageError, match=sentence):
         asked(options=options).checked()
 

@@ -60,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(interrupt) or "interrupted", EXIT_INTERRUPTED)
     except TropalignError as error:
         _show_traceback()
+        if error.failure:
+            _tell_failure(error.failure)
         return _fail(str(error), error.exit_code)
     except MemoryError:
         return _fail("out of memory: allow less with --memory, so that less is held at once", EXIT_RESOURCES)
@@ -96,6 +98,13 @@ def _exit_code(arguments: list[str]) -> int:
             return _run(arguments)
     except SystemExit as stop:  # argparse has said what there was to say
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE
+
+
+def _tell_failure(failure: str) -> None:
+    """For a program that watches."""
+    from tropalign.execution.progress import tell_failure
+
+    tell_failure(failure)
 
 
 def _end_cleanly_on_signals() -> None:

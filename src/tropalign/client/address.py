@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.submissions.this_machine import LOCAL_TOKEN, data_folder
 
 #: What a token may be made of: what a header can hold.
 _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
@@ -77,8 +78,10 @@ def _no_address(url: str) -> UsageError:
     return UsageError(f"{shown(url[:200])!r} is no address of a server: give one like https://HOST or http://HOST:8080")
 
 
-def token_of(token: str | None) -> str | None:
+def token_of(token: str | None, address: Address) -> str | None:
     """The token given, else that in TROPALIGN_TOKEN, or in the file that TROPALIGN_TOKEN_FILE names; None without.
+
+    For an address of this machine it is at last what a server in the usual folder lets this user in by.
 
     Raises
     ------
@@ -92,11 +95,21 @@ def token_of(token: str | None) -> str | None:
         where = "TROPALIGN_TOKEN"
     if token is None and (path := os.environ.get("TROPALIGN_TOKEN_FILE")):
         token, where = _read(path), "TROPALIGN_TOKEN_FILE"
+    if token is None and address.is_loopback:
+        token = _own_token()
     if token is None:
         return None
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
         raise UsageError(f"{where} holds no token: give what tropalign serve --add-token printed")
     return token
+
+
+def _own_token() -> str | None:
+    """What is in the file of a server of this user; None without one."""
+    try:
+        return (data_folder() / LOCAL_TOKEN).read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _read(path: str) -> str:

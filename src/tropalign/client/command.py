@@ -20,7 +20,7 @@ EXAMPLE = """example:
   tropalign submit --fetch ID -o hits.txt
 
 The server is that of --server or TROPALIGN_SERVER, the token that of TROPALIGN_TOKEN or in the file of
-TROPALIGN_TOKEN_FILE. Ctrl-C asks the server to cancel the job.
+TROPALIGN_TOKEN_FILE; one's own server on this machine needs neither. Ctrl-C asks the server to cancel the job.
 Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrupted."""
 #: Kinds of content that are no text for a terminal.
 BINARY = ("application/octet-stream", "application/vnd.", "image/png")

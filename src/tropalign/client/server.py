@@ -29,13 +29,23 @@ TIMEOUT = 60.0
 
 @dataclass(frozen=True)
 class RemoteDatabase:
-    """Targets that lie on a server, and stand for a file in its jobs."""
+    """Targets that lie on a server, and stand for a file in its jobs.
+
+    Parameters
+    ----------
+    owner
+        Who has built it.
+    shared
+        Whether all users of the server may use it, rather than its owner alone.
+    """
 
     id: str
     name: str
     alphabet: str
     n_sequences: int
     n_residues: int
+    owner: str = ""
+    shared: bool = False
 
 
 def connect(
@@ -48,8 +58,8 @@ def connect(
     url
         Such as "https://align.example.org" or "http://127.0.0.1:8080"; by default that in TROPALIGN_SERVER.
     token
-        Who asks, where the server wants to know; by default that in TROPALIGN_TOKEN, or in the file that
-        TROPALIGN_TOKEN_FILE names.
+        Who asks; by default that in TROPALIGN_TOKEN, or in the file that TROPALIGN_TOKEN_FILE names, or for a server
+        of one's own on this machine that in its usual folder.
     timeout
         Seconds without a byte after which a reply is given up.
     insecure
@@ -77,7 +87,8 @@ def connect(
         raise UsageError("no server is named: give its address, or set TROPALIGN_SERVER")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
         raise UsageError(f"timeout {timeout!r} is no number of seconds above 0")
-    address, secret = Address.of(url), token_of(token)
+    address = Address.of(url)
+    secret = token_of(token, address)
     check_private(address, secret, insecure)
     return Server(Transport(address, secret, float(timeout)))
 
@@ -127,6 +138,7 @@ class Server:
         outputs: Sequence[str] = (),
         title: str = "",
         tags: Sequence[str] = (),
+        shared: bool = False,
     ) -> RemoteJob:
         """Sends files and asks for a job. An equal job of the same user that is done already comes back at once.
 
@@ -145,6 +157,8 @@ class Server:
             Results beside the main one, such as "report".
         title, tags
             By which it is found again.
+        shared
+            Of "db build": whether all users of the server may use the database.
 
         Returns
         -------
@@ -160,6 +174,8 @@ class Server:
         if format is not None:
             body["format"] = format
         body |= {"outputs": list(outputs), "title": title, "tags": list(tags)}
+        if shared:
+            body["shared"] = True
         return self._job("POST", "/api/v1/jobs", body)
 
     def _item(self, value: Any) -> dict[str, Any]:
@@ -209,7 +225,7 @@ class Server:
                 return
 
     def databases(self) -> list[RemoteDatabase]:
-        """The databases that lie there."""
+        """The databases that one may use there: one's own, then what others share."""
         _, found = self._transport.json("GET", "/api/v1/databases")
         try:
             return [_database(entry) for entry in found["databases"]]
@@ -239,7 +255,9 @@ class Server:
             f"no database {shown(name)!r} lies there{did_you_mean(name, [database.name for database in known])}"
         )
 
-    def build_database(self, name: str, *sources: Any, wait: bool = True) -> RemoteDatabase | RemoteJob:
+    def build_database(
+        self, name: str, *sources: Any, shared: bool = False, wait: bool = True
+    ) -> RemoteDatabase | RemoteJob:
         """Makes a database of files.
 
         Parameters
@@ -248,6 +266,8 @@ class Server:
             What it is called.
         sources
             FASTA or FASTQ files.
+        shared
+            Whether all users of the server may use it, and have its sequences; otherwise it is the builder's alone.
         wait
             Until it is there; otherwise the job that makes it is returned.
 
@@ -256,11 +276,16 @@ class Server:
         TropalignError
             What ``tropalign db build`` raises, and what the server refuses.
         """
-        job = self.submit("db build", {"sources": list(sources)}, title=name)
+        job = self.submit("db build", {"sources": list(sources)}, title=name, shared=shared)
         if not wait:
             return job
         job.wait().check()
         return self.database(name)
+
+    def share_database(self, database: RemoteDatabase, shared: bool = True) -> RemoteDatabase:
+        """Lets all users of the server use a database of one's own, or nobody else any more."""
+        path = f"/api/v1/databases/{quote(database.id, safe='')}"
+        return _database(self._transport.json("PATCH", path, {"shared": shared})[1])
 
     def delete_database(self, database: RemoteDatabase) -> None:
         """Removes a database."""
@@ -311,9 +336,10 @@ class Server:
 
 def _database(entry: Any) -> RemoteDatabase:
     id, name, alphabet = (entry[key] for key in ("id", "name", "alphabet"))
-    numbers = [entry.get(key) or 0 for key in ("sequences", "residues")]
-    if not all(isinstance(text, str) for text in (id, name, alphabet)) or not all(
-        isinstance(number, int) for number in numbers
+    n_sequences, n_residues = (entry.get(key) or 0 for key in ("sequences", "residues"))
+    owner, shared = entry.get("owner", ""), entry.get("shared") is True
+    if not all(isinstance(text, str) for text in (id, name, alphabet, owner)) or not all(
+        isinstance(number, int) for number in (n_sequences, n_residues)
     ):
         raise TypeError("a database has text and numbers")
-    return RemoteDatabase(id, name, alphabet, *numbers)
+    return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared)

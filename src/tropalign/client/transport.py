@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from tropalign import __version__
 from tropalign.client.address import Address
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError, shown
+from tropalign.submissions.this_machine import LOCAL_TOKEN
 
 #: Bytes of a JSON reply at most.
 MOST_JSON_BYTES = 64 << 20
@@ -241,8 +242,13 @@ class Transport:
         """The exception that a status means."""
         words = self._said(reply)
         if reply.status == 401:
-            remedy = "make one there with tropalign serve --add-token NAME, and give it as TROPALIGN_TOKEN"
-            return UsageError(f"{words} ({self.address.url} wants a token: {remedy})")
+            remedy = "give yours as TROPALIGN_TOKEN or TROPALIGN_TOKEN_FILE"
+            whose = (
+                f"that of a server of your own is {LOCAL_TOKEN} in its --folder"
+                if self.address.is_loopback
+                else "who runs the server makes it"
+            )
+            return UsageError(f"{words} ({self.address.url} wants a token: {remedy}; {whose})")
         if reply.status == 413 or reply.status == 507:
             return ResourceError(words)
         if 400 <= reply.status < 500:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError
+from tropalign.execution.progress import DISK_FULL
 
 #: By the last suffix of a name.
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
@@ -328,10 +329,12 @@ def disk_error(
     number = getattr(error, "errno", None)
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         amount = f" ({n_bytes} bytes were to be written)" if n_bytes else ""
-        return ResourceError(
+        full = ResourceError(
             f"{path}: the disk is full or the file too large{amount}: free space, or {remedy}",
             needed_bytes=n_bytes or None,
         )
+        full.failure = DISK_FULL
+        return full
     if isinstance(error, PermissionError) or number == errno.EROFS:
         return InputError("no permission to write here", file=str(path))
     reason = getattr(error, "strerror", None) or error

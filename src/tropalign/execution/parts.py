@@ -26,6 +26,7 @@ from typing import IO
 from tropalign.errors import InputError, TropalignError, TropalignWarning
 from tropalign.execution.files import disk_error, hold, sync
 from tropalign.execution.manifest import Manifest
+from tropalign.execution.progress import OTHER_PARTS
 
 MANIFEST = "manifest.json"
 PART = re.compile(r"part\d{6,}")
@@ -77,11 +78,13 @@ class Parts:
             found = recorded_manifest(directory)
             difference = None if found is None else found.difference(manifest)
             if difference and not self.is_empty():
-                raise InputError(
+                refused = InputError(
                     f"this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
                     "the directory",
                     file=str(directory),
                 )
+                refused.failure = OTHER_PARTS
+                raise refused
             if found is None or difference:
                 self._clear()
                 write_atomically(directory / MANIFEST, manifest.to_json().encode())

@@ -4,9 +4,11 @@
     {"stage": "posteriors", "share": 0.4}
     {"forecast": {"cells": 8000000, "items": 500, "seconds": 0.1, "memory_bytes": 70000000, "output_bytes": [40000]}}
     {"ended": true}
+    {"failed": "other-parts"}
 
 `unit` is what is counted, `total` null where it is not known beforehand, `share` from 0 to 1.
-The last line says that a command has made all of its files; it is not there where the command failed or was killed.
+`ended` says that a command has made all of its files; it is not there where the command failed or was killed. `failed`
+is there for failures that a program which watches may mend: `OTHER_PARTS` and `DISK_FULL`.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ StageProgress = Callable[[str, float], object]
 
 #: Names the file that programs read to see how far a command is, with or without a terminal.
 STATUS = "TROPALIGN_STATUS"
+#: Failures by the words that they have there: parts of another run lie where this one's belong; the disk is full, or a
+#: file as large as it may be.
+OTHER_PARTS, DISK_FULL = "other-parts", "disk-full"
 #: Seconds between lines at least; later on as much as 2, so that the file of a long run stays small.
 _PAUSE, _MOST_PAUSE, _LINES = 0.2, 2.0, 500
 
@@ -61,6 +66,13 @@ def tell_end() -> None:
     with _status() as tell:
         if tell is not None:
             tell({"ended": True})
+
+
+def tell_failure(failure: str) -> None:
+    """Writes why a command has failed to the file of the status, where one is named."""
+    with _status() as tell:
+        if tell is not None:
+            tell({"failed": failure})
 
 
 class _Status:

@@ -13,13 +13,15 @@ from tropalign.machine.numbers import MOST_THREADS
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Limits, Settings
+    from tropalign.serve.storage import Storage
 
 EXAMPLE = """example:
   tropalign serve
   tropalign serve --add-token alice
   tropalign serve --host 0.0.0.0 --port 8000 --folder /srv/tropalign --workers 4
 
-The page is at http://127.0.0.1:8080. Beyond this machine every user needs a token, or a reverse proxy says who asks.
+Open the address that it prints: who has it is let in, as long as nobody was given a token. Beyond this machine every
+user needs one, or a reverse proxy says who asks.
 Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
 
@@ -59,10 +61,14 @@ def _add_work_options(group: Any) -> None:
 
 def _add_access_options(group: Any) -> None:
     group.add_argument("--add-token", metavar="USER", help="make a token, print it, and end")
+    group.add_argument(
+        "--token-file", metavar="FILE",
+        help="with --add-token: write the token to this new file, which nobody else can read, and print nothing",
+    )  # fmt: skip
     group.add_argument("--list-tokens", action="store_true", help="list the tokens, and end")
     group.add_argument("--revoke-token", metavar="ID", help="revoke the token, or all of a user, and end")
     group.add_argument("--audit", action="store_true", help="print who did what, the newest line last, and end")
-    group.add_argument("--require-token", action="store_true", help="ask for a token on this machine, too")
+    group.add_argument("--require-token", action="store_true", help="let nobody in without a token of --add-token")
     group.add_argument("--proxy-user-header", metavar="NAME", help="the header in which a reverse proxy names the user")
     group.add_argument(
         "--trusted-proxy", action="append", metavar="ADDRESS",
@@ -105,10 +111,11 @@ def _add_limit_options(group: Any) -> None:
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings that the options ask for."""
     from tropalign.serve.settings import Settings
+    from tropalign.submissions.this_machine import data_folder
 
     threads = options.threads or _threads_each(options.workers)
     return Settings(
-        folder=Path(options.folder).absolute() if options.folder else _data_folder(),
+        folder=Path(options.folder).absolute() if options.folder else data_folder(),
         database=options.database,
         host=options.host,
         port=options.port,
@@ -143,16 +150,18 @@ def _threads_each(n_workers: int) -> int:
     return max(1, available_threads() // max(n_workers, 1))
 
 
-def _data_folder() -> Path:
-    from platformdirs import user_data_path
-
-    return user_data_path("tropalign") / "serve"
-
-
 def run(options: argparse.Namespace) -> None:
     """Serves until it is told to stop; or looks after tokens, or prints the audit log."""
+    from tropalign.serve.private import for_nobody_else
+
     _check_installed()
-    settings = settings_of(options)
+    if options.token_file is not None and options.add_token is None:
+        options.parser.error("--token-file goes with --add-token: name the user")
+    with for_nobody_else():
+        _run(settings_of(options), options)
+
+
+def _run(settings: Settings, options: argparse.Namespace) -> None:
     if options.add_token is not None or options.list_tokens or options.revoke_token is not None:
         _look_after_tokens(settings, options)
         return
@@ -182,13 +191,27 @@ def _look_after_tokens(settings: Settings, options: argparse.Namespace) -> None:
 
     with Storage.open(settings) as storage:
         if options.add_token is not None:
-            _, secret = storage.tokens.add(options.add_token)
-            print(secret)
+            _add_token(storage, options.add_token, options.token_file)
         elif options.revoke_token is not None:
             storage.tokens.revoke(options.revoke_token)
         else:
             for token in storage.tokens.list():
                 print(f"{token.id}\t{token.user}\t{'revoked' if token.revoked else 'valid'}")
+
+
+def _add_token(storage: Storage, user: str, path: str | None) -> None:
+    """Makes a token, and prints it or writes it to a file; one that cannot be told to anybody is revoked."""
+    from tropalign.serve.private import write_secret
+
+    token, secret = storage.tokens.add(user)
+    if path is None:
+        print(secret)
+        return
+    try:
+        write_secret(Path(path), secret)
+    except BaseException:
+        storage.tokens.revoke(token.id)
+        raise
 
 
 def _print_audit(settings: Settings) -> None:

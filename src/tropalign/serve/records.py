@@ -44,6 +44,22 @@ class StoredFile:
 
 
 @dataclass(frozen=True)
+class Upload:
+    """A file that a user has sent.
+
+    Parameters
+    ----------
+    at
+        When, in seconds since 1970.
+    """
+
+    digest: str
+    name: str
+    size: int
+    at: float
+
+
+@dataclass(frozen=True)
 class JobFile:
     """An input or an output of a job.
 
@@ -146,7 +162,13 @@ class NewJob:
 
 @dataclass(frozen=True)
 class Database:
-    """A store of targets that jobs may name in place of a file."""
+    """A store of targets that jobs may name in place of a file.
+
+    Parameters
+    ----------
+    shared
+        Whether all users of the server may name it, rather than its owner alone.
+    """
 
     id: str
     owner: str
@@ -158,6 +180,7 @@ class Database:
     size: int
     created: float
     job: str | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,9 +190,9 @@ class User:
     Parameters
     ----------
     name
-        "local" on the loopback interface without tokens.
+        "local" is this machine's, where nobody was given a token.
     token
-        The id of the token, where one was shown.
+        The id of the token that was shown; None where a proxy says who asks.
     """
 
     name: str

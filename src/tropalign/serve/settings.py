@@ -75,7 +75,7 @@ class Settings:
     allowed_hosts
         Names under which the server is asked for, beside those of the loopback interface.
     requires_token
-        Whether the loopback interface needs a token, too.
+        Whether nobody is let in by the token of this machine's user (`has_local_user`).
     is_https
         Whether browsers reach it by HTTPS: cookies are then marked so.
     root_path
@@ -111,6 +111,11 @@ class Settings:
             return ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+    @property
+    def has_local_user(self) -> bool:
+        """Whether this machine's user is let in, as long as nobody was given a token."""
+        return self.is_loopback and not self.requires_token and self.proxy_user_header is None
 
     def check(self, has_tokens: bool) -> None:
         """Refuses what would let everybody in.

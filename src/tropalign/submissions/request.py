@@ -17,6 +17,10 @@ from tropalign.submissions.plan import Resources, link_names, planned, shown_wor
 from tropalign.submissions.values import FieldError, canonical, check_text, check_together, option_of, parsed, texts_of
 from tropalign.submissions.verbs import MAIN, InputField, ServedVerb, served_verb
 
+#: What a submission may hold.
+FIELDS = ("verb", "inputs", "options", "format", "outputs", "shared")
+#: The verb whose result is a database of targets.
+BUILD = "db build"
 #: Files per input, and letters that are pasted into one.
 MOST_ITEMS, MOST_PASTED = 100, 32_000_000
 #: Options that speak of the main output's format.
@@ -62,6 +66,8 @@ class Submission:
         By the names of their fields (`ServedVerb`).
     outputs
         Roles beside "main".
+    shared
+        Of a database that is built: whether all users of the server may name it.
 
     Examples
     --------
@@ -76,6 +82,7 @@ class Submission:
     options: dict[str, Any] = field(default_factory=dict)
     format: str = ""
     outputs: tuple[str, ...] = ()
+    shared: bool = False
 
     def __post_init__(self) -> None:
         if not self.format:
@@ -95,13 +102,14 @@ class Submission:
         UsageError
             Something is unknown, of another type or too long; a `FieldError` says which field.
         """
-        _check_keys(data, "the submission", ("verb", "inputs", "options", "format", "outputs"))
+        _check_keys(data, "the submission", FIELDS)
         name = data.get("verb")
         if not isinstance(name, str):
             raise FieldError("verb", "is the name of a verb")
         verb = served_verb(name)
-        format = _format(verb, data.get("format") or verb.default_format)
-        return cls(name, _inputs(verb, data), _options(verb, data), format, _outputs(verb, data))
+        format = data.get("format", "")
+        format = verb.default_format if format == "" else _format(verb, format)
+        return cls(name, _inputs(verb, data), _options(verb, data), format, _outputs(verb, data), _shared(verb, data))
 
     def as_json(self) -> dict[str, Any]:
         """The same as JSON, which `from_json` reads."""
@@ -112,6 +120,7 @@ class Submission:
             "options": dict(self.options),
             "format": self.format,
             "outputs": list(self.outputs),
+            **({"shared": True} if self.shared else {}),
         }
 
     def checked(self) -> Submission:
@@ -194,13 +203,13 @@ def _format(verb: ServedVerb, format: Any) -> str:
 
 
 def _inputs(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, tuple[InputItem, ...]]:
-    given = data.get("inputs") or {}
+    given = data.get("inputs", {})
     _check_keys(given, "inputs", tuple(one.dest for one in verb.inputs))
     found = {one.dest: tuple(_items(one, given[one.dest])) for one in verb.inputs if given.get(one.dest)}
     for one in verb.inputs:
         if one.required and one.dest not in found:
             raise FieldError(f"inputs.{one.dest}", f"{verb.name} needs it: give a file, a text or a database")
-        if one.dest in found and verb.option(one.dest) is not None and (data.get("options") or {}).get(one.dest):
+        if one.dest in found and verb.option(one.dest) is not None and _options_given(data).get(one.dest):
             raise FieldError(f"inputs.{one.dest}", "is given as a file and by name: give one of them")
     return found
 
@@ -217,7 +226,7 @@ def _items(one: InputField, given: Any) -> Iterator[InputItem]:
 
 def _item(one: InputField, item: Any, where: str) -> InputItem:
     _check_keys(item, where, (*_SOURCES, "name"))
-    sources = {source: item[source] for source in _SOURCES if item.get(source) is not None}
+    sources = {source: item[source] for source in _SOURCES if source in item}
     if len(sources) != 1 or not all(isinstance(value, str) for value in sources.values()):
         raise FieldError(where, "has one of file (its SHA-256), database (its id) and text")
     ((source, value),) = sources.items()
@@ -229,7 +238,7 @@ def _item(one: InputField, item: Any, where: str) -> InputItem:
         raise FieldError(f"{where}.database", f"holds sequences, and this is to be {one.kind}: give a file")
     if source == "text":
         _check_pasted(value, f"{where}.text")
-    name = item.get("name") or ""
+    name = item.get("name", "")
     if not isinstance(name, str) or len(name) > 1_000:
         raise FieldError(f"{where}.name", "is the name of a file")
     return InputItem(sanitised(name, _NAMES.get(one.kind, "sequences.fa")), **sources)
@@ -246,15 +255,19 @@ def _check_pasted(text: str, where: str) -> None:
         raise FieldError(where, "holds half letters (surrogates): send it as a file") from None
 
 
-def _options(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
-    given = data.get("options") or {}
+def _options_given(data: Mapping[str, Any]) -> dict[str, Any]:
+    given = data.get("options", {})
     if not isinstance(given, dict) or not all(isinstance(dest, str) for dest in given):
         raise FieldError("options", "is an object of JSON")
-    return {dest: value for dest, value in given.items() if texts_of(option_of(verb, dest), value)}
+    return given
+
+
+def _options(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {dest: value for dest, value in _options_given(data).items() if texts_of(option_of(verb, dest), value)}
 
 
 def _outputs(verb: ServedVerb, data: Mapping[str, Any]) -> tuple[str, ...]:
-    given = data.get("outputs") or []
+    given = data.get("outputs", [])
     if not isinstance(given, list) or len(given) > 100 or not all(isinstance(role, str) for role in given):
         raise FieldError("outputs", "is a list of what to write beside the main output")
     for role in given:
@@ -264,3 +277,12 @@ def _outputs(verb: ServedVerb, data: Mapping[str, Any]) -> tuple[str, ...]:
             near = did_you_mean(role, known) or (f": it has {', '.join(known)}" if known else "")
             raise FieldError("outputs", f"{verb.name} has no output {role!r}{near}")
     return tuple(dict.fromkeys(role for role in given if role != MAIN))
+
+
+def _shared(verb: ServedVerb, data: Mapping[str, Any]) -> bool:
+    given = data.get("shared", False)
+    if not isinstance(given, bool):
+        raise FieldError("shared", "is true or false")
+    if given and verb.name != BUILD:
+        raise FieldError("shared", f"is for databases ({BUILD}): a job is shared by a link, once it is there")
+    return given

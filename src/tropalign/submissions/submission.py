@@ -3,10 +3,12 @@
 from tropalign.submissions.command_line import submission_of
 from tropalign.submissions.names import sanitised
 from tropalign.submissions.plan import Output, Resources, foretells, link_names, outputs_of, planned
-from tropalign.submissions.request import InputItem, Submission
+from tropalign.submissions.request import BUILD, FIELDS, InputItem, Submission
 from tropalign.submissions.values import FieldError
 
 __all__ = [
+    "BUILD",
+    "FIELDS",
     "FieldError",
     "InputItem",
     "Output",

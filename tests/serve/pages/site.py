@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tropalign.serve.local_token import local_token
 from tropalign.serve.records import JobFile, Outcome, State
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
@@ -36,6 +37,13 @@ class Site:
         self.url = f"http://127.0.0.1:{self._port}"
         self.http = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=120)
         self._workers = []
+        if settings.has_local_user:
+            assert self.http.get(self.login).status_code == 303
+
+    @property
+    def login(self):
+        """What the server prints at its start, without its name."""
+        return f"/login?token={local_token(self.settings.folder)}"
 
     def _start(self):
         import uvicorn
@@ -88,6 +96,13 @@ class Site:
         self.http.close()
         self._stop()
         self.storage.close()
+
+    def log_in(self, user):
+        """From now on the pages are asked for by this user."""
+        self.http.cookies.clear()
+        token = self.storage.tokens.add(user)[1]
+        answer = self.http.post("/login", data={"token": token})
+        assert answer.status_code == 303, answer.text
 
     def page(self, path, status=200):
         """A page, parsed."""

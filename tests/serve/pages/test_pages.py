@@ -355,7 +355,41 @@ def test_databases_are_listed_used_and_deleted(site):
     assert waits.status_code == 422 and "wait" in text_of(check_page(parsed(waits.text)))
     site.storage.jobs.cancel(job.id)
     site.http.post(f"/databases/{'a' * 26}/delete")
-    assert [each.id for each in site.storage.databases.list()] == ["b" * 26]
+    assert [each.id for each in site.storage.databases.list("other")] == ["b" * 26]
+    assert site.storage.databases.list("local") == ()
+
+
+def test_a_database_is_shared_by_its_form_and_by_the_list(closed_site):
+    site = closed_site
+    site.log_in("alice")
+    form = check_page(site.page("/new/db-build"))
+    assert "you alone see and use the database" in text_of(form)
+    assert "checked" not in form.one("input", id="shared").attributes
+    job = site.submit("db-build", sources__text=">a\nMKV", title="mine", shared="1")
+    assert job.request["shared"] is True
+    again = check_page(site.page(f"/new/db-build?from={job.id}"))
+    assert "checked" in again.one("input", id="shared").attributes
+    stored = site.storage.files.add_bytes(b"a store")
+    site.storage.databases.add(Database("a" * 26, "alice", "mine", "protein", 1, 3, stored.digest, 7, 1e9))
+    site.storage.databases.add(Database("b" * 26, "bob", "bob's", "protein", 1, 3, stored.digest, 7, 1e9))
+    assert "bob's" not in text_of(site.page("/databases"))
+    site.storage.databases.set_shared("b" * 26, True)
+    listed = text_of(check_page(site.page("/databases")))
+    assert "alice, not shared" in listed and "bob's" in listed
+    word = next(site.page("/databases").all("input", name="csrf"))["value"]
+    for action, shared in (("share", True), ("unshare", False)):
+        assert site.http.post(f"/databases/{'a' * 26}/{action}", data={"csrf": word}).status_code == 303
+        assert site.storage.databases.get("a" * 26).shared is shared
+    assert site.http.post(f"/databases/{'b' * 26}/unshare", data={"csrf": word}).status_code == 404
+
+
+def test_files_without_a_job_are_listed_and_deleted(site):
+    file = site.storage.uploads.keep_bytes("local", b"x", HOSTILE)
+    page = check_page(site.page("/files"))
+    assert HOSTILE in text_of(page)
+    assert site.http.post(f"/files/{file.digest}/delete").headers["location"] == "/files"
+    assert "There are none." in text_of(check_page(site.page("/files")))
+    assert site.http.post(f"/files/{file.digest}/delete").status_code == 404
 
 
 def test_errors_are_pages(site):

@@ -106,6 +106,7 @@ class Visitor:
 @pytest.fixture
 def visitor(browser, working_site):
     """A visitor; in the end there must be no complaint of the browser's, and nothing from elsewhere."""
+    browser.get(working_site.url + working_site.login)
     found = Visitor(browser, working_site)
     found.look()
     found.complaints()
@@ -155,7 +156,7 @@ def test_every_verb_runs_on_its_example(visitor, slug):
     if verb.report is not None:
         visitor.until_report(lambda: visitor.one("#facts").text not in ("", "reading ..."))
     elif slug == "db-build":
-        assert [each.name for each in visitor.site.storage.databases.list()] == [job.title]
+        assert [each.name for each in visitor.site.storage.databases.list("local")] == [job.title]
     else:
         visitor.until(lambda: visitor.one("#preview-title").is_displayed())
 

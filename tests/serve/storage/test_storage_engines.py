@@ -1,8 +1,11 @@
 """Both engines: opened, migrated, refused."""
 
 import os
+import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import Search
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage import Storage
-from tropalign.serve.storage.database import hold, is_postgresql, open_database, reading, writing
+from tropalign.serve.storage.database import hold, is_postgresql, migrations, open_database, reading, writing
 from tropalign.serve.storage.schema import metadata, search_metadata
 
 
@@ -41,6 +44,31 @@ def test_opening_again_keeps_what_is_there(storage, storage_settings):
         assert other.secret() == storage.secret()
         assert len(other.secret()) == 32
         other.is_well()
+
+
+def test_databases_of_a_server_that_shared_all_become_their_owners_alone(storage_settings):
+    """A folder as the first version left it, brought up to date."""
+    from alembic import command
+
+    engine = open_database(storage_settings.database or f"sqlite:///{_made(storage_settings.folder)}/tropalign.db")
+    columns = "id, owner, name, alphabet, n_sequences, n_residues, digest, size, created"
+    with writing(engine) as connection:
+        config = migrations()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        values = "'db1', 'alice', 'mine', 'protein', 1, 3, 'd', 5, 0.0"
+        connection.exec_driver_sql(f"INSERT INTO databases ({columns}) VALUES ({values})")
+        connection.exec_driver_sql("INSERT INTO uploads (owner, digest, size, at) VALUES ('bob', 'e', 1, 0.0)")
+    engine.dispose()
+    with Storage.open(storage_settings) as storage:
+        (database,) = storage.databases.list("alice")
+        assert database.id == "db1" and database.shared is False
+        assert storage.databases.list("bob") == ()
+
+
+def _made(folder):
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 def test_opening_waits_for_no_writer(storage, storage_settings, monkeypatch):
@@ -106,10 +134,30 @@ def test_a_server_that_does_not_answer():
 
 def test_a_file_that_is_no_database(tmp_path):
     (tmp_path / "tropalign.db").write_text("no database" * 1000)
-    with pytest.raises(ResourceError, match="cannot be opened"):
+    sentence = f"the database cannot be opened: {tmp_path}/tropalign.db: file is not a database: restore the backup"
+    with pytest.raises(ResourceError, match=f"^{re.escape(sentence)} of its folder$"):
         Storage.open(Settings(folder=tmp_path))
     with pytest.raises(ResourceError, match="choose another --folder"):
         Storage.open(Settings(folder=tmp_path / "tropalign.db" / "x"))
+
+
+def test_a_damaged_database_is_a_sentence_with_the_remedy(tmp_path):
+    settings = Settings(folder=tmp_path)
+    with Storage.open(settings) as storage:
+        storage.secret()
+    with closing(sqlite3.connect(tmp_path / "tropalign.db")) as database:
+        (page_bytes,) = database.execute("PRAGMA page_size").fetchone()
+        (root,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'secrets'").fetchone()
+    with (tmp_path / "tropalign.db").open("r+b") as file:
+        file.seek(page_bytes * (root - 1))
+        file.write(b"\xff" * page_bytes)
+    sentence = "the database tropalign.db is damaged (database disk image is malformed): stop the server, and restore"
+    with (
+        Storage.open(settings) as storage,
+        pytest.raises(ResourceError, match=f"^{re.escape(sentence)} the backup of its folder$") as caught,
+    ):
+        storage.secret()
+    assert caught.value.exit_code == 4
 
 
 def test_a_folder_whose_name_looks_like_a_url(tmp_path):

@@ -276,7 +276,7 @@ def test_databases(storage):
     claimed = storage.queue.claim("w", 30, 1)
     database = database_of(storage, built)
     storage.queue.finish(built.id, claimed.attempt, done(storage), database)
-    assert storage.databases.list() == (database,)
+    assert storage.databases.list("ann") == (database,)
     assert storage.databases.get(database.id) == database
     using = submit(storage, key="use", inputs=(JobFile("targets", "pdb", None, 5, database=database.id),))
     assert using.inputs[0].database == database.id
@@ -294,6 +294,23 @@ def test_databases(storage):
         storage.databases.get(database.id)
 
 
+def test_databases_are_their_owners_alone_unless_they_are_shared(storage):
+    file = storage.files.add_bytes(b"store")
+    for id, owner, name in (("1", "ann", "z"), ("2", "bob", "a"), ("3", "bob", "b")):
+        storage.databases.add(Database(id, owner, name, "protein", 3, 99, file.digest, 5, 1.5))
+    assert [each.id for each in storage.databases.list("ann")] == ["1"]
+    with pytest.raises(KeyError):
+        storage.databases.named_by("ann", "3")
+    assert storage.databases.set_shared("3", True).shared
+    assert [each.id for each in storage.databases.list("ann")] == ["1", "3"]
+    assert [each.id for each in storage.databases.list("bob")] == ["2", "3"]
+    assert storage.databases.named_by("ann", "3").owner == "bob"
+    storage.databases.set_shared("3", False)
+    assert [each.id for each in storage.databases.list("ann")] == ["1"]
+    with pytest.raises(KeyError):
+        storage.databases.set_shared("4", True)
+
+
 def test_an_equal_build_has_a_database_of_its_own(storage):
     built = submit(storage, verb="db build", title="pdb")
     waiting = submit(storage, owner="cat", verb="db build", title="cat's")
@@ -301,7 +318,7 @@ def test_an_equal_build_has_a_database_of_its_own(storage):
     assert storage.queue.finish(built.id, claimed.attempt, done(storage), database_of(storage, built))
     equal = submit(storage, owner="bob", verb="db build", title="bob's")
     assert equal.state == storage.jobs.get(waiting.id).state == State.DONE
-    listed = {database.name: database for database in storage.databases.list()}
+    listed = {each.name: each for user in ("ann", "bob", "cat") for each in storage.databases.list(user)}
     assert [(d.owner, d.job) for d in (listed["bob's"], listed["cat's"])] == [("bob", equal.id), ("cat", waiting.id)]
     for database in listed.values():
         storage.databases.delete(database.id)

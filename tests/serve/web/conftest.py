@@ -11,7 +11,7 @@ def local(tmp_path):
     from tropalign.serve.settings import Settings
 
     with running(Settings(folder=tmp_path / "served")) as server:
-        yield Client(server.port, storage=server.storage)
+        yield Client(server.port, server.web.local_token, server.storage)
 
 
 @pytest.fixture

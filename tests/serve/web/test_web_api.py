@@ -76,7 +76,7 @@ def test_a_pasted_text_is_a_file(local):
 @pytest.mark.parametrize(
     ("change", "field"),
     [({"verb": "merge"}, None), ({"options": {"gap_opn": 3}}, "options.gap_opn"), ({"title": 5}, "title"),
-     ({"tags": "a"}, "tags"), ({"tags": [f"t{n}" for n in range(21)]}, "tags"), ({"surplus": 1}, "the submission"),
+     ({"tags": "a"}, "tags"), ({"tags": [f"t{n}" for n in range(21)]}, "tags"), ({"surplus": 1}, "surplus"),
      ({"format": "exe"}, "format"), ({"inputs": {"queries": [{"file": "0" * 64, "name": "a"}]}}, "inputs.queries"),
      ({"inputs": {"queries": [{"database": "none", "name": "a"}]}}, None)],
 )  # fmt: skip
@@ -139,7 +139,7 @@ def test_too_many_jobs_are_refused_with_a_time(tmp_path):
     from tropalign.serve.settings import Limits, Settings
 
     with running(Settings(folder=tmp_path, limits=Limits(queued_per_user=1))) as server:
-        client = Client(server.port)
+        client = Client(server.port, server.web.local_token)
         client.submit()
         inputs = {"queries": [{"text": ">x\nMKV\n>y\nMK\n", "name": "a.fa"}]}
         answer = client.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
@@ -152,12 +152,12 @@ def test_requests_of_a_user_are_counted(tmp_path):
     from tropalign.serve.settings import Limits, Settings
 
     with running(Settings(folder=tmp_path, limits=Limits(requests_per_minute=5))) as server:
-        client = Client(server.port)
+        client = Client(server.port, server.web.local_token)
         answers = [client.get("/api/v1/me") for _ in range(6)]
         assert [answer.status for answer in answers] == [200] * 5 + [429]
         assert answers[-1].headers["Retry-After"].isdigit()
         assert client.get("/healthz").status == 200  # who watches over the server is no user
-        strangers = [client.get("/shared/x", headers={"Via": "a"}).status for _ in range(6)]
+        strangers = [Client(server.port).get("/shared/x").status for _ in range(6)]
         assert strangers == [404] * 5 + [429]  # who has not said who it is has a bucket by its address
 
 
@@ -177,12 +177,44 @@ def test_verbs_and_the_document_of_the_api(local):
     assert "NaN" not in json.dumps(document)
 
 
-def test_databases_are_everybodys_and_deleted_by_their_owner(users):
+def test_a_database_of_another_user_is_not_there(users):
+    from tropalign.serve.records import Database
+
+    storage = users.server.storage
+    stored = storage.files.add_bytes(b"store")
+    storage.databases.add(Database("db1", "alice", "genome", "dna", 3, 30, stored.digest, stored.size, 0.0))
+    assert users.bob.get("/api/v1/databases").json == {"databases": []}
+    inputs = {"family": [{"database": "db1"}]}
+    answer = users.bob.post("/api/v1/jobs", {"verb": "msa", "format": "fasta", "inputs": inputs})
+    assert (answer.status, answer.error) == (422, "there is no such database")
+    nobodys = "there is no such database of yours: it was deleted, or is somebody else's"
+    for method, body in (("DELETE", None), ("PATCH", {"shared": True})):
+        answer = users.bob.ask(method, "/api/v1/databases/db1", body)
+        assert (answer.status, answer.error) == (404, nobodys)
+    (mine,) = users.alice.get("/api/v1/databases").json["databases"]
+    assert (mine["id"], mine["owner"], mine["shared"]) == ("db1", "alice", False)
+
+
+def test_a_build_says_whether_its_database_is_shared(users):
+    storage = users.server.storage
+    body = {"verb": "db build", "inputs": {"sources": [{"text": ">a\nMKV\n"}]}, "title": "mine"}
+    for shared in (False, True):
+        answer = users.alice.post("/api/v1/jobs", {**body, "shared": shared})
+        assert answer.status == 201, answer.body
+        assert storage.jobs.get(answer.json["id"]).request.get("shared", False) == shared
+    pairs = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}, "shared": True}
+    answer = users.alice.post("/api/v1/jobs", pairs)
+    sentence = "shared: is for databases (db build): a job is shared by a link, once it is there"
+    assert (answer.status, answer.json) == (422, {"error": sentence, "field": "shared"})
+
+
+def test_shared_databases_are_everybodys_and_deleted_by_their_owner(users):
     from tropalign.serve.records import Database
 
     storage = users.server.storage
     stored = storage.files.add_bytes(b"store")
     storage.databases.add(Database("db1", "alice", "swissprot", "protein", 3, 30, stored.digest, stored.size, 0.0))
+    assert users.alice.ask("PATCH", "/api/v1/databases/db1", {"shared": True}).json["shared"]
     assert [found["name"] for found in users.bob.get("/api/v1/databases").json["databases"]] == ["swissprot"]
     inputs = {"queries": [{"text": ">a\nMK\n", "name": "a.fa"}], "targets": [{"database": "db1"}]}
     answer = users.bob.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
@@ -192,6 +224,19 @@ def test_databases_are_everybodys_and_deleted_by_their_owner(users):
     assert users.alice.ask("DELETE", "/api/v1/databases/db1").status == 422  # a job waits for it
     users.bob.post(f"/api/v1/jobs/{answer.json['id']}/cancel")
     assert users.alice.ask("DELETE", "/api/v1/databases/db1").status == 204
+
+
+def test_files_without_a_job_are_listed_and_deleted(users):
+    file = users.alice.send(b">a\nMK\n", "alone.fa")
+    users.alice.submit()
+    (listed,) = users.alice.get("/api/v1/files").json["files"]
+    assert (listed["file"], listed["name"], listed["size"]) == (file, "alone.fa", 6)
+    assert users.bob.get("/api/v1/files").json == {"files": []}
+    answer = users.bob.ask("DELETE", f"/api/v1/files/{file}")
+    assert (answer.status, answer.error) == (404, "you have sent no such file of late: it was deleted, or is a job's")
+    assert users.alice.ask("DELETE", f"/api/v1/files/{file}").status == 204
+    assert not users.server.storage.files.holds(file)
+    assert users.alice.get("/api/v1/files").json == {"files": []}
 
 
 def test_what_happens_is_written_down(users):

@@ -21,7 +21,7 @@ def small(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "PATIENCE_SECONDS", 0.5)
     monkeypatch.setattr(protocol, "SECONDS", 0.5)
     with running(Settings(folder=tmp_path, limits=Limits(upload_bytes=100_000))) as server:
-        yield Client(server.port, storage=server.storage)
+        yield Client(server.port, server.web.local_token, server.storage)
 
 
 def incoming(client):
@@ -56,9 +56,29 @@ def test_chunks_of_json_are_counted_too(small):
         assert small.ask("PATCH", f"/api/v1/jobs/{job['id']}", iter(chunks)).status == 413
 
 
+def test_a_request_with_two_ends_is_refused_and_nothing_behind_it_read(small):
+    """A proxy might take what follows for the body, or the body for what follows."""
+    both = HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    both += b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    answer = small.raw(both)
+    assert answer.startswith(b"HTTP/1.1 400") and b"connection: close" in answer.lower()
+    assert b"the request has Content-Length and Transfer-Encoding: send one of them" in answer
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+def test_methods_of_an_address_are_told_whole(small):
+    for path, methods in (
+        ("/api/v1/jobs", "GET, POST"), ("/api/v1/jobs/x", "DELETE, GET, PATCH"), ("/api/v1/files/x", "DELETE"),
+    ):  # fmt: skip
+        for method in ("OPTIONS", "PUT"):
+            answer = small.ask(method, path)
+            assert (answer.status, answer.headers["Allow"]) == (405, methods)
+
+
 def test_a_body_that_does_not_come(small):
     begin = time.monotonic()
-    answer = small.raw([HEAD + b"Content-Length: 90000\r\n\r\n", b"x"])
+    head = HEAD + b"Authorization: Bearer %s\r\n" % small.token.encode()
+    answer = small.raw([head + b"Content-Length: 90000\r\n\r\n", b"x"])
     assert answer.startswith(b"HTTP/1.1 408") and time.monotonic() - begin < 4
     assert b"the body comes too slowly" in answer and incoming(small) == []
 
@@ -92,7 +112,7 @@ def test_a_form_without_files_is_short(local):
 
 def test_users_who_have_sent_much_send_no_more(tmp_path):
     with running(Settings(folder=tmp_path, limits=Limits(stored_bytes_per_user=1000))) as server:
-        client = Client(server.port, storage=server.storage)
+        client = Client(server.port, server.web.local_token, server.storage)
         digest = client.send(b">a\n" + b"A" * 997)
         asked = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}}
         for answer in (client.post("/api/v1/files", b"x"), client.post("/api/v1/jobs", asked)):
@@ -108,7 +128,8 @@ def test_a_head_that_does_not_come(small):
 
 
 def test_a_client_that_goes_leaves_nothing(small):
-    small.raw(HEAD + b"Content-Length: 90000\r\n\r\n" + b"x" * 500, seconds=0.1)
+    head = HEAD + b"Authorization: Bearer %s\r\n" % small.token.encode()
+    small.raw(head + b"Content-Length: 90000\r\n\r\n" + b"x" * 500, seconds=0.1)
     begin = time.monotonic()
     while incoming(small):
         assert time.monotonic() < begin + 5
@@ -136,7 +157,7 @@ def test_a_long_address_and_long_headers(small):
 def test_a_connection_is_kept(small):
     connection = http.client.HTTPConnection("127.0.0.1", small.port)
     for _ in range(3):
-        connection.request("GET", "/api/v1/me")
+        connection.request("GET", "/api/v1/me", headers={"Authorization": f"Bearer {small.token}"})
         answer = connection.getresponse()
         assert answer.status == 200 and answer.read()
     connection.close()
@@ -167,10 +188,18 @@ def test_health_and_figures(users):
 def test_figures_are_not_for_strangers_from_elsewhere(tmp_path):
     settings = Settings(folder=tmp_path, proxy_user_header="X-User", trusted_proxies=("127.0.0.1",))
     with running(settings) as server:
-        client = Client(server.port)
+        client = Client(server.port, server.web.local_token)
         far = {"X-Forwarded-For": "10.0.0.9"}
         assert client.get("/metrics", headers=far).status == 401
         assert client.get("/metrics", headers={**far, "X-User": "carol"}).status == 200
+
+
+def test_readiness_says_when_the_disk_is_full(local, monkeypatch):
+    from types import SimpleNamespace
+
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(total=10**9, free=0))
+    for answer in (local.get("/readyz"), local.post("/api/v1/files", b"x")):
+        assert (answer.status, answer.error) == (503, "the server's disk is full: delete jobs that nobody needs")
 
 
 def test_readiness_says_when_the_database_is_away(local, monkeypatch):

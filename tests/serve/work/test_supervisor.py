@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,7 +16,7 @@ from job_desk import Desk, family, lives, wait_until
 
 from tropalign.serve.records import State
 from tropalign.serve.settings import Settings
-from tropalign.serve.work.supervisor import address_of, check_database
+from tropalign.serve.work.supervisor import address_of, check_database, who_may_enter
 
 SERVE = [sys.executable, "-m", "tropalign.cli.main", "serve", "--port", "0"]
 
@@ -34,7 +35,8 @@ class Served:
         self.process = subprocess.Popen(
             [*SERVE, "--folder", folder, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        self.address = self.process.stdout.readline().strip()
+        self.printed = self.process.stdout.readline().strip()
+        self.address = self.printed.partition("login?")[0]
 
     def asked(self, path):
         """Status and body."""
@@ -85,6 +87,40 @@ def test_a_server_answers_computes_and_ends(serve, tmp_path):
     served.process.terminate()
     assert served.process.wait(timeout=120) == 0
     assert not any(map(lives, workers))
+
+
+def test_the_printed_address_lets_a_browser_in_and_nobody_else(serve):
+    served = serve("--workers", "0")
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/login\?token=trop_local_[a-z2-7]{52}", served.printed)
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with browser.open(served.printed, timeout=120) as page:
+        assert page.url == served.address and "What do you want to do?" in page.read().decode()
+    assert served.asked("api/v1/me")[0] == 401
+    assert served.asked("api/v1/shared/" + "s" * 20)[0] == 404
+    served.process.terminate()
+    logged, said = served.process.communicate(timeout=120)
+    assert "GET /login?token=... HTTP/1.1" in logged and "GET /api/v1/shared/... HTTP/1.1" in logged
+    assert "trop_local" not in logged + said and "sss" not in logged + said
+    path = served.folder / "local.token"
+    sentence = f"who has this address is let in as the user local, and nobody else: keep it, and {path}, to yourself"
+    assert f"tropalign: {sentence}\n" in said
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"requires_token": True}, "this machine, and proxies on it, reach this address; nobody is let in without"),
+        ({"host": "0.0.0.0"}, "other machines reach this address; nobody is let in without a token (--add-token)"),
+        (
+            {"proxy_user_header": "X-User", "trusted_proxies": ("10.0.0.0/8", "::1")},
+            "who asks is what the proxies 10.0.0.0/8, ::1 say in X-User, or a token",
+        ),
+    ],
+)
+def test_the_start_says_who_can_reach_it(tmp_path, changed, sentence):
+    settings = Settings(tmp_path, **changed)
+    assert not settings.has_local_user or "requires_token" not in changed
+    assert who_may_enter(settings, False).startswith(sentence)
 
 
 def test_a_second_server_and_a_taken_port_are_sentences(serve, tmp_path):

@@ -1,5 +1,6 @@
 """Workers as processes: what they compute, what they refuse, and what is left when they die."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,9 @@ import sys
 import pytest
 from job_desk import SUPERVISOR, WORKER, family, freeze, lives, wait_until
 
+from tropalign import __version__
+from tropalign.execution.manifest import Manifest
+from tropalign.execution.parts import Parts
 from tropalign.serve.records import State
 
 #: Some tens of tiles; more work than limits allow.
@@ -41,7 +45,8 @@ def test_names_of_sequences_find_a_job(desk, settings, start):
 
     start(WORKER, settings)
     job = desk.ended(desk.submit(">cytochromeC1 of a horse\nMKVLAAGWHHE\n>other\nMKVLAAGWHHE\n"))
-    assert [one.id for one in desk.storage.jobs.list(Search("alice", text="cytochromeC1")).jobs] == [job.id]
+    for words in ("cytochromeC1", "a horse", "HORS"):
+        assert [one.id for one in desk.storage.jobs.list(Search("alice", text=words)).jobs] == [job.id], words
 
 
 def test_what_is_wrong_is_said_as_the_command_says_it(desk, settings, start):
@@ -57,11 +62,24 @@ def test_what_is_wrong_is_said_as_the_command_says_it(desk, settings, start):
     assert str(settings.folder) not in job.message
 
 
+def test_parts_of_another_run_are_computed_anew(desk, settings, start):
+    """Left by a worker on another machine, which cuts the work otherwise."""
+    id = desk.submit(family(6, 10))
+    (desk.folder(id) / "files").mkdir(parents=True)
+    with Parts(desk.folder(id) / "files" / "proteins.tsv.parts", Manifest("f00d", "cut", 4, {}, 1 << 30)) as parts:
+        parts.write(0, [b"x"])
+    facts = {"version": __version__, "memory_bytes": settings.limits.memory_bytes}
+    (desk.folder(id) / "facts.json").write_text(json.dumps(facts))
+    start(WORKER, settings)
+    job = desk.ended(id)
+    assert (job.state, job.message) == (State.DONE, "")
+
+
 def test_a_store_is_built_and_searched(desk, settings, start):
     start(WORKER, settings)
     job = desk.ended(desk.submit(family(6, 10), "db build", "sources", title="my proteins"))
     assert (job.state, job.message) == (State.DONE, "")
-    (database,) = desk.storage.databases.list()
+    (database,) = desk.storage.databases.list("alice")
     assert (database.name, database.n_sequences, database.n_residues) == ("my proteins", 6, 660)
     assert (database.alphabet, database.job, database.owner) == ("protein", job.id, "alice")
 

@@ -169,7 +169,8 @@ class HitsReport {
         asNumber(arrays.bias[row])} · ${arrays.is_included[row] ? "included" : "not included"}`,
     });
     this.drawDomains();
-    element("domains").querySelector(`[data-domain="${domain}"]`)?.scrollIntoView({block: "nearest"});
+    // Where nobody has chosen yet, the page stays at its top, and so does one that shows it in a frame.
+    if (from) element("domains").querySelector(`[data-domain="${domain}"]`)?.scrollIntoView({block: "nearest"});
   }
   bestOf(row) {
     const {domain_bits: bits} = this.arrays;

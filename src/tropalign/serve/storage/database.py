@@ -8,6 +8,7 @@ nothing even with less, since what is written is then in the system's hands.
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -16,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError, OperationalError
 
 from tropalign.errors import ResourceError, UsageError, shown
+from tropalign.serve.private import make_private_file, take_from_others
 
 #: How long a writer waits for another one, in seconds.
 PATIENCE = 20.0
@@ -60,6 +62,7 @@ def _parsed(url: str | URL) -> URL:
 
 
 def _sqlite(url: URL) -> Engine:
+    _make_private(Path(str(url.database)))
     engine = create_engine(
         url,
         pool_size=20,
@@ -94,6 +97,16 @@ def _sqlite(url: URL) -> Engine:
     return engine
 
 
+def _make_private(path: Path) -> None:
+    """The file is there, and nobody else can open it, nor those that SQLite makes beside it with the same mode."""
+    try:
+        make_private_file(path)
+    except OSError as error:
+        raise ResourceError(f"the database cannot be opened: {shown(str(path))}: {error.strerror}") from None
+    for ending in ("-wal", "-shm"):
+        take_from_others(path.with_name(path.name + ending))
+
+
 def _keep_log(engine: Engine, path: str) -> None:
     """Turns the write-ahead log on, which stays on; SQLite does not wait where two processes do so at once."""
     until = time.monotonic() + PATIENCE
@@ -110,7 +123,8 @@ def _keep_log(engine: Engine, path: str) -> None:
             break
         except Exception as error:
             if "locked" not in str(error) or time.monotonic() > until:
-                raise ResourceError(f"the database cannot be opened: {shown(path)}: {reason(error)}") from None
+                remedy = ": restore the backup of its folder" if _is_damaged(error) else ""
+                raise ResourceError(f"the database cannot be opened: {shown(path)}: {reason(error)}{remedy}") from None
             time.sleep(0.02)
     if mode != "wal":
         raise ResourceError(
@@ -139,23 +153,37 @@ def reason(error: Exception) -> str:
 
 
 @contextmanager
+def _faults(engine: Engine) -> Iterator[None]:
+    """What the database cannot do is a sentence; mistakes of a question stay what they are."""
+    try:
+        yield
+    except DatabaseError as error:
+        if _is_damaged(error):
+            what = f"the database {shown(Path(str(engine.url.database)).name)} is damaged ({reason(error)})"
+            raise ResourceError(f"{what}: stop the server, and restore the backup of its folder") from error
+        if isinstance(error, OperationalError):
+            raise ResourceError(f"the database does not answer: {reason(error)}") from error
+        raise
+
+
+def _is_damaged(error: Exception) -> bool:
+    """Whether SQLite cannot make sense of its own file."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(cause, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+@contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A transaction that reads."""
-    try:
-        with engine.begin() as connection:
-            yield connection
-    except OperationalError as error:
-        raise ResourceError(f"the database does not answer: {reason(error)}") from error
+    with _faults(engine), engine.begin() as connection:
+        yield connection
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: of SQLite's there is one at a time, in all processes."""
-    try:
-        with _turn(engine), engine.execution_options(writes=True).begin() as connection:
-            yield connection
-    except OperationalError as error:
-        raise ResourceError(f"the database does not answer: {reason(error)}") from error
+    with _faults(engine), _turn(engine), engine.execution_options(writes=True).begin() as connection:
+        yield connection
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -24,12 +25,18 @@ from sqlalchemy import Connection, Engine, select, union
 from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import StoredFile
 from tropalign.serve.storage.database import hold, writing
-from tropalign.serve.storage.schema import databases, job_files
+from tropalign.serve.storage.schema import databases, job_files, uploads
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
 #: Files that are looked at in one transaction.
 _BATCH = 200
+
+
+#: Room on the disk that files leave to the database, without which nothing could be deleted: bytes, and at most this
+#: share of a small disk.
+RESERVED_BYTES, RESERVED_SHARE = 16 << 20, 0.01
+_FULL = "the server's disk is full: delete jobs that nobody needs"
 
 
 class TooLarge(ResourceError):
@@ -125,8 +132,20 @@ class FileStore:
         """Bytes of a file; KeyError where there is none."""
         return self.path(digest).stat().st_size
 
+    def check_room(self) -> None:
+        """Nothing, where the disk has room for a file.
+
+        Raises
+        ------
+        ResourceError
+            It is full.
+        """
+        disk = shutil.disk_usage(self.folder)
+        if disk.free < min(RESERVED_BYTES, disk.total * RESERVED_SHARE):
+            raise ResourceError(_FULL)
+
     def remove_unused(self, grace_seconds: float) -> int:
-        """Removes files that no job and no database has, and what was never finished, and says how many.
+        """Removes files that no job, database or upload has, and what was never finished, and says how many.
 
         Parameters
         ----------
@@ -138,42 +157,58 @@ class FileStore:
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < before:
                     path.unlink()
-        removed, batch = 0, []
-        for path in self._old(before):
-            batch.append(path)
+        removed, batch = 0, {}
+        for path, kept_at in self._old(before):
+            batch[path] = kept_at
             if len(batch) == _BATCH:
-                removed += self._remove(batch, before)
-                batch = []
-        return removed + self._remove(batch, before)
+                removed += self._remove(batch)
+                batch = {}
+        return removed + self._remove(batch)
+
+    def remove_these(self, digests: Iterable[str]) -> int:
+        """Removes those of these files that no job, database or upload has, however new, and says how many.
+
+        What cannot be removed now, since the database or the disk is away, is left to `remove_unused`.
+        """
+        seen: dict[Path, int] = {}
+        for digest in digests:
+            path = self._path(digest)
+            with suppress(FileNotFoundError):
+                seen[path] = path.stat().st_mtime_ns
+        with suppress(ResourceError, OSError):
+            return self._remove(seen)
+        return 0
 
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):
             raise KeyError(digest)
         return self.folder / digest[:2] / digest[2:]
 
-    def _old(self, before: float) -> Iterator[Path]:
+    def _old(self, before: float) -> Iterator[tuple[Path, int]]:
+        """Files that were kept before this time, and when."""
         for folder in sorted(self.folder.iterdir()):
             for path in folder.iterdir() if len(folder.name) == 2 else ():
                 with suppress(FileNotFoundError):
-                    if path.stat().st_mtime < before:
-                        yield path
+                    seen = path.stat()
+                    if seen.st_mtime < before:
+                        yield path, seen.st_mtime_ns
 
-    def _remove(self, paths: list[Path], before: float) -> int:
-        """Of these, removes those which nothing has: while it looks, no job is submitted or finished."""
-        if not paths:
+    def _remove(self, seen: dict[Path, int]) -> int:
+        """Of these, which were kept when it says, removes what nothing has: meanwhile no job is submitted or done."""
+        if not seen:
             return 0
-        names = {path.parent.name + path.name: path for path in paths}
+        names = {path.parent.name + path.name: path for path in seen}
         with writing(self._engine) as connection:
             hold(connection, "files")
             used = _used(connection, names)
-            return sum(self._discard(path, before) for digest, path in names.items() if digest not in used)
+            return sum(self._discard(path, seen[path]) for digest, path in names.items() if digest not in used)
 
-    def _discard(self, path: Path, before: float) -> bool:
+    def _discard(self, path: Path, kept_at: int) -> bool:
         """Removes a file, unless somebody sends the same bytes just now: it is looked at once nobody can find it."""
         aside = self._temporary()
         try:
             path.rename(aside)
-            if aside.stat().st_mtime >= before:
+            if aside.stat().st_mtime_ns != kept_at:
                 with suppress(FileExistsError):
                     os.link(aside, path)
                 return False
@@ -239,6 +274,7 @@ class Receiving:
         self.size = 0
 
     def __enter__(self) -> Receiving:
+        self._store.check_room()
         self._temporary = self._store._temporary()
         with _disk():
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -262,15 +298,21 @@ class Receiving:
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
             raise TooLarge(f"the file is larger than {self._limit:,} bytes, which is the most that this server takes")
+        self._store.check_room()
         self._hash.update(data)
         rest = memoryview(data)
         with _disk():
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
 
+    @property
+    def digest(self) -> str:
+        """Of what was written so far."""
+        return self._hash.hexdigest()
+
     def finish(self) -> StoredFile:
         """The file as the store has it from now on."""
-        digest = self._hash.hexdigest()
+        digest = self.digest
         with _disk():
             if not self._store._touch(digest):
                 self._store._keep(self._temporary, self._descriptor, digest)
@@ -284,7 +326,7 @@ def _disk() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise ResourceError("the server's disk is full: delete jobs that nobody needs") from None
+            raise ResourceError(_FULL) from None
         raise
 
 
@@ -297,10 +339,11 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _used(connection: Connection, digests: Iterable[str]) -> set[str]:
-    """Those of the digests which a job or a database has."""
+    """Those of the digests which a job, a database or an upload has."""
     some = list(digests)
     found = union(
         select(job_files.c.digest).where(job_files.c.digest.in_(some)),
         select(databases.c.digest).where(databases.c.digest.in_(some)),
+        select(uploads.c.digest).where(uploads.c.digest.in_(some)),
     )
     return {row[0] for row in connection.execute(found)}

@@ -29,7 +29,7 @@ from tropalign.serve.storage.rows import (
     set_tags,
     tags_of,
 )
-from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
+from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs, uploads
 from tropalign.serve.storage.words import found_by, remove_words
 
 _LINE = (jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created)
@@ -238,13 +238,24 @@ class Jobs:
             return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
 
     def delete(self, job: str) -> None:
-        """Forgets a job; a worker that computes it is told that it is lost. KeyError where there is none."""
+        """Forgets a job, and its files unless another job, a database or a later upload has them.
+
+        A worker that computes it is told that it is lost. KeyError where there is no such job.
+        """
         with writing(self._engine) as connection:
             number = number_of(connection, job, lock=True)
+            mine = select(job_files.c.digest).where(job_files.c.job == number, job_files.c.digest.is_not(None))
+            digests = connection.scalars(mine).all()
+            owner, created = connection.execute(
+                select(jobs.c.owner, jobs.c.created).where(jobs.c.number == number)
+            ).one()
+            sent_for_it = (uploads.c.owner == owner) & uploads.c.digest.in_(mine) & (uploads.c.at <= created)
+            connection.execute(delete(uploads).where(sent_for_it))
             remove_words(connection, number)
             connection.execute(update(databases).where(databases.c.job == job).values(job=None))
             connection.execute(delete(jobs).where(jobs.c.number == number))
         self._tags.clear()
+        self._files.remove_these(digests)
 
     def counts(self, owner: str | None = None) -> dict[State, int]:
         """How many jobs are in each state, of all users or one."""

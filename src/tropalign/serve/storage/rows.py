@@ -15,11 +15,10 @@ from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
 from tropalign.serve.storage.words import write_words
+from tropalign.submissions.submission import BUILD
 
 #: Letters of a tag.
 MOST_LETTERS = 200
-#: The verb whose result is a database of targets.
-BUILD = "db build"
 _JOB = (
     jobs.c.number, jobs.c.id, jobs.c.owner, jobs.c.verb, jobs.c.title, jobs.c.state, jobs.c.key, jobs.c.request,
     jobs.c.command, jobs.c.version, jobs.c.created, jobs.c.started, jobs.c.finished, jobs.c.attempt, jobs.c.worker,

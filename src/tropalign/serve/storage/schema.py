@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, false
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.types import TypeDecorator
 
@@ -113,6 +113,7 @@ databases = Table(
     Column("size", BigInteger, nullable=False),
     Column("created", Float, nullable=False),
     Column("job", Words),
+    Column("shared", Boolean, nullable=False, server_default=false()),
     Index("databases_of_digest", "digest"),
     Index("databases_of_job", "job"),
 )
@@ -144,6 +145,7 @@ uploads = Table(
     Column("digest", Words, primary_key=True),
     Column("size", BigInteger, nullable=False),
     Column("at", Float, nullable=False),
+    Column("name", Words, nullable=False, server_default=""),
     Index("uploads_by_time", "at"),
 )
 

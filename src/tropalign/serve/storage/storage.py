@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from tropalign.errors import ResourceError
+from tropalign.serve.private import make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage.audit import Audit
 from tropalign.serve.storage.database import (
@@ -55,7 +56,7 @@ class Storage:
         self.engine, self.files = engine, files
         self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
         self.tokens, self.databases, self.audit = Tokens(engine, clock), Databases(engine, files), Audit(engine, clock)
-        self.uploads, self.ended_sessions = Uploads(engine, clock), EndedSessions(engine, clock)
+        self.uploads, self.ended_sessions = Uploads(engine, files, clock), EndedSessions(engine, clock)
 
     @classmethod
     def open(cls, settings: Settings, migrate: bool = True, clock: Callable[[], float] = time.time) -> Storage:
@@ -75,13 +76,10 @@ class Storage:
         UsageError
             The database is of another version, or its URL of no known kind.
         ResourceError
-            The database cannot be reached, or the folder not be written.
+            The database cannot be reached, the folder not be written, or others can read it.
         """
         folder = settings.folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise ResourceError(f"{folder}: {error.strerror}: choose another --folder") from None
+        make_private_folder(folder)
         # Not by text: a folder's name may hold what means something in a URL.
         url = settings.database or URL.create("sqlite", database=str(folder / "tropalign.db"))
         engine = open_database(url)
@@ -116,6 +114,11 @@ class Storage:
                 connection.execute(new.values(**row).on_conflict_do_nothing())
                 value = connection.scalar(select(secrets.c.value).where(secrets.c.name == "cookies"))
         return bytes.fromhex(str(value))
+
+    def tidy(self, grace_seconds: float) -> int:
+        """Forgets uploads of yesterday, and removes files that nothing has; says how many (`remove_unused`)."""
+        self.uploads.forget_old()
+        return self.files.remove_unused(grace_seconds)
 
     def is_well(self) -> None:
         """Nothing, where the database answers and files can be written.

@@ -10,11 +10,14 @@ from sqlalchemy import Engine, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tropalign.errors import ResourceError
-from tropalign.serve.records import StoredFile
+from tropalign.serve.records import StoredFile, Upload
 from tropalign.serve.storage.database import is_postgresql, reading, writing
-from tropalign.serve.storage.schema import uploads
+from tropalign.serve.storage.files import FileStore, Receiving
+from tropalign.serve.storage.schema import job_files, jobs, uploads
 
 SECONDS = 24 * 3600.0
+#: As many are listed.
+MOST_LISTED = 1_000
 
 
 class TooMuchSent(ResourceError):
@@ -28,28 +31,70 @@ class Uploads:
     ----------
     engine
         The database.
+    files
+        The store, which has them.
     clock
         Seconds since 1970.
     """
 
-    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
-        self._engine, self._clock = engine, clock
+    def __init__(self, engine: Engine, files: FileStore, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._files, self._clock = engine, files, clock
 
-    def add(self, owner: str, file: StoredFile) -> None:
+    def keep(self, owner: str, receiving: Receiving, name: str = "") -> StoredFile:
+        """Keeps what was received as this user's, who is noted first: so no deletion of equal bytes takes it away."""
+        self.add(owner, StoredFile(receiving.digest, receiving.size), name)
+        return receiving.finish()
+
+    def keep_bytes(self, owner: str, data: bytes, name: str = "") -> StoredFile:
+        """As `keep`, of bytes in memory."""
+        with self._files.receive() as receiving:
+            receiving.write(data)
+            return self.keep(owner, receiving, name)
+
+    def add(self, owner: str, file: StoredFile, name: str = "") -> None:
         """Remembers a file, and forgets those of yesterday."""
         now = self._clock()
         with writing(self._engine) as connection:
             connection.execute(delete(uploads).where(uploads.c.at < now - SECONDS))
             new: Any = (postgresql if is_postgresql(connection) else sqlite).insert(uploads)
-            row = new.values(owner=owner, digest=file.digest, size=file.size, at=now)
+            row = new.values(owner=owner, digest=file.digest, size=file.size, at=now, name=name)
             keys = [uploads.c.owner, uploads.c.digest]
-            connection.execute(row.on_conflict_do_update(index_elements=keys, set_={"at": now}))
+            connection.execute(row.on_conflict_do_update(index_elements=keys, set_={"at": now, "name": name}))
+
+    def forget_old(self) -> None:
+        """Forgets those of yesterday."""
+        with writing(self._engine) as connection:
+            connection.execute(delete(uploads).where(uploads.c.at < self._clock() - SECONDS))
 
     def has(self, owner: str, digest: str) -> bool:
         """Whether the user has sent it."""
         with reading(self._engine) as connection:
             question = self._recent(select(uploads.c.digest), owner).where(uploads.c.digest == digest)
             return connection.execute(question).first() is not None
+
+    def list(self, owner: str) -> tuple[Upload, ...]:
+        """Those which no job of the user has, the newest first."""
+        in_jobs = select(job_files.c.digest).join(jobs, jobs.c.number == job_files.c.job).where(jobs.c.owner == owner)
+        alone = uploads.c.digest.not_in(in_jobs.where(job_files.c.digest.is_not(None)))
+        columns = select(uploads.c.digest, uploads.c.name, uploads.c.size, uploads.c.at)
+        question = self._recent(columns, owner).where(alone).order_by(uploads.c.at.desc(), uploads.c.digest)
+        with reading(self._engine) as connection:
+            found = [Upload(*row) for row in connection.execute(question.limit(MOST_LISTED))]
+        return tuple(upload for upload in found if self._files.holds(upload.digest))
+
+    def delete(self, owner: str, digest: str) -> None:
+        """Forgets a file, and removes it unless a job, a database or another user has it.
+
+        Raises
+        ------
+        KeyError
+            The user has not sent it.
+        """
+        with writing(self._engine) as connection:
+            this = (uploads.c.owner == owner) & (uploads.c.digest == digest)
+            if not connection.execute(delete(uploads).where(this)).rowcount:
+                raise KeyError(digest)
+        self._files.remove_these([digest])
 
     def size(self, owner: str) -> int:
         """How many bytes the user has sent."""

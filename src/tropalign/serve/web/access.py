@@ -10,9 +10,11 @@ from starlette.datastructures import Headers
 from starlette.requests import Request, cookie_parser
 from starlette.responses import RedirectResponse
 
+from tropalign.serve.local_token import LOCAL, LOCAL_ID
 from tropalign.serve.records import User
-from tropalign.serve.web.hosts import Hosts, host_name, is_loopback_name, networks
+from tropalign.serve.web.hosts import Hosts, host_name, networks
 from tropalign.serve.web.known_tokens import KnownTokens
+from tropalign.serve.web.limits import check_framing
 from tropalign.serve.web.origins import check_origin, is_bearer
 from tropalign.serve.web.paths import route_path
 from tropalign.serve.web.refusals import Refused, answer, too_many, wants_json
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from tropalign.serve.web.context import Web
 
-LOCAL = "local"
 NOT_VALID = "the token is not valid: ask the operator for one"
 SAFE = ("GET", "HEAD", "OPTIONS")
 #: Paths that need no login; those that end in "/" stand for all below.
@@ -31,15 +32,13 @@ OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/metrics", "/sh
         "/api/v1/openapi.json", "/favicon.ico", "/robots.txt")  # fmt: skip
 #: Of these it does not matter who asks for them, nor how often.
 UNCOUNTED = ("/static/", "/healthz")
-#: What proxies add: a request with one of these comes from elsewhere, though by the loopback interface.
-_OF_PROXIES = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
 
 class Access:
     """Finds out who asks, refuses strangers, and refuses what a page of another site sends.
 
-    A user is who shows a token (`Authorization: Bearer`), a session's cookie, or whom a trusted proxy names. On the
-    loopback interface, as long as nobody was given a token, it is "local".
+    A user is who shows a token (`Authorization: Bearer`), a session's cookie, or whom a trusted proxy names. From where
+    somebody asks, opens no door: a proxy on this machine may hand on what comes from anywhere.
     """
 
     def __init__(self, app: ASGIApp, web: Web) -> None:
@@ -47,7 +46,7 @@ class Access:
         self.settings = web.settings
         self.hosts = Hosts(web.settings)
         self.is_proxy = networks(web.settings.trusted_proxies)
-        self.tokens = KnownTokens(web.storage)
+        self.tokens = KnownTokens(web.storage, web.local_token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request, or hands it on with `user`, `session` and `address` in its state."""
@@ -59,6 +58,7 @@ class Access:
         state: dict[str, Any] = scope.setdefault("state", {})
         state.update(user=None, session=None, address=self._address(scope, headers), tokens=self.tokens)
         try:
+            check_framing(headers)
             self._check_host(headers)
             path = route_path(scope)
             if not path.startswith(UNCOUNTED):
@@ -103,14 +103,14 @@ class Access:
         client = scope.get("client")
         if self.settings.proxy_user_header is not None:
             return self._named_by_proxy(headers, client[0] if client else ""), None
-        return (User(LOCAL) if self._is_local(headers) else None), None
+        return None, None
 
     async def _bearer(self, headers: Headers, address: str) -> User:
         given = headers.getlist("authorization")
         kind, _, text = given[0].partition(" ")
         if len(given) != 1 or kind.lower() != "bearer" or not 0 < len(text) <= 500:
             raise _not_logged_in("the server takes tokens as Authorization: Bearer TOKEN")
-        name, id = await verified(self.web, text, address)
+        name, id = await verified(self.web, self.tokens, text, address)
         if not self.tokens.is_valid(id, name):  # newer than what is known, or revoked by another process
             await run_in_threadpool(self.tokens.read)
         if not self.tokens.is_valid(id, name):
@@ -136,13 +136,6 @@ class Access:
             raise Refused(400, "the proxy names a user by what is no name")
         return User(name)
 
-    def _is_local(self, headers: Headers) -> bool:
-        settings = self.settings
-        if not settings.is_loopback or settings.requires_token or self.tokens.are_there_any:
-            return False
-        name = host_name(headers.get("host", ""))
-        return name is not None and is_loopback_name(name) and not any(header in headers for header in _OF_PROXIES)
-
     def _count(self, state: dict[str, Any]) -> None:
         """Lets nobody ask more often than all may."""
         user: User | None = state["user"]
@@ -166,7 +159,7 @@ def is_open(path: str) -> bool:
     return any(path == known or (known[-1] == "/" and path.startswith(known)) for known in OPEN)
 
 
-async def verified(web: Web, text: str, address: str) -> tuple[str, str]:
+async def verified(web: Web, tokens: KnownTokens, text: str, address: str) -> tuple[str, str]:
     """The user and the id of a token that somebody shows.
 
     Raises
@@ -174,6 +167,8 @@ async def verified(web: Web, text: str, address: str) -> tuple[str, str]:
     Refused
         It is none, or too many were none from this address.
     """
+    if tokens.is_local(text):
+        return LOCAL, LOCAL_ID
     known = web.storage.tokens.remembered(text)
     if known is not None:  # others at this address may fail as often as they like
         return known.user, known.id

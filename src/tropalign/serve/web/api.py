@@ -29,7 +29,7 @@ MOST_CURSOR = 100
 @router.post("/jobs", responses=models.SUBMITTED, openapi_extra=models.SUBMISSION, status_code=201)
 async def submit_job(request: Request) -> Response:
     """Submits a job: a verb with its inputs and options. An equal one that is finished comes back at once (200)."""
-    data = await read_json(request)
+    data = await read_json(request, models.SUBMITTED_FIELDS)
     title, tags = models.title_of(data), models.tags_of(data)
     data = {name: value for name, value in data.items() if name not in ("title", "tags")}
     web, user, address = web_of(request), user_of(request), address_of(request)
@@ -64,11 +64,10 @@ def get_job(request: Request, id: str) -> Response:
     return _shown(web, own_job(web, user_of(request), id))
 
 
-@router.patch("/jobs/{id}", responses=models.JOB, openapi_extra=models.CHANGE)
+@router.patch("/jobs/{id}", responses=models.CHANGED, openapi_extra=models.CHANGE)
 async def change_job(request: Request, id: str) -> Response:
     """Changes a job's title or tags, or shares it by a link."""
-    data = await read_json(request)
-    models.check_names(data, ("title", "tags", "shared"))
+    data = await read_json(request, ("title", "tags", "shared"))
     title, tags, shared = models.title_of(data), models.tags_of(data), models.shared_of(data)
     web, user, address = web_of(request), user_of(request), address_of(request)
     return await run_in_threadpool(lambda: _shown(web, _changed(web, user, address, id, title, tags, shared)))
@@ -97,7 +96,7 @@ def delete_job(request: Request, id: str) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/jobs/{id}/cancel", responses=models.JOB)
+@router.post("/jobs/{id}/cancel", responses=models.CANCELLED)
 def cancel_job(request: Request, id: str) -> Response:
     """Cancels a job that waits or runs; one that has ended stays as it is."""
     web, user = web_of(request), user_of(request)

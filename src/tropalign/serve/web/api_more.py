@@ -14,9 +14,11 @@ from starlette.responses import JSONResponse, Response
 from tropalign import __version__
 from tropalign.errors import UsageError
 from tropalign.serve.web import models
+from tropalign.serve.web.bodies import read_json
 from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.own_jobs import delete_upload, own_database, share_database
 from tropalign.serve.web.refusals import Refused
-from tropalign.serve.web.shown_jobs import database_json
+from tropalign.serve.web.shown_jobs import database_json, upload_json
 from tropalign.submissions.submission import sanitised
 from tropalign.submissions.verbs import SERVED, served_verb
 
@@ -37,13 +39,27 @@ async def send_file(
     web, user = web_of(request), user_of(request)
     most = web.settings.limits.stored_bytes_per_user
     await run_in_threadpool(web.storage.uploads.check_room, user.name, most)
-    stored = await _received(web, request)
-    await run_in_threadpool(web.storage.uploads.add, user.name, stored)
+    called = sanitised(name)
+    stored = await _received(web, request, user.name, called)
     await run_in_threadpool(web.audit, user, address_of(request), "upload", stored.digest)
-    return JSONResponse({"file": stored.digest, "name": sanitised(name), "size": stored.size}, 201)
+    return JSONResponse({"file": stored.digest, "name": called, "size": stored.size}, 201)
 
 
-async def _received(web: Web, request: Request) -> StoredFile:
+@router.get("/files", responses=models.FILES, tags=["files"])
+def list_files(request: Request) -> Response:
+    """Lists the files that you have sent and that no job of yours has; they are deleted after a day."""
+    web = web_of(request)
+    return JSONResponse({"files": [upload_json(each) for each in web.storage.uploads.list(user_of(request).name)]})
+
+
+@router.delete("/files/{file}", status_code=204, responses=models.GONE, tags=["files"])
+def delete_file(request: Request, file: str) -> Response:
+    """Deletes a file that you have sent and that no job has."""
+    delete_upload(web_of(request), user_of(request), address_of(request), file)
+    return Response(status_code=204)
+
+
+async def _received(web: Web, request: Request, owner: str, name: str) -> StoredFile:
     """The body in the store; nothing of it stays where it breaks off."""
     with web.storage.files.receive(web.settings.limits.upload_bytes) as receiving:
         block = bytearray()
@@ -53,7 +69,7 @@ async def _received(web: Web, request: Request) -> StoredFile:
                 await run_in_threadpool(receiving.write, bytes(block))
                 block.clear()
         await run_in_threadpool(receiving.write, bytes(block))
-        return await run_in_threadpool(receiving.finish)
+        return await run_in_threadpool(web.storage.uploads.keep, owner, receiving, name)
 
 
 @router.get("/verbs", responses=models.FIELDS, tags=["verbs"])
@@ -78,21 +94,36 @@ def _verbs_json() -> bytes:
 
 @router.get("/databases", responses=models.DATABASES, tags=["databases"])
 def list_databases(request: Request) -> Response:
-    """Lists the databases of targets; a job of the verb "db build" makes one, which its title names."""
-    web = web_of(request)
-    return JSONResponse({"databases": [database_json(database) for database in web.storage.databases.list()]})
+    """Lists the databases of targets that you may name: yours, then what others share.
+
+    A job of the verb "db build" makes one, which its title names.
+    """
+    web, user = web_of(request), user_of(request)
+    found = web.storage.databases.list(user.name)
+    return JSONResponse({"databases": [database_json(database) for database in found]})
+
+
+@router.patch("/databases/{id}", responses=models.DATABASE, openapi_extra=models.SHARING, tags=["databases"])
+async def change_database(request: Request, id: str) -> Response:
+    """Shares a database of yours with all users of this server, or makes it yours alone again."""
+    data = await read_json(request, ("shared",))
+    shared = models.shared_of(data)
+    if shared is None:
+        raise Refused(422, "shared is missing: give true or false", field="shared")
+    web, user, address = web_of(request), user_of(request), address_of(request)
+
+    def change() -> Response:
+        changed = share_database(web, user, address, id, shared)
+        return JSONResponse(database_json(changed))
+
+    return await run_in_threadpool(change)
 
 
 @router.delete("/databases/{id}", status_code=204, responses=models.GONE, tags=["databases"])
 def delete_database(request: Request, id: str) -> Response:
     """Deletes a database of yours."""
     web, user = web_of(request), user_of(request)
-    try:
-        database = web.storage.databases.get(id[:100].replace("\0", ""))
-    except KeyError:
-        database = None
-    if database is None or database.owner != user.name:
-        raise Refused(404, "there is no such database, or it is somebody else's")
+    database = own_database(web, user, id)
     web.storage.databases.delete(database.id)
     web.audit(user, address_of(request), "delete database", database.id)
     return Response(status_code=204)

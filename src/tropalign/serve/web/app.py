@@ -15,9 +15,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from tropalign import __version__
 from tropalign.errors import TropalignError
+from tropalign.serve.local_token import local_token
 from tropalign.serve.storage import Storage
 from tropalign.serve.web import api, api_more, events, login, metrics, results
 from tropalign.serve.web.access import Access
@@ -25,7 +27,7 @@ from tropalign.serve.web.context import Web
 from tropalign.serve.web.headers import SafeHeaders
 from tropalign.serve.web.limits import Bounds
 from tropalign.serve.web.pages import make_pages
-from tropalign.serve.web.paths import RootPath
+from tropalign.serve.web.paths import RootPath, route_path
 from tropalign.serve.web.rates import Rates
 from tropalign.serve.web.refusals import LastResort, Refused, answer, refusal_of
 from tropalign.serve.web.sessions import Sessions
@@ -59,6 +61,7 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
         events.Watch(),
         Rates(settings.limits.requests_per_minute),
         Rates(FAILURES_PER_MINUTE),
+        local_token(settings.folder) if settings.has_local_user else None,
     )
 
     @asynccontextmanager
@@ -103,8 +106,16 @@ def _add_handlers(app: FastAPI) -> None:
 
     async def handle_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        words = _SENTENCES.get(error.status_code, str(error.detail))
-        return answer(request, Refused(error.status_code, words, headers=dict(error.headers or {})))
+        words, headers = _SENTENCES.get(error.status_code, str(error.detail)), dict(error.headers or {})
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(_methods_of(request))
+        return answer(request, Refused(error.status_code, words, headers=headers))
+
+    def _methods_of(request: Request) -> list[str]:
+        """What the address takes, by all of its routes: each knows its own methods alone."""
+        path = route_path(request.scope)
+        there = [route for route in app.routes if isinstance(route, Route) and route.path_regex.match(path)]
+        return sorted({method for route in there for method in route.methods or ()})
 
     async def handle_fields(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)

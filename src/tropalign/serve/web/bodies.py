@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from tropalign.errors import did_you_mean, shown
 from tropalign.serve.web.refusals import Refused
 
 if TYPE_CHECKING:
@@ -21,21 +24,72 @@ MOST_FIELDS = 500
 MOST_FIELD_BYTES = 32 * 10**6
 #: Longer JSON is read in a thread: others are answered meanwhile.
 SMALL_BYTES = 100_000
+#: Values and names in JSON, which take a hundred times the memory and the time of as many bytes in one text.
+MOST_VALUES = 20_000
+#: How JSON begins a half of a surrogate pair.
+_SURROGATE = re.compile(r"\\u[dD]")
 
 
-async def read_json(request: Request) -> dict[str, Any]:
-    """The JSON object that a request brings.
+async def read_json(request: Request, known: Sequence[str]) -> dict[str, Any]:
+    """The JSON object that a request brings, which has no fields but the known ones.
 
     Raises
     ------
     Refused
-        It is no JSON, or another value than an object.
+        It is no JSON, another value than an object, of too many values, or has another field.
     """
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refused(415, "the body has to be JSON: send Content-Type: application/json")
-    body = await request.body()
-    return parse_object(body) if len(body) < SMALL_BYTES else await run_in_threadpool(parse_object, body)
+    body = await _counted(request)
+    found = parse_object(body) if len(body) < SMALL_BYTES else await run_in_threadpool(parse_object, body)
+    check_names(found, known)
+    return found
+
+
+async def _counted(request: Request) -> bytes:
+    """The body, whose values are counted as it comes: what has too many of them is neither kept nor decoded.
+
+    It is read to its end all the same, since most clients listen only when they have sent all.
+    """
+    count, pieces = ValueCount(), []
+    async for piece in request.stream():
+        if count.n <= MOST_VALUES:
+            count.add(piece)
+            pieces.append(piece)
+        else:
+            pieces.clear()
+    if count.n > MOST_VALUES:
+        raise Refused(413, f"the JSON holds more than {MOST_VALUES:,} values: send sequences as texts or files")
+    return b"".join(pieces)
+
+
+class ValueCount:
+    """Counts values and names of JSON as it comes, without decoding it; exact enough to bound them.
+
+    Attributes
+    ----------
+    n
+        What `,`, `:`, `[` and `{` outside of texts begin: each value but the first, each name.
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._is_in_text = False
+        self._held = b""  # a backslash whose second letter is in the next piece
+
+    def add(self, piece: bytes) -> None:
+        """Counts a piece."""
+        data = self._held + piece
+        n_last = len(data) - len(data.rstrip(b"\\"))
+        self._held = b"\\" if n_last % 2 else b""
+        data = data[: len(data) - n_last]  # pairs of backslashes at the end stand for themselves
+        if b"\\" in data:
+            data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+        parts = data.split(b'"')
+        outside = b"".join(parts[1 if self._is_in_text else 0 :: 2])
+        self._is_in_text ^= len(parts) % 2 == 0
+        self.n += sum(map(outside.count, (b",", b":", b"[", b"{")))
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -47,8 +101,10 @@ def parse_object(body: bytes) -> dict[str, Any]:
         It is none.
     """
     try:
-        found = _DECODER.decode(body.decode("utf-8"))
-        json.dumps(found, ensure_ascii=False).encode()  # lone halves of surrogates
+        text = body.decode("utf-8")
+        found = _DECODER.decode(text)
+        if _SURROGATE.search(text):  # which may be a half alone
+            json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         raise Refused(422, "the JSON is nested too deeply") from None
     except UnicodeError:
@@ -58,6 +114,20 @@ def parse_object(body: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Refused(422, "the body has to be a JSON object")
     return found
+
+
+def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
+    """Refuses what nobody asked for.
+
+    Raises
+    ------
+    Refused
+        There is another name in it.
+    """
+    for name in data:
+        if name not in known:
+            word = shown(name[:100])
+            raise Refused(422, f"there is no field {word!r}{did_you_mean(word, known)}", field=word)
 
 
 def _no_number(word: str) -> None:

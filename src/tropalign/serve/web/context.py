@@ -25,6 +25,8 @@ class Web:
 
     Parameters
     ----------
+    local_token
+        By which this machine's user is let in; None where nobody is.
     error_page
         Makes the page of a status and a sentence; None without pages.
     """
@@ -35,6 +37,7 @@ class Web:
     watch: Watch
     requests: Rates
     failures: Rates
+    local_token: str | None = None
     error_page: Callable[[Request, int, str], Response] | None = None
 
     def audit(self, user: User | None, address: str, action: str, object: str = "", detail: str = "") -> None:

@@ -38,6 +38,7 @@ class Given:
     outputs: tuple[str, ...] | None = None
     title: str = ""
     tags: str = ""
+    shared: bool = False
     error: str = ""
     error_field: str = ""
 

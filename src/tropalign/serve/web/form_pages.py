@@ -32,6 +32,7 @@ from tropalign.serve.web.form_fields import (
 from tropalign.serve.web.own_jobs import own_job
 from tropalign.serve.web.refusals import Refused, refusal_of
 from tropalign.serve.web.submit import submit
+from tropalign.submissions.submission import BUILD, sanitised
 from tropalign.submissions.verbs import SERVED, InputField, ServedVerb, served_verb
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class FormPages:
             "options": options,
             "format": given.format or verb.default_format,
             "outputs": list(given.outputs or ()),
+            "shared": given.shared,
         }
         tags = tuple(given.tags.split(","))
         made, _ = submit(web_of(request), user_of(request), asked, given.title, tags, address_of(request))
@@ -135,14 +137,11 @@ class FormPages:
         with self.storage.files.receive(self.settings.limits.upload_bytes) as receiving:
             for block in iter(partial(part.file.read, BLOCK), b""):
                 receiving.write(block)
-            stored = receiving.finish()
-        self.storage.uploads.add(user_of(request).name, stored)
+            stored = self.storage.uploads.keep(user_of(request).name, receiving, sanitised(part.filename))
         return {"file": stored.digest, "name": part.filename}
 
     def _add_text(self, request: Request, content: bytes) -> str:
-        stored = self.storage.files.add_bytes(content)
-        self.storage.uploads.add(user_of(request).name, stored)
-        return stored.digest
+        return self.storage.uploads.keep_bytes(user_of(request).name, content, "pasted").digest
 
     def _kept(self, request: Request, verb: ServedVerb, value: str) -> dict[str, Any]:
         """An input that was kept, as an item."""
@@ -169,6 +168,7 @@ class FormPages:
             outputs=tuple(asked.get("outputs", ())),
             title=job.title,
             tags=", ".join(job.tags),
+            shared=asked.get("shared") is True,
         )
         for dest, items in asked.get("inputs", {}).items():
             for item in items:
@@ -192,7 +192,7 @@ class FormPages:
         given.kept.setdefault(dest, []).append(KeptItem(f"file:{digest}:{name}", name, "as before"))
 
     def _page(self, request: Request, verb: ServedVerb, given: Given, status: int = 200) -> Response:
-        databases = self.storage.databases.list() if _takers(verb) else ()
+        databases = self.storage.databases.list(user_of(request).name) if _takers(verb) else ()
         sources = source_views(verb, given, databases)
         common, groups = option_groups(verb, given)
         first = [each for each in sources if each.is_shown]
@@ -200,7 +200,7 @@ class FormPages:
             request,
             "form",
             status=status,
-            here="databases" if verb.name == "db build" else "new",
+            here="databases" if verb.name == BUILD else "new",
             verb=verb,
             slug=slug_of(verb.name),
             inputs=first,
@@ -212,8 +212,9 @@ class FormPages:
             format=given.format or verb.default_format,
             title=given.title,
             tags=given.tags,
+            shared=given.shared,
             error=given.error,
-            is_database=verb.name == "db build",
+            is_database=verb.name == BUILD,
             has_example=bool(verb.example) and all(example_path(name) for name in verb.example.values()),
         )
 
@@ -242,6 +243,7 @@ def _sent(verb: ServedVerb, form: FormData) -> Given:
         outputs=outputs,
         title=_text(form, "title")[:200],
         tags=_text(form, "tags")[:1000],
+        shared=bool(_text(form, "shared")),
     )
     for each in verb.inputs:
         given.texts[each.dest] = _text(form, f"{each.dest}.text")

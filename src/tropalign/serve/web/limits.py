@@ -12,6 +12,7 @@ from tropalign.serve.web.paths import route_path
 from tropalign.serve.web.refusals import Refused, answer, too_many
 
 if TYPE_CHECKING:
+    from starlette.datastructures import Headers
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -142,6 +143,18 @@ class Body:
             if self._size > self._most:
                 raise _too_long(self._most)
         return message
+
+
+def check_framing(headers: Headers) -> None:
+    """Refuses a request of which a proxy might see another end than this server.
+
+    Raises
+    ------
+    Refused
+        It has a length and comes in chunks, too; the connection is closed, and nothing that follows on it is read.
+    """
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise _hanging_up(400, "the request has Content-Length and Transfer-Encoding: send one of them")
 
 
 def _check_head(scope: Scope) -> None:

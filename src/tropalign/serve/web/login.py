@@ -1,4 +1,4 @@
-"""Logging in with a token, and out: the page itself belongs to the pages."""
+"""Logging in with a token or the printed address, and out: the page itself belongs to the pages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from tropalign.serve.local_token import LOCAL, LOCAL_ID
 from tropalign.serve.records import User
 from tropalign.serve.web.access import verified
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.paths import local_path
+from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.sessions import COOKIE, SECONDS
 
 if TYPE_CHECKING:
@@ -30,11 +32,30 @@ async def log_in(request: Request) -> Response:
     token, wish = form.get("token"), form.get("next")
     await form.close()
     text = token.strip() if isinstance(token, str) else ""
-    user, id = await verified(web, text[:500], address_of(request))
+    user, id = await verified(web, request.state.tokens, text[:500], address_of(request))
     request.state.tokens.forget()  # it may be newer than what is known
     await run_in_threadpool(web.audit, User(user, id), address_of(request), "login")
-    response = RedirectResponse(web.url(local_path(wish if isinstance(wish, str) else None)), 303)
-    _set_cookie(web, response, web.sessions.cookie(id, user), SECONDS)
+    return _let_in(web, User(user, id), wish if isinstance(wish, str) else None)
+
+
+def let_in_by_address(request: Request, token: str) -> Response:
+    """A session for this machine's user, who has opened the address that was printed at the start.
+
+    Raises
+    ------
+    Refused
+        It is another token: users' tokens stand in no address, which browsers and logs would keep.
+    """
+    web, user = web_of(request), User(LOCAL, LOCAL_ID)
+    if not request.state.tokens.is_local(token):
+        raise Refused(401, "this address lets nobody in: open the one that tropalign serve printed at its last start")
+    web.audit(user, address_of(request), "login")
+    return _let_in(web, user, None)
+
+
+def _let_in(web: Web, user: User, wish: str | None) -> Response:
+    response = RedirectResponse(web.url(local_path(wish)), 303)
+    _set_cookie(web, response, web.sessions.cookie(user.token or "", user.name), SECONDS)
     return response
 
 

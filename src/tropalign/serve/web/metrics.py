@@ -95,11 +95,13 @@ async def health() -> Response:
 
 @router.get("/readyz")
 def readiness(request: Request) -> Response:
-    """Whether the database answers, and a worker of this machine lives where it has any."""
+    """Whether the database answers, the disk has room, and a worker of this machine lives where it has any."""
+    storage = web_of(request).storage
     try:
-        web_of(request).storage.is_well()
+        storage.is_well()
     except Exception:
         raise Refused(503, "the database does not answer") from None
+    storage.files.check_room()
     living = getattr(request.app.state, "living_workers", None)  # set by what starts workers
     if living is not None and web_of(request).settings.n_workers and not living():
         raise Refused(503, "no worker lives")

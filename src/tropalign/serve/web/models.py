@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
-from tropalign.errors import did_you_mean, shown
 from tropalign.serve.web.refusals import Refused
+from tropalign.serve.web.results import MEDIA_TYPES, MOST_RANGES
+from tropalign.submissions.submission import BUILD
+from tropalign.submissions.submission import FIELDS as SUBMISSION_FIELDS
 
-MOST_TITLE_SENT, MOST_TAGS_SENT = 2_000, 100
+#: What a submission over HTTP may hold.
+SUBMITTED_FIELDS = (*SUBMISSION_FIELDS, "title", "tags")
+MOST_TITLE_SENT, MOST_TAGS = 2_000, 20
 
 
 class ErrorModel(BaseModel):
@@ -26,6 +30,21 @@ class FileModel(BaseModel):
     file: str
     name: str
     size: int
+
+
+class UploadModel(BaseModel):
+    """A file that was sent, and when."""
+
+    file: str
+    name: str
+    size: int
+    sent: str
+
+
+class UploadsModel(BaseModel):
+    """Files that no job has, the newest first."""
+
+    files: list[UploadModel]
 
 
 class InputModel(BaseModel):
@@ -92,11 +111,12 @@ class DatabaseModel(BaseModel):
     size: int
     created: str
     owner: str
+    shared: bool
     job: str | None
 
 
 class DatabasesModel(BaseModel):
-    """All databases."""
+    """The databases that you may name: yours, then what others share."""
 
     databases: list[DatabaseModel]
 
@@ -145,31 +165,60 @@ _NONE: Responses = {
 _WRONG: Responses = {
     422: _answer(ErrorModel, "a wrong field", {"error": "--gap-open has to be whole", "field": "options"})
 }
-_LARGE: Responses = {413: _error("too large", "more than 500,000,000 bytes are not taken here: send less")}
-COMMON: Responses = {**_LOGIN, **_BUSY}
-JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE, **_WRONG}
+#: Of every request: what is wrong with its head, or with the server.
+_HEAD: Responses = {
+    400: _error("the head cannot be used, or the body broke off", "the request does not say for which host it is"),
+    405: _error("another method; Allow names those that there are", "this address does not take this method"),
+    414: _error("the address is too long", "the address is longer than 8,000 bytes"),
+    421: _error("another name of the server", "this server is not known as a.example: start it with --allowed-host"),
+    431: _error("the headers are too long or too many", "there are more than 100 headers"),
+    503: _error("the database is away, or the disk full", "the database does not answer: try again in some seconds"),
+}
+COMMON: Responses = {**_LOGIN, **_BUSY, **_HEAD}
+#: Of what changes something.
+_CHANGING: Responses = {
+    403: _error("it comes from a page of another site", "the request comes from a page of another site"),
+    413: _error("too large", "more than 500,000,000 bytes are not taken here: send less"),
+}
+#: Of what brings a body.
+_SENDING: Responses = {
+    **_CHANGING, 408: _error("the body comes too slowly", "the body comes too slowly: send it again"),
+    415: _error("another kind of body", "the body has to be JSON: send Content-Type: application/json"),
+}  # fmt: skip
+JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE}
+CHANGED: Responses = {**JOB, **_SENDING, **_WRONG}
+CANCELLED: Responses = {**JOB, **_CHANGING}
 JOBS: Responses = {200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG}
 SUBMITTED: Responses = {
     201: _answer(JobModel, "the new job", JOB_EXAMPLE),
     200: _answer(JobModel, "an equal job that is finished", JOB_EXAMPLE),
-    **COMMON, **_WRONG, **_LARGE, **_NONE,
+    **COMMON, **_SENDING, **_WRONG, **_NONE,
 }  # fmt: skip
-GONE: Responses = {204: {"description": "it is gone"}, **COMMON, **_NONE}
+GONE: Responses = {204: {"description": "it is gone"}, **COMMON, **_CHANGING, **_NONE, **_WRONG}
+_FILE: dict[str, Any] = {kind: {} for kind in sorted({*MEDIA_TYPES, "application/octet-stream"})}
+_RANGES = {"error": f"no more than {MOST_RANGES} ranges of a file are sent at once"}
 BYTES: Responses = {
-    200: {"description": "the bytes", "content": {"application/octet-stream": {}}},
-    206: {"description": "the range that was asked for"},
-    **COMMON, **_NONE,
+    200: {"description": "the bytes", "content": _FILE},
+    206: {"description": "the ranges that were asked for", "content": {**_FILE, "multipart/byteranges": {}}},
+    416: {"description": "a range that the file does not have", "content": {
+        "text/plain": {}, "application/json": {"example": _RANGES},
+    }},
+    **COMMON, **_NONE, 400: {"description": "the header Range, or another one, cannot be used", "content": {
+        "text/plain": {}, "application/json": {"example": {"error": "the request does not say for which host it is"}},
+    }},
 }  # fmt: skip
 SENT: Responses = {
     201: _answer(FileModel, "the file, whose id is the SHA-256 of its bytes",
                  {"file": _DIGEST, "name": "kinases.fa", "size": 5120}),
-    **COMMON, **_LARGE, 408: _error("too slow", "the body comes too slowly"),
+    **COMMON, **_SENDING, **_WRONG,
 }  # fmt: skip
 EVENTS: Responses = {
     200: {"description": "`event: job` with the job at each change, until it has ended",
           "content": {"text/event-stream": {"example": "event: job\ndata: {...}\n\n"}}},
     **COMMON, **_NONE,
 }  # fmt: skip
+FILES: Responses = {200: _answer(UploadsModel, "the files"), **COMMON}
+DATABASE: Responses = {200: _answer(DatabaseModel, "the database"), **COMMON, **_SENDING, **_NONE, **_WRONG}
 DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON}
 ME: Responses = {200: _answer(MeModel, "the user and the limits"), **COMMON}
 FIELDS: Responses = {
@@ -179,13 +228,18 @@ FIELDS: Responses = {
 }
 
 
-def _body(words: str, example: Any, properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+def _body(
+    words: str, example: Any, properties: dict[str, Any], required: Sequence[str] = (), **more: Any
+) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    schema |= more
     content = {"application/json": {"schema": schema, "example": example}}
     return {"requestBody": {"required": True, "description": words, "content": content}}
 
 
 _STRINGS = {"type": "array", "items": {"type": "string"}}
+_TITLE = {"type": "string", "maxLength": MOST_TITLE_SENT}
+_TAGS = {**_STRINGS, "maxItems": MOST_TAGS}
 _ITEM = {
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text")},
@@ -200,60 +254,54 @@ SUBMISSION = _body(
         "options": {"type": "object"},
         "format": {"type": "string"},
         "outputs": _STRINGS,
-        "title": {"type": "string"},
-        "tags": _STRINGS,
+        "shared": {"type": "boolean", "description": "of db build: whether all users may name the database"},
+        "title": _TITLE,
+        "tags": _TAGS,
     },
     ("verb", "inputs"),
+    **{
+        "if": {"properties": {"verb": {"const": BUILD}}, "required": ["verb"]},
+        "else": {"properties": {"shared": {"const": False}}},
+    },
 )
+SHARING = _body("whether to share it", {"shared": True}, {"shared": {"type": "boolean"}}, ("shared",))
 CHANGE = _body(
     "what to change",
     {"title": "kinases, again", "shared": True},
-    {"title": {"type": "string"}, "tags": _STRINGS, "shared": {"type": "boolean"}},
+    {"title": _TITLE, "tags": _TAGS, "shared": {"type": "boolean"}},
 )
 FILE_BODY = {
     "requestBody": {
-        "required": True,
-        "description": "the file's bytes, compressed or not",
+        "required": False,  # none is a file of no bytes, which is taken: a job of it says what is wrong
+        "description": "the file's bytes, compressed or not; a file may be empty",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
 
 
-def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
-    """Refuses what nobody asked for.
-
-    Raises
-    ------
-    Refused
-        There is another name in it.
-    """
-    for name in data:
-        if name not in known:
-            word = shown(name[:100])
-            raise Refused(422, f"there is no field {word!r}{did_you_mean(word, known)}", field=word)
-
-
 def title_of(data: dict[str, Any]) -> str | None:
     """The title, where one is given."""
     title = data.get("title")
-    if title is not None and (not isinstance(title, str) or len(title) > MOST_TITLE_SENT):
+    if "title" in data and (not isinstance(title, str) or len(title) > MOST_TITLE_SENT):
         raise Refused(422, "title has to be a text", field="title")
-    return title
+    return cast("str | None", title)
 
 
 def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
     """The tags, where they are given."""
     tags = data.get("tags")
-    if tags is None:
+    if "tags" not in data:
         return None
-    if not isinstance(tags, list) or len(tags) > MOST_TAGS_SENT or not all(isinstance(tag, str) for tag in tags):
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         raise Refused(422, "tags have to be a list of texts", field="tags")
+    if len(tags) > MOST_TAGS:
+        raise Refused(422, f"a job has no more than {MOST_TAGS} tags", field="tags")
     return tuple(tags)
 
 
 def shared_of(data: dict[str, Any]) -> bool | None:
     """Whether to share, where that is said."""
     shared = data.get("shared")
-    if shared is not None and not isinstance(shared, bool):
+    if "shared" in data and not isinstance(shared, bool):
         raise Refused(422, "shared has to be true or false", field="shared")
-    return shared
+    return cast("bool | None", shared)

@@ -12,15 +12,26 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from tropalign.serve.local_token import LOCAL_ID
 from tropalign.serve.records import Database, Job, JobLine, Search, State
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.form_pages import FormPages
-from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
+from tropalign.serve.web.login import let_in_by_address
+from tropalign.serve.web.own_jobs import (
+    delete_upload,
+    own_database,
+    own_job,
+    position_of,
+    share_database,
+    shared_job,
+)
 from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.submit import clean_tags, clean_title, submit_in_format
 from tropalign.serve.web.templating import Templates
-from tropalign.serve.web.views import JobViews
+from tropalign.serve.web.views import JobViews, help_programs
+from tropalign.submissions.submission import BUILD
+from tropalign.submissions.this_machine import LOCAL_TOKEN
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:
@@ -57,9 +68,22 @@ def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callabl
 def _error_page(templates: Templates, request: Request, status: int, sentence: str) -> Response:
     """The page of an error; where somebody failed to log in, the form again."""
     if status == 401:
-        return templates.page(request, "login", status=401, next="", error=sentence)
+        return login_page(templates, request, "", sentence)
     title = TITLES.get(status, "Something is wrong")
     return templates.page(request, "error", status=status, title=title, sentence=sentence)
+
+
+def login_page(templates: Templates, request: Request, wish: str, error: str = "") -> Response:
+    """Asks for a token; who does not have one is told where it is.
+
+    Parameters
+    ----------
+    wish
+        Where somebody wanted to go.
+    """
+    is_local = request.state.tokens.lets_local_in
+    status = 401 if error else 200
+    return templates.page(request, "login", status=status, next=wish, error=error, is_local=is_local)
 
 
 class Pages:
@@ -69,7 +93,7 @@ class Pages:
         self.settings, self.storage, self.templates = settings, storage, templates
         self.root = settings.root_path
         self.views = JobViews(storage, self.root)
-        self.verbs = [served_verb(name) for name in SERVED if name != "db build"]
+        self.verbs = [served_verb(name) for name in SERVED if name != BUILD]
 
     def add_to(self, router: APIRouter) -> None:
         """Every address, and what answers."""
@@ -81,6 +105,7 @@ class Pages:
             "/shared/{secret}": self.shared,
             "/databases": self.databases,
             "/databases/{id}/delete": self.ask_to_delete_database,
+            "/files": self.files,
             "/login": self.login,
             "/help": self.help,
             "/static/{name}": self.static,
@@ -95,6 +120,9 @@ class Pages:
             "/jobs/{id}/delete": self.delete,
             "/jobs/{id}/formats/{format}": self.reformat,
             "/databases/{id}/delete": self.delete_database,
+            "/databases/{id}/share": self.share_database,
+            "/databases/{id}/unshare": self.unshare_database,
+            "/files/{digest}/delete": self.delete_file,
         }
         for path, change in changed.items():
             router.add_api_route(path, change, methods=["POST"], response_class=Response)
@@ -139,7 +167,8 @@ class Pages:
         """A job: how far it is, and its result."""
         job = self._own(request, id)
         base = str(request.base_url).rstrip("/").removesuffix(self.root)
-        view = self.views.own(job, position_of(web_of(request), job), base, _other_formats(job))
+        has_token = user_of(request).token is not None
+        view = self.views.own(job, position_of(web_of(request), job), base, _other_formats(job), has_token)
         return self.templates.page(request, "job", here="jobs", job=view, is_own=True)
 
     def shared(self, request: Request, secret: str) -> Response:
@@ -200,14 +229,17 @@ class Pages:
     def databases(self, request: Request) -> Response:
         """Stores that jobs may name."""
         uses = [verb.name for verb in self.verbs if any(each.takes_database for each in verb.inputs)]
-        found = self.storage.databases.list()
+        found = self.storage.databases.list(user_of(request).name)
         return self.templates.page(request, "databases", here="databases", databases=found, uses=uses)
 
     def ask_to_delete_database(self, request: Request, id: str) -> Response:
         """Asks first."""
         database = self._own_database(request, id)
         action, back = f"{self.root}/databases/{id}/delete", f"{self.root}/databases"
-        sentence = "Finished jobs that used it keep their results; new ones cannot name it."
+        sentence = (
+            "Finished jobs that used it keep their results; new ones cannot name it. The job that built it keeps a "
+            "copy of its file until that job is deleted, too."
+        )
         return self.templates.page(
             request, "delete", here="databases", name=database.name, sentence=sentence, action=action, back=back
         )
@@ -219,16 +251,47 @@ class Pages:
         self._note(request, "delete database", database.id)
         return self._to("/databases")
 
+    def share_database(self, request: Request, id: str) -> Response:
+        """All users may name it."""
+        return self._set_database_shared(request, id, True)
+
+    def unshare_database(self, request: Request, id: str) -> Response:
+        """It is its owner's alone again."""
+        return self._set_database_shared(request, id, False)
+
+    def _set_database_shared(self, request: Request, id: str, is_shared: bool) -> Response:
+        share_database(web_of(request), user_of(request), address_of(request), id, is_shared)
+        return self._to("/databases")
+
+    def files(self, request: Request) -> Response:
+        """Files that were sent, and that no job has."""
+        found = self.storage.uploads.list(user_of(request).name)
+        return self.templates.page(request, "files", here="jobs", files=found)
+
+    def delete_file(self, request: Request, digest: str) -> Response:
+        """Deletes a file that was sent."""
+        delete_upload(web_of(request), user_of(request), address_of(request), digest)
+        return self._to("/files")
+
     def login(self, request: Request) -> Response:
-        """Asks for a token."""
-        wish = request.query_params.get("next", "")[:MOST_LETTERS]
-        return self.templates.page(request, "login", next=wish, error="")
+        """Asks for a token, unless this machine's user comes by the printed address."""
+        token = request.query_params.get("token")
+        if token is not None:
+            return let_in_by_address(request, token)
+        return login_page(self.templates, request, request.query_params.get("next", "")[:MOST_LETTERS])
 
     def help(self, request: Request) -> Response:
         """How to come here from elsewhere."""
-        address = str(request.base_url).rstrip("/")
+        user = user_of(request)
+        programs = help_programs(str(request.base_url).rstrip("/"), user.token is not None)
         return self.templates.page(
-            request, "help", here="help", address=address, limits=self.settings.limits, routes=_routes(request)
+            request,
+            "help",
+            here="help",
+            programs=programs,
+            token_file=str(self.settings.folder / LOCAL_TOKEN) if user.token == LOCAL_ID else None,
+            limits=self.settings.limits,
+            routes=_routes(request),
         )
 
     def static(self, request: Request, name: str) -> Response:
@@ -249,23 +312,13 @@ class Pages:
         return own_job(web_of(request), user_of(request), id)
 
     def _own_database(self, request: Request, id: str) -> Database:
-        try:
-            found = self.storage.databases.get(id)
-        except KeyError:
-            raise _no_database() from None
-        if found.owner != user_of(request).name:
-            raise _no_database()
-        return found
+        return own_database(web_of(request), user_of(request), id)
 
     def _note(self, request: Request, action: str, what: str) -> None:
         web_of(request).audit(user_of(request), address_of(request), action, what)
 
     def _to(self, path: str) -> Response:
         return RedirectResponse(self.root + path, 303)
-
-
-def _no_database() -> Refused:
-    return Refused(404, "there is no such database of yours: it may have been deleted")
 
 
 def _are_live(jobs: tuple[JobLine, ...]) -> bool:

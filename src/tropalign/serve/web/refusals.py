@@ -8,6 +8,7 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import ResourceError, TropalignError, shown
+from tropalign.serve.web.access_log import without_secrets
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -131,7 +132,7 @@ class LastResort:
 
 def _defect(scope: Scope, error: Exception) -> Refused:
     number = secrets.token_hex(4)
-    LOG.error("request %s: %s %r", number, scope["method"], scope["path"], exc_info=error)
+    LOG.error("request %s: %s %r", number, scope["method"], without_secrets(scope["path"]), exc_info=error)
     return Refused(500, f"a defect of tropalign: the operator finds it in the log as {number}")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tropalign.serve.records import State
 
 if TYPE_CHECKING:
-    from tropalign.serve.records import Database, Job, JobFile
+    from tropalign.serve.records import Database, Job, JobFile, Upload
     from tropalign.serve.web.context import Web
 
 
@@ -56,8 +56,14 @@ def database_json(database: Database) -> dict[str, Any]:
         "size": database.size,
         "created": moment(database.created),
         "owner": database.owner,
+        "shared": database.shared,
         "job": database.job,
     }
+
+
+def upload_json(upload: Upload) -> dict[str, Any]:
+    """A file that was sent."""
+    return {"file": upload.digest, "name": upload.name, "size": upload.size, "sent": moment(upload.at)}
 
 
 def moment(seconds: float | None) -> str | None:

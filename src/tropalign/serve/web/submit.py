@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
 from tropalign.serve.records import JobFile, NewJob
+from tropalign.serve.web.models import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
-from tropalign.submissions.submission import Submission, sanitised
+from tropalign.submissions.submission import BUILD, Submission, sanitised
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Job, User
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from tropalign.submissions.submission import InputItem
 
 MOST_TITLE = 200
-MOST_TAGS, MOST_TAG = 20, 50
+MOST_TAG = 50
 #: Bytes of a pasted text in which its first name is looked for, and letters of that name in a title.
 MOST_LOOKED_AT, MOST_NAME = 1 << 20, 60
 
@@ -54,7 +55,7 @@ def submit(
         verb=submission.verb,
         title=title,
         tags=clean_tags(tags),
-        key=_key_of_database(web, user, key, title) if submission.verb == "db build" else key,
+        key=_key_of_database(web, user, key, title, submission.shared) if submission.verb == BUILD else key,
         request=submission.as_json(),
         command=submission.shown_command(),
         version=__version__,
@@ -65,10 +66,11 @@ def submit(
     return job, is_new
 
 
-def _key_of_database(web: Web, user: User, key: str, name: str) -> str:
+def _key_of_database(web: Web, user: User, key: str, name: str, shared: bool) -> str:
     """Equal files make another database under another name, and the same one again after it was deleted."""
-    is_there = any(each.name == name and each.owner == user.name for each in web.storage.databases.list())
-    return sha256(f"{key} {name} {'' if is_there else token_hex()}".encode()).hexdigest()
+    own = (each for each in web.storage.databases.list(user.name) if each.owner == user.name)
+    is_there = any(each.name == name and each.shared == shared for each in own)
+    return sha256(f"{key} {shared} {name} {'' if is_there else token_hex()}".encode()).hexdigest()
 
 
 def submit_in_format(web: Web, user: User, job: Job, format: str, address: str) -> tuple[Job, bool]:
@@ -106,7 +108,7 @@ def _default_title(web: Web, verb: str, files: tuple[JobFile, ...]) -> str:
     names = [_title_of(web, file) for file in files[:2]]
     between = ", " if any(name.endswith(" more") for name in names) else " and "
     title = between.join(names) + (" ..." if len(files) > 2 else "")
-    return clean_title(title if verb == "db build" else f"{verb} {title}")  # that one is the name of the database
+    return clean_title(title if verb == BUILD else f"{verb} {title}")  # that one is the name of the database
 
 
 def _title_of(web: Web, file: JobFile) -> str:
@@ -131,11 +133,11 @@ def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> d
 def _as_file(web: Web, user: User, item: InputItem) -> InputItem:
     if item.database is not None:  # whatever it was called, commands and headers show its name
         with suppress(KeyError):
-            return replace(item, name=sanitised(web.storage.databases.get(item.database).name, "database"))
+            known = web.storage.databases.named_by(user.name, item.database)
+            return replace(item, name=sanitised(known.name, "database"))
     if item.text is None:
         return item
-    stored = web.storage.files.add_bytes(item.text.encode("utf-8", "replace"))
-    web.storage.uploads.add(user.name, stored)
+    stored = web.storage.uploads.keep_bytes(user.name, item.text.encode("utf-8", "replace"), item.name)
     return replace(item, text=None, file=stored.digest)
 
 
@@ -143,7 +145,7 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
     """What an input names, which has to be there and the user's."""
     if item.database is not None:
         try:
-            database = web.storage.databases.get(item.database)
+            database = web.storage.databases.named_by(user.name, item.database)
         except KeyError:
             raise Refused(422, "there is no such database", field=f"inputs.{dest}") from None
         return JobFile(dest, database.name, None, database.size, database=database.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -87,7 +88,7 @@ class Templates:
             undefined=StrictUndefined,
         )
         made.filters |= {"iso": iso, "when": when, "bytes": size_text, "number": number_text}
-        made.filters |= {"duration": duration_text, "sentence": sentence, "percent": percent}
+        made.filters |= {"quoted": shlex.quote, "duration": duration_text, "sentence": sentence, "percent": percent}
         made.globals |= {"root": self.root, "static": self._static, "version": __version__}
         made.globals |= {"line": _line(made), "option": _option(made)}
         return made

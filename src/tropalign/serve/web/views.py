@@ -107,7 +107,9 @@ class JobViews:
     def __init__(self, storage: Storage, root: str) -> None:
         self._storage, self._root = storage, root
 
-    def own(self, job: Job, position: int | None, share_base: str, formats: tuple[str, ...]) -> JobView:
+    def own(
+        self, job: Job, position: int | None, share_base: str, formats: tuple[str, ...], has_token: bool = True
+    ) -> JobView:
         """What its owner sees.
 
         Parameters
@@ -116,10 +118,12 @@ class JobViews:
             In the queue.
         share_base
             Scheme and host under which this server was asked for.
+        has_token
+            Whether programs of this user show a token.
         """
         share = None if job.share is None else f"{share_base}{self._root}/shared/{job.share}"
         files, page = f"{self._root}/api/v1/jobs/{job.id}", f"{self._root}/jobs/{job.id}"
-        programs = programs_of(job, share_base + self._root)
+        programs = programs_of(job, share_base + self._root, has_token)
         return self._view(job, files, page, position, share, formats, programs=programs)
 
     def shared(self, job: Job) -> JobView:
@@ -182,14 +186,33 @@ class JobViews:
         return preview_of(data, file.name.endswith((".tsv", ".m8")))
 
 
-def programs_of(job: Job, server: str) -> list[tuple[str, str]]:
+def authorized(has_token: bool) -> str:
+    """How curl shows the token; the Help page says what the variable is to be."""
+    return 'curl -s -H "Authorization: Bearer $(cat "$TROPALIGN_TOKEN_FILE")"' if has_token else "curl -s"
+
+
+def help_programs(server: str, has_token: bool) -> dict[str, str]:
+    """How the command line, Python and curl use a server, with a file proteins.fa."""
+    python = (
+        "from pathlib import Path\n\nfrom tropalign.client import connect\n\n"
+        f'server = connect("{server}")\n(table,) = server.pairs(Path("proteins.fa"), mode="local")\nprint(table)'
+    )
+    kind, where = '-H "Content-Type: application/octet-stream"', f'"{server}/api/v1/files?name=proteins.fa"'
+    return {
+        "shell": f"tropalign submit pairs proteins.fa -o alignments.tsv --server {server}",
+        "python": python,
+        "curl": f"{authorized(has_token)} {kind} --data-binary @proteins.fa {where}",
+    }
+
+
+def programs_of(job: Job, server: str, has_token: bool) -> list[tuple[str, str]]:
     """How the command line, Python and curl come to the result of a job."""
     named = shlex.split(job.command)
     name = shlex.quote(named[named.index("-o") + 1] if "-o" in named[:-1] else "result")
     return [
         ("command line", f"tropalign submit --fetch {job.id} -o {name} --server {server}"),
         ("Python", f'from tropalign.client import connect\n\ndata = connect("{server}").job("{job.id}").result()'),
-        ("curl", f"curl -s -o {name} {server}/api/v1/jobs/{job.id}/files/main"),
+        ("curl", f"{authorized(has_token)} -o {name} {server}/api/v1/jobs/{job.id}/files/main"),
     ]
 
 

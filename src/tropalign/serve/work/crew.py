@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import threading
@@ -22,9 +23,10 @@ LOOK_SECONDS = 0.2
 SOON_SECONDS, FIRST_PAUSE, MOST_PAUSE = 10.0, 0.2, 30.0
 #: How long workers may take to end: what they give a command, and a little.
 END_SECONDS = 6.5
-#: Folders of jobs that ended otherwise are looked for as often, and files that nothing has as seldom.
-SWEEP_SECONDS, TIDY_SECONDS = 600.0, 6 * 3600.0
-#: A file that was sent waits so long for its job.
+#: Folders of jobs that were deleted or ended otherwise are looked for as often, and files that nothing has, which are
+#: what a server left that was killed while it deleted, as seldom.
+SWEEP_SECONDS, TIDY_SECONDS = 60.0, 6 * 3600.0
+#: A file that nothing has is left alone for so long: what wants it may be on its way.
 GRACE_SECONDS = 24 * 3600.0
 
 
@@ -73,7 +75,8 @@ class Crew:
     def _look_after(self) -> None:
         places = self._places = [_Place(self) for _ in range(self._settings.n_workers)]
         pause = max(1.0, self._settings.lease_seconds / 3)
-        reclaimed = swept = tidied = time.monotonic()
+        reclaimed = swept = time.monotonic()
+        tidied = -math.inf  # once at the start: not every server lives for hours
         while not self._ends.wait(LOOK_SECONDS if places else 1.0):
             deaths = [place.look() for place in places]
             now = time.monotonic()
@@ -122,7 +125,7 @@ class Crew:
 
     def _tidy(self) -> None:
         try:
-            n = self._storage.files.remove_unused(GRACE_SECONDS)
+            n = self._storage.tidy(GRACE_SECONDS)
         except Exception as error:  # the database is away, or the disk
             self.say(f"unused files were not removed ({type(error).__name__})")
             return

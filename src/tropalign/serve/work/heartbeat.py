@@ -35,6 +35,7 @@ class StatusTail:
         self._rest = b""
         self.forecast: dict[str, Any] | None = None
         self.has_ended = False  # all files are made
+        self.failed: str | None = None  # why, where the command has a word for it
 
     def newest(self) -> dict[str, Any] | None:
         """What the last whole line says that came since the last time; forecasts and the end are kept beside."""
@@ -58,6 +59,8 @@ class StatusTail:
                 self.forecast = fact["forecast"]
             elif fact is not None and "ended" in fact:
                 self.has_ended = True
+            elif fact is not None and "failed" in fact:
+                self.failed = str(fact["failed"])
             elif fact is not None:
                 found = fact
         return found

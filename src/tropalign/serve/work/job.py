@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
 from tropalign.errors import ResourceError, TropalignError, shown
+from tropalign.execution.progress import DISK_FULL, OTHER_PARTS
 from tropalign.serve.records import Database, Job, JobFile, Outcome, State, StoredFile
 from tropalign.serve.settings import Settings
 from tropalign.serve.work import checks
@@ -28,6 +29,7 @@ from tropalign.serve.work.process import TROPALIGN, Bounds, Ended, Why, run_watc
 from tropalign.serve.work.sentences import sentence_of
 from tropalign.serve.work.survey import Counts, OverLimit, is_small, plan_of, survey
 from tropalign.submissions.submission import (
+    BUILD,
     InputItem,
     Output,
     Resources,
@@ -50,9 +52,6 @@ EXIT_DEFECT = 1
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
 KILLED = {-9, 137}
 HELD_PAUSE = 0.5
-#: What a command says of a file that cannot be written, and of parts that it cannot go on with.
-TOO_LARGE = "the disk is full or the file too large"
-OTHER_PARTS = "this holds finished parts of another run"
 #: Killed as often from outside, a job most likely takes more memory than there is.
 MOST_KILLS = 5
 RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
@@ -91,6 +90,7 @@ class Attempt:
     heart: Heartbeat
     is_stopping: Callable[[], bool]
     database: Database | None = None  # what `db build` has made
+    failed: str | None = None  # why the last command failed, where it has a word for that
 
     def outcome(self) -> Outcome:
         """Does all of it.
@@ -235,7 +235,7 @@ class Attempt:
         self.heart.tell("computing", None)
         command = (*TROPALIGN, *plan.words)
         ended = self._watched(command, self.settings.limits.seconds)
-        if ended.code != 0 and OTHER_PARTS in sentence_of(self.folder.stderr):  # cut otherwise, by another machine
+        if ended.code != 0 and self.failed == OTHER_PARTS:  # cut otherwise, by another machine
             self.folder.remove_parts()
             ended = self._watched(command, self.settings.limits.seconds)
         self._completed(ended)
@@ -262,7 +262,10 @@ class Attempt:
         bounds = Bounds.of_job(seconds, memory_bytes, limits.output_bytes)
         cache = self.settings.folder / "cache"
         cache.mkdir(mode=0o700, exist_ok=True)
-        return run_watched(command, self.folder, bounds, look, cache)
+        ended = run_watched(command, self.folder, bounds, look, cache)
+        tail.newest()
+        self.failed = tail.failed
+        return ended
 
     def _completed(self, ended: Ended) -> None:
         """Goes on where the command did what it should, and else says what went wrong."""
@@ -288,8 +291,8 @@ class Attempt:
     def _has_written_too_much(self) -> bool:
         """Whether a file met the limit: it is removed then, and the disk, which the command blames, has room for it."""
         most = self.settings.limits.output_bytes
-        blames_the_disk = TOO_LARGE in sentence_of(self.folder.stderr)
-        return self.folder.size() >= most * 0.99 or (blames_the_disk and disk_usage(self.folder.path).free > most)
+        has_room = disk_usage(self.folder.path).free > most
+        return self.folder.size() >= most * 0.99 or (self.failed == DISK_FULL and has_room)
 
     def _count_kill(self) -> None:
         facts = self.folder.remembered("kills.json") or {"n": 0}
@@ -312,7 +315,7 @@ class Attempt:
                     raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
                 continue
             stored = self.storage.files.add(path)
-            if plan.verb == "db build" and output.role == "main":
+            if plan.verb == BUILD and output.role == "main":
                 self.database = self._described(stored)
             kept.append(JobFile(output.role, output.filename, stored.digest, stored.size, output.media_type))
         return tuple(kept)
@@ -333,6 +336,7 @@ class Attempt:
             size=stored.size,
             created=time.time(),
             job=job.id,
+            shared=job.request.get("shared") is True,
         )
 
     def _harmless(self, sentence: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import signal
 import socket
@@ -14,8 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import ResourceError, UsageError, shown
+from tropalign.serve.local_token import LOCAL, local_token
+from tropalign.serve.private import make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
+from tropalign.submissions.this_machine import LOCAL_TOKEN
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -40,8 +44,11 @@ def serve(settings: Settings, is_quiet: bool) -> None:
     with locked(settings.folder), Storage.open(settings) as storage:
         check_database(settings.folder, storage.secret())
         settings.check(storage.tokens.any())
+        token = local_token(settings.folder) if settings.has_local_user and not storage.tokens.list() else None
         with _listening(settings) as listener:
-            print(address_of(settings, listener.getsockname()[1]), flush=True)
+            print(address_of(settings, listener.getsockname()[1], token), flush=True)
+            if not is_quiet:
+                print(f"tropalign: {who_may_enter(settings, token is not None)}", file=sys.stderr, flush=True)
             _serve(settings, storage, listener, is_quiet)
 
 
@@ -74,7 +81,9 @@ def locked(folder: Path) -> Iterator[None]:
     import fcntl
 
     _made(folder)
-    with (folder / "server.lock").open("a+") as file:
+    lock = folder / "server.lock"
+    make_private_file(lock)
+    with lock.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -119,15 +128,27 @@ def check_database(folder: Path, secret: bytes) -> None:
         )
 
 
-def address_of(settings: Settings, port: int) -> str:
-    """Where browsers find it."""
+def address_of(settings: Settings, port: int, token: str | None = None) -> str:
+    """Where browsers find it, and with the token of this machine's user are let in."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"http://{host}:{port}{settings.root_path}/"
+    return f"http://{host}:{port}{settings.root_path}/" + (f"login?token={token}" if token else "")
+
+
+def who_may_enter(settings: Settings, has_local_user: bool) -> str:
+    """A sentence for the operator: who can reach the server, and what they have to show."""
+    if settings.proxy_user_header is not None:
+        proxies = ", ".join(settings.trusted_proxies)
+        return f"who asks is what the proxies {proxies} say in {settings.proxy_user_header}, or a token"
+    if has_local_user:
+        path = settings.folder / LOCAL_TOKEN
+        return f"who has this address is let in as the user {LOCAL}, and nobody else: keep it, and {path}, to yourself"
+    where = "this machine, and proxies on it, reach" if settings.is_loopback else "other machines reach"
+    return f"{where} this address; nobody is let in without a token (--add-token)"
 
 
 def _made(folder: Path) -> None:
+    make_private_folder(folder)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "work").mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise ResourceError(f"{folder}: the system refuses ({error.strerror}): choose another --folder") from None
@@ -156,6 +177,7 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_quiet: bool) -> None:
     import uvicorn
 
+    from tropalign.serve.web.access_log import WithoutSecrets
     from tropalign.serve.web.app import create_app
     from tropalign.serve.web.protocol import server_options
 
@@ -167,6 +189,7 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
         timeout_graceful_shutdown=CONNECTION_SECONDS,
         **server_options(),
     )
+    logging.getLogger("uvicorn.access").addFilter(WithoutSecrets())
     crew = Crew(storage, settings, is_quiet, keeps_files=True)
     app.state.living_workers = crew.n_living
     server = _server_class()(config, crew)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 20
 #: Of names that a search finds: all together, and of one.
-MOST_NAMES_BYTES, MOST_NAME_BYTES = 2000, 100
+MOST_NAMES_BYTES, MOST_NAME_BYTES = 8_000, 200
 #: Files up to this size are surveyed where the worker is.
 SMALL_BYTES = 1 << 22
 STORE_MAGIC = b"tropalign store\n"
@@ -40,7 +40,7 @@ class Counts:
     n_bytes
         Decompressed.
     names
-        Of the first sequences, a blank between them.
+        Of the first sequences, and their descriptions, a blank between them.
     """
 
     n_bytes: int = 0
@@ -204,9 +204,8 @@ class _Counter:
         for start in begun:
             if len(self._names) >= MOST_NAMES_BYTES:
                 return
-            words = block[start + 1 : start + 1 + MOST_NAME_BYTES].split(b"\n", 1)[0].split(maxsplit=1)
-            if words:
-                self._names += words[0] + b" "
+            line = block[start + 1 : start + 1 + MOST_NAME_BYTES].split(b"\n", 1)[0]
+            self._names += b" ".join(line.split()) + b" "
 
 
 def _text(names: bytes) -> str:

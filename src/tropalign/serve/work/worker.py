@@ -102,7 +102,7 @@ class Worker:
                 is_ours = self._told(lambda: self.storage.queue.finish(job.id, job.attempt, outcome, database))
             elif heart.order != LOST:
                 self._told(lambda: self.storage.queue.requeue(job.id, job.attempt, "its worker stopped"))
-        if outcome is not None and is_ours:
+        if (outcome is not None and is_ours) or (heart.order == LOST and self._is_deleted(job)):
             folder.remove()
         what = (
             outcome.state.value
@@ -131,6 +131,16 @@ class Worker:
             log_defect(job, traceback.format_exc())
             outcome = Outcome(State.FAILED, defect(job), exit_code=EXIT_DEFECT)
             return outcome if heart.order == GO_ON else None, None
+
+    def _is_deleted(self, job: Job) -> bool:
+        """Whether the job is nobody's any more, so that nobody else needs its folder."""
+        try:
+            self.storage.jobs.get(job.id)
+        except KeyError:
+            return True
+        except Exception:  # the database is away: a later sweep looks again
+            return False
+        return False
 
     def _told(self, tell: Callable[[], bool]) -> bool:
         """Tells the record, and again while the database is away, as long as the job may be this worker's."""

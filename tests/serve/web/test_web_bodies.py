@@ -1,0 +1,94 @@
+"""JSON is bounded by what it holds, before anybody decodes it."""
+
+import json
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
+from hypothesis import given
+from hypothesis import strategies as some
+
+from tropalign.serve.web import bodies
+from tropalign.serve.web.bodies import MOST_VALUES, ValueCount
+
+JSON = {"Content-Type": "application/json"}
+TEXTS = some.text('a,:[{}"\\\n', max_size=8)
+VALUES = some.recursive(
+    some.none() | some.integers() | TEXTS,
+    lambda inside: some.lists(inside, max_size=4) | some.dictionaries(TEXTS, inside, max_size=4),
+    max_leaves=20,
+)
+
+
+def marks(value):
+    """How many commas, colons and opening brackets are written for it."""
+    inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
+    if inside is None:
+        return 0
+    names = len(inside) if isinstance(value, dict) else 0
+    return 1 + max(0, len(inside) - 1) + names + sum(map(marks, inside))
+
+
+@given(VALUES, some.integers(1, 7))
+def test_values_are_counted_however_the_body_is_cut(value, length):
+    body, count = json.dumps(value).encode(), ValueCount()
+    for begin in range(0, len(body), length):
+        count.add(body[begin : begin + length])
+    assert count.n == marks(value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({f"k{n}": 0 for n in range(MOST_VALUES)}),
+        json.dumps({"verb": "pairs", "tags": ["a"] * MOST_VALUES}),
+        "[" * MOST_VALUES * 2,
+        '{"a":{' * MOST_VALUES,
+    ],
+    ids=["names", "values", "depth", "broken"],
+)
+def test_what_holds_too_many_values_is_refused_before_it_is_decoded(local, monkeypatch, body):
+    monkeypatch.setattr(bodies, "parse_object", None)
+    answer = local.post("/api/v1/jobs", body, headers=JSON)
+    assert answer.status == 413
+    assert answer.error == "the JSON holds more than 20,000 values: send sequences as texts or files"
+
+
+def test_a_long_text_is_one_value(local):
+    text = '>a, [b]: "c" \\ {d}\nMKVLA\n>b\nMKILA\n' * 1
+    pasted = text + "".join(f">s{n}, [x]: {{y}}\nMKVLA\n" for n in range(MOST_VALUES))
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": pasted}]}, "options": {"min_score": 30}}
+    assert local.post("/api/v1/jobs", body).status == 201
+
+
+def test_names_are_looked_at_before_what_they_hold(local):
+    answer = local.post("/api/v1/jobs", {"verbs": "pairs", "title": 3, "tags": None})
+    assert (answer.status, answer.json) == (
+        422,
+        {"error": "there is no field 'verbs'; did you mean 'verb'?", "field": "verbs"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("tags", None, "tags have to be a list of texts"),
+        ("title", None, "title has to be a text"),
+        ("outputs", {}, "outputs: is a list of what to write beside the main output"),
+        ("outputs", None, "outputs: is a list of what to write beside the main output"),
+        ("options", [], "options: is an object of JSON"),
+        ("inputs", [], "inputs: is an object of JSON"),
+        ("format", None, "format: pairs has no such format: choose one of"),
+        ("shared", None, "shared: is true or false"),
+    ],
+)
+def test_null_and_other_types_are_refused(local, field, value, sentence):
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMK\n"}]}, field: value}
+    answer = local.post("/api/v1/jobs", body)
+    assert answer.status == 422 and answer.error.startswith(sentence), answer.body
+
+
+def test_null_is_no_answer_to_whether_a_job_is_shared(local):
+    job = local.submit()
+    answer = local.ask("PATCH", f"/api/v1/jobs/{job['id']}", {"shared": None})
+    assert (answer.status, answer.error) == (422, "shared has to be true or false")
