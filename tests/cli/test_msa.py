@@ -225,7 +225,7 @@ def test_into_an_alignment(few, tmp_path, capsys):
 
 
 DNA, PROTEIN = "ACGTTGCAAC" * 4, "MKVLAWERDQPYHFSTINLGMKVLAWERDQ"
-OF_KIND = "by its letters, but the family is read as {}: remove it, or say what all are with alphabet"
+OF_KIND = "by its letters, but the family is read as {}: remove it, or say what all are with {}alphabet"
 
 
 @pytest.mark.parametrize(
@@ -235,14 +235,14 @@ OF_KIND = "by its letters, but the family is read as {}: remove it, or say what 
 def test_another_kind_into_an_alignment(old, new, kinds, tmp_path, capsys):
     alignment = family_file(tmp_path, f">a\n{old}\n>b\n{old}\n", "old.fa")
     other, out = family_file(tmp_path, f">c\n{new}\n", "new.fa"), tmp_path / "out.fa"
-    why = f"{other}, record 'c': this is a {kinds[0]} sequence {OF_KIND.format(kinds[1])}"
+    why = f"{other}, record 'c': this is a {kinds[0]} sequence {OF_KIND}"
     for option in ("--add", "--merge"):
         assert main(["msa", alignment, option, other, "-o", str(out)]) == 3
-        assert capsys.readouterr().err.splitlines()[-1] == f"tropalign: {why}"
+        assert capsys.readouterr().err.splitlines()[-1] == f"tropalign: {why.format(kinds[1], '--')}"
     for extend in (tropalign.add_sequences, tropalign.merge_alignments):
         with pytest.raises(tropalign.InputError) as caught:
             extend(tropalign.read_alignment(alignment), Path(other))
-        assert str(caught.value) == why
+        assert str(caught.value) == why.format(kinds[1], "")
     with pytest.raises(tropalign.InputError, match=r"^record 'c': "):
         tropalign.add_sequences(tropalign.read_alignment(alignment), {"c": new})
     named = [alignment, "--alphabet", "protein", "-o", str(out)]
