@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from tropalign.errors import ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.task import Device, Tile
-from tropalign.machine.memory import human, require
+from tropalign.machine.memory import human
 from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, relax
 from tropalign.msa.ensemble import other_models, shares
@@ -238,7 +238,9 @@ class _Stages:
 
     def _posteriors(self) -> tuple[Any, NDArray[np.float32]]:
         """Stage I: tiles that are not there yet are computed."""
-        require(int(self.room.needed(LEAST_ROW_ELEMENTS)), self.memory_bytes, *self._too_large())
+        if self.room.needed(LEAST_ROW_ELEMENTS) > self.memory_bytes:  # whatever is found: say at once what will do
+            can_try = self.room.of_pair() < self.memory_bytes
+            self._refuse(max(self.task.row_elements() if can_try else 0.0, LEAST_ROW_ELEMENTS))
         store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
         n_rows = 0
 
@@ -285,14 +287,18 @@ class _Stages:
 
     def _check_memory(self, store: Any, n_rows: int) -> None:
         """Raises ResourceError as soon as the posteriors found so far say that all of them will not fit."""
-        needed = int(self.room.needed(store.n_elements / max(n_rows, 1)))
-        if needed > self.memory_bytes:
-            what, remedy = self._too_large()
-            raise ResourceError(
-                f"{what} needs about {human(needed)} of memory and {human(self.memory_bytes)} are allowed: {remedy}",
-                needed_bytes=needed,
-                allowed_bytes=self.memory_bytes,
-            )
+        row_elements = store.n_elements / max(n_rows, 1)
+        if self.room.needed(row_elements) > self.memory_bytes:
+            self._refuse(row_elements)
+
+    def _refuse(self, row_elements: float) -> NoReturn:
+        what, remedy = self._too_large()
+        needed = int(self.room.needed(row_elements))
+        raise ResourceError(
+            f"{what} needs about {human(needed)} of memory and {human(self.memory_bytes)} are allowed: {remedy}",
+            needed_bytes=needed,
+            allowed_bytes=self.memory_bytes,
+        )
 
     def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
         """Stage II."""

@@ -39,6 +39,8 @@ PAIR_CELLS = 2_000
 #: Elements that a row of a sparse matrix keeps, a cautious mean; and the bytes of one in a result.
 ROW_ELEMENTS = 12
 ELEMENT_BYTES = 4
+#: Pairs that tell how many elements a family's rows keep.
+SAMPLED_PAIRS = 24
 
 Index = NDArray[np.int64]
 
@@ -139,6 +141,12 @@ class PosteriorTask:
         rows = int(self.batch.lengths[self.pairs[begin:end, 0]].sum())
         cost = int(self._cells[begin:end].sum()) + PAIR_CELLS * (end - begin)
         return Tile(index, cost, rows * ROW_ELEMENTS * ELEMENT_BYTES, end - begin, (begin, end))
+
+    def row_elements(self) -> float:
+        """Elements per row, from some of the pairs."""
+        places = np.unique(np.linspace(0, len(self.pairs) - 1, SAMPLED_PAIRS).astype(np.int64))
+        found = [self.on_cpu(self._tile(0, place, place + 1), 1) for place in places.tolist()]
+        return sum(len(one.columns) for one in found) / max(sum(len(one.row_sizes) for one in found), 1)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
         """The posteriors of a tile's pairs."""
