@@ -254,7 +254,7 @@ def test_memory_is_asked_for_once(family):
     """What is said beforehand is what some of the posteriors say, not the least that there could be."""
     batch = tropalign.read_sequences(family)[:24]
     with pytest.raises(tropalign.ResourceError) as refused:
-        tropalign.align_multiple(batch, mode="default", memory_bytes=40 << 20)
+        tropalign.align_multiple(batch, mode="default", memory_bytes=100 << 20)
     enough = int(1.05 * refused.value.needed_bytes)
     assert len(tropalign.align_multiple(batch, mode="default", memory_bytes=enough).names) == len(batch)
 
