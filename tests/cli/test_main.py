@@ -167,7 +167,7 @@ def test_a_word_near_nothing_is_only_refused(capsys):
     assert "did you mean" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["-V"], ["version"], ["--version"]])
+@pytest.mark.parametrize("words", [["-V"], ["version"], ["--version"], ["pairs", "--version"], ["db", "-V"]])
 def test_the_version_is_said(words, capsys):
     assert main(words) == 0
     assert capsys.readouterr().out == f"tropalign {__version__}\n"

@@ -250,6 +250,15 @@ def test_another_kind_into_an_alignment(old, new, kinds, tmp_path, capsys):
         assert main(["msa", *named, option, other]) == 0
 
 
+def test_memory_is_asked_for_once(family):
+    """What is said beforehand is what some of the posteriors say, not the least that there could be."""
+    batch = tropalign.read_sequences(family)[:24]
+    with pytest.raises(tropalign.ResourceError) as refused:
+        tropalign.align_multiple(batch, mode="default", memory_bytes=100 << 20)
+    enough = int(1.05 * refused.value.needed_bytes)
+    assert len(tropalign.align_multiple(batch, mode="default", memory_bytes=enough).names) == len(batch)
+
+
 def test_memory_beforehand(family, tmp_path, capsys):
     code, text = refused([family, "-o", tmp_path / "out.fa", "--memory", "75M"], capsys)
     assert code == 4 and " MiB are allowed: allow more with --memory, or align with --mode fast" in text

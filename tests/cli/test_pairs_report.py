@@ -119,3 +119,11 @@ def test_too_many_lines_for_a_plot_are_refused_before_anything_is_computed(few, 
     assert os.listdir() == ["few.fasta"]
     assert main(["pairs", few, "-q", "-o", "o.tsv", "--plot", "map.svg", "--min-score", "100000"]) == 0
     assert b"there is no pair to plot" in Path("map.svg").read_bytes()
+
+
+def test_a_plot_needs_no_home(few, command):
+    pytest.importorskip("matplotlib")
+    nowhere = {"HOME": "/proc/none", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "", "MPLCONFIGDIR": ""}
+    done = command("pairs", few, "-q", "-o", "table.tsv", "--plot", "map.svg", environment=nowhere)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path("map.svg").stat().st_size > 0

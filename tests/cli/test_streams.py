@@ -31,6 +31,8 @@ def shell(few, tmp_path):
         ("T pairs --help >/dev/full", 4, "standard output: the system refuses (No space left on device)"),
         ("T devices >/dev/full", 4, "standard output: the system refuses (No space left on device)"),
         ("T devices --json >&-", 3, "standard output is closed"),
+        ("T db info few.tdb >&-", 3, "standard output is closed: there is nowhere to say what the store holds"),
+        ("T db verify few.tdb >&-", 3, "standard output is closed: there is nowhere to say what the store holds"),
         ("T pairs $FEW -f arrow >/dev/full", 4, FULL),
         ("T pairs $FEW >&-", 3, "standard output is closed: name a file with -o"),
         ("T pairs - <&-", 3, "standard input: it is closed"),
@@ -122,3 +124,17 @@ def test_a_run_ends_with_the_reader_of_its_main_output(family, command, tmp_path
     done = command("pairs", family, "--html", tmp_path / "x.html", out=no_reader)
     assert (done.returncode, done.stderr) == (0, "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_do_nothing_to_a_terminal(tmp_path, command):
+    """They stand there as they are written in Python; a file and a pipe get them as they are."""
+    path = tmp_path / "x.fa"
+    path.write_bytes(b">a\x1b[31mred\x9d\nMKVLAW\n>b\nMKVLAWG\n".replace(b"\x9d", b"\x07"))
+    words = [sys.executable, "-m", "tropalign.cli.main", "pairs", str(path), "-q", "--columns", "query,score"]
+    main_end, end = os.openpty()
+    subprocess.run(words, stdout=end, check=True)
+    os.close(end)
+    said = os.read(main_end, 4096)
+    os.close(main_end)
+    assert b"a\\x1b[31mred\\x07\t" in said and b"\x1b" not in said
+    assert b"a\x1b[31mred\x07\t" in subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 EXAMPLE = """example:
@@ -29,6 +30,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
         "sources", nargs="+", metavar="FILE", help="FASTA or FASTQ, compressed or not, or a store; - is standard input"
     )
     build.add_argument("-o", "--output", required=True, metavar="STORE", help="the file to make, .tdb by custom")
+    build.add_argument("-q", "--quiet", action="store_true", help="no warnings")
     build.set_defaults(run=_build)
     for name, text, action in (("info", "say what a store holds", _info), ("verify", "read all of it", _verify)):
         one = actions.add_parser(name, help=text, formatter_class=formatter)
@@ -51,10 +53,18 @@ def _build(options: argparse.Namespace) -> None:
     SequenceStore.build(options.sources, options.output)
 
 
+def _check_stdout() -> None:
+    from tropalign.errors import InputError
+
+    if sys.stdout is None:
+        raise InputError("standard output is closed: there is nowhere to say what the store holds")
+
+
 def _info(options: argparse.Namespace) -> None:
     from tropalign.errors import shown
     from tropalign.sequences import SequenceStore
 
+    _check_stdout()
     store = SequenceStore.open(options.store)
     lengths = store.offsets[store.by_length + 1] - store.offsets[store.by_length]
     facts = {
@@ -71,5 +81,6 @@ def _info(options: argparse.Namespace) -> None:
 def _verify(options: argparse.Namespace) -> None:
     from tropalign.sequences import SequenceStore
 
+    _check_stdout()
     SequenceStore.open(options.store).verify()
     print("the store is as it was written")

@@ -127,7 +127,10 @@ def _add_results(group: Any, target: str) -> None:
     group.add_argument("--noali", action="store_true", help="text: without alignments")
     group.add_argument("--notextw", action="store_true", help="text: lines without a bound")
     group.add_argument(
-        "--textw", type=whole(LEAST_WIDTH), metavar="N", help=f"text: lines of N letters (default: {LEAST_WIDTH})"
+        "--textw",
+        type=whole(LEAST_WIDTH),
+        metavar="N",
+        help=f"text: lines of N letters, {LEAST_WIDTH} (default) or more",
     )
 
 

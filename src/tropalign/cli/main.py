@@ -90,7 +90,8 @@ def _leave_clusters() -> None:
 
 
 def _exit_code(arguments: list[str]) -> int:
-    if arguments in (["--version"], ["-V"], ["version"]):  # without the time that the parser takes to load
+    about = arguments[1:] if arguments[:1] and arguments[0] in VERBS else arguments
+    if about in (["--version"], ["-V"]) or arguments == ["version"]:  # without the time that the parser takes to load
         print(f"tropalign {__version__}")
         return 0
     try:

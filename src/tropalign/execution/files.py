@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,8 @@ from typing import Any, BinaryIO
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError
 from tropalign.execution.progress import DISK_FULL
 
+#: Control characters, in UTF-8 those of C1, too.
+_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 #: By the last suffix of a name.
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 #: Room for what is added to a name while the file is made (".parts" and the like).
@@ -279,9 +282,25 @@ def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:
         raise disk_error(error, "standard output" if output == "-" else output, 0) from None
 
 
+class _Terminal(io.RawIOBase):
+    """A terminal that is shown text: names from files may hold what it would obey (colours, the cursor, its title)."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: Any) -> int:
+        """All of it; control characters but the end of a line and tabs as they are written in Python."""
+        data = bytes(text)
+        self._out.write(_CONTROL.sub(lambda found: b"\\x%02x" % found[0][-1], data))
+        return len(data)
+
+
 def _write_standard(write: Callable[[BinaryIO], None]) -> None:
     if hasattr(sys.stdout, "buffer"):
-        write(sys.stdout.buffer)
+        write(_Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer)  # type: ignore[arg-type]
         sys.stdout.buffer.flush()
     else:  # that of a notebook, which takes text alone
         made = io.BytesIO()

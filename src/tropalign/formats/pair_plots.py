@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any
 
@@ -37,10 +38,15 @@ PACKAGE_BYTES = 60 << 20
 
 def require() -> None:
     """Raises InputError with the remedy where matplotlib is missing."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # where a home cannot be written, it says in two lines that it makes do without
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
         raise InputError("plots need matplotlib: pip install 'tropalign[report]', or write --html") from None
+    finally:
+        logger.setLevel(level)
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
