@@ -67,8 +67,15 @@ def test_segments_are_kept_and_those_of_before_letters_without_a_label_were_coun
 
 
 @pytest.mark.skipif(not EXAMPLES.is_dir(), reason="examples are not beside the tests")
-def test_hits_are_kept(tmp_path):
-    hits = tropalign.search(EXAMPLES / "efp.hmm", EXAMPLES / "efp.fasta")
+@pytest.mark.parametrize("verb", ["search", "scan", "unfiltered", "iterated"])
+def test_hits_are_kept(verb, tmp_path):
+    model, proteins = EXAMPLES / "efp.hmm", EXAMPLES / "efp.fasta"
+    hits = {
+        "search": lambda: tropalign.search(model, proteins),
+        "scan": lambda: tropalign.scan(proteins, model),
+        "unfiltered": lambda: tropalign.search(model, proteins, options=tropalign.SearchOptions.unfiltered()),
+        "iterated": lambda: tropalign.search(model, proteins, n_rounds=2),
+    }[verb]()
     again = tropalign.read_result(written(hits, tmp_path))
     assert repr(again) == repr(hits) and again.queries == hits.queries and again.thresholds == hits.thresholds
     assert np.array_equal(again.domain_i_evalue, hits.domain_i_evalue)

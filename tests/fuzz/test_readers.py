@@ -1,6 +1,7 @@
 """Files that nobody wrote are read, or refused in one line: a short run of the fuzzer (make fuzz is the long one)."""
 
 import pytest
+from fuzz import archives
 from fuzz.readers import HANG_SECONDS, fault_of, fuzz
 
 from tropalign.errors import InputError
@@ -10,6 +11,12 @@ def test_the_corpus_and_some_mutated_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     count, faults = fuzz(tmp_path, seed=1, files=120)
     assert faults == [] and count == 2040
+
+
+def test_what_is_changed_is_good_before(tmp_path):
+    for data in archives.results(tmp_path):
+        (tmp_path / "x.result").write_bytes(data)
+        archives.read_result(tmp_path / "x.result")
 
 
 def reader_that_raises(error):

@@ -274,8 +274,10 @@ def _check_hits(hits: Hits) -> None:
         if not ((values <= 0) if name.endswith("log_p") else (values < np.inf)).all():  # also where a number is none
             raise ValueError(f"a number of {name} is out of range")
     of_hit = np.repeat(np.arange(len(hits)), hits.n_domains)
-    model_lengths = np.array([hits.model(k).length for k in range(len(hits))], np.int64)
-    for place, lengths in (("envelope_", hits.length), ("", hits.length), ("model_", model_lengths)):
+    query_lengths = np.array([hits.queries[k].length for k in hits.query.tolist()], np.int64)
+    is_search = hits.orientation == "search"
+    of_models, of_sequences = (query_lengths, hits.length) if is_search else (hits.length, query_lengths)
+    for place, lengths in (("envelope_", of_sequences), ("", of_sequences), ("model_", of_models)):
         begin, end = (getattr(hits, f"domain_{place}{side}") for side in ("begin", "end"))
         _within(begin, 0, end)
         _within(end, 0, lengths[of_hit] + 1)
