@@ -352,6 +352,7 @@ def test_the_switch_of_light_and_dark_reaches_the_report(visitor, done_job):
 @pytest.fixture
 def watcher(browser, site):
     """A visitor of a server without workers, where jobs wait until the test finishes them."""
+    browser.get(site.url + site.login)
     found = Visitor(browser, site)
     yield found
     found.complaints()

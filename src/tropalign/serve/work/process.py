@@ -142,8 +142,6 @@ def environment(
     known |= {"HOME": str(folder.path / "home"), "TMPDIR": tmp, STATUS: str(folder.status)}
     known |= {
         "PYTHONSAFEPATH": "1",
-        # Beyond the limit of a file's size Python would keep half of a compiled module, for all who come after.
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
