@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 #include <vector>
 
+#include "forks.hpp"
+
 #if defined(__linux__)
 #include <sys/mman.h>
-#endif
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
 #endif
 
 namespace tropalign {
@@ -20,16 +18,9 @@ constexpr size_t kHuge = size_t{2} << 20;
 constexpr size_t kLarge = size_t{1} << 16;  // pieces from here on are kept
 constexpr size_t kMostKeptBytes = size_t{96} << 20;
 
-std::mutex mutex;
 // The piece given back last comes last. Never destroyed, as threads may still give back when the process ends.
 std::vector<Memory> &kept = *new std::vector<Memory>;
 size_t kept_bytes = 0, allowed_bytes = kMostKeptBytes;
-
-#if defined(__unix__) || defined(__APPLE__)
-// Of all threads a child process has only the one that forked: the lock, were it another one's then, would stay locked.
-[[maybe_unused]] const int when_forking =
-    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
-#endif
 
 /// Frees the oldest pieces until no more than `bytes` are kept; the lock is held.
 void keep_no_more_than(size_t bytes) {
@@ -42,7 +33,7 @@ void keep_no_more_than(size_t bytes) {
 
 /// A kept piece of `bytes` up to a quarter more, or none.
 Memory take_kept(size_t bytes) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(kept_memory_lock);
     for (size_t k = kept.size(); k-- > 0;)
         if (kept[k].bytes >= bytes && kept[k].bytes <= bytes + bytes / 4) {
             Memory memory = kept[k];
@@ -69,14 +60,14 @@ Memory take_memory(size_t bytes) {
 }
 
 void keep_at_most(size_t bytes) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(kept_memory_lock);
     allowed_bytes = std::min(bytes, kMostKeptBytes);
     keep_no_more_than(allowed_bytes);
 }
 
 void give_back(Memory memory) noexcept {
     if (memory.bytes >= kLarge) {
-        std::lock_guard lock(mutex);
+        std::lock_guard lock(kept_memory_lock);
         if (memory.bytes <= allowed_bytes) {
             keep_no_more_than(allowed_bytes - memory.bytes);
             kept.push_back(memory);

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "forks.hpp"
+
 namespace tropalign {
 
 /// Hands out the items [0, n_items), `at_once` neighbours at a time, until all are begun or it is stopped.
@@ -76,6 +78,7 @@ class Threads {
         try {
             for (int k = 0; k < count; ++k) {
                 threads_.reserve(threads_.size() + 1);  // so that no started thread is lost for want of memory
+                std::lock_guard lock(thread_start_lock);
                 threads_.emplace_back([&body, thread = first + k] { body(thread); });
             }
         } catch (const std::system_error &) {  // no more threads

@@ -78,7 +78,10 @@ def test_draws_without_division_are_hmmers(tmp_path):
     if shutil.which("g++") is None:
         pytest.skip("g++ is not installed")
     program = tmp_path / "trace_draws"
-    sources = [ROOT / "tests/native/trace_draws.cpp", ROOT / "native/compute/buffer.cpp"]
+    sources = [
+        ROOT / "tests/native/trace_draws.cpp",
+        *(ROOT / "native/compute" / f"{name}.cpp" for name in ("buffer", "forks")),
+    ]
     subprocess.run(["g++", "-std=c++20", "-O2", "-ffp-contract=off", *sources, "-o", program], check=True)
     done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
