@@ -69,6 +69,18 @@ def test_a_set_that_is_clustered_whole_is_foretold_exactly():
     assert foretold(batch[:1], options, [CpuDevice(1)], 1, MEMORY)[:2] == (0, 0)
 
 
+@pytest.mark.parametrize("method", ["greedy", "average"])
+def test_few_long_sequences_are_tried(method, monkeypatch):
+    monkeypatch.setattr("tropalign.clusters.forecast.SAMPLE_SECONDS", 0)
+    monkeypatch.setattr("tropalign.clusters.forecast.FIRST_CELLS", 60_000, raising=False)
+    tried = []
+    monkeypatch.setattr(
+        "tropalign.clusters.forecast.clustered", lambda comparison, *_: tried.append(len(comparison.batch))
+    )
+    foretold(reads(40, 5, 0.01), options_of(method=method), [CpuDevice(1)], 1, MEMORY)
+    assert tried == [3]
+
+
 def test_work_grows_as_it_grew():
     sizes = [32, 64, 128]
     assert growth(sizes, [320, 640, 1280], 1024, "greedy") == pytest.approx(8)  # few clusters, all known

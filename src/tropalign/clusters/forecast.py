@@ -27,8 +27,9 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.counts import counts_of
 
-#: Sequences of the first sample; each further one has twice as many, until one takes so long.
-FIRST_SAMPLE, SAMPLE_SECONDS = 32, 0.5
+#: Sequences of the first sample at most, fewer where all pairs of these have more cells than this; each further sample
+#: has twice as many, until one takes so long.
+FIRST_SAMPLE, FIRST_CELLS, SAMPLE_SECONDS = 32, 500_000_000, 0.5
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,10 @@ def foretold(
         check_memory(n, options.method, memory_bytes // 2)
     chance, most = np.random.default_rng(1).permutation(n), min(n, most_sampled or n)
     samples: list[Work] = []
-    size, took = min(FIRST_SAMPLE, most), 0.0
-    _work(batch[chance[:size]], options, devices, n_threads, memory_bytes)  # warms up: what is loaded once
+    few = math.sqrt(2 * FIRST_CELLS) / float(batch.lengths.mean())
+    size, took = min(max(2, min(FIRST_SAMPLE, int(few))), most), 0.0
+    if few >= FIRST_SAMPLE:  # beside long sequences it is nothing
+        _work(batch[chance[:size]], options, devices, n_threads, memory_bytes)  # warms up: what is loaded once
     while not samples or (size > samples[-1].n_sequences and took < SAMPLE_SECONDS):
         begin = time.perf_counter()
         samples.append(_work(batch[np.sort(chance[:size])], options, devices, n_threads, memory_bytes))
