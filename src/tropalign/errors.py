@@ -30,8 +30,8 @@ def shown(name: str) -> str:
     )
 
 
-#: Whether this process is the command line, which calls arguments by its options.
-_has_options = False
+#: An entry per command line that runs in this process, or sent work to it: these call arguments by options.
+_named_by: list[None] = []
 #: Options that are not called as the arguments of functions that mean the same.
 _OPTIONS = {
     "n_threads": "--threads",
@@ -46,18 +46,22 @@ def named(argument: str) -> str:
 
     Messages of rooms that both ways lead through are made with this.
     """
-    return _OPTIONS.get(argument, f"--{argument.replace('_', '-')}") if _has_options else argument
+    return _OPTIONS.get(argument, f"--{argument.replace('_', '-')}") if has_options() else argument
+
+
+def has_options() -> bool:
+    """Whether `named` gives options: what is sent to other processes says so there."""
+    return bool(_named_by)
 
 
 @contextmanager
 def options_named() -> Iterator[None]:
-    """While the command line runs, `named` gives its options."""
-    global _has_options
-    before, _has_options = _has_options, True
+    """While the command line runs, `named` gives its options, in all threads."""
+    _named_by.append(None)
     try:
         yield
     finally:
-        _has_options = before
+        _named_by.pop()
 
 
 class TropalignError(Exception):

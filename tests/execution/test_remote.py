@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import random
 import warnings
 from collections import deque
@@ -13,12 +14,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning
+from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning, options_named
 from tropalign.execution import remote, remote_worker, sent
 from tropalign.execution.dask_cluster import Unreachable
-from tropalign.execution.references import unpacked
+from tropalign.execution.references import packed, unpacked
 from tropalign.execution.remote import RemoteDevice, RemoteScheduler
-from tropalign.execution.remote_worker import compute
+from tropalign.execution.remote_worker import Work, compute
 from tropalign.execution.scheduler import Scheduler, scheduler_of
 from tropalign.execution.task import Tile
 
@@ -544,6 +545,16 @@ def test_a_tile_may_wait_for_a_result():
 def test_devices_choose_the_scheduler():
     assert isinstance(scheduler_of([RemoteDevice(FakeCluster(), opener)]), RemoteScheduler)
     assert isinstance(scheduler_of(opener(1)), Scheduler)
+
+
+def test_errors_of_a_worker_name_what_the_sender_knows():
+    """Options of the command line, arguments of Python's functions."""
+    task, tiles = Squares([1], fails={0: MemoryError()}), packed([Tile(0, 1, 2, 2, (0, None))], lambda value: None)
+    data = packed((task, None, opener), lambda value: None)
+    with options_named():
+        by_command = pickle.dumps(Work(data, 1, 1))
+    assert "allow less with --memory," in str(compute(pickle.loads(by_command), tiles, {}).error)
+    assert "allow less with memory_bytes," in str(compute(Work(data, 1, 1), tiles, {}).error)
 
 
 def test_another_version_is_refused(monkeypatch):

@@ -128,7 +128,7 @@ def test_what_cannot_be_split_names_its_tile():
     with pytest.raises(ResourceError) as caught:
         list(run(Stuck(), n_threads=1))
     assert str(caught.value) == (
-        "tile 0 (4 items, about 1.0 MiB) ran out of memory: allow less with --memory, so that tiles are smaller"
+        "tile 0 (4 items, about 1.0 MiB) ran out of memory: allow less with memory_bytes, so that tiles are smaller"
     )
     with pytest.raises(ResourceError, match=r"^tile 0 \(1 item, .* run this one where more memory is free"):
         list(run(Stuck(size=1), n_threads=1))

@@ -8,11 +8,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from tropalign import __version__
-from tropalign.errors import DeviceError, ResourceError, UsageError
+from tropalign.errors import DeviceError, ResourceError, UsageError, has_options, options_named
 from tropalign.execution.jobs import naming
 from tropalign.execution.references import packed, unpacked
 from tropalign.execution.scheduler import Scheduler
@@ -50,7 +51,7 @@ class Work:
 
     def __init__(self, data: bytes, n_threads: int, tiles_per_machine: int) -> None:
         self.data, self.n_threads, self.tiles_per_machine = data, n_threads, tiles_per_machine
-        self.version = __version__
+        self.version, self.has_options = __version__, has_options()
         self._loaded: Loaded | None = None
         self._lock = threading.Lock()
 
@@ -129,10 +130,11 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
     """
     worker, began = _address(), time.perf_counter()
     try:
-        loaded = work.loaded(objects)
-        names = {id(value): name for known in (objects, loaded.objects) for name, value in known.items()}
-        values = [_value(loaded, tile) for tile in unpacked(tiles, objects)]
-        data = packed(values, lambda value: names.get(id(value)))
+        with options_named() if work.has_options else nullcontext():  # errors speak to who sent it
+            loaded = work.loaded(objects)
+            names = {id(value): name for known in (objects, loaded.objects) for name, value in known.items()}
+            values = [_value(loaded, tile) for tile in unpacked(tiles, objects)]
+            data = packed(values, lambda value: names.get(id(value)))
     except Exception as error:
         seconds = time.perf_counter() - began
         return Answer(None, seconds, worker, _portable(error), _is_of_machine(error))
