@@ -227,7 +227,7 @@ def test_alphabets_mixed_in_one_file():
         next(models)
     assert str(caught.value) == (
         f"the open stream, line {LINES + 1}, record 'small': "
-        "the model is one of RNA, but search is for proteins: leave it out, or use --skip-foreign"
+        "the model is one of RNA, but search is for proteins: leave it out, or use skip_foreign"
     )
 
 

@@ -12,7 +12,7 @@ from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.profile.binary_models import is_binary, read_binary
 from tropalign.profile.calibration import calibrate
-from tropalign.profile.models import NOT_PROTEIN, Model
+from tropalign.profile.models import Model, not_protein
 from tropalign.sequences.files import Source, file_name, opened
 from tropalign.sequences.texts import decoded
 
@@ -146,7 +146,7 @@ def _is_protein(found: dict[str, Any]) -> bool:
 def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None:
     if not _is_protein(found):
         raise InputError(
-            NOT_PROTEIN.format(shown(_text(found["alphabet"]).upper())),
+            not_protein(_text(found["alphabet"]).upper()),
             file=file,
             record=_text(found["name"]),
             line=None if line is None else line + 1,

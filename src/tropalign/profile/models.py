@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import InputError
+from tropalign.errors import InputError, named, shown
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.residues import BACKGROUND, LETTERS, N_CANONICAL
 from tropalign.properties import cached_property
@@ -17,7 +17,12 @@ from tropalign.sequences.texts import decoded
 
 #: What HMMER has in place of a model's calibration.
 NOT_CALIBRATED = np.float32(-99999)
-NOT_PROTEIN = "the model is one of {}, but search is for proteins: leave it out, or use --skip-foreign"
+
+
+def not_protein(alphabet: str) -> str:
+    """What is said of a model of another alphabet."""
+    remedy = f"leave it out, or use {named('skip_foreign')}"
+    return f"the model is one of {shown(alphabet)}, but search is for proteins: {remedy}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +99,7 @@ def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
     """
     name = text_of(hmm.name)
     if hmm.alphabet.K != N_CANONICAL:
-        raise InputError(NOT_PROTEIN.format(hmm.alphabet.type), file=file, record=name)
+        raise InputError(not_protein(hmm.alphabet.type), file=file, record=name)
     match, transitions, composition = tables_of(hmm)
     evalue = np.array(hmm.evalue_parameters.as_vector(), np.float32)
     if evalue[0] == NOT_CALIBRATED:
