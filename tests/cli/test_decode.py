@@ -112,6 +112,12 @@ def test_training_reads_what_lies_between_gaps(gapped, tmp_path):
     assert ta.HMM.load(tmp_path / "m.toml") == model.fit([BACK, BACK, BACK + ISLAND, BACK, BACK], n_rounds=2)
 
 
+def test_nothing_to_train_on_is_told(tmp_path, capsys):
+    (tmp_path / "n.fa").write_text(">n\n" + "N" * 30 + "\n")
+    assert decode("--model", "cpg", tmp_path / "n.fa", "--fit") == 3
+    assert "there is no letter to train on: all are in long runs of missing ones" in capsys.readouterr().err
+
+
 def test_bed_by_suffix_and_compressed(made, tmp_path, monkeypatch):
     assert decode("--model", "cpg", made, "-o", tmp_path / "x.bed.gz") == 0
     with gzip.open(tmp_path / "x.bed.gz", "rt") as lines:

@@ -297,6 +297,7 @@ def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iter
 def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock], progress: Progress | None) -> HMM:
     import numpy as np
 
+    from tropalign.errors import InputError
     from tropalign.tropical.decoding import DecodeOptions, Decoder
     from tropalign.tropical.fitting import ImpossibleSequenceError
     from tropalign.tropical.observations import Observations
@@ -305,6 +306,8 @@ def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock
     codes = [decoder.codes(tuple(block.names), block.letters, block.offsets, block.file) for block in blocks]
     offsets = np.concatenate([[0], *(np.diff(block.offsets) for block in blocks)]).cumsum()
     pieces = decoder.pieces(codes[0] if len(codes) == 1 else np.concatenate(codes), offsets)
+    if not len(pieces.codes):
+        raise InputError("there is no letter to train on: all are in long runs of missing ones")
     seen = Observations(pieces.codes, None, pieces.offsets, is_single=False)
     words = {"n_rounds": options.rounds, "tolerance": options.tolerance, "pseudocount": options.pseudocount}
     try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.files import Source, file_name, opened, tell_of_latin_1
-from tropalign.sequences.record_text import BLANKS, AsciiHeaders, RecordText
+from tropalign.sequences.record_text import BLANKS, MARK, AsciiHeaders, RecordText
 from tropalign.sequences.texts import Texts, mended
 
 #: Letters and records that are handed on together; about.
@@ -244,6 +244,7 @@ def _unusual_fastq(
     except dnaio.exceptions.FileFormatError as error:
         line = None if error.line is None else lines_before + error.line + 1
         message = str(error.message).partition("\n")[0].partition(". The incomplete")[0].rstrip(". ")
+        message = message.replace(chr(MARK), "?")  # headers that it quotes
         raise InputError(f"{shown(message)}: mend the record", file=file, line=line) from None
     if headers:
         yield block()
