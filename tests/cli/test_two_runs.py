@@ -2,10 +2,12 @@
 
 import fcntl
 import os
+import threading
 
 import pytest
 
 from tropalign.cli.main import main
+from tropalign.execution.files import hold_outputs, release_outputs
 
 LINES = (
     "msa in.fa -o out.fa",
@@ -36,3 +38,18 @@ def test_a_second_run_is_refused_and_harms_nothing(line, tmp_path, monkeypatch, 
     (tmp_path / "in.fa").write_text(">a\nMKVLAWGGHE\n>b\nMKVLAWGGHH\n>c\nMKILAWGGHH\n")
     assert main(words) == 0
     assert {path.name for path in tmp_path.iterdir()} - {"x.tsv"} == {"in.fa", "new.fa", out}
+
+
+def test_a_command_in_another_thread_takes_nothing_away(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.fa").write_text(">a\nMKVLAWGGHE\n>b\nMKVLAWGGHH\n")
+    hold_outputs([str(tmp_path / "held.fa")])
+    codes = []
+    for name in ("out.fa", "held.fa"):
+        other = threading.Thread(target=lambda words: codes.append(main(words)), args=(["msa", "in.fa", "-qo", name],))
+        other.start()
+        other.join()
+    assert codes == [0, 3]
+    assert {path.name for path in tmp_path.iterdir()} == {"in.fa", "out.fa", ".held.fa.part"}
+    release_outputs()
+    assert {path.name for path in tmp_path.iterdir()} == {"in.fa", "out.fa"}

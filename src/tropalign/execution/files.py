@@ -8,8 +8,10 @@ import os
 import re
 import stat
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -133,9 +135,17 @@ def written(path: Path, temporary: Path | None = None) -> Iterator[BinaryIO]:
         raw.flush()
 
 
-#: Temporary files that this process holds for the length of a command, and what lets them go.
-_HELD: dict[Path, BinaryIO] = {}
-_HOLDING = ExitStack()
+@dataclass(frozen=True)
+class _Held:
+    """A temporary file that a command holds, the thread that the command runs in, and what lets the file go."""
+
+    raw: BinaryIO
+    thread: int
+    holding: ExitStack
+
+
+#: A program may run several commands at a time, in threads of its own.
+_HELD: dict[Path, _Held] = {}
 
 
 def hold_outputs(outputs: Sequence[str]) -> None:
@@ -147,18 +157,19 @@ def hold_outputs(outputs: Sequence[str]) -> None:
         Another run is writing one of them, or it cannot be written.
     """
     for path in filter(None, map(output_path, outputs)):
-        making = _part_of(path)
-        _HELD[making] = _HOLDING.enter_context(_own(path, making))
+        making, holding = _part_of(path), ExitStack()
+        _HELD[making] = _Held(holding.enter_context(_locked(path, making)), threading.get_ident(), holding)
 
 
 def release_outputs() -> None:
-    """Lets the files go, and removes those that were not made."""
-    for making, raw in _HELD.items():
-        with suppress(OSError):
-            if _is_still(raw.fileno(), making):
-                making.unlink()
-    _HELD.clear()
-    _HOLDING.close()
+    """Lets this thread's files go, and removes those that were not made."""
+    for making, held in list(_HELD.items()):
+        if held.thread == threading.get_ident():
+            with suppress(OSError):
+                if _is_still(held.raw.fileno(), making):
+                    making.unlink()
+            del _HELD[making]
+            held.holding.close()
 
 
 def _part_of(path: Path) -> Path:
@@ -186,11 +197,18 @@ def made(path: Path, temporary: Path) -> Iterator[None]:
 
 @contextmanager
 def _own(path: Path, temporary: Path) -> Iterator[BinaryIO]:
-    """The temporary file, emptied of what a killed run left there, which no other process writes at the same time."""
-    if temporary in _HELD:
-        _HELD[temporary].truncate()
-        yield _HELD[temporary]
+    """The temporary file, which may be held already."""
+    if (held := _HELD.get(temporary)) is not None:
+        held.raw.truncate()
+        yield held.raw
         return
+    with _locked(path, temporary) as raw:
+        yield raw
+
+
+@contextmanager
+def _locked(path: Path, temporary: Path) -> Iterator[BinaryIO]:
+    """The temporary file, emptied of what a killed run left there, which no other run writes at the same time."""
     while True:
         try:
             raw = open(os.open(temporary, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "wb")
