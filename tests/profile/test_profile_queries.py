@@ -155,6 +155,7 @@ def test_proteins_of_few_letters_are_queries_where_that_is_said():
         with pytest.raises(InputError, match="of nucleotides"):
             next(read_queries(io.BytesIO(rows)))
         assert len(list(read_queries(io.BytesIO(rows), alphabet="protein"))) == 1
+    assert len(list(read_queries(io.BytesIO(b">a\nMKVLAWHEAGAW\n>b\nGAGAGAGAGAGAGAGAGAG\n")))) == 2
     assert len(list(read_queries(io.BytesIO(b">a\nGATTACAGAT\n>b\nGATTACAGATTACAX\n>c\nGATTACAGATTARA\n")))) == 3
     with pytest.raises(
         UsageError, match=r"^queries of the alphabet 'dna' are not searched with: choose one of auto, pro"
@@ -186,8 +187,8 @@ BAD = {
         "queries, record 'dna': this is an alignment of nucleotides (A, C, G, T, U, N alone), and search",
     ),
     "nucleotides as sequences": (
-        b">a\nMKVLAWGGHE\n>b\nacgtnacgtug\n", "auto",
-        "queries, record 'b': this is a sequence of nucleotides (A, C, G, T, U, N alone), and search is for proteins: "
+        b">a\nacgtn\n>b\nacgtug\n", "auto",
+        "queries, record 'a': this is a sequence of nucleotides (A, C, G, T, U, N alone), and search is for proteins: "
         "translate it (tropalign.translate), search with nhmmer, or say --alphabet protein (alphabet='protein' of "
         "read_queries)",
     ),

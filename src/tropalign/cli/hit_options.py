@@ -92,7 +92,7 @@ def _add_queries(group: Any) -> None:
         "--alphabet",
         choices=QUERY_ALPHABETS,
         default="auto",
-        help="auto (default) refuses alignments and sequences whose letters are all A, C, G, T, U or N, as "
+        help="auto (default) refuses an alignment or a file of sequences whose letters are all A, C, G, T, U or N, as "
         "nucleotides; protein takes them, too",
     )
     group.add_argument(

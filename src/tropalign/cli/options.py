@@ -52,7 +52,7 @@ class Parser(argparse.ArgumentParser):
         from tropalign.cli.other_programs import refusal
 
         verb = verbs_of(self).get(words[0]) if words else None
-        if words and verb is not None:
+        if words and verb is not None and not {"-h", "--help"} & set(words):
             own = [name for action in verb._actions for name in action.option_strings]
             sentence = refusal(words[0], words[1:], own)
             if sentence is not None:

@@ -32,7 +32,7 @@ PACKED = (".gz", ".bz2", ".xz", ".zst")
 #: How much is looked at to tell what a file holds.
 FIRST_BYTES = 1 << 12
 A2M_MATCH = re.compile(rb"([A-Z-])")
-#: What queries that are alignments or sequences are; "auto": proteins, unless all letters of one are nucleotides'.
+#: What queries that are alignments or sequences are; "auto": proteins, unless all letters are nucleotides'.
 ALPHABETS = ("auto", "protein")
 
 
@@ -50,8 +50,8 @@ def read_queries(
     kind : {"auto", "models", "alignment", "sequences"}
         What it holds. Left to "auto", records of FASTA that hold gaps are an alignment, all others sequences.
     alphabet : {"auto", "protein"}
-        "auto" refuses alignments and sequences of more than ten letters that are all A, C, G, T, U or N, as
-        nucleotides; "protein" takes them, too.
+        "auto" refuses an alignment, and sequences, of more than ten letters that are all A, C, G, T, U or N, as
+        nucleotides; "protein" takes them, too. One such sequence among proteins is a protein.
     skip_foreign
         Leaves models of nucleotides out, and counts them in a warning, instead of raising.
 
@@ -133,10 +133,8 @@ def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool) -> Itera
     encoder = Encoder(are_proteins)
     for block in blocks_of(stream, policy=TARGETS):
         bounds = list(pairwise(block.offsets.tolist()))
-        if not are_proteins:
-            codes = EASEL_CODES[block.letters]
-            for name, (begin, end) in zip(block.names, bounds, strict=True):
-                refuse_nucleotides([codes[begin:end]], "a sequence", block.file, name)
+        if not are_proteins:  # beside other proteins, one of glycine and alanine alone is a protein
+            refuse_nucleotides([EASEL_CODES[block.letters]], "a sequence", block.file, block.names[0])
         proteins = encoder.encode(block)
         for name, description, (begin, end) in zip(proteins.names, proteins.descriptions, bounds, strict=True):
             if begin == end:
