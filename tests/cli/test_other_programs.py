@@ -56,6 +56,11 @@ def test_all_that_is_foreign_is_said_at_once(capsys):
     )
 
 
+def test_help_is_given_beside_them(capsys):
+    assert main("pairs --help --cpu 3".split()) == 0
+    assert "tropalign pairs" in capsys.readouterr().out
+
+
 def test_names_that_mean_nothing_in_a_verb_are_not_answered(capsys):
     assert main("cluster a.fa --evalue 1e-5".split()) == 2
     assert "unrecognized arguments: --evalue 1e-5 (see" in capsys.readouterr().err
