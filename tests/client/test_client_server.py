@@ -1,5 +1,6 @@
 """Jobs on a server: submitted, watched, fetched, and every fault a sentence."""
 
+import fcntl
 import json
 import re
 import socket
@@ -148,17 +149,23 @@ def test_a_token_goes_along(fake, monkeypatch, tmp_path):
         connect(fake.url, token="a\r\nHost: evil")
 
 
-def test_the_token_of_a_server_of_ones_own_goes_along_on_this_machine_alone(fake, monkeypatch, tmp_path):
+def test_the_token_of_a_server_of_ones_own_goes_to_that_alone(fake, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     list(connect(fake.url).jobs())
     folder = tmp_path / "tropalign" / "serve"
     folder.mkdir(parents=True)
     (folder / "local.token").write_text("trop_local_abc\n")
-    list(connect(fake.url).jobs())
-    list(connect(fake.url, token="def").jobs())
+    with (folder / "server.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        list(connect(fake.url).jobs())  # that server does not listen yet
+        print(f"12345\n{fake.url}/", file=lock, flush=True)
+        list(connect(fake.url).jobs())
+        list(connect(fake.url, token="def").jobs())
+        for other in ("http://127.0.0.1:9", "http://localhost:" + fake.url.rpartition(":")[2], "https://lab.example"):
+            assert token_of(None, Address.of(other)) is None
+    list(connect(fake.url).jobs())  # it has ended: whoever listens now is somebody else
     shown = [headers.get("Authorization") for *_, headers in fake.requests]
-    assert shown == [None, "Bearer trop_local_abc", "Bearer def"]
-    assert token_of(None, Address.of("https://lab.example")) is None
+    assert shown == [None, None, "Bearer trop_local_abc", "Bearer def", None]
 
 
 def test_who_has_no_token_is_told_where_it_is(fake):
