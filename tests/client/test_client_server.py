@@ -11,6 +11,7 @@ from client.fake_server import JOB, answering, served
 from tropalign import InputError, ResourceError
 from tropalign.client import connect
 from tropalign.client.address import Address, token_of
+from tropalign.client.server import RemoteDatabase
 from tropalign.errors import UsageError
 
 FASTA = b">a\nMKVLAW\n>b\nMKILAW\n"
@@ -119,6 +120,24 @@ def test_databases_are_inputs(fake):
     assert fake.jobs["JOB2"]["body"]["inputs"]["targets"] == [{"database": "D1", "name": "swissprot"}]
     with pytest.raises(UsageError, match="did you mean 'swissprot'"):
         server.database("swisprot")
+
+
+def test_a_database_that_was_built_is_not_another_one_of_its_name(fake):
+    old = {"id": "D1", "name": "swissprot", "alphabet": "protein", "sequences": 3, "residues": 9, "job": "JOB0"}
+    fake.databases = [old, {**old, "id": "D2", "job": "JOB1"}, {**old, "id": "D3", "job": None}]
+    assert connect(fake.url).build_database(" swissprot ", ("a.fa", FASTA)).id == "D2"
+
+
+def test_a_database_is_shared_and_what_is_none_is_a_sentence(fake):
+    entry = {"id": "D 1", "name": "x", "alphabet": "protein", "sequences": 3, "residues": 9}
+    fake.respond = lambda request: (200, {**entry, **json.loads(request.asked[3])})
+    server = connect(fake.url)
+    assert server.share_database(RemoteDatabase("D 1", "x", "protein", 3, 9)).shared
+    assert fake.requests[-1][:2] == ("PATCH", "/api/v1/databases/D%201")
+    for wrong in ({}, {**entry, "name": 3}):
+        fake.respond = lambda request, wrong=wrong: (200, wrong)
+        with pytest.raises(InputError, match="the server names no database: see whether it is of another version"):
+            server.share_database(RemoteDatabase("D 1", "x", "protein", 3, 9))
 
 
 @pytest.mark.parametrize(
