@@ -1,5 +1,6 @@
 """Jobs on a server: submitted, watched, fetched, and every fault a sentence."""
 
+import fcntl
 import json
 import re
 import socket
@@ -10,6 +11,7 @@ from client.fake_server import JOB, answering, served
 from tropalign import InputError, ResourceError
 from tropalign.client import connect
 from tropalign.client.address import Address, token_of
+from tropalign.client.server import RemoteDatabase
 from tropalign.errors import UsageError
 
 FASTA = b">a\nMKVLAW\n>b\nMKILAW\n"
@@ -120,6 +122,24 @@ def test_databases_are_inputs(fake):
         server.database("swisprot")
 
 
+def test_a_database_that_was_built_is_not_another_one_of_its_name(fake):
+    old = {"id": "D1", "name": "swissprot", "alphabet": "protein", "sequences": 3, "residues": 9, "job": "JOB0"}
+    fake.databases = [old, {**old, "id": "D2", "job": "JOB1"}, {**old, "id": "D3", "job": None}]
+    assert connect(fake.url).build_database(" swissprot ", ("a.fa", FASTA)).id == "D2"
+
+
+def test_a_database_is_shared_and_what_is_none_is_a_sentence(fake):
+    entry = {"id": "D 1", "name": "x", "alphabet": "protein", "sequences": 3, "residues": 9}
+    fake.respond = lambda request: (200, {**entry, **json.loads(request.asked[3])})
+    server = connect(fake.url)
+    assert server.share_database(RemoteDatabase("D 1", "x", "protein", 3, 9)).shared
+    assert fake.requests[-1][:2] == ("PATCH", "/api/v1/databases/D%201")
+    for wrong in ({}, {**entry, "name": 3}):
+        fake.respond = lambda request, wrong=wrong: (200, wrong)
+        with pytest.raises(InputError, match="the server names no database: see whether it is of another version"):
+            server.share_database(RemoteDatabase("D 1", "x", "protein", 3, 9))
+
+
 @pytest.mark.parametrize(
     "url", ["", "ftp://x", "http://", "x", "http://a b", "http://h:99999", "http://h/?q=1", "http://é", 3]
 )
@@ -148,17 +168,23 @@ def test_a_token_goes_along(fake, monkeypatch, tmp_path):
         connect(fake.url, token="a\r\nHost: evil")
 
 
-def test_the_token_of_a_server_of_ones_own_goes_along_on_this_machine_alone(fake, monkeypatch, tmp_path):
+def test_the_token_of_a_server_of_ones_own_goes_to_that_alone(fake, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     list(connect(fake.url).jobs())
     folder = tmp_path / "tropalign" / "serve"
     folder.mkdir(parents=True)
     (folder / "local.token").write_text("trop_local_abc\n")
-    list(connect(fake.url).jobs())
-    list(connect(fake.url, token="def").jobs())
+    with (folder / "server.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        list(connect(fake.url).jobs())  # that server does not listen yet
+        print(f"12345\n{fake.url}/", file=lock, flush=True)
+        list(connect(fake.url).jobs())
+        list(connect(fake.url, token="def").jobs())
+        for other in ("http://127.0.0.1:9", "http://localhost:" + fake.url.rpartition(":")[2], "https://lab.example"):
+            assert token_of(None, Address.of(other)) is None
+    list(connect(fake.url).jobs())  # it has ended: whoever listens now is somebody else
     shown = [headers.get("Authorization") for *_, headers in fake.requests]
-    assert shown == [None, "Bearer trop_local_abc", "Bearer def"]
-    assert token_of(None, Address.of("https://lab.example")) is None
+    assert shown == [None, None, "Bearer trop_local_abc", "Bearer def", None]
 
 
 def test_who_has_no_token_is_told_where_it_is(fake):

@@ -6,10 +6,11 @@ import os
 import re
 from dataclasses import dataclass
 from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.submissions.this_machine import LOCAL_TOKEN, data_folder
+from tropalign.submissions.this_machine import LOCAL_TOKEN, SERVER_LOCK, data_folder
 
 #: What a token may be made of: what a header can hold.
 _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
@@ -81,7 +82,7 @@ def _no_address(url: str) -> UsageError:
 def token_of(token: str | None, address: Address) -> str | None:
     """The token given, else that in TROPALIGN_TOKEN, or in the file that TROPALIGN_TOKEN_FILE names; None without.
 
-    For an address of this machine it is at last what a server in the usual folder lets this user in by.
+    For the address of a server in the usual folder that lives it is at last what this lets its user in by.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def token_of(token: str | None, address: Address) -> str | None:
     if token is None and (path := os.environ.get("TROPALIGN_TOKEN_FILE")):
         token, where = _read(path), "TROPALIGN_TOKEN_FILE"
     if token is None and address.is_loopback:
-        token = _own_token()
+        token = _own_token(address)
     if token is None:
         return None
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
@@ -104,12 +105,34 @@ def token_of(token: str | None, address: Address) -> str | None:
     return token
 
 
-def _own_token() -> str | None:
-    """What is in the file of a server of this user; None without one."""
+def _own_token(address: Address) -> str | None:
+    """What is in the file of this user's server that is at the address; None without one.
+
+    Any user of this machine can listen on a port where no server is, and would be shown the token.
+    """
+    folder = data_folder()
     try:
-        return (data_folder() / LOCAL_TOKEN).read_text(encoding="utf-8").strip() or None
-    except (OSError, UnicodeDecodeError):
+        own = _address_of_living(folder / SERVER_LOCK)
+        if own is None or (own.scheme, own.host, own.port) != (address.scheme, address.host, address.port):
+            return None
+        return (folder / LOCAL_TOKEN).read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError, UsageError):
         return None
+
+
+def _address_of_living(lock: Path) -> Address | None:
+    """Where the server is that holds this lock; None where none does, or it is not yet there."""
+    try:
+        import fcntl
+    except ImportError:  # no server runs on this system
+        return None
+    with lock.open(encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lines = file.read().splitlines()
+            return Address.of(lines[1]) if len(lines) > 1 else None
+    return None
 
 
 def _read(path: str) -> str:

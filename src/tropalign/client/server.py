@@ -37,6 +37,8 @@ class RemoteDatabase:
         Who has built it.
     shared
         Whether all users of the server may use it, rather than its owner alone.
+    job
+        The id of the job that has built it; empty once that is deleted.
     """
 
     id: str
@@ -46,6 +48,7 @@ class RemoteDatabase:
     n_residues: int
     owner: str = ""
     shared: bool = False
+    job: str = ""
 
 
 def connect(
@@ -227,10 +230,7 @@ class Server:
     def databases(self) -> list[RemoteDatabase]:
         """The databases that one may use there: one's own, then what others share."""
         _, found = self._transport.json("GET", "/api/v1/databases")
-        try:
-            return [_database(entry) for entry in found["databases"]]
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise InputError("the server lists no databases: see whether it is of another version") from None
+        return _databases(found, "lists no databases")
 
     def database(self, name: str) -> RemoteDatabase:
         """A database by its name or id.
@@ -280,12 +280,14 @@ class Server:
         if not wait:
             return job
         job.wait().check()
-        return self.database(name)
+        built = next((database for database in self.databases() if database.job == job.id), None)
+        return built if built is not None else self.database(name)
 
     def share_database(self, database: RemoteDatabase, shared: bool = True) -> RemoteDatabase:
         """Lets all users of the server use a database of one's own, or nobody else any more."""
         path = f"/api/v1/databases/{quote(database.id, safe='')}"
-        return _database(self._transport.json("PATCH", path, {"shared": shared})[1])
+        _, found = self._transport.json("PATCH", path, {"shared": shared})
+        return _databases({"databases": [found]}, "names no database")[0]
 
     def delete_database(self, database: RemoteDatabase) -> None:
         """Removes a database."""
@@ -334,12 +336,19 @@ class Server:
         return calls.decode(self, model, sequences, options)
 
 
+def _databases(found: Any, what: str) -> list[RemoteDatabase]:
+    try:
+        return [_database(entry) for entry in found["databases"]]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError(f"the server {what}: see whether it is of another version") from None
+
+
 def _database(entry: Any) -> RemoteDatabase:
     id, name, alphabet = (entry[key] for key in ("id", "name", "alphabet"))
     n_sequences, n_residues = (entry.get(key) or 0 for key in ("sequences", "residues"))
-    owner, shared = entry.get("owner", ""), entry.get("shared") is True
-    if not all(isinstance(text, str) for text in (id, name, alphabet, owner)) or not all(
+    owner, shared, job = entry.get("owner", ""), entry.get("shared") is True, entry.get("job") or ""
+    if not all(isinstance(text, str) for text in (id, name, alphabet, owner, job)) or not all(
         isinstance(number, int) for number in (n_sequences, n_residues)
     ):
         raise TypeError("a database has text and numbers")
-    return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared)
+    return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared, job)

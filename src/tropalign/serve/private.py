@@ -56,10 +56,19 @@ def make_private_file(path: Path) -> None:
     """Makes an empty file where there is none, which nobody else can open; so it is with one that is there.
 
     A file that is there is not opened: to close it would end the locks that SQLite has on it in this process.
+
+    Raises
+    ------
+    ResourceError
+        It is another user's.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     take_from_others(path)
+    owner, me, name = path.stat().st_uid, os.geteuid(), shown(str(path))
+    if owner != me and not os.access(path, os.R_OK | os.W_OK):  # as --add-token leaves it that is called by root
+        whose = f"it belongs to user {owner}, and tropalign runs as {me}"
+        raise ResourceError(f"{name}: {whose}: as root, chown {me} {name}")
 
 
 def take_from_others(path: Path) -> None:

@@ -1,6 +1,7 @@
 """What is deleted is gone from the disk at once, unless something else has the same bytes."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -86,15 +87,29 @@ def test_uploads_without_a_job_are_listed_and_deleted(storage):
 def test_a_file_that_is_sent_while_it_is_deleted_stays(storage, monkeypatch):
     """Between the look at who has it and its removal."""
     file = storage.uploads.keep_bytes("ann", b"x")
-    look = storage.files._discard
+    look = storage.files._put_aside
 
     def send_and_look(path, kept_at):
         storage.files.add_bytes(b"x")
         return look(path, kept_at)
 
-    monkeypatch.setattr(storage.files, "_discard", send_and_look)
+    monkeypatch.setattr(storage.files, "_put_aside", send_and_look)
     storage.uploads.delete("ann", file.digest)
-    assert names(storage) == {file.digest}
+    assert names(storage) == {file.digest} and list(storage.files.folder.glob("incoming/*")) == []
+
+
+def test_nobody_waits_while_a_large_file_is_removed(storage, monkeypatch):
+    file = storage.uploads.keep_bytes("ann", b"x")
+    unlink, written = Path.unlink, []
+
+    def note_and_unlink(path, **words):
+        written.append(path.exists() and storage.audit.note("ann", "", "", "", ""))
+        unlink(path, **words)
+
+    monkeypatch.setattr(Path, "unlink", note_and_unlink)
+    monkeypatch.setattr("tropalign.serve.storage.database.PATIENCE", 0.1)
+    storage.uploads.delete("ann", file.digest)
+    assert written == [None] and names(storage) == set() and list(storage.files.folder.glob("incoming/*")) == []
 
 
 def test_tidying_forgets_uploads_of_yesterday_and_what_nothing_has(tmp_path):

@@ -315,12 +315,17 @@ def test_an_equal_build_has_a_database_of_its_own(storage):
     built = submit(storage, verb="db build", title="pdb")
     waiting = submit(storage, owner="cat", verb="db build", title="cat's")
     claimed = storage.queue.claim("w", 30, 1)
-    assert storage.queue.finish(built.id, claimed.attempt, done(storage), database_of(storage, built))
+    database = database_of(storage, built)
+    assert storage.queue.finish(built.id, claimed.attempt, done(storage), database)
+    storage.databases.set_shared(database.id, True)  # which is nothing to the others
     equal = submit(storage, owner="bob", verb="db build", title="bob's")
     assert equal.state == storage.jobs.get(waiting.id).state == State.DONE
     listed = {each.name: each for user in ("ann", "bob", "cat") for each in storage.databases.list(user)}
     assert [(d.owner, d.job) for d in (listed["bob's"], listed["cat's"])] == [("bob", equal.id), ("cat", waiting.id)]
-    for database in listed.values():
+    asked = {"verb": "db build", "shared": True}
+    submit(storage, owner="dan", verb="db build", title="dan's", request=asked)
+    assert {each.name for each in storage.databases.list("eve")} == {"pdb", "dan's"}
+    for database in (*listed.values(), storage.databases.list("dan")[0]):
         storage.databases.delete(database.id)
     assert submit(storage, verb="db build", title="again").state == State.QUEUED
 

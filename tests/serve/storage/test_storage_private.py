@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 from tropalign.errors import ResourceError, UsageError
-from tropalign.serve.private import make_private_folder, write_secret
+from tropalign.serve.private import make_private_file, make_private_folder, write_secret
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage import Storage
 from tropalign.serve.work.supervisor import locked
@@ -77,6 +77,17 @@ def test_a_folder_of_another_user_is_told_apart(tmp_path, monkeypatch):
     )
     with pytest.raises(ResourceError, match=f"^{re.escape(sentence)}$"):
         make_private_folder(tmp_path)
+
+
+def test_a_file_that_root_has_made_is_told_with_the_remedy(tmp_path, monkeypatch):
+    """By a command of a token as root, before the server's own user came."""
+    path = tmp_path / "tropalign.db"
+    path.touch(0o600)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith(".db"))
+    sentence = f"{path}: it belongs to user {os.getuid()}, and tropalign runs as 12345: as root, chown 12345 {path}"
+    with pytest.raises(ResourceError, match=f"^{re.escape(sentence)}$"):
+        make_private_file(path)
 
 
 def test_a_token_is_written_where_nobody_else_reads_it(tmp_path, usual_umask):

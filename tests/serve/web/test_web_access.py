@@ -56,6 +56,18 @@ def test_who_comes_over_a_proxy_that_says_nothing_is_not_local(local, headers):
     assert b"Open the address that" in stranger.get("/login", headers=headers).body
 
 
+def test_a_fresh_token_ends_the_sessions_of_the_last_one(tmp_path):
+    """Which somebody may have seen: the file is removed, and the server started again."""
+    settings = Settings(folder=tmp_path / "served")
+    with running(settings) as server:
+        _, cookie = by_address(Client(server.port, server.web.local_token))
+    with running(settings) as server:
+        assert Client(server.port).get("/api/v1/me", headers=cookie).status == 200
+    (settings.folder / "local.token").unlink()
+    with running(settings) as server:
+        assert Client(server.port).get("/api/v1/me", headers=cookie).status == 401
+
+
 def test_an_address_with_another_token_lets_nobody_in(local, users):
     for client, token in ((local, "trop_local_" + "a" * 52), (users.stranger, users.alice.token)):
         answer = Client(client.port).get(f"/login?token={token}")

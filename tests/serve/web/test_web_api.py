@@ -208,6 +208,31 @@ def test_a_build_says_whether_its_database_is_shared(users):
     assert (answer.status, answer.json) == (422, {"error": sentence, "field": "shared"})
 
 
+def test_an_equal_build_is_the_same_one_unless_its_database_is_gone_or_shared_otherwise(local):
+    from tropalign.serve.records import Database, JobFile, Outcome, State
+
+    body = {"verb": "db build", "inputs": {"sources": [{"text": ">a\nMKV\n"}]}, "title": "mine"}
+    queue, files = local.storage.queue, local.storage.files
+
+    def built():
+        answer = local.post("/api/v1/jobs", body)
+        if answer.status == 201:
+            job, file = queue.claim("w", 30, 1), files.add_bytes(b"store")
+            outcome = Outcome(State.DONE, "", (JobFile("main", "mine.tdb", file.digest, 5),))
+            made = Database(job.id, job.owner, job.title, "protein", 1, 3, file.digest, 5, 0.0, job.id)
+            assert job.id == answer.json["id"] and queue.finish(job.id, job.attempt, outcome, made)
+        return answer.status, answer.json["id"]
+
+    _, first = built()
+    assert built() == (200, first)
+    local.storage.databases.set_shared(first, True)
+    status, second = built()
+    assert status == 201 and second != first
+    local.storage.databases.delete(first)
+    local.storage.databases.delete(second)
+    assert built()[0] == 201
+
+
 def test_shared_databases_are_everybodys_and_deleted_by_their_owner(users):
     from tropalign.serve.records import Database
 

@@ -55,7 +55,7 @@ def test_what_holds_too_many_values_is_refused_before_it_is_decoded(local, monke
 
 
 def test_a_long_text_is_one_value(local):
-    text = '>a, [b]: "c" \\ {d}\nMKVLA\n>b\nMKILA\n' * 1
+    text = '>a, [b]: "c" \\ {d}\nMKVLA\n>b\nMKILA\n'
     pasted = text + "".join(f">s{n}, [x]: {{y}}\nMKVLA\n" for n in range(MOST_VALUES))
     body = {"verb": "pairs", "inputs": {"queries": [{"text": pasted}]}, "options": {"min_score": 30}}
     assert local.post("/api/v1/jobs", body).status == 201

@@ -2,6 +2,9 @@
 
 import os
 
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 from job_desk import wait_until
 
 from tropalign.serve.settings import Settings

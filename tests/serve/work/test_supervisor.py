@@ -95,6 +95,7 @@ def test_the_printed_address_lets_a_browser_in_and_nobody_else(serve):
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
     with browser.open(served.printed, timeout=120) as page:
         assert page.url == served.address and "What do you want to do?" in page.read().decode()
+    assert (served.folder / "server.lock").read_text() == f"{served.process.pid}\n{served.address}\n"
     assert served.asked("api/v1/me")[0] == 401
     assert served.asked("api/v1/shared/" + "s" * 20)[0] == 404
     served.process.terminate()

@@ -13,6 +13,7 @@ from tropalign import __version__
 from tropalign.execution.manifest import Manifest
 from tropalign.execution.parts import Parts
 from tropalign.serve.records import State
+from tropalign.serve.work.worker import Worker
 
 #: Some tens of tiles; more work than limits allow.
 MEDIUM, LONG = family(30, 150), family(60, 500)
@@ -73,6 +74,45 @@ def test_parts_of_another_run_are_computed_anew(desk, settings, start):
     start(WORKER, settings)
     job = desk.ended(id)
     assert (job.state, job.message) == (State.DONE, "")
+
+
+@pytest.fixture
+def in_between(desk, settings, monkeypatch):
+    """A worker that is about to note a job's end; what happens first, is what it is called with."""
+    from tropalign.serve.records import JobFile, Outcome
+
+    def run(happens):
+        id = desk.submit(family(2, 10))
+        job = desk.storage.queue.claim("w", 30, 2)
+        worker = Worker(desk.storage, settings, lambda: False, True)
+
+        def outcome(job, folder, heart):
+            folder.make()
+            (folder.files / "out.tsv").write_bytes(b"result")
+            kept = desk.storage.files.add(folder.files / "out.tsv")
+            happens(job, kept)
+            return Outcome(State.DONE, "", (JobFile("main", "out.tsv", kept.digest, kept.size),)), None
+
+        monkeypatch.setattr(worker, "_outcome", outcome)
+        worker.attempt(job)
+        return id
+
+    return run
+
+
+def test_equal_bytes_that_are_deleted_meanwhile_take_no_output_along(desk, in_between):
+    """As another user's job has them: the end of this one is not noted yet."""
+    calls = []
+    finish = desk.storage.queue.finish
+    desk.storage.queue.finish = lambda *words: calls.append(1) or finish(*words)
+    id = in_between(lambda job, kept: desk.storage.files.remove_these([kept.digest]))
+    assert desk.text(desk.job(id)) == "result" and calls == [1] and not desk.folder(id).exists()
+
+
+def test_a_job_that_is_deleted_at_its_end_leaves_nothing(desk, settings, in_between):
+    id = in_between(lambda job, kept: desk.storage.jobs.delete(job.id))
+    assert not desk.folder(id).exists()
+    assert [path for path in desk.storage.files.folder.glob("*/*") if path.is_file()] == []
 
 
 def test_a_store_is_built_and_searched(desk, settings, start):

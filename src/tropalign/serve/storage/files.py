@@ -201,22 +201,27 @@ class FileStore:
         with writing(self._engine) as connection:
             hold(connection, "files")
             used = _used(connection, names)
-            return sum(self._discard(path, seen[path]) for digest, path in names.items() if digest not in used)
+            asides = [self._put_aside(path, seen[path]) for digest, path in names.items() if digest not in used]
+        for aside in filter(None, asides):  # gigabytes take seconds, for which no other writer waits
+            aside.unlink(missing_ok=True)
+        return sum(aside is not None for aside in asides)
 
-    def _discard(self, path: Path, kept_at: int) -> bool:
-        """Removes a file, unless somebody sends the same bytes just now: it is looked at once nobody can find it."""
+    def _put_aside(self, path: Path, kept_at: int) -> Path | None:
+        """Where the file is from now on, to be removed; None where somebody has just sent the same bytes.
+
+        It is looked at once nobody can find it.
+        """
         aside = self._temporary()
         try:
             path.rename(aside)
-            if aside.stat().st_mtime_ns != kept_at:
-                with suppress(FileExistsError):
-                    os.link(aside, path)
-                return False
-            return True
+            if aside.stat().st_mtime_ns == kept_at:
+                return aside
+            with suppress(FileExistsError):
+                os.link(aside, path)
         except FileNotFoundError:
-            return False
-        finally:
-            aside.unlink(missing_ok=True)
+            return None
+        aside.unlink(missing_ok=True)
+        return None
 
     def _touch(self, digest: str) -> bool:
         """Whether the bytes are here already; they then count as new."""

@@ -203,10 +203,11 @@ def finish_as(connection: Connection, number: int, source: int, now: float) -> N
 
 
 def _copy_databases(connection: Connection, number: int, source_id: str, now: float) -> None:
-    """An equal build has a database of its own, too, called as its job is."""
-    job, owner, title = connection.execute(
-        select(jobs.c.id, jobs.c.owner, jobs.c.title).where(jobs.c.number == number)
+    """An equal build has a database of its own, too, called as its job is, and shared as that asks."""
+    job, owner, title, request = connection.execute(
+        select(jobs.c.id, jobs.c.owner, jobs.c.title, jobs.c.request).where(jobs.c.number == number)
     ).one()
+    own = {"owner": owner, "created": now, "job": job, "shared": json.loads(request).get("shared") is True}
     for row in connection.execute(select(databases).where(databases.c.job == source_id)).mappings().all():
-        changed = {"id": new_id(), "owner": owner, "name": title or row["name"], "created": now, "job": job}
+        changed = {"id": new_id(), "name": title or row["name"], **own}
         connection.execute(insert(databases).values({**row, **changed}))

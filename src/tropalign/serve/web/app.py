@@ -54,14 +54,15 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
         Opened by the settings, and closed at the end, where none is given.
     """
     kept = storage if storage is not None else Storage.open(settings)
+    token = local_token(settings.folder) if settings.has_local_user else None
     web = Web(
         settings,
         kept,
-        Sessions(kept.secret()),
+        Sessions(kept.secret() + (token or "").encode()),  # a fresh token ends what the last one has begun
         events.Watch(),
         Rates(settings.limits.requests_per_minute),
         Rates(FAILURES_PER_MINUTE),
-        local_token(settings.folder) if settings.has_local_user else None,
+        token,
     )
 
     @asynccontextmanager

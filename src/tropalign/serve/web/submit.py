@@ -67,10 +67,10 @@ def submit(
 
 
 def _key_of_database(web: Web, user: User, key: str, name: str, shared: bool) -> str:
-    """Equal files make another database under another name, and the same one again after it was deleted."""
-    own = (each for each in web.storage.databases.list(user.name) if each.owner == user.name)
-    is_there = any(each.name == name and each.shared == shared for each in own)
-    return sha256(f"{key} {shared} {name} {'' if is_there else token_hex()}".encode()).hexdigest()
+    """Equal files make another database under another name, and where the user's own is shared otherwise by now."""
+    own = [each for each in web.storage.databases.list(user.name) if each.owner == user.name and each.name == name]
+    is_other = bool(own) and all(each.shared != shared for each in own)
+    return sha256(f"{key} {shared} {name} {token_hex() if is_other else ''}".encode()).hexdigest()
 
 
 def submit_in_format(web: Web, user: User, job: Job, format: str, address: str) -> tuple[Job, bool]:

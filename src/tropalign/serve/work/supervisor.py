@@ -12,14 +12,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from tropalign.errors import ResourceError, UsageError, shown
 from tropalign.serve.local_token import LOCAL, local_token
 from tropalign.serve.private import make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
-from tropalign.submissions.this_machine import LOCAL_TOKEN
+from tropalign.submissions.this_machine import LOCAL_TOKEN, SERVER_LOCK
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -41,12 +41,14 @@ def serve(settings: Settings, is_quiet: bool) -> None:
     """
     from tropalign.serve.storage import Storage
 
-    with locked(settings.folder), Storage.open(settings) as storage:
+    with locked(settings.folder) as lock, Storage.open(settings) as storage:
         check_database(settings.folder, storage.secret())
         settings.check(storage.tokens.any())
         token = local_token(settings.folder) if settings.has_local_user and not storage.tokens.list() else None
         with _listening(settings) as listener:
-            print(address_of(settings, listener.getsockname()[1], token), flush=True)
+            port = listener.getsockname()[1]
+            print(address_of(settings, port), file=lock, flush=True)  # programs show the token to nobody else
+            print(address_of(settings, port, token), flush=True)
             if not is_quiet:
                 print(f"tropalign: {who_may_enter(settings, token is not None)}", file=sys.stderr, flush=True)
             _serve(settings, storage, listener, is_quiet)
@@ -70,8 +72,8 @@ def work(settings: Settings, is_quiet: bool) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """The folder is this server's.
+def locked(folder: Path) -> Iterator[TextIO]:
+    """The folder is this server's; gives the file that says so.
 
     Raises
     ------
@@ -81,7 +83,7 @@ def locked(folder: Path) -> Iterator[None]:
     import fcntl
 
     _made(folder)
-    lock = folder / "server.lock"
+    lock = folder / SERVER_LOCK
     make_private_file(lock)
     with lock.open("a+") as file:
         try:
@@ -93,7 +95,7 @@ def locked(folder: Path) -> Iterator[None]:
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()
-        yield
+        yield file
 
 
 def check_database(folder: Path, secret: bytes) -> None:

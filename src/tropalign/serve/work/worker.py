@@ -96,14 +96,18 @@ class Worker:
         """An attempt at a job, and its end in the record."""
         begin = time.monotonic()
         folder = JobFolder(self.settings.folder / "work" / job.id)
+        is_ours = False
         with Heartbeat(self.storage.queue, job.id, job.attempt, self.settings.lease_seconds) as heart:
             outcome, database = self._outcome(job, folder, heart)
             if outcome is not None:
-                is_ours = self._told(lambda: self.storage.queue.finish(job.id, job.attempt, outcome, database))
+                is_ours = self._told(lambda: self._finish(job, folder, outcome, database))
             elif heart.order != LOST:
                 self._told(lambda: self.storage.queue.requeue(job.id, job.attempt, "its worker stopped"))
-        if (outcome is not None and is_ours) or (heart.order == LOST and self._is_deleted(job)):
+        if is_ours:
             folder.remove()
+        elif (outcome is not None or heart.order == LOST) and self._is_deleted(job):
+            folder.remove()
+            self.storage.files.remove_these(file.digest or "" for file in (outcome.outputs if outcome else ()))
         what = (
             outcome.state.value
             if outcome is not None
@@ -131,6 +135,13 @@ class Worker:
             log_defect(job, traceback.format_exc())
             outcome = Outcome(State.FAILED, defect(job), exit_code=EXIT_DEFECT)
             return outcome if heart.order == GO_ON else None, None
+
+    def _finish(self, job: Job, folder: JobFolder, outcome: Outcome, database: Database | None) -> bool:
+        """As `Queue.finish`; an output that was deleted since, as another job's of the same bytes, is kept again."""
+        for file in outcome.outputs:
+            if not self.storage.files.holds(file.digest or ""):
+                self.storage.files.add(folder.files / file.name)
+        return self.storage.queue.finish(job.id, job.attempt, outcome, database)
 
     def _is_deleted(self, job: Job) -> bool:
         """Whether the job is nobody's any more, so that nobody else needs its folder."""
