@@ -192,6 +192,7 @@ def test_a_file_as_biopython_reads_it(matrix_file):
 NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores per line)"
 
 
+@pytest.mark.filterwarnings("ignore:.*read as Latin-1")
 @pytest.mark.parametrize(
     ("text", "place", "sentence"),
     [
