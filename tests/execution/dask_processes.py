@@ -47,7 +47,8 @@ class Processes:
             return subprocess.Popen(command, start_new_session=True, **means)
 
     def _start_scheduler(self) -> subprocess.Popen[bytes]:
-        return self._start(
+        """Comes back when it listens: whoever joins a cluster does not wait long for one that does not."""
+        scheduler = self._start(
             "dask_scheduler",
             "--host",
             "127.0.0.1",
@@ -57,6 +58,11 @@ class Processes:
             "127.0.0.1:0",
             "--no-show",
         )
+        while scheduler.poll() is None:
+            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", self.port)):
+                break
+            time.sleep(0.02)
+        return scheduler
 
     def start_worker(self, *words: str, **environment: str) -> subprocess.Popen[bytes]:
         """One more worker, without a nanny that would restart it."""
