@@ -8,9 +8,9 @@ kernels make of them.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -165,12 +165,17 @@ def _model(
     temperature: float,
 ) -> PairModel:
     match, insert = emissions
-    gap = np.array([math.exp(score / temperature) for score in gap_scores])
-    boltzmann = np.exp(scores / temperature)
+    gap, boltzmann = _exponentials(np.array(gap_scores) / temperature), _exponentials(scores / temperature)
     numbers = (_with_overhang(np.array(transitions), 0.0), match, insert, boltzmann, gap)
     for array in numbers:
         array.flags.writeable = False
     return PairModel(name, alphabet, *numbers)
+
+
+def _exponentials(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Correctly rounded, where NumPy's last bits depend on the processor's vectors."""
+    distinct, where = np.unique(values, return_inverse=True)
+    return np.array([float(Decimal(value).exp()) for value in distinct.tolist()])[where].reshape(values.shape)
 
 
 def _with_overhang(transitions: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
