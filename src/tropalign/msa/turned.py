@@ -36,8 +36,8 @@ MOST_ROUNDS = 8
 #: Members of the majority that a suspect is aligned with, fewer where these are long; cells of a suspect; and suspects
 #: that are aligned at a time.
 FEW_MEMBERS, MEMBERS, MEMBER_CELLS, AT_ONCE = 4, 32, 100_000_000, 256
-#: The other strand has at least this local score (a match is 5), and so many times
-#: the sequence's own: unrelated ones differ by less.
+#: The other strand has at least this local score (a match is 5), and so many times the sequence's own: the scores of
+#: unrelated sequences differ by less.
 LEAST_SCORE, SCORE_RATIO = 150, 2
 #: Names in a warning.
 MOST_NAMES = 10
@@ -201,13 +201,13 @@ class _WordTable:
 
     Attributes
     ----------
-    n_having : int32, shape (4**size,)
+    n_having : int32, shape (n_states**size,)
         Of each word, in how many sequences it is.
     """
 
     def __init__(self, alphabet: Alphabet, size: int) -> None:
         plain = alphabet.states
-        self._size = size
+        self._size, self._n_states = size, len(plain)
         self._digit_of = np.full(len(alphabet.letters), -1, np.int32)
         self._digit_of[[alphabet.code(letter) for letter in plain]] = np.arange(len(plain))
         self._other = np.array([plain.index(alphabet.complement[letter]) for letter in plain], np.int32)
@@ -219,13 +219,13 @@ class _WordTable:
         n = max(0, len(digits) - self._size + 1)
         words, is_known = np.zeros(n, np.int32), np.ones(n, bool)
         for step in range(self._size):
-            words = words * 4 + digits[step : step + n]
+            words = words * self._n_states + digits[step : step + n]
             is_known &= digits[step : step + n] >= 0
         words = np.unique(words[is_known])
         others, left = np.zeros_like(words), words
         for _ in range(self._size):
-            others = others * 4 + self._other[left % 4]
-            left = left // 4
+            left, digits = np.divmod(left, self._n_states)
+            others = others * self._n_states + self._other[digits]
         return words, others
 
 

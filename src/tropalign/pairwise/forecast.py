@@ -14,14 +14,14 @@ from __future__ import annotations
 import random
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.task import Device
+from tropalign.execution.task import Device, Tile
 from tropalign.pairwise.options import SHARES, PairOptions
 from tropalign.pairwise.selection import LEAST_TARGETS, PAIR_CELLS
 from tropalign.pairwise.task import PairsTask
@@ -72,9 +72,9 @@ class _Results:
         n_pairs = n_rows = 0
         sizes: list[int] = []
         while not n_pairs or time.perf_counter() - begin < OTHER_SECONDS:
-            piece = chance.choice(task.tiles())
+            piece = _by_chance(task.tiles(), chance)
             while halves := task.split(piece):
-                piece = chance.choice(halves)
+                piece = _by_chance(halves, chance)
             table = device.compute(task, piece)
             start = time.perf_counter()
             sections = [len(section) for section in encoded(table)]
@@ -83,6 +83,11 @@ class _Results:
             sizes = [a + b for a, b in zip(sizes or [0] * len(sections), sections, strict=True)]
         self.rows_per_pair, self.seconds_per_row = n_rows / n_pairs, took / max(n_rows, 1)
         self.bytes_per_pair = [size / n_pairs for size in sizes]
+
+
+def _by_chance(tiles: Sequence[Tile], chance: random.Random) -> Tile:
+    """One of some tiles, as likely as it has many pairs: in the end any query, and a giant no sooner than others."""
+    return chance.choices(tiles, [tile.n_items for tile in tiles])[0]
 
 
 class _Scored:
