@@ -238,13 +238,13 @@ def test_samtools_takes_both(write, tmp_path):
 
 def test_bam_of_proteins(proteins):
     pytest.importorskip("pysam")
-    with pytest.raises(InputError, match=r"^BAM holds nucleotides only, and these are proteins: choose --format sam$"):
+    with pytest.raises(InputError, match=r"^BAM holds nucleotides only, and these are proteins: choose format sam$"):
         pairs_writer("bam", HEADER, context_for(proteins))
 
 
 def test_without_pysam(monkeypatch, strands):
     monkeypatch.setitem(sys.modules, "pysam", None)
-    with pytest.raises(InputError, match=r"BAM needs pysam: pip install 'tropalign\[bam\]', or choose --format sam"):
+    with pytest.raises(InputError, match=r"BAM needs pysam: pip install 'tropalign\[bam\]', or choose format sam"):
         bam.require_pysam()
 
 

@@ -179,8 +179,7 @@ BAD = {
     "nucleotides": (
         b">a\nACGT-ACGT\n>b\nACGTTACGT\n", "auto",
         "queries, record 'queries': this is an alignment of nucleotides (A, C, G, T, U, N alone), and search is for "
-        "proteins: translate it (tropalign.translate), search with nhmmer, or say --alphabet protein "
-        "(alphabet='protein' of read_queries)",
+        "proteins: translate it (tropalign.translate), search with nhmmer, or say alphabet protein",
     ),
     "nucleotides as Stockholm": (
         b"# STOCKHOLM 1.0\n\na MKVLAWGGHE\n//\n# STOCKHOLM 1.0\n#=GF ID dna\n\na ACG-ACgt\nb ACUNA.GT\n//\n", "auto",
@@ -189,8 +188,7 @@ BAD = {
     "nucleotides as sequences": (
         b">a\nacgtn\n>b\nacgtug\n", "auto",
         "queries, record 'a': this is a sequence of nucleotides (A, C, G, T, U, N alone), and search is for proteins: "
-        "translate it (tropalign.translate), search with nhmmer, or say --alphabet protein (alphabet='protein' of "
-        "read_queries)",
+        "translate it (tropalign.translate), search with nhmmer, or say alphabet protein",
     ),
     "rows of unequal length": (
         b">a\nMKV-LAW\n>b\nMKVLA\n", "auto",

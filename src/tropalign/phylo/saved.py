@@ -101,7 +101,7 @@ def read_saved(
 def damaged(file: str, what: str = "") -> InputError:
     """The one sentence on a file that is no saved reference, or not any more."""
     detail = f" ({what})" if what else ""
-    return InputError(f"this is no saved reference, or a damaged one{detail}: make it with --save-reference", file=file)
+    return InputError(f"this is no saved reference, or a damaged one{detail}: save the reference again", file=file)
 
 
 def _sizes(archive: zipfile.ZipFile) -> dict[str, int]:

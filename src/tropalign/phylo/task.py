@@ -191,7 +191,7 @@ class PlaceTask:
         if len(unknown) >= LEAST_JUDGED and unknown.mean() > MOST_UNKNOWN:
             raise InputError(
                 f"{unknown.mean():.0%} of the reads' letters are no {states.alphabet.name} letters, which the "
-                "reference holds: give reads of the same kind, or the other alignment with --reference"
+                "reference holds: give reads of the same kind, or another reference"
             )
         at = int(np.flatnonzero(unknown)[0])
         k = int(np.searchsorted(block.offsets, at, "right")) - 1

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, named, shown
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.denormals import denormals_as_zero
 from tropalign.profile.model_files import model_of_fields
@@ -85,7 +85,7 @@ def refuse_nucleotides(
     if n >= LEAST_JUDGED:
         raise InputError(
             f"this is {what} of nucleotides (A, C, G, T, U, N alone), and search is for proteins: translate it "
-            "(tropalign.translate), search with nhmmer, or say --alphabet protein (alphabet='protein' of read_queries)",
+            f"(tropalign.translate), search with nhmmer, or say {named('alphabet')} protein",
             file=file,
             record=record,
         )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import IO
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, named
 from tropalign.formats import primary_lines
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext, sam
@@ -32,13 +32,13 @@ def require_pysam() -> None:
     try:
         import pysam  # noqa: F401
     except ImportError:
-        raise InputError("BAM needs pysam: pip install 'tropalign[bam]', or choose --format sam") from None
+        raise InputError(f"BAM needs pysam: pip install 'tropalign[bam]', or choose {named('format')} sam") from None
 
 
 def check(context: PairsContext) -> None:
     """Refuses proteins, whose letters have no number in BAM."""
     if isinstance(context.queries, SequenceBatch) and not context.queries.alphabet.has_strands:
-        raise InputError("BAM holds nucleotides only, and these are proteins: choose --format sam")
+        raise InputError(f"BAM holds nucleotides only, and these are proteins: choose {named('format')} sam")
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
