@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tropalign.cli.main import VERBS, main, make_parser
-from tropalign.cli.parsers import verbs_of
+from tropalign.cli.parser import verbs_of
 from tropalign.cli.place import SCORES
 from tropalign.phylo.scoring import SCHEMES
 

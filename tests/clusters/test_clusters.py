@@ -78,7 +78,7 @@ def test_greedy_is_the_plain_rule(seed, is_dna, definition, least, mode, covered
     asked = {"min_identity": least, "identity": definition, "min_coverage": covered, "coverage_of": of}
     asked |= {"assign": assign, "order": order}
     matrix = ta.SubstitutionMatrix.default(batch.alphabet)
-    options = ClusterOptions(PairOptions(matrix, ta.Gap(*gap), mode, strand=strand), **asked)
+    options = ClusterOptions(PairOptions(matrix, ta.Gap(*gap), mode=mode, strand=strand), **asked)
     found = ta.cluster(batch, mode=mode, gap=ta.Gap(*gap), strand=strand, n_threads=1, **asked)
     places = sorted(range(len(batch)), key=lambda k: -int(batch.lengths[k])) if order == "length" else range(len(batch))
     similar = pair_similarity(batch, options)
@@ -109,7 +109,7 @@ def test_linkages_are_the_plain_rule(seed, definition, least, covered, method, o
     matrix = ta.SubstitutionMatrix.default(batch.alphabet)
     if not is_symmetric:
         matrix = ta.SubstitutionMatrix.of((DNA, rng.integers(-4, 6, (4, 4))), batch.alphabet)
-    options = ClusterOptions(PairOptions(matrix, ta.Gap(10, 1), "global", strand=strand), **asked)
+    options = ClusterOptions(PairOptions(matrix, ta.Gap(10, 1), mode="global", strand=strand), **asked)
     found = ta.cluster(batch, **asked, matrix=matrix, gap=ta.Gap(10, 1), strand=strand)
     ranks = [(-int(length), k) if order == "length" else (0, k) for k, length in enumerate(batch.lengths)]
     similar = pair_similarity(batch, options)
@@ -179,7 +179,7 @@ def test_bounds_leave_out_no_pair_that_is_similar(seed, is_dna, definition, leas
     batch = batch_of(families(rng, 16, letters, longest=70, divergence=rng.choice([0.02, 0.1, 0.3])), alphabet)
     covered = 0.4 if mode == "local" and covered is None else covered
     ends = None if end is None or mode == "local" else ta.Gap(*end)
-    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode, strand=strand, end_gap=ends)
+    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode=mode, strand=strand, end_gap=ends)
     options = ClusterOptions(pairs, least, definition, covered, of)
     table = concatenate(list(ta.align_all(batch, batch, mode=mode, gap=ta.Gap(*gap), end_gap=ends, strand=strand)))
     is_similar = identities(table, definition) >= least
@@ -195,7 +195,7 @@ def test_bounds_leave_most_of_the_others_out():
         batch = batch_of(["".join(rng.choice(list(letters), 250)) for _ in range(60)], alphabet)
         matrix, cost = ta.SubstitutionMatrix.default(alphabet), ta.Gap(*alphabet.gap_cost)
         for definition in ("shorter", "columns", "internal"):
-            options = ClusterOptions(PairOptions(matrix, cost, "global"), 0.97, definition)
+            options = ClusterOptions(PairOptions(matrix, cost, mode="global"), 0.97, definition)
             assert Reach(options, alphabet, 1).within(batch, batch).mean() < 0.05
 
 

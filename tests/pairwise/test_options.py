@@ -158,7 +158,7 @@ def test_the_command_line_offers_what_there_is():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_a_mode_is(mode):
-    options = PairOptions(BLOSUM, ta.Gap(11, 1), mode, free_ends=["query-end"])
+    options = PairOptions(BLOSUM, ta.Gap(11, 1), mode=mode, free_ends=["query-end"])
     assert options.is_local == (mode == "local") and options.recurrence in KEEPS_ZERO
     assert options.pays_ends == (mode == "global")
     assert options.freed() == (False, mode == "semiglobal", False, False)

@@ -24,9 +24,9 @@ from tropalign.cli.options import (
     started,
 )
 from tropalign.cli.pair_options import add_alignment_options, end_gap_of, scoring_of, sequences_of
-from tropalign.cli.runs import print_forecast, tell_of, where_foretold
 from tropalign.cli.unfinished import check_same
 from tropalign.formats.registry import format_for_path, format_names
+from tropalign.verbs.runs import print_forecast, tell_of, where_foretold
 
 if TYPE_CHECKING:
     from tropalign.clusters.options import ClusterOptions
@@ -280,7 +280,7 @@ def _cluster_options(options: argparse.Namespace, alphabet: Alphabet) -> Cluster
     matrix, gap = scoring_of(options, alphabet)
     free = frozenset(end.strip() for end in ends)
     ends_cost = end_gap_of(options, gap)
-    pairs = PairOptions(matrix, gap, options.mode, "alignment", free, options.strand, end_gap=ends_cost)
+    pairs = PairOptions(matrix, gap, mode=options.mode, free_ends=free, strand=options.strand, end_gap=ends_cost)
     return ClusterOptions(
         pairs,
         min_identity=MIN_IDENTITY if options.min_identity is None else options.min_identity,

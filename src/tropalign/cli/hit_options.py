@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import add_run_options, command_line, devices_of, number, positive, started, whole
-from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
+from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
     from tropalign.profile.options import SearchOptions, Thresholds

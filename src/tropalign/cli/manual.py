@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tropalign.cli.parsers import verbs_of
+from tropalign.cli.parser import verbs_of
 
 
 def add_manual(parser: argparse.ArgumentParser) -> None:

@@ -24,9 +24,9 @@ from tropalign.cli.options import (
     started,
     whole,
 )
-from tropalign.cli.runs import carry_out, print_forecast, tell_of, where_foretold
 from tropalign.cli.unfinished import check_same
 from tropalign.formats.registry import format_names, suffix_of
+from tropalign.verbs.runs import carry_out, print_forecast, tell_of, where_foretold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,11 +9,9 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.parsers import verbs_of
 from tropalign.devices.names import check_device_name
-from tropalign.errors import did_you_mean, shown
 from tropalign.execution.dask_cluster import check_address
 from tropalign.execution.shard import parse_shard
 from tropalign.machine.memory import parse_bytes
@@ -27,52 +25,6 @@ RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster"
 
 #: What numbers of options may be at most: kernels compute with 32 bits.
 MOST = 2**31 - 1
-
-
-class Parser(argparse.ArgumentParser):
-    """An argparse parser whose errors are one sentence, with the word that was meant where one is near."""
-
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse's; the verb's own parser speaks of options that it does not have."""
-        self._refuse_other_programs(args)
-        options, extra = self.parse_known_args(args, namespace)
-        if extra:
-            verb = getattr(options, "parser", self)
-            if getattr(options, "takes_stdin", False) and not any(word.startswith("-") for word in extra):
-                verb.error(_too_many([options.queries, *filter(None, [options.targets]), *extra], verb.prog))
-            if any(word.partition("=")[0] == "--shard" for word in extra) and hasattr(options, "no_shards"):
-                verb.error(options.no_shards)
-            names = [name for action in verb._actions for name in action.option_strings]
-            hints = (did_you_mean(word.partition("=")[0], names) for word in extra if word.startswith("--"))
-            verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
-        return options
-
-    def _refuse_other_programs(self, words: Sequence[str] | None) -> None:
-        """Options of other programs are answered before argparse reads them: as ``-o utfmt``, ``-q uery``."""
-        from tropalign.cli.other_programs import refusal
-
-        verb = verbs_of(self).get(words[0]) if words else None
-        if words and verb is not None and not {"-h", "--help"} & set(words):
-            own = [name for action in verb._actions for name in action.option_strings]
-            sentence = refusal(words[0], words[1:], own)
-            if sentence is not None:
-                verb.error(sentence)
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            error.message += did_you_mean(str(value), map(str, action.choices or ()))
-            raise
-
-    def error(self, message: str) -> NoReturn:
-        """Prints the sentence and exits with 2."""
-        self.exit(2, f"tropalign: {shown(message)} (see {self.prog} --help)\n")
-
-
-def _too_many(files: Sequence[str], command: str) -> str:
-    """What to do with more files than a verb takes."""
-    return f"{len(files)} files are too many: join those of one set, as in cat {shlex.join(files)} | {command} -"
 
 
 def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:

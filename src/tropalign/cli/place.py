@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.cli.options import Choices, add_run_options, command_line, devices_of, started, whole
 from tropalign.cli.place_pipeline import Pipeline, add_pipeline_options, check_pipeline, opened_pipeline
-from tropalign.cli.runs import carry_out
 from tropalign.formats.registry import format_names
+from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

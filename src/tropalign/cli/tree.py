@@ -23,8 +23,8 @@ from tropalign.cli.options import (
     started,
     whole,
 )
-from tropalign.cli.runs import tell_of
 from tropalign.cli.unfinished import check_same
+from tropalign.verbs.runs import tell_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

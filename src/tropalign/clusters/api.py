@@ -100,7 +100,7 @@ def cluster(
     """
     batch, progress = batch_of(sequences, alphabet), checked_progress(progress)
     scores, cost = default_scoring(batch.alphabet, matrix, gap)
-    pairs = PairOptions(scores, cost, mode, "alignment", free_ends, strand, end_gap=end_gap)  # type: ignore[arg-type]
+    pairs = PairOptions(scores, cost, mode=mode, free_ends=free_ends, strand=strand, end_gap=end_gap)  # type: ignore[arg-type]
     options = ClusterOptions(pairs, min_identity, str(identity), min_coverage, coverage_of, method, order, assign)
     threads, memory = checked_threads(n_threads), checked_memory(memory_bytes)
     return cluster_batch(

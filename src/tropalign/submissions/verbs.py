@@ -155,7 +155,7 @@ def about(name: str) -> About:
 def parser_of(name: str) -> argparse.ArgumentParser:
     """The parser of a verb, of "db build" that of ``build``."""
     from tropalign.cli.main import make_parser
-    from tropalign.cli.parsers import verbs_of
+    from tropalign.cli.parser import verbs_of
 
     about(name)
     first, *rest = name.split()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -13,9 +12,10 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Run
     from tropalign.execution.task import Device
+    from tropalign.verbs.run_options import RunOptions
 
 
-def carry_out(run: Run, devices: Sequence[Device], options: argparse.Namespace, show: Show, n_cells: int) -> None:
+def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Show, n_cells: int) -> None:
     """Computes and writes, or only says what that would take.
 
     Parameters
@@ -52,14 +52,14 @@ def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], sha
     print(shown(f"{what} in {_duration(seconds)}{rate}{earlier}{where}"), file=sys.stderr)
 
 
-def where_foretold(devices: Sequence[Device], options: argparse.Namespace) -> str:
+def where_foretold(devices: Sequence[Device], options: RunOptions) -> str:
     """What a forecast is for: the processor, the last of the devices; the workers of a cluster are not asked."""
     cluster = getattr(options, "cluster", None)
     name = devices[-1].name
     return name if cluster is None else f"{name} of this machine alone (a forecast does not ask {cluster})"
 
 
-def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: argparse.Namespace) -> None:
+def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOptions) -> None:
     """Prints the forecast of a run."""
     from tropalign.execution.forecast import forecast
     from tropalign.machine.memory import peak_bytes

@@ -1,0 +1,155 @@
+"""What every verb is: a class whose fields are its inputs, options and outputs, and which runs with their values."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from tropalign.errors import UsageError
+from tropalign.options.option import REQUIRED, Option, Options
+
+if TYPE_CHECKING:
+    from tropalign.execution.archive import Shards
+    from tropalign.execution.progress import Show
+
+#: Options that change how and where a run works, and no result that it writes.
+RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
+
+
+class Refused(UsageError):
+    """Options of a command do not go together.
+
+    Parameters
+    ----------
+    sentence
+        Why, and the remedy.
+    verb
+        Whose help says more: "db build".
+    """
+
+    def __init__(self, sentence: str, verb: str) -> None:
+        super().__init__(sentence)
+        self.verb = verb
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """What a server's forms and API know of a verb beside its options.
+
+    Parameters
+    ----------
+    title
+        Words of a button.
+    kind
+        Whose formats the main output has, as `formats.registry` calls them; empty where there is one format alone.
+    formats
+        The formats there are, where there is no option for them: the suffix of the output chooses there.
+    never_formats
+        The formats that the verb always refuses.
+    is_resumable
+        Whether a job that was ended goes on with the parts that it left.
+    example, example_options
+        Files of ``examples/`` by the inputs they are for, and options that go with them.
+    """
+
+    title: str
+    kind: str
+    formats: tuple[str, ...] = ()
+    never_formats: tuple[str, ...] = ()
+    is_resumable: bool = False
+    example: Mapping[str, str] = field(default_factory=dict)
+    example_options: Mapping[str, object] = field(default_factory=dict)
+
+
+class Command(Options):
+    """A verb with the values of its options.
+
+    Attributes
+    ----------
+    verb
+        As it is typed: "pairs", "db build".
+    summary, description, example
+        A line for the list of verbs; what heads its help; what ends it.
+    served
+        None where no server runs it.
+    no_shards
+        Why there is no ``--shard``, where users might look for it.
+    takes_stdin
+        Whether several files are joined for it by ``cat``.
+    places
+        Where the files of shards go that are merged, by the names of the options; None outside of `merge`.
+    """
+
+    verb: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    example: ClassVar[str] = ""
+    served: ClassVar[Served | None] = None
+    no_shards: ClassVar[str] = ""
+    takes_stdin: ClassVar[bool] = False
+    group_texts: ClassVar[Mapping[str, str]] = {}
+
+    def run(self) -> None:
+        """Reads, computes and writes."""
+        raise NotImplementedError
+
+    def check(self) -> Any:
+        """Refuses what can be refused before anything is read. Raises Refused."""
+
+    def refuse(self, sentence: str) -> NoReturn:
+        """Raises `Refused`, with the verb whose help says more."""
+        raise Refused(sentence, self.verb)
+
+    def command_line(self, **settled: str | None) -> str:
+        """The command in one fixed form, for headers: what was asked for, less RUN_OPTIONS, which change no result.
+
+        Parameters
+        ----------
+        settled
+            Values of options that follow from others, like the format from a suffix.
+        """
+        files, words = self._asked_for(RUN_OPTIONS, settled)
+        return shlex.join(["tropalign", *self.verb.split(), *files, *(word for option in words for word in option)])
+
+    def replayed(self, **settled: str | None) -> list[str]:
+        """The verb and what was asked for, as words that make an equal command; `settled` as of `command_line`."""
+        ignored = tuple(name for name in RUN_OPTIONS if name != "no_comments")
+        files, words = self._asked_for(ignored, settled)
+        return [self.verb.split()[-1], *("=".join(option) for option in words), "--", *files]
+
+    def _asked_for(
+        self, ignored: Sequence[str], settled: Mapping[str, str | None]
+    ) -> tuple[list[str], list[list[str]]]:
+        """The files, and each option with its value."""
+        files: list[str] = []
+        words: list[list[str]] = []
+        for one in in_order_of_help(self.declared().values()):
+            value = settled.get(one.name, getattr(self, one.name))
+            if value is None or value == one.default or one.name in ignored:
+                continue
+            if not one.typed:
+                files += map(str, value) if isinstance(value, list) else [str(value)]
+            elif one.is_flag:
+                words.append([one.typed[-1]])
+            else:
+                values = value if isinstance(value, list) else [value]
+                words += [[one.typed[-1], str(word)] for word in values]
+        return files, words
+
+    def finish(self, shards: Shards, merging: Command) -> None:
+        """Does the last stages of a run whose shards `merge` joins."""
+        raise NotImplementedError
+
+
+def in_order_of_help(options: Any) -> list[Option]:
+    """Options as the help lists them: by their place first, then group after group."""
+    from tropalign.options.option import grouped
+
+    listed = list(options)
+    places = [one for one in listed if not one.typed]
+    return [*places, *(one for group in grouped(listed).values() for one in group if one.typed)]
+
+
+__all__ = ["REQUIRED", "RUN_OPTIONS", "Callable", "Command", "Refused", "Served", "Show", "in_order_of_help"]
