@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.results.placements import Placements
     from tropalign.results.segments import Segments
-    from tropalign.results.thresholds import Thresholds
+    from tropalign.results.threshold_options import Thresholds
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.scoring.statistics import ScoreStatistics
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
@@ -95,7 +95,7 @@ _HOMES = {
     "Hits": "results.hits",
     "Query": "results.found_hits",
     "SearchOptions": "profile.options",
-    "Thresholds": "results.thresholds",
+    "Thresholds": "results.threshold_options",
     "Model": "profile.models",
     "read_queries": "profile.queries",
     "search": "profile.api",

@@ -169,10 +169,11 @@ class Options:
     _required: ClassVar[frozenset[str]] = frozenset()
     _places: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, group: str | None = None) -> None:
+    def __init_subclass__(cls, group: str | None = None, arranged: tuple[type[Options], ...] = ()) -> None:
+        """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own."""
         found: dict[str, Option] = {}
-        for base in cls.__bases__:
-            found |= getattr(base, "_declared", {})
+        for base in (*arranged, *cls.__bases__):
+            found = {**found, **getattr(base, "_declared", {})}
         for name in get_annotations(cls):
             said = cls.__dict__.get(name)
             if isinstance(said, Option):

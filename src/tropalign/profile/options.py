@@ -15,6 +15,17 @@ from tropalign.results.threshold_options import Thresholds
 MOST_SEED = (1 << 32) - 1
 
 
+class ForeignOption(Options):
+    """What becomes of models of nucleotides."""
+
+    skip_foreign: bool = option(
+        default=False,
+        label="Leave models of nucleotides out",
+        help="leave models of nucleotides out, and count them in a warning",
+        doc="Leaves models of nucleotides out, and counts them in a warning, instead of raising.",
+    )
+
+
 class SearchOptions(Options, group="filters"):
     """Which targets reach the last stage of a search, and how it computes. Checked when made.
 

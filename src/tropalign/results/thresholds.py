@@ -6,6 +6,7 @@ searched, ``Z`` targets for a whole hit, ``domZ`` for a domain where its target 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError, named
+from tropalign.errors import InputError
 from tropalign.results.found_hits import FoundHits, chosen, runs_of
 from tropalign.results.threshold_options import Thresholds
 

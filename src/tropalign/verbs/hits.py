@@ -1,292 +1,369 @@
-"""What ``tropalign search`` and ``tropalign scan`` share: their options, and the run."""
+"""``tropalign search`` and ``tropalign scan``: profile HMMs against protein sequences, and the other way round."""
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from tropalign.cli.options import add_run_options, command_line, devices_of, number, positive, started, whole
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
+from tropalign.options.kinds import whole
+from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.profile.options import ForeignOption, SearchOptions
+from tropalign.results.threshold_options import Cutoffs, Thresholds
+from tropalign.verbs.command import Command, Served
+from tropalign.verbs.run_options import RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
-    from tropalign.profile.options import SearchOptions, Thresholds
     from tropalign.profile.outputs import Wanted
 
-#: Thresholds: option, and what it is of.
-REPORTING = (
-    ("-E", "E", "{}s"),
-    ("-T", "T", "{}s"),
-    ("--domE", "domE", "domains"),
-    ("--domT", "domT", "domains"),
-)
-INCLUSION = (
-    ("--incE", "incE", "{}s"),
-    ("--incT", "incT", "{}s"),
-    ("--incdomE", "incdomE", "domains"),
-    ("--incdomT", "incdomT", "domains"),
-)
-CUTOFFS = {"cut_ga": "gathering", "cut_nc": "noise", "cut_tc": "trusted"}
+REPORTING = ("E", "T", "domE", "domT")
+INCLUSION = ("incE", "incT", "incdomE", "incdomT")
+CUTOFFS: dict[str, Cutoffs] = {"cut_ga": "gathering", "cut_nc": "noise", "cut_tc": "trusted"}
 FILTERS = ("F1", "F2", "F3")
 #: What a file of queries may hold, as profile/queries.py reads it.
-QUERY_KINDS = ("auto", "models", "alignment", "sequences")
-QUERY_ALPHABETS = ("auto", "protein")
+QueryKind = Literal["auto", "models", "alignment", "sequences"]
+QueryAlphabet = Literal["auto", "protein"]
 #: Up to which E-value the hits of a round begin the next one.
 ITERATED_E = 0.001
 #: Letters of a line of text that HMMER takes at least.
 LEAST_WIDTH = 120
+_MODELS = "profile HMMs in HMMER's format, compressed or not; - is standard input"
+_EXAMPLE = {"models": "efp.hmm", "sequences": "efp.fasta"}
 
 
-def p_value(text: str) -> float:
-    """A number that is not below 0; as HMMER takes them, above 1 is as 1."""
-    value = number(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is below 0")
-    return value
+class QueryOptions(Options, group="queries"):
+    """What queries may be beside models, and rounds."""
 
-
-def add_options(parser: argparse.ArgumentParser, target: str) -> None:
-    """Options of both verbs; `target` is what is found: "target" or "model"."""
-    queries = "profile HMMs in HMMER's format, compressed or not; - is standard input"
-    if target == "target":
-        queries = f"queries: {queries}. An alignment makes a model, and so does each sequence in FASTA"
-    parser.add_argument("models", metavar="MODELS", help=queries)
-    parser.add_argument(
-        "sequences", nargs="+", metavar="SEQUENCES", help="proteins as FASTA, compressed or not; - is standard input"
-    )
-    parser.add_argument(
-        "--skip-foreign", action="store_true", help="leave models of nucleotides out, and count them in a warning"
-    )
-    if target == "target":
-        _add_queries(parser.add_argument_group("queries"))
-    else:
-        parser.set_defaults(iterate=1, queries="models", alphabet="auto")
-    _add_results(parser.add_argument_group("results"), target)
-    _add_thresholds(parser.add_argument_group("what is reported"), REPORTING, target, "report", "10")
-    group = parser.add_argument_group("what counts as significant")
-    _add_thresholds(group, INCLUSION, target, "include", "0.01")
-    for option, what in (("cut_ga", "gathering"), ("cut_nc", "noise"), ("cut_tc", "trusted")):
-        help_text = f"report and include by each model's own {what} scores ({option[4:].upper()})"
-        group.add_argument(f"--{option}", action="store_true", help=help_text)
-    group.add_argument(
-        "-Z", type=positive, metavar="N", help=f"E-values as if there were N {target}s (default: as many as there are)"
-    )
-    group.add_argument(
-        "--domZ",
-        type=positive,
-        metavar="N",
-        help=f"those of domains as if N {target}s were reported (default: as many as are)",
-    )
-    _add_filters(parser.add_argument_group("filters"))
-    add_run_options(parser)
-
-
-def _add_queries(group: Any) -> None:
-    group.add_argument(
-        "--queries",
-        choices=QUERY_KINDS,
+    queries: QueryKind = option(
         default="auto",
+        choices=get_args(QueryKind),
+        label="Kind of the queries",
+        is_common=True,
         help="what MODELS holds (default: by its content; FASTA with gaps is an alignment)",
+        form_help="What the queries are (default: by their content; FASTA with gaps is an alignment)",
     )
-    group.add_argument(
-        "--alphabet",
-        choices=QUERY_ALPHABETS,
+    alphabet: QueryAlphabet = option(
         default="auto",
+        choices=get_args(QueryAlphabet),
         help="auto (default) refuses an alignment or a file of sequences whose letters are all A, C, G, T, U or N, as "
         "nucleotides; protein takes them, too",
     )
-    group.add_argument(
-        "--iterate",
-        type=whole(1),
-        metavar="N",
+    iterate: int = option(
         default=1,
+        kind=whole(1),
+        metavar="N",
+        label="Iterations",
+        is_common=True,
         help="repeat the search up to N times, each time with a model of the included hits, as jackhmmer does; "
         f"includes E-values up to {ITERATED_E:g} (default: 1)",
     )
 
 
-def _add_results(group: Any, target: str) -> None:
-    group.add_argument(
-        "-f", "--format", choices=format_names("hits"), help="of -o (default: by its suffix, else HMMER's text)"
+class TableOptions(Options, group="results"):
+    """The format of the main output, and HMMER's tables."""
+
+    format: str | None = option(
+        default=None,
+        flags=("-f", "--format"),
+        choices=format_names("hits"),
+        role="machine",
+        help="of -o (default: by its suffix, else HMMER's text)",
     )
-    for name, what in (
-        ("tblout", f"HMMER's table of {target}s"),
-        ("domtblout", "HMMER's table of domains"),
-        ("pfamtblout", "Pfam's tables of both"),
-    ):
-        group.add_argument(f"--{name}", metavar="FILE", help=f"write {what}, too")
-    if target == "target":
-        group.add_argument("-A", dest="alignment", metavar="FILE", help="write included domains as alignments, too")
-    group.add_argument(
-        "--html",
-        dest="report",
+    tblout: str | None = output_file(
+        output="tblout", suffix=".tblout", metavar="FILE", help="write HMMER's table of hits, too"
+    )
+    domtblout: str | None = output_file(
+        output="domtblout", suffix=".domtblout", metavar="FILE", help="write HMMER's table of domains, too"
+    )
+    pfamtblout: str | None = output_file(
+        output="pfamtblout", suffix=".pfamtblout", metavar="FILE", help="write Pfam's tables of both, too"
+    )
+
+
+class AlignmentOutput(Options, group="results"):
+    """Alignments of what was found."""
+
+    alignment: str | None = output_file(
+        output="alignment",
+        suffix=".sto",
+        flags=("-A",),
+        metavar="FILE",
+        help="write included domains as alignments, too",
+    )
+
+
+class TextOptions(Options, group="results"):
+    """The report, and how HMMER's text looks."""
+
+    report: str | None = output_file(
+        output="report",
+        suffix=".html",
+        flags=("--html",),
         metavar="FILE",
         help="write a report for the browser, too: domains along sequences, coverage of models, table, alignments",
     )
-    group.add_argument("--acc", action="store_true", help="text: accessions in place of names, where there are some")
-    group.add_argument("--noali", action="store_true", help="text: without alignments")
-    group.add_argument("--notextw", action="store_true", help="text: lines without a bound")
-    group.add_argument(
-        "--textw",
-        type=whole(LEAST_WIDTH),
+    acc: bool = option(
+        default=False,
+        label="Accessions in place of names",
+        help="text: accessions in place of names, where there are some",
+    )
+    noali: bool = option(
+        default=False, label="No alignments in the text", is_common=True, help="text: without alignments"
+    )
+    notextw: bool = option(default=False, label="Unlimited line width", help="text: lines without a bound")
+    textw: int | None = option(
+        default=None,
+        kind=whole(LEAST_WIDTH),
         metavar="N",
+        label="Line width",
         help=f"text: lines of N letters, {LEAST_WIDTH} (default) or more",
     )
 
 
-def _add_thresholds(
-    group: Any, options: tuple[tuple[str, str, str], ...], target: str, verb: str, default: str
-) -> None:
-    for option, name, what in options:
-        if name.endswith("E"):
-            text, kind, metavar = (
-                f"{verb} {what.format(target)} with an E-value up to X (default: {default})",
-                positive,
-                "X",
+class ReportingOptions(Options, group="what is reported"):
+    """Thresholds of reporting; None for the usual ones."""
+
+    E: float | None = but(Thresholds, "E", default=None)
+    T: float | None = but(Thresholds, "T", default=None)
+    domE: float | None = but(Thresholds, "domE", default=None)
+    domT: float | None = but(Thresholds, "domT", default=None)
+
+
+class InclusionOptions(Options, group="what counts as significant"):
+    """Thresholds of inclusion, and how much was searched; None for the usual ones."""
+
+    incE: float | None = but(Thresholds, "incE", default=None)
+    incT: float | None = but(Thresholds, "incT", default=None)
+    incdomE: float | None = but(Thresholds, "incdomE", default=None)
+    incdomT: float | None = but(Thresholds, "incdomT", default=None)
+    cut_ga: bool = option(
+        default=False,
+        flags=("--cut_ga",),
+        label="Gathering cutoffs",
+        is_common=True,
+        help="report and include by each model's own gathering scores (GA)",
+    )
+    cut_nc: bool = option(
+        default=False,
+        flags=("--cut_nc",),
+        label="Noise cutoffs",
+        help="report and include by each model's own noise scores (NC)",
+    )
+    cut_tc: bool = option(
+        default=False,
+        flags=("--cut_tc",),
+        label="Trusted cutoffs",
+        help="report and include by each model's own trusted scores (TC)",
+    )
+    Z: float | None = but(Thresholds, "Z")
+    domZ: float | None = but(Thresholds, "domZ")
+
+
+class FilterOptions(Options, group="filters"):
+    """Filters; None for the usual ones."""
+
+    F1: float | None = but(SearchOptions, "f1", default=None)
+    F2: float | None = but(SearchOptions, "f2", default=None)
+    F3: float | None = but(SearchOptions, "f3", default=None)
+    nobias: bool = option(default=False, label="No bias filter", help="no filter for biased composition")
+    max: bool = option(default=False, label="No filters", help="no filter at all: slow, and finds a little more")
+    nonull2: bool = option(
+        default=False,
+        label="No correction for biased composition",
+        help="no correction of scores for biased composition",
+    )
+    seed: int | None = but(SearchOptions, "seed", default=None)
+
+
+class HitCommand(Command):
+    """What both verbs share.
+
+    Attributes
+    ----------
+    orientation
+        "search": E-values count sequences; "scan": they count models.
+    """
+
+    orientation: ClassVar[Literal["search", "scan"]]
+    #: What `Search` has options for.
+    queries: QueryKind = "models"
+    alphabet: QueryAlphabet = "auto"
+    iterate: int = 1
+
+    models: str = input_file(flags=(), metavar="MODELS", holds="models", label="Profiles", help=_MODELS)
+    sequences: list[str] = input_file(
+        flags=(),
+        many="+",
+        metavar="SEQUENCES",
+        holds="sequences",
+        help="proteins as FASTA, compressed or not; - is standard input",
+    )
+    skip_foreign: bool = but(ForeignOption, "skip_foreign")
+
+
+class Scan(HitCommand, TableOptions, TextOptions, ReportingOptions, InclusionOptions, FilterOptions, RunOptions):
+    """Sequences against a library of profile HMMs."""
+
+    verb = "scan"
+    summary = "find the families that proteins belong to: sequences against profile HMMs"
+    description = (
+        "Compares each sequence with all models of a library and reports the families that it belongs to, as hmmscan "
+        "of HMMER 3.4 does. What is computed is as in tropalign search; E-values count models."
+    )
+    example = """example:
+  tropalign scan Pfam-A.hmm proteins.fa --cut_ga --domtblout domains.domtbl -o scan.txt
+  tropalign scan Pfam-A.hmm proteins.fa -o domains.tsv
+
+Hits and E-values are those of hmmscan 3.4, to the last digit; the library need not be pressed. Exit codes: 0 done,
+2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+    served = Served(
+        title="Scan for domains",
+        kind="hits",
+        never_formats=("stockholm",),  # hits of a scan make no alignment
+        is_resumable=True,
+        example=_EXAMPLE,
+    )
+    orientation: ClassVar[Literal["search", "scan"]] = "scan"
+
+    def thresholds(self) -> Thresholds:
+        """The thresholds that the options ask for."""
+        names = (*REPORTING, *INCLUSION, "Z", "domZ")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        kinds: list[Cutoffs] = [kind for name, kind in CUTOFFS.items() if getattr(self, name)]
+        if self.iterate > 1:
+            given = {"incE": ITERATED_E, "incdomE": ITERATED_E, **given}
+        return Thresholds(**given, bit_cutoffs=kinds[0] if kinds else None)
+
+    def search_options(self) -> SearchOptions:
+        """The filters that the options ask for."""
+        seed = SearchOptions.declared()["seed"].default if self.seed is None else self.seed
+        if self.max:
+            return SearchOptions.unfiltered(null2=not self.nonull2, seed=seed)
+        given = {name.lower(): value for name in FILTERS if (value := getattr(self, name)) is not None}
+        return SearchOptions(**given, bias_filter=not self.nobias, null2=not self.nonull2, seed=seed)
+
+    def check(self) -> None:
+        """Refuses options that exclude each other."""
+        for one, other in (("E", "T"), ("domE", "domT"), ("incE", "incT"), ("incdomE", "incdomT")):
+            if getattr(self, one) is not None and getattr(self, other) is not None:
+                self.refuse(f"{_typed(one)} and {_typed(other)} exclude each other: give one of them")
+        cutoffs = [name for name in CUTOFFS if getattr(self, name)]
+        given = [name for name in (*REPORTING, *INCLUSION) if getattr(self, name) is not None]
+        if len([*cutoffs, *given]) > 1 and cutoffs:
+            self.refuse(f"--{cutoffs[0]} sets all thresholds: leave {_typed([*cutoffs, *given][1])} out")
+        filters = [f"--{name}" for name in FILTERS if getattr(self, name) is not None] + ["--nobias"] * self.nobias
+        if cutoffs and self.iterate > 1:
+            self.refuse(
+                f"--{cutoffs[0]} goes by models from files, which later rounds have none of: leave it or --iterate out"
             )
-        else:
-            text, kind, metavar = "in place of that, from a score of S bits on", number, "S"
-        group.add_argument(option, type=kind, metavar=metavar, help=text)
+        if self.max and filters:
+            self.refuse(f"--max switches all filters off: leave {filters[0]} out")
+        if self.notextw and self.textw is not None:
+            self.refuse("--notextw and --textw exclude each other: give one of them")
+        if [self.models, *self.sequences].count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
 
+    def run(self) -> None:
+        """Reads, searches and writes."""
+        from tropalign import __version__
+        from tropalign.devices.registry import open_devices
+        from tropalign.execution.run import Run, memory_allowed
+        from tropalign.formats.header import Header
+        from tropalign.formats.registry import format_of
+        from tropalign.machine.memory import left_for_job
+        from tropalign.machine.threads import resolve_threads
+        from tropalign.profile.api import model_source, target_source, task_of
+        from tropalign.profile.outputs import context_of, outputs_of, run_parameters
+        from tropalign.profile.task import least_kept_cells
 
-def _add_filters(group: Any) -> None:
-    for name, stage, default in zip(FILTERS, ("MSV", "Viterbi", "Forward"), ("0.02", "0.001", "0.00001"), strict=True):
-        group.add_argument(
-            f"--{name}", type=p_value, metavar="P", help=f"P-value up to which {stage} passes (default: {default})"
+        self.check()
+        wanted = self._wanted()
+        paths = [self.output] if self.shard is not None else [path for _, path, _ in wanted.files()]
+        show = started(self, paths, [self.models, *self.sequences])
+        thresholds, search_options = self.thresholds(), self.search_options()
+        allowed = memory_allowed(self.memory, paths[0])
+        memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
+        models = model_source(self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign)
+        sequences = target_source(self.sequences, memory_bytes)
+        task = task_of(
+            models,
+            sequences,
+            search_options,
+            thresholds,
+            orientation=self.orientation,
+            n_rounds=self.iterate,
+            memory_bytes=memory_bytes,
+            shard=self.shard,
+            n_threads=resolve_threads(self.threads),
         )
-    group.add_argument("--nobias", action="store_true", help="no filter for biased composition")
-    group.add_argument("--max", action="store_true", help="no filter at all: slow, and finds a little more")
-    group.add_argument("--nonull2", action="store_true", help="no correction of scores for biased composition")
-    group.add_argument(
-        "--seed",
-        type=whole(0, (1 << 32) - 1),
-        metavar="N",
-        help="of the random numbers that tell apart overlapping domains (default: 42; 0: others in each run)",
+        outline = task.outline()
+        # Of a search in one pass the number of sequences is known at its end.
+        n_targets = None if outline is None else len((sequences if self.orientation == "search" else models).lengths)
+        context = context_of(self.orientation, n_targets, thresholds, search_options, **self._shown())
+        settled = None if wanted.format == "text" else wanted.format  # the default is not said
+        header = Header(__version__, self.command_line(format=settled), {}, has_comments=not self.no_comments)
+        outputs = outputs_of(wanted, header, context, self.shard is not None)
+        cost_cells = sum(tile.cost_cells for tile in outline or ())
+        # What takes a moment is not kept: hashing and writing would take longer than to repeat it.
+        is_kept = self.shard is not None or cost_cells >= least_kept_cells()
+        parameters = run_parameters(task, models, sequences, outputs, __version__) if is_kept else {}
+        searching = Run(
+            task=task,
+            outputs=outputs,
+            outline=outline if is_kept else None,
+            parameters=parameters,
+            memory_bytes=allowed,
+            shard=self.shard,
+            unit="comparisons",
+        )
+        devices = open_devices(devices_of(self), self.threads, cost_cells, memory_bytes)
+        carry_out(searching, devices, self, show, cost_cells)
+
+    def _wanted(self) -> Wanted:
+        from tropalign.profile.outputs import TABLES, Wanted
+
+        name = self.format or format_for_path("hits", self.output)
+        if self.report is not None and suffix_of(self.report) not in ("", ".html", ".htm"):
+            self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
+        return Wanted(self.output, name, {role: getattr(self, role, None) for role in TABLES})
+
+    def _shown(self) -> dict[str, Any]:
+        """Where the hits came from, and how text looks."""
+        return {
+            "models": self.models,
+            "sequences": " ".join(self.sequences),
+            "text_width": 0 if self.notextw else self.textw or LEAST_WIDTH,
+            "shows_alignments": not self.noali,
+            "shows_accessions": self.acc,
+        }
+
+
+class Search(Scan, QueryOptions, AlignmentOutput, arranged=(HitCommand, QueryOptions, TableOptions, AlignmentOutput)):
+    """Profile HMMs, alignments or sequences against sequences: as a scan, with options of its own."""
+
+    verb = "search"
+    summary = "find the members of protein families: profile HMMs against sequences"
+    description = (
+        "Compares each model with all sequences and reports those that belong to its family, as hmmsearch of HMMER 3.4 "
+        "does, several times faster."
+    )
+    example = """example:
+  tropalign search globins4.hmm proteins.fa.gz --tblout hits.tbl
+  tropalign search Pfam-A.hmm proteome.fa --cut_ga -o /dev/null --domtblout domains.domtbl
+  tropalign search kinase.hmm proteins.fa -E 1e-5 -o hits.parquet
+
+Hits, scores and E-values are those of hmmsearch 3.4, to the last digit. Exit codes: 0 done, 2 usage, 3 bad input,
+4 memory, disk or device, 130 interrupted."""
+    served = Served(title="Search with profiles", kind="hits", is_resumable=True, example=_EXAMPLE)
+    orientation = "search"
+
+    models: str = but(
+        HitCommand,
+        "models",
+        label="Profiles, an alignment or sequences",
+        help=f"queries: {_MODELS}. An alignment makes a model, and so does each sequence in FASTA",
     )
 
 
-def thresholds_of(options: argparse.Namespace) -> Thresholds:
-    """The thresholds that options ask for."""
-    from tropalign.profile.options import Thresholds
-
-    names = [name for _, name, _ in (*REPORTING, *INCLUSION)] + ["Z", "domZ"]
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    kinds = [kind for option, kind in CUTOFFS.items() if getattr(options, option)]
-    if options.iterate > 1:
-        given = {"incE": ITERATED_E, "incdomE": ITERATED_E, **given}
-    return Thresholds(**given, bit_cutoffs=kinds[0] if kinds else None)
-
-
-def search_options_of(options: argparse.Namespace) -> SearchOptions:
-    """The filters that options ask for."""
-    from tropalign.profile.options import SearchOptions
-
-    seed = 42 if options.seed is None else options.seed
-    if options.max:
-        return SearchOptions.unfiltered(null2=not options.nonull2, seed=seed)
-    given = {name.lower(): value for name in FILTERS if (value := getattr(options, name)) is not None}
-    return SearchOptions(**given, bias_filter=not options.nobias, null2=not options.nonull2, seed=seed)
-
-
-def check_usage(options: argparse.Namespace) -> None:
-    """Refuses options that exclude each other."""
-    refuse = options.parser.error
-    for one, other in (("E", "T"), ("domE", "domT"), ("incE", "incT"), ("incdomE", "incdomT")):
-        if getattr(options, one) is not None and getattr(options, other) is not None:
-            refuse(f"{_option(one)} and {_option(other)} exclude each other: give one of them")
-    cutoffs = [name for name in CUTOFFS if getattr(options, name)]
-    given = [name for _, name, _ in (*REPORTING, *INCLUSION) if getattr(options, name) is not None]
-    if len([*cutoffs, *given]) > 1 and cutoffs:
-        refuse(f"--{cutoffs[0]} sets all thresholds: leave {_option([*cutoffs, *given][1])} out")
-    filters = [f"--{name}" for name in FILTERS if getattr(options, name) is not None] + ["--nobias"] * options.nobias
-    if cutoffs and options.iterate > 1:
-        refuse(f"--{cutoffs[0]} goes by models from files, which later rounds have none of: leave it or --iterate out")
-    if options.max and filters:
-        refuse(f"--max switches all filters off: leave {filters[0]} out")
-    if options.notextw and options.textw is not None:
-        refuse("--notextw and --textw exclude each other: give one of them")
-    if [options.models, *options.sequences].count("-") > 1:
-        refuse("standard input can be read once: name - once")
-
-
-def _option(name: str) -> str:
-    return f"{'-' if len(name) == 1 else '--'}{name}"
-
-
-def run_hits(options: argparse.Namespace, orientation: str) -> None:
-    """Reads, searches and writes."""
-    from tropalign import __version__
-    from tropalign.devices.registry import open_devices
-    from tropalign.execution.run import Run, memory_allowed
-    from tropalign.formats.header import Header
-    from tropalign.formats.registry import format_of
-    from tropalign.machine.memory import left_for_job
-    from tropalign.machine.threads import resolve_threads
-    from tropalign.profile.api import model_source, target_source, task_of
-    from tropalign.profile.outputs import context_of, outputs_of, run_parameters
-    from tropalign.profile.task import least_kept_cells
-
-    check_usage(options)
-    wanted = _wanted(options)
-    paths = [options.output] if options.shard is not None else [path for _, path, _ in wanted.files()]
-    show = started(options, paths, [options.models, *options.sequences])
-    thresholds, search_options = thresholds_of(options), search_options_of(options)
-    allowed = memory_allowed(options.memory, paths[0])
-    memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
-    models = model_source(options.models, memory_bytes, options.queries, options.alphabet, options.skip_foreign)
-    sequences = target_source(options.sequences, memory_bytes)
-    task = task_of(
-        models,
-        sequences,
-        search_options,
-        thresholds,
-        orientation=orientation,
-        n_rounds=options.iterate,
-        memory_bytes=memory_bytes,
-        shard=options.shard,
-        n_threads=resolve_threads(options.threads),
-    )
-    outline = task.outline()
-    # Of a search in one pass the number of sequences is known at its end.
-    n_targets = None if outline is None else len((sequences if orientation == "search" else models).lengths)
-    context = context_of(orientation, n_targets, thresholds, search_options, **_shown(options))
-    settled = None if wanted.format == "text" else wanted.format  # the default is not said
-    header = Header(
-        __version__, command_line(options.parser, options, format=settled), {}, has_comments=not options.no_comments
-    )
-    outputs = outputs_of(wanted, header, context, options.shard is not None)
-    cost_cells = sum(tile.cost_cells for tile in outline or ())
-    # What takes a moment is not kept: hashing and writing would take longer than to repeat it.
-    is_kept = options.shard is not None or cost_cells >= least_kept_cells()
-    parameters = run_parameters(task, models, sequences, outputs, __version__) if is_kept else {}
-    searching = Run(
-        task=task,
-        outputs=outputs,
-        outline=outline if is_kept else None,
-        parameters=parameters,
-        memory_bytes=allowed,
-        shard=options.shard,
-        unit="comparisons",
-    )
-    devices = open_devices(devices_of(options), options.threads, cost_cells, memory_bytes)
-    carry_out(searching, devices, options, show, cost_cells)
-
-
-def _wanted(options: argparse.Namespace) -> Wanted:
-    from tropalign.profile.outputs import TABLES, Wanted
-
-    name = options.format or format_for_path("hits", options.output)
-    if options.report is not None and suffix_of(options.report) not in ("", ".html", ".htm"):
-        options.parser.error(f"--html {options.report}: end the name in .html (and .gz or the like to compress)")
-    return Wanted(options.output, name, {role: getattr(options, role, None) for role in TABLES})
-
-
-def _shown(options: argparse.Namespace) -> dict[str, Any]:
-    """Where it came from, and how text looks."""
-    return {
-        "models": options.models,
-        "sequences": " ".join(options.sequences),
-        "text_width": 0 if options.notextw else options.textw or LEAST_WIDTH,
-        "shows_alignments": not options.noali,
-        "shows_accessions": options.acc,
-    }
+def _typed(name: str) -> str:
+    return Scan.declared()[name].typed[-1]
