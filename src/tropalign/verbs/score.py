@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from tropalign.cli.options import add_output_options
+from tropalign.options.option import input_file, option
+from tropalign.verbs.command import Command, Served
+from tropalign.verbs.run_options import OutputOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,78 +17,89 @@ if TYPE_CHECKING:
 
     from tropalign.msa.accuracy import AlignmentScore
 
-EXAMPLES = """example:
-  tropalign score --reference reference.fa alignment.fa
-  tropalign score --reference reference.fa tropalign.fa mafft.fa muscle.fa
-  tropalign score --reference references/ alignments/ -o scores.tsv"""
 COLUMNS = ("alignment", "sp", "tc", "columns", "pairs", "sequences")
 #: Of the table, and of one without a suffix.
 SUFFIXES = (".tsv", ".txt", "")
 
 
-def add_parser(verbs: Any, formatter: Any) -> None:
-    """Registers the verb."""
-    parser = verbs.add_parser(
-        "score",
-        help="compare alignments with a reference",
-        description="Scores multiple alignments against a reference alignment of the same sequences: SP, the share of "
-        "the reference's aligned pairs of residues, and TC, the share of its columns, that an alignment reproduces.",
-        epilog=EXAMPLES,
-        formatter_class=formatter,
-        allow_abbrev=False,
+class Score(Command, OutputOptions):
+    """Alignments against reference alignments."""
+
+    verb = "score"
+    summary = "compare alignments with a reference"
+    description = (
+        "Scores multiple alignments against a reference alignment of the same sequences: SP, the share of the "
+        "reference's aligned pairs of residues, and TC, the share of its columns, that an alignment reproduces."
     )
-    parser.add_argument(
-        "alignments",
-        nargs="+",
+    example = """example:
+  tropalign score --reference reference.fa alignment.fa
+  tropalign score --reference reference.fa tropalign.fa mafft.fa muscle.fa
+  tropalign score --reference references/ alignments/ -o scores.tsv"""
+    served = Served(
+        title="Score alignments",
+        kind="",
+        formats=("tsv",),
+        example={"alignments": "efp_clustalw.fasta", "reference": "efp_aligned.fasta"},
+        example_options={"all_columns": True},
+    )
+    no_shards = "scoring alignments takes a moment and has no shards: leave --shard out"
+
+    alignments: list[str] = input_file(
+        flags=(),
+        many="+",
         metavar="ALIGNMENT",
+        holds="alignment",
         help="alignments to score (FASTA, PHYLIP, Stockholm, Clustal, MSF), or a directory of them if the reference is "
         "one",
+        form_help="Alignments to score (FASTA, PHYLIP, Stockholm, Clustal, MSF)",
     )
-    parser.add_argument(
-        "--reference",
-        required=True,
+    reference: str = input_file(
         metavar="REFERENCE",
+        holds="alignment",
+        label="Reference alignment",
         help="the reference alignment, in which columns in upper case count; or a directory, whose files have the "
         "names of the alignments (suffixes aside)",
+        form_help="The reference alignment, in which columns in upper case count",
     )
-    parser.add_argument(
-        "--mask",
+    mask: str | None = input_file(
+        default=None,
         metavar="FILE",
+        holds="table",
+        label="Columns that count",
         help="the columns of the reference that count, instead of those in upper case: a text of as many letters, "
         "1 or x where a column counts, 0 or . elsewhere",
     )
-    parser.add_argument("--all-columns", action="store_true", help="every column of the reference counts")
-    add_output_options(parser)
-    no_shards = "scoring alignments takes a moment and has no shards: leave --shard out"
-    parser.set_defaults(run=run, parser=parser, no_shards=no_shards)
+    all_columns: bool = option(
+        default=False, label="All columns count", is_common=True, help="every column of the reference counts"
+    )
+
+    def run(self) -> None:
+        """Scores, and writes the table."""
+        from tropalign.execution.files import check_outputs, hold_outputs, write_to
+        from tropalign.formats.registry import suffix_of
+
+        if self.mask is not None and (self.all_columns or os.path.isdir(self.reference)):
+            self.refuse("--mask is for one reference, and not with --all-columns: give one of them")
+        if [*self.alignments, self.reference, self.mask].count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
+        pairs = _pairs(self)
+        inputs = [path for pair in pairs for path in pair] + ([self.mask] if self.mask else [])
+        check_outputs([self.output], inputs)
+        hold_outputs([self.output])
+        if suffix_of(self.output) not in SUFFIXES:
+            self.refuse(f"{self.output}: scores are tab-separated text: end the name in .tsv or .txt")
+        found = [(test, _score(self, test, reference)) for test, reference in pairs]
+        rows = [
+            [test, f"{s.sp:.4f}", f"{s.tc:.4f}", *map(str, (s.n_columns, s.n_pairs, s.n_sequences))]
+            for test, s in found
+        ]
+        if self.output == "-" and sys.stdout is not None and sys.stdout.isatty():
+            _show(rows, [score for _, score in found])
+        else:
+            write_to(self.output, lambda out: _write_tsv(rows, out))
 
 
-def run(options: argparse.Namespace) -> None:
-    """Scores, and writes the table."""
-    from tropalign.execution.files import check_outputs, hold_outputs, write_to
-    from tropalign.formats.registry import suffix_of
-
-    if options.mask is not None and (options.all_columns or os.path.isdir(options.reference)):
-        options.parser.error("--mask is for one reference, and not with --all-columns: give one of them")
-    if [*options.alignments, options.reference, options.mask].count("-") > 1:
-        options.parser.error("standard input can be read once: name - once")
-    pairs = _pairs(options)
-    inputs = [path for pair in pairs for path in pair] + ([options.mask] if options.mask else [])
-    check_outputs([options.output], inputs)
-    hold_outputs([options.output])
-    if suffix_of(options.output) not in SUFFIXES:
-        options.parser.error(f"{options.output}: scores are tab-separated text: end the name in .tsv or .txt")
-    found = [(test, _score(options, test, reference)) for test, reference in pairs]
-    rows = [
-        [test, f"{s.sp:.4f}", f"{s.tc:.4f}", *map(str, (s.n_columns, s.n_pairs, s.n_sequences))] for test, s in found
-    ]
-    if options.output == "-" and sys.stdout is not None and sys.stdout.isatty():
-        _show(rows, [score for _, score in found])
-    else:
-        write_to(options.output, lambda out: _write_tsv(rows, out))
-
-
-def _pairs(options: argparse.Namespace) -> list[tuple[str, str]]:
+def _pairs(options: Score) -> list[tuple[str, str]]:
     """The alignments, each with its reference."""
     from tropalign.errors import InputError
 
@@ -130,7 +142,7 @@ def _stem(path: str) -> str:
     return name.stem
 
 
-def _score(options: argparse.Namespace, test: str, reference: str) -> AlignmentScore:
+def _score(options: Score, test: str, reference: str) -> AlignmentScore:
     from tropalign.formats.msa import read_alignment
     from tropalign.msa.accuracy import score_alignment
 
