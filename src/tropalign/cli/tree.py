@@ -23,6 +23,7 @@ from tropalign.cli.options import (
     whole,
 )
 from tropalign.cli.unfinished import check_same
+from tropalign.verbs.command import naming
 from tropalign.verbs.runs import tell_of
 
 if TYPE_CHECKING:
@@ -131,8 +132,7 @@ def _add_tree_options(group: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Reads, makes the tree, and writes it."""
     from tropalign.formats.distance_matrix import distance_format
-    from tropalign.verbs.command import naming
-from tropalign.formats.registry import format_for_path
+    from tropalign.formats.registry import format_for_path
     from tropalign.machine.memory import default_budget, left_for_job
     from tropalign.sequences.files import file_name
 

@@ -265,7 +265,7 @@ def _pipeline(hits: Hits, index: int) -> dict[str, Any]:
         "dom_by_E": chosen.domT is None,
         "inc_by_E": chosen.incT is None,
         "incdom_by_E": chosen.incdomT is None,
-        "use_bit_cutoffs": _CUTOFFS.get(chosen.bit_cutoffs or "", 0),
+        "use_bit_cutoffs": 0 if chosen.bit_cutoffs is None else _CUTOFFS[chosen.bit_cutoffs],
         "Z": hits.Z,
         "domZ": float(hits.domZ[index]),
         "Z_setby": int(chosen.Z is not None),

@@ -288,7 +288,11 @@ def _trained(options: Decode, model: HMM, blocks: list[SequenceBlock], progress:
     if not len(pieces.codes):
         raise InputError("there is no letter to train on: all are in long runs of missing ones")
     seen = Observations(pieces.codes, None, pieces.offsets, is_single=False)
-    words: dict[str, Any] = {"n_rounds": options.rounds, "tolerance": options.tolerance, "pseudocount": options.pseudocount}
+    words: dict[str, Any] = {
+        "n_rounds": options.rounds,
+        "tolerance": options.tolerance,
+        "pseudocount": options.pseudocount,
+    }
     try:
         return model.fit(seen, fixed=options.fix or (), n_threads=options.threads, progress=progress, **words)
     except ImpossibleSequenceError as error:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tropalign.submissions.labels import FORMATS, for_forms, output_label
+from tropalign.submissions.form_texts import for_forms
+from tropalign.submissions.labels import FORMATS, output_label
 from tropalign.submissions.submission import FieldError
 
 if TYPE_CHECKING:
