@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Where each verb is declared, in the order of the help.
 VERBS = {
     "pairs": "tropalign.verbs.pairs:Pairs",
-    "cluster": "tropalign.verbs.cluster",
+    "cluster": "tropalign.verbs.cluster:Cluster",
     "msa": "tropalign.cli.msa",
     "tree": "tropalign.cli.tree",
     "search": "tropalign.cli.search",
