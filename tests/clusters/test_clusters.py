@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from oracles import clusters as oracle
 import tropalign as ta
 from tropalign.clusters import bounds, compare, greedy
 from tropalign.clusters.bounds import Reach
-from tropalign.clusters.identity import COVERAGES, DEFINITIONS, coverages, identities
+from tropalign.clusters.identity import DEFINITIONS, CoverageOf, coverages, identities
 from tropalign.clusters.linkage import LINKAGES, check_memory
 from tropalign.clusters.options import METHODS, ClusterOptions
 from tropalign.errors import InputError, ResourceError, UsageError
@@ -64,7 +65,7 @@ def pair_similarity(batch, options):
     least=st.sampled_from([0, 0.2, 0.5, 0.7, 0.8, 0.9, 0.97, 1.0]),
     mode=st.sampled_from(["global", "global", "semiglobal", "local"]),
     covered=st.sampled_from([None, 0.5, 0.9]),
-    of=st.sampled_from(COVERAGES),
+    of=st.sampled_from(get_args(CoverageOf)),
     assign=st.sampled_from(["best", "first"]),
     order=st.sampled_from(["length", "input"]),
     gap=st.sampled_from([(10, 1), (0, 2), (3, 0), (20, 3)]),
@@ -167,7 +168,7 @@ def test_linkages_are_those_of_scipy(method):
     least=st.sampled_from([0.3, 0.6, 0.8, 0.9, 0.97, 1.0]),
     mode=st.sampled_from(sorted(MODES)),
     covered=st.sampled_from([None, 0.4, 0.9]),
-    of=st.sampled_from(COVERAGES),
+    of=st.sampled_from(get_args(CoverageOf)),
     gap=st.sampled_from([(10, 1), (0, 0), (0, 2), (3, 0), (40, 8)]),
     end=st.sampled_from([None, (2, 1), (0, 0), (30, 2), (5, 3, 9, 1)]),
     strand=st.sampled_from(["plus", "both"]),
@@ -180,7 +181,7 @@ def test_bounds_leave_out_no_pair_that_is_similar(seed, is_dna, definition, leas
     covered = 0.4 if mode == "local" and covered is None else covered
     ends = None if end is None or mode == "local" else ta.Gap(*end)
     pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode=mode, strand=strand, end_gap=ends)
-    options = ClusterOptions(pairs, least, definition, covered, of)
+    options = ClusterOptions(pairs, min_identity=least, identity=definition, min_coverage=covered, coverage_of=of)
     table = concatenate(list(ta.align_all(batch, batch, mode=mode, gap=ta.Gap(*gap), end_gap=ends, strand=strand)))
     is_similar = identities(table, definition) >= least
     if covered is not None:
@@ -195,7 +196,7 @@ def test_bounds_leave_most_of_the_others_out():
         batch = batch_of(["".join(rng.choice(list(letters), 250)) for _ in range(60)], alphabet)
         matrix, cost = ta.SubstitutionMatrix.default(alphabet), ta.Gap(*alphabet.gap_cost)
         for definition in ("shorter", "columns", "internal"):
-            options = ClusterOptions(PairOptions(matrix, cost, mode="global"), 0.97, definition)
+            options = ClusterOptions(PairOptions(matrix, cost, mode="global"), identity=definition)
             assert Reach(options, alphabet, 1).within(batch, batch).mean() < 0.05
 
 
@@ -274,9 +275,9 @@ def test_one_sequence_is_one_cluster():
 @pytest.mark.parametrize(
     ("options", "error", "sentence"),
     [
-        ({"min_identity": 1.5}, UsageError, "min_identity 1.5 is no fraction between 0 and 1"),
-        ({"min_identity": True}, UsageError, "min_identity True is no fraction"),
-        ({"min_coverage": -0.1}, UsageError, "min_coverage -0.1 is no fraction"),
+        ({"min_identity": 1.5}, UsageError, "min_identity 1.5 is not a fraction between 0 and 1"),
+        ({"min_identity": True}, UsageError, "min_identity True is not a fraction"),
+        ({"min_coverage": -0.1}, UsageError, "min_coverage -0.1 is not a fraction"),
         ({"identity": "best"}, UsageError, "'best' is none of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast"),
         ({"identity": 5}, UsageError, "identity '5' is none of"),
         ({"method": "upgma"}, UsageError, "method 'upgma' is none of greedy, single, complete, average"),

@@ -26,9 +26,10 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
         Of `merge`.
     """
     from tropalign.cli.options import started
+    from tropalign.cli.parser import command_of
 
     own = _options_of(shards.words or [], options.shards[0])
-    own.places = {"output": options.output}
+    places = {"output": options.output}
     for verb, files in UNFINISHED.items():
         for name, option in files.items():
             path = getattr(options, name)
@@ -36,11 +37,15 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
                 continue
             if verb != own.verb or getattr(own, name) is None:
                 options.parser.error(f"{option}: these shards hold none; tropalign {verb} {option} makes it")
-            own.places[name] = path
-    for name in ("output", "threads", "memory", "device", "quiet"):
-        setattr(own, name, getattr(options, name))
-    started(options, list(own.places.values()), options.shards)
+            places[name] = path
+    started(options, list(places.values()), options.shards)
     _check_suffix(own, options)
+    resources = {name: getattr(options, name) for name in ("output", "threads", "memory", "device", "quiet")}
+    if hasattr(own, "command"):
+        command_of(own).replaced(**resources).finish(shards, places)
+        return
+    for name, value in {**resources, "places": places}.items():
+        setattr(own, name, value)
     import_module(f"tropalign.cli.{own.verb}").finish(own, shards)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 #: Of which sequence coverage is a share.
-COVERAGES = ("longer", "shorter", "member", "representative")
+CoverageOf = Literal["longer", "shorter", "member", "representative"]
 
 Reals = NDArray[np.float64]
 

@@ -63,8 +63,8 @@ def _parameters(arguments: type[Options]) -> Iterator[inspect.Parameter]:
 
 
 def in_order_of_call(arguments: type[Options]) -> list[Option]:
-    """The arguments: what is known by its place first."""
-    return sorted(arguments.declared().values(), key=lambda one: not one.by_place)
+    """The arguments: what is known by its place first, of that what is required."""
+    return sorted(arguments.declared().values(), key=lambda one: (not one.by_place, one.default is not REQUIRED))
 
 
 def _annotations(arguments: type[Options]) -> dict[str, Any]:

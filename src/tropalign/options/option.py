@@ -155,10 +155,10 @@ def argument(*, doc: str = "", default: Any = REQUIRED, kw_only: bool, **more: A
     return Option(default=default, doc=doc, role="private", by_place=not kw_only, **more)
 
 
-def but(base: type[Options], name: str, *, default: Any = REQUIRED, **changes: Any) -> Any:
-    """Declares the option of a base anew, with what is different here."""
+def but(base: type[Options], name: str, *, default: Any = REQUIRED, kw_only: bool = True, **changes: Any) -> Any:
+    """Declares the option of a base anew, with what is different here; by its place, too, unless it is `kw_only`."""
     said = base.declared()[name]
-    return replace(said, default=said.default if default is REQUIRED else default, **changes)
+    return replace(said, default=said.default if default is REQUIRED else default, by_place=not kw_only, **changes)
 
 
 @dataclass_transform(
@@ -190,7 +190,8 @@ class Options:
                 delattr(cls, name)
         cls._declared = found
         cls._required = frozenset(name for name, one in found.items() if one.default is REQUIRED)
-        cls._places = tuple(name for name, one in found.items() if one.by_place)
+        by_place = [name for name, one in found.items() if one.by_place]
+        cls._places = tuple(sorted(by_place, key=lambda name: found[name].default is not REQUIRED))
 
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
@@ -225,7 +226,7 @@ class Options:
         """Raises UsageError where a field has choices, and holds another word."""
         for name, one in self._declared.items():
             value = getattr(self, name)
-            if one.choices is None or value is None or value is one.default:
+            if one.choices is None or value is one.default:
                 continue
             if not isinstance(value, str) or value not in one.choices:
                 raise UsageError(f"{named(name)} {value!r} is none of {', '.join(one.choices)}")

@@ -100,7 +100,7 @@ class AlphabetArgument(Options):
 class ProgressArgument(Options):
     """Who is told how far the work is."""
 
-    progress: Callable[[int], None] | None = argument(
+    progress: Callable[[int], object] | None = argument(
         default=None,
         kw_only=True,
         doc="Called with the number of pairs begun so far. What it raises ends the run and comes out of the call.",
@@ -111,6 +111,12 @@ class PairArguments(ModeOption, ScoringArguments, StrandOption, AlphabetArgument
     """How two sequences are aligned."""
 
     report: ReportName = but(SelectionOptions, "report")
+
+
+class SequencesArgument(Options):
+    """A set of sequences."""
+
+    sequences: Sequences = argument(kw_only=False, doc="What `queries` of `align_all` may be.")
 
 
 class AllArguments(
@@ -197,7 +203,7 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     task = PairsTask(*sides, options, call.pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(call.device)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
-    return (result.value for result in scheduler_of(devices, call.progress).run([task]))
+    return (result.value for result in scheduler_of(devices, checked_progress(call.progress)).run([task]))
 
 
 def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:

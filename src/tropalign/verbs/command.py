@@ -82,8 +82,6 @@ class Command(Options):
         What it can do, where its name alone does nothing: ``db build``.
     group_texts
         What stands below headings of its help.
-    places
-        Where the files of shards go that are merged, by the names of the options; None outside of `merge`.
     """
 
     verb: ClassVar[str] = ""
@@ -143,8 +141,21 @@ class Command(Options):
                 words += [[one.typed[-1], str(word)] for word in values]
         return files, words
 
-    def finish(self, shards: Shards, merging: Command) -> None:
-        """Does the last stages of a run whose shards `merge` joins."""
+    def places(self) -> dict[str, str]:
+        """Where the files go that the command makes, by the names of the options that say so."""
+        names = [name for name, one in self.declared().items() if name == "output" or one.role == "output"]
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
+        """Does the last stages of a run whose shards `merge` joins.
+
+        Parameters
+        ----------
+        shards
+            Of an equal command; of this one, output and resources are those of `merge`.
+        places
+            Where files go, as of `places`.
+        """
         raise NotImplementedError
 
 

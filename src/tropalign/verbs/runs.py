@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Run
     from tropalign.execution.task import Device
-    from tropalign.verbs.run_options import RunOptions
+    from tropalign.verbs.run_options import DeviceOptions, RunOptions
 
 
 def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Show, n_cells: int) -> None:
@@ -52,7 +52,7 @@ def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], sha
     print(shown(f"{what} in {_duration(seconds)}{rate}{earlier}{where}"), file=sys.stderr)
 
 
-def where_foretold(devices: Sequence[Device], options: RunOptions) -> str:
+def where_foretold(devices: Sequence[Device], options: DeviceOptions) -> str:
     """What a forecast is for: the processor, the last of the devices; the workers of a cluster are not asked."""
     cluster = getattr(options, "cluster", None)
     name = devices[-1].name
