@@ -65,8 +65,8 @@ class Submit(Command, ServerOptions, JobOptions, EarlierOptions, WhereOptions):
     verb = "submit"
     summary = "a command of tropalign, computed by a server"
     description = (
-        "Sends the files of a command to a server of tropalign serve, shows how far it is, and writes the results where "
-        "the command says."
+        "Sends the files of a command to a server of tropalign serve, shows how far it is, and writes the results "
+        "where the command says."
     )
     example = """example:
   tropalign submit pairs proteins.fa -o pairs.tsv --mode global --server https://align.example.org
@@ -97,7 +97,7 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
         if asked.list:
             _list(server)
         elif asked.fetch is not None:
-            _fetch(server, asked)
+            _fetch(server, asked, asked.fetch)
         else:
             _submit(server, asked)
 
@@ -199,11 +199,11 @@ def _watch(job: RemoteJob, is_quiet: bool) -> None:
     job.check()
 
 
-def _fetch(server: Server, asked: Submit) -> None:
+def _fetch(server: Server, asked: Submit, job_id: str) -> None:
     from tropalign.execution.files import check_outputs
 
     check_outputs([asked.output], [])
-    job = server.job(asked.fetch)
+    job = server.job(job_id)
     _watch(job, asked.quiet)
     job.write(asked.output)
 

@@ -173,11 +173,17 @@ class Options:
     _required: ClassVar[frozenset[str]] = frozenset()
     _places: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, group: str | None = None, arranged: tuple[type[Options], ...] = ()) -> None:
+    def __init_subclass__(
+        cls,
+        group: str | None = None,
+        arranged: tuple[type[Options], ...] = (),
+        more: Mapping[str, Option] | None = None,
+    ) -> None:
         """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own."""
         found: dict[str, Option] = {}
         for base in (*arranged, *cls.__bases__):
             found = {**found, **getattr(base, "_declared", {})}
+        found |= more or {}
         for name in get_annotations(cls):
             said = cls.__dict__.get(name)
             if isinstance(said, Option):

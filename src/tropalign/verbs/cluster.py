@@ -92,6 +92,7 @@ Every sequence is aligned with every representative that it might join; docs/clu
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
     takes_stdin = True
+    finishes = ("representatives", "uc")
 
     queries: str = input_file(
         flags=(),
