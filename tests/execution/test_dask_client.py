@@ -10,7 +10,7 @@ pytest.importorskip("distributed")
 
 from tropalign.devices.registry import open_devices
 from tropalign.execution.dask_cluster import Cluster, Unreachable, is_cluster
-from tropalign.execution.remote import RemoteDevice
+from tropalign.execution.cluster_pool import RemoteDevice
 from tropalign.execution.remote_worker import Answer
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tropalign.errors import DeviceError, InputError, TropalignWarning
-from tropalign.execution import dask_cluster, remote
+from tropalign.execution import cluster_pool, dask_cluster
 
 pytest.importorskip("distributed")
 
@@ -26,7 +26,7 @@ from execution.dask_processes import Processes, free_port
 from execution.dask_toys import Sleeps, opener
 
 from tropalign.execution.dask_cluster import Cluster
-from tropalign.execution.remote import RemoteDevice, RemoteScheduler
+from tropalign.execution.cluster_pool import RemoteDevice, RemoteScheduler
 
 ROOT = Path(__file__).parent.parent
 #: Workers import the toys, and tropalign from where this process has it.

@@ -197,7 +197,7 @@ def test_what_is_large_travels_by_name(in_small_tiles):
 
 
 def test_blocks_that_are_made_anew_have_the_name_of_equal_ones(in_small_tiles):
-    from tropalign.execution.remote import RemoteDevice
+    from tropalign.execution.cluster_pool import RemoteDevice
 
     class Nobody:
         name, n_slots, tiles_per_machine, n_connections = "tcp://nobody:1", 1, 1, 1

@@ -175,7 +175,7 @@ def _shard(
     from tropalign.clusters.linkage import check_memory
     from tropalign.clusters.linkage_task import LinkageTask, encoded
     from tropalign.devices.registry import CpuDevice
-    from tropalign.execution.rest import Rest, StageWriter
+    from tropalign.execution.remaining_work import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.machine.memory import left_for_job
     from tropalign.sequences.batch import held_bytes

@@ -211,7 +211,7 @@ def run(options: argparse.Namespace) -> None:
 def _shard(options: argparse.Namespace, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
     """Computes a share of the posteriors, for `finish`."""
     from tropalign.execution.progress import progress_bar, status_only
-    from tropalign.execution.rest import Rest, StageWriter
+    from tropalign.execution.remaining_work import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.formats.registry import format_for_path
     from tropalign.msa import pipeline

@@ -177,7 +177,7 @@ def _write_files(
 def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
-    from tropalign.execution.rest import Rest, StageWriter
+    from tropalign.execution.remaining_work import Rest, StageWriter
     from tropalign.execution.run import Output, Run
     from tropalign.sequences.files import read_lines
     from tropalign.sequences.saved_batch import batch_to_bytes

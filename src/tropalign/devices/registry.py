@@ -15,7 +15,7 @@ from tropalign.devices.gpu import Gpu, GpuInfo
 from tropalign.devices.names import KINDS
 from tropalign.errors import DeviceError, TropalignWarning, named
 from tropalign.execution.dask_cluster import Cluster, is_cluster
-from tropalign.execution.remote import RemoteDevice
+from tropalign.execution.cluster_pool import RemoteDevice
 from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads

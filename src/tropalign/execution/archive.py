@@ -16,7 +16,7 @@ from typing import Any
 from tropalign.errors import InputError, damage
 from tropalign.execution.manifest import Manifest
 from tropalign.execution.parts import MANIFEST, Parts, packed, part_name, read_section
-from tropalign.execution.rest import Rest
+from tropalign.execution.remaining_work import Rest
 
 #: Fixed, so that equal shards are equal files.
 TIME = (1980, 1, 1, 0, 0, 0)

@@ -21,7 +21,7 @@ from tropalign.execution.files import made, output_path, write_stream, written
 from tropalign.execution.manifest import Manifest, hash_of
 from tropalign.execution.parts import Parts, PartWriting, Sections, Spool, parts_directory, recorded_manifest
 from tropalign.execution.progress import Show, no_progress
-from tropalign.execution.rest import Rest
+from tropalign.execution.remaining_work import Rest
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Device, Task, Tile

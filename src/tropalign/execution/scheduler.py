@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from tropalign.errors import DeviceError, ResourceError, TropalignError, TropalignWarning
 from tropalign.execution.jobs import Job, naming
-from tropalign.execution.ledger import Ledger, pieces_of
+from tropalign.execution.job_queue import Ledger, pieces_of
 from tropalign.execution.task import Device, FoldingTask, Progress, SplittableTask, Task, Tile, checked_progress
 
 #: Tiles that are known ahead per worker. Where a run has fewer, they are split, as long as a piece has LEAST_CELLS:
@@ -425,7 +425,7 @@ def _finished(value: Any, finish: Callable[[Any], Any] | None) -> Any:
 
 def scheduler_of(devices: Sequence[Device], progress: Progress | None = None) -> Any:
     """What gives these devices their tiles: a `Scheduler`, or a `RemoteScheduler` where one is a cluster."""
-    from tropalign.execution.remote import RemoteDevice, RemoteScheduler
+    from tropalign.execution.cluster_pool import RemoteDevice, RemoteScheduler
 
     remote = next((device for device in devices if isinstance(device, RemoteDevice)), None)
     return Scheduler(devices, progress) if remote is None else RemoteScheduler(remote, progress)

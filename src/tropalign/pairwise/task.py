@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, named
-from tropalign.execution.cut import cuts, share
+from tropalign.execution.partition import cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.machine.environment import whole_number

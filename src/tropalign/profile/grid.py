@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.cut import CostList, cuts, share
+from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.shard import Shard
 
 Int64 = NDArray[np.int64]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign import _native
 from tropalign.devices.launcher import DeviceCache
-from tropalign.execution.ahead import one_ahead
+from tropalign.execution.prefetch import one_ahead
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number

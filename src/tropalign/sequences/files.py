@@ -12,7 +12,7 @@ from itertools import chain
 from typing import IO, Any
 
 from tropalign.errors import InputError, TropalignError, TropalignWarning, UsageError, shown
-from tropalign.execution.ahead import one_ahead
+from tropalign.execution.prefetch import one_ahead
 from tropalign.sequences.texts import decoded
 
 #: A file's name ("-" is standard input), or an open file or stream of bytes or text.

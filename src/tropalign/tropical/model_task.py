@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
-from tropalign.execution.cut import CostList, cuts
+from tropalign.execution.partition import CostList, cuts
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.tropical.gpu_hmm import ModelsOnGpu, Steps

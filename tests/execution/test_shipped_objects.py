@@ -7,9 +7,9 @@ import weakref
 
 import pytest
 
-from tropalign.execution import sent
+from tropalign.execution import shipped_objects
 from tropalign.execution.references import unpacked
-from tropalign.execution.sent import Sent
+from tropalign.execution.shipped_objects import Sent
 
 
 class Cluster:

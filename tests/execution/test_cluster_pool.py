@@ -15,10 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning, options_named
-from tropalign.execution import remote, remote_worker, sent
+from tropalign.execution import cluster_pool, remote_worker, shipped_objects
 from tropalign.execution.dask_cluster import Unreachable
 from tropalign.execution.references import packed, unpacked
-from tropalign.execution.remote import RemoteDevice, RemoteScheduler
+from tropalign.execution.cluster_pool import RemoteDevice, RemoteScheduler
 from tropalign.execution.remote_worker import Work, compute
 from tropalign.execution.scheduler import Scheduler, scheduler_of
 from tropalign.execution.task import Tile

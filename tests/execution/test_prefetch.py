@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tropalign.execution.ahead import one_ahead
+from tropalign.execution.prefetch import one_ahead
 
 
 def test_items_come_in_order():

@@ -24,7 +24,7 @@ from tropalign.execution.jobs import naming
 from tropalign.execution.references import unpacked
 from tropalign.execution.remote_worker import Answer, Opener
 from tropalign.execution.scheduler import Result
-from tropalign.execution.sent import Sent
+from tropalign.execution.shipped_objects import Sent
 from tropalign.execution.task import Progress, Task, Tile, checked_progress
 
 #: Seconds of work in a batch, or a hundredth per tile that the cluster computes at a time if that is more: a scheduler

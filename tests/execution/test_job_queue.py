@@ -1,6 +1,6 @@
 """The jobs of a run without threads: what may begin, in which order it is taken, and what lies ready."""
 
-from tropalign.execution.ledger import Ledger
+from tropalign.execution.job_queue import Ledger
 from tropalign.execution.task import Tile
 
 
