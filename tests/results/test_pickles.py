@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tropalign
+from tropalign import tropical
 from tropalign.trees import alignment_distances, neighbour_joining, parse_tree
 
 FOLDER = Path(__file__).parent / "pickles"
@@ -46,7 +47,7 @@ def segments():
 def shortest_paths():
     far = float("inf")
     graph = [[0, 3, 8], [far, 0, 2], [1, far, 0]]
-    return tropalign.tropical.shortest_paths(graph, names=["a", "b", "c"], predecessors=True)
+    return tropical.shortest_paths(graph, names=["a", "b", "c"], predecessors=True)
 
 
 MAKERS = {
