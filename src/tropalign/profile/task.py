@@ -50,7 +50,7 @@ LEAST_KEPT_CELLS = 300_000_000_000
 
 
 def least_kept_cells() -> int:
-    """The same, or what TROPALIGN_LEAST_KEPT_CELLS says. Raises UsageError where that is no number."""
+    """The same, or what TROPALIGN_LEAST_KEPT_CELLS says. Raises UsageError where that is not a number."""
     name = "TROPALIGN_LEAST_KEPT_CELLS"
     return whole_number(name, os.environ[name]) if name in os.environ else LEAST_KEPT_CELLS
 
