@@ -257,7 +257,7 @@ def test_pseudocounts_fill_only_what_is_possible():
     ("options", "text"),
     [
         ({"n_rounds": -1}, "n_rounds"), ({"n_rounds": 1.5}, "n_rounds"), ({"tolerance": -1}, "tolerance"),
-        ({"pseudocount": 1e308}, "no number from 0 to 1e.300"),
+        ({"pseudocount": 1e308}, "not a number from 0 to 1e.300"),
         ({"pseudocount": float("nan")}, "pseudocount"), ({"fixed": ("x",)}, "'x' is no part"),
         ({"n_threads": -1}, "n_threads"), ({"fixed": 5}, "fixed is of type int: give a list of start, transition"),
     ],

@@ -184,7 +184,7 @@ DAMAGE = {
         changed(b"\n      3 ", b"\n      4 "), line_of(b"      3 "), "small",
         "'4' stands where node 3 of 10 is expected",
     ),
-    "a length of nothing": (changed(b"LENG  10", b"LENG  0"), line_of(b"LENG"), "small", "'0' is not a number of nodes"),
+    "a length of nothing": (changed(b"LENG  10", b"LENG  0"), line_of(b"LENG"), "small", "'0' is no number of nodes"),
     "a length of too much": (
         changed(b"LENG  10", b"LENG  2000000000"), line_of(b"LENG"), "small",
         "the model holds fewer than the 2000000000 nodes that it announces",
@@ -197,7 +197,7 @@ DAMAGE = {
         "the model lacks one of its three STATS lines: all or none",
     ),
     "a number beyond floats": (
-        changed(b"-5.3542", b"1e99"), line_of(b"STATS LOCAL MSV"), "small", "'1e99' is not a number",
+        changed(b"-5.3542", b"1e99"), line_of(b"STATS LOCAL MSV"), "small", "'1e99' is no number",
     ),
     "another format": (
         b">a\nMKV\n", 1, None, "'>a' stands where a model begins: expected HMMER3/f or an earlier format",
@@ -250,7 +250,7 @@ OLD = (CORPUS / "2.hmm").read_bytes()
 OLD_DAMAGE = {
     "truncated": (OLD[:1900], "record 'small': the line holds [0-9]+ words, but more are expected"),
     "no null model": (OLD.replace(b"NULE", b"NULX"), "line 17, record 'small': the model has no line NULE"),
-    "no number": (OLD.replace(b"-2467", b"x"), "line 20, record 'small': 'x' is not a whole number"),
+    "no number": (OLD.replace(b"-2467", b"x"), "line 20, record 'small': 'x' is no whole number"),
     "too large": (OLD.replace(b"-2467", b"9999999"), "line 20, record 'small': 9999999 is no score of HMMER 2"),
     "too long": (OLD.replace(b"LENG  10", b"LENG  999"), "the model does not hold the 999 nodes that it announces"),
     "nucleotides": (OLD.replace(b"Amino", b"Nucleic"), "line 1, record 'small': the model is one of DNA"),
