@@ -12,7 +12,7 @@ HOMES = {
     "pairs": "tropalign.verbs.pairs:Pairs",
     "cluster": "tropalign.verbs.cluster:Cluster",
     "msa": "tropalign.verbs.msa:Msa",
-    "tree": "tropalign.verbs.tree:Tree",
+    "tree": "tropalign.verbs.tree:MakeTree",
     "search": "tropalign.verbs.hits:Search",
     "scan": "tropalign.verbs.hits:Scan",
     "place": "tropalign.verbs.place:Place",
