@@ -235,7 +235,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             names, distances, _ = _alignment_of(self, data, memory_bytes, show)
             tree = _joined(self, names, distances, memory_bytes, show)
             found = sum_of(shards.sections(0), len(tree.lengths))
-            tree = _rooted(self, supported(tree, found, self.bootstrap))
+            tree = _rooted(self, supported(tree, found, self.bootstrap or 0))
         _write_files(self, names, distances, tree, places, begin)
 
 
@@ -276,6 +276,7 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
     from tropalign.trees.distances import unaligned_model
     from tropalign.trees.shares import PairCountTask, SampleTask, count_bytes
 
+    assert options.shard is not None
     task: PairCountTask | SampleTask
     devices: Sequence[Device]
     if options.unaligned:
@@ -289,7 +290,7 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
         names, distances, alignment = _alignment_of(options, inputs[0], memory_bytes, show)
         tree = _joined(options, names, distances, memory_bytes, show)
         words = _sampling(options)
-        task = SampleTask(tree, alignment, options.bootstrap, options.shard, memory_bytes=memory_bytes, **words)
+        task = SampleTask(tree, alignment, options.bootstrap or 0, options.shard, memory_bytes=memory_bytes, **words)
         cost_cells = sum(tile.cost_cells for tile in task.tiles())
         processors = ["cpu", *filter(None, [options.cluster])]
         devices = open_devices(processors, options.threads, cost_cells, memory_bytes)
