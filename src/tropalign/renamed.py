@@ -17,6 +17,8 @@ RENAMED = {
     "tropical.graphs": "semirings.graphs",
     "tropical.hmm": "hmm.model",
     "tropical.intervals": "semirings.intervals",
+    "tropical.model_calls": "hmm.model_calls",
+    "tropical.observations": "hmm.observations",
     "tropical.semirings": "semirings.semirings",
 }
 
