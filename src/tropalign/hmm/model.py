@@ -395,7 +395,7 @@ class HMM:
         """
         from tropalign.hmm.model_files import load_model
 
-        return load_model(source)
+        return load_model(source, HMM)
 
     @staticmethod
     def from_hmmlearn(model: Any) -> HMM:

@@ -16,7 +16,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,38 +54,8 @@ REBUILD = "build it again with tropalign db build"
 
 
 @dataclass(frozen=True, eq=False)
-class SequenceStore:
-    """Sequences that lie in a file and are mapped into memory. `open` and `build` make one.
-
-    Attributes
-    ----------
-    path
-        The file.
-    letters : uint8, shape (n_residues,)
-        The bytes as they were written, blanks left out.
-    offsets : int64, shape (n + 1,)
-        Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
-    names, descriptions
-        A text per sequence: the header up to the first blank, and the rest.
-    by_length : int64, shape (n,)
-        Indices by ascending length; of equal lengths the first one first.
-    alphabet : Alphabet
-        As the letters were judged when the store was built.
-    manifest
-        What the file says of itself.
-    mapped
-        Its bytes.
-
-    Examples
-    --------
-    >>> import tempfile, os
-    >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
-    >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
-    >>> store
-    <SequenceStore: 37 protein sequences, 6,963 residues>
-    >>> tropalign.read_sequences(path)
-    <SequenceBatch: 37 protein sequences, 6,963 residues>
-    """
+class MappedStore:
+    """A store that is there: what a `SequenceStore` is, whoever wrote it."""
 
     path: str
     letters: NDArray[np.uint8]
@@ -98,7 +68,7 @@ class SequenceStore:
     mapped: mmap.mmap
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> SequenceStore:
+    def open(cls, path: str | os.PathLike[str]) -> Self:
         """Maps a store.
 
         Parameters
@@ -157,53 +127,11 @@ class SequenceStore:
             mapped,
         )
 
-    @classmethod
-    def build(cls, sources: Any, path: str | os.PathLike[str]) -> SequenceStore:
-        """Writes the sequences of files into a store, which is there whole or not at all.
-
-        Parameters
-        ----------
-        sources
-            FASTA or FASTQ files, compressed or not, or stores, whose records follow one another. Empty sequences and
-            names that occur twice stay as they are.
-        path
-            The file to make, ``.tdb`` by custom. One that is there is replaced.
-
-        Returns
-        -------
-        SequenceStore
-            The new one, open.
-
-        Raises
-        ------
-        InputError
-            What cannot be read or written, or is being written by another process.
-        ResourceError
-            The disk is full.
-
-        Examples
-        --------
-        >>> import tempfile, os
-        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
-        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
-        >>> int(store.offsets[store.by_length[0] + 1] - store.offsets[store.by_length[0]])
-        185
-        """
-        from tropalign import __version__ as version
-        from tropalign.execution.files import check_outputs, write_to
-        from tropalign.sequences.blocks import sources_of
-        from tropalign.sequences.store_writer import write_store
-
-        file, found = os.fsdecode(path), sources_of(sources)
-        check_outputs([file], [os.fsdecode(source) for source in found if not is_stream(source)])  # type: ignore[arg-type]
-        write_to(file, lambda out: write_store(found, out, f"tropalign {version}"))
-        return cls.open(file)
-
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        return f"<SequenceStore: {len(self)} {self.alphabet.name} sequences, {len(self.letters):,} residues>"
+        return f"<{type(self).__name__}: {len(self)} {self.alphabet.name} sequences, {len(self.letters):,} residues>"
 
     def verify(self) -> None:
         """Compares every array with its checksum, which reads the whole file.
@@ -285,11 +213,11 @@ def is_store(source: Source) -> bool:
 
 def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[Records]:
     """The records of a store, some at a time, letters not copied; `count` receives how many letters were taken."""
-    store = SequenceStore.open(source)  # type: ignore[arg-type]
+    store = MappedStore.open(source)  # type: ignore[arg-type]
     return in_utf8(_store_records(store, count), store.path)
 
 
-def _store_records(store: SequenceStore, count: Callable[[int], None]) -> Iterator[Records]:
+def _store_records(store: MappedStore, count: Callable[[int], None]) -> Iterator[Records]:
     for begin, end in store.spans(BLOCK_LETTERS, BLOCK_RECORDS):
         first, last = int(store.offsets[begin]), int(store.offsets[end])
         count(last - first)

@@ -1,9 +1,10 @@
-"""Writing a sequence store (`tropalign.sequences.store` has its layout), as a stream in bounded memory."""
+"""A sequence store: opened, or written as a stream in bounded memory. `mapped_store` has the layout of its file."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import tempfile
 from contextlib import ExitStack
 from typing import IO, Any
@@ -11,11 +12,22 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import __version__
+from tropalign.execution.files import check_outputs, write_to
 from tropalign.sequences.alphabet import byte_counts
-from tropalign.sequences.blocks import BlockReader, Policy
-from tropalign.sequences.files import Source
+from tropalign.sequences.blocks import BlockReader, Policy, sources_of
+from tropalign.sequences.files import Source, is_stream
+from tropalign.sequences.mapped_store import (
+    ARRAYS,
+    ASCII_LAYOUT,
+    DIGEST_BYTES,
+    END,
+    LAYOUT,
+    PLACE,
+    SIZE_BYTES,
+    MappedStore,
+)
 from tropalign.sequences.record_text import STORE_MAGIC
-from tropalign.sequences.store import ARRAYS, ASCII_LAYOUT, DIGEST_BYTES, END, LAYOUT, PLACE, SIZE_BYTES
 from tropalign.sequences.texts import Texts
 
 #: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
@@ -24,6 +36,77 @@ PAGE = 1 << 12
 #: What is held in memory of an array that waits for its place in the file; beyond that it lies in a temporary file.
 HELD_BYTES = 1 << 25
 PIECE = 1 << 20
+
+
+class SequenceStore(MappedStore):
+    """Sequences that lie in a file and are mapped into memory. `open` and `build` make one.
+
+    Attributes
+    ----------
+    path
+        The file.
+    letters : uint8, shape (n_residues,)
+        The bytes as they were written, blanks left out.
+    offsets : int64, shape (n + 1,)
+        Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
+    names, descriptions
+        A text per sequence: the header up to the first blank, and the rest.
+    by_length : int64, shape (n,)
+        Indices by ascending length; of equal lengths the first one first.
+    alphabet : Alphabet
+        As the letters were judged when the store was built.
+    manifest
+        What the file says of itself.
+    mapped
+        Its bytes.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+    >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+    >>> store
+    <SequenceStore: 37 protein sequences, 6,963 residues>
+    >>> tropalign.read_sequences(path)
+    <SequenceBatch: 37 protein sequences, 6,963 residues>
+    """
+
+    @classmethod
+    def build(cls, sources: Any, path: str | os.PathLike[str]) -> SequenceStore:
+        """Writes the sequences of files into a store, which is there whole or not at all.
+
+        Parameters
+        ----------
+        sources
+            FASTA or FASTQ files, compressed or not, or stores, whose records follow one another. Empty sequences and
+            names that occur twice stay as they are.
+        path
+            The file to make, ``.tdb`` by custom. One that is there is replaced.
+
+        Returns
+        -------
+        SequenceStore
+            The new one, open.
+
+        Raises
+        ------
+        InputError
+            What cannot be read or written, or is being written by another process.
+        ResourceError
+            The disk is full.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> int(store.offsets[store.by_length[0] + 1] - store.offsets[store.by_length[0]])
+        185
+        """
+        file, found = os.fsdecode(path), sources_of(sources)
+        check_outputs([file], [os.fsdecode(source) for source in found if not is_stream(source)])  # type: ignore[arg-type]
+        write_to(file, lambda out: write_store(found, out, f"tropalign {__version__}"))
+        return cls.open(file)
 
 
 def write_store(sources: list[Source], out: IO[bytes], made_by: str) -> None:
