@@ -189,7 +189,6 @@ CIRCLES = {
     frozenset({"tropalign.cli.main", "tropalign.cli.manual"}),
     frozenset({"tropalign.formats.registry", "tropalign.formats.writer"}),
     frozenset({"tropalign.client.calls", "tropalign.client.server"}),
-    frozenset({"tropalign.msa.group_alignment", "tropalign.msa.large", "tropalign.msa.pipeline"}),
 }
 
 
