@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.execution.task import Progress
-from tropalign.msa.consistency import CONSISTENCY_RULES, relax
+from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.groups import Item, Pooled
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.pipeline import SPLITS
 
 
 class GroupAlignment(NamedTuple):
