@@ -10,7 +10,7 @@ from types import ModuleType
 RENAMED = {
     "msa.clustalw": "clustalw",
     "msa.clustalw.options": "clustalw.options",
-    "tropical.cycles": "semirings.cycles",
+    "tropical.cycles": "semirings.tropical_closures",
     "tropical.decoding": "hmm.decoding",
     "tropical.fitting": "hmm.fitting",
     "tropical.folding": "semirings.folding",

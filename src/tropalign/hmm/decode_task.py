@@ -17,14 +17,28 @@ from tropalign.errors import InputError, TropalignWarning
 from tropalign.execution.cut import CostList, cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
-from tropalign.formats.track_picture import Track
+from tropalign.formats.track_picture import Track, bounds_of
 from tropalign.hmm.decoding import POSITION_BYTES, Decoder
 from tropalign.hmm.model import HMM
 from tropalign.hmm.pieces import LEAST_RUN
-from tropalign.hmm.tracks import tracks_of
 from tropalign.machine.environment import whole_number
 from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock, survey_of
+
+
+def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int) -> list[Track]:
+    """The first sequences of a block, at most `most`, with the segments of the label that the decoder shows."""
+    tracks, label = [], decoder.shown_label
+    for number, name in enumerate(found.names[:most]):
+        begin, end = block.offsets[number : number + 2]
+        letters, offsets = block.letters[begin:end], np.array([0, end - begin])
+        gaps = decoder.long_runs(letters, offsets)
+        codes = decoder.codes((name,), letters, offsets, block.file)
+        is_shown = (found.sequence == number) & (found.label == label)
+        spans = np.stack([found.start[is_shown], found.end[is_shown]], axis=1)
+        tracks.append(Track(name, len(codes), spans, decoder.curve(codes, bounds_of(len(codes)), label), gaps))
+    return tracks
+
 
 #: Letters of a tile, about, and its sequences at the most: a kill loses a tile, a second of work.
 TILE_LETTERS, TILE_SEQUENCES = 1 << 22, 4096
