@@ -10,6 +10,7 @@ from types import ModuleType
 RENAMED = {
     "msa.clustalw": "clustalw",
     "msa.clustalw.options": "clustalw.options",
+    "phylo.states": "phylo.reference_rows",
     "tropical.cycles": "semirings.tropical_closures",
     "tropical.decoding": "hmm.decoding",
     "tropical.fitting": "hmm.fitting",

@@ -21,7 +21,7 @@ from tropalign.formats.track_picture import Track, bounds_of
 from tropalign.hmm.decoding import POSITION_BYTES, Decoder
 from tropalign.hmm.model import HMM
 from tropalign.hmm.pieces import LEAST_RUN
-from tropalign.machine.environment import whole_number
+from tropalign.machine.numbers import environment_number
 from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock, survey_of
 
@@ -228,7 +228,7 @@ def _cut(contents: Contents, shard: Shard | None) -> list[Tile]:
     order = CostList(contents.lengths.astype(np.float64) + 1)  # of many empty sequences, too
     most = TILE_SEQUENCES
     if "TROPALIGN_TILE_READS" in os.environ:
-        most = whole_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
+        most = environment_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
     begin, end = share(order, shard)
     bounds = cuts(order, begin, end, most, TILE_LETTERS)
     bounds = sorted({*bounds, *(first for first in contents.files if begin < first < end)})

@@ -17,7 +17,7 @@ from platformdirs import user_cache_path
 
 from tropalign.errors import ScoringError
 from tropalign.pairwise.api import MatrixLike, align_all
-from tropalign.pairwise.whole_scoring import WholeScoring
+from tropalign.pairwise.integer_scoring import WholeScoring
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.statistics import ESTIMATED, ScoreStatistics, published_statistics
 from tropalign.scoring.ungapped import background, check_has_statistics

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
+from tropalign.devices.names import require_processor
 from tropalign.devices.registry import GpuDevice
-from tropalign.devices.selection import require_processor
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.execution.scheduler import scheduler_of
 from tropalign.execution.task import Device, Progress, Tile
