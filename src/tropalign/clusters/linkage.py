@@ -21,9 +21,9 @@ from tropalign.clusters.candidates import Reach
 from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.options import ClusterOptions
 from tropalign.errors import named
-from tropalign.execution.cut import CostList, cuts, share
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.parts import packed, unpacked
-from tropalign.execution.shard import Shard
 from tropalign.execution.task import Tile
 from tropalign.machine.memory import require
 

@@ -15,7 +15,7 @@ from tropalign.devices.launcher import DeviceCache
 from tropalign.devices.names import require_processor
 from tropalign.devices.registry import GpuDevice
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.semirings.gpu import INFINITY, Held, Kind, Layout, ProductsOnGpu
 from tropalign.semirings.matrices import Survey, surveyed
@@ -198,7 +198,7 @@ def product_on(
     encodings = {b: encoding for b in bits if (encoding := encode(b)) is not None}
     if len(encodings) < len(bits):
         return None
-    for result in scheduler_of(devices).run([ProductTask(a, b, encodings, dtype, on_cpu)]):
+    for result in Scheduler(devices).run([ProductTask(a, b, encodings, dtype, on_cpu)]):
         at, last, row, end = result.tile.payload
         found[at:last, row:end] = result.value
     return found
