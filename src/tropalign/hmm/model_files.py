@@ -1,4 +1,4 @@
-"""Hidden Markov models as small files that people read and write: TOML, a table per state.
+"""Hidden Markov models as small files that people read and write (TOML, a table per state), and models of hmmlearn.
 
     format = "tropalign hmm 1"
     name = "die"
