@@ -7,7 +7,6 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -297,16 +296,3 @@ def place_of(options: argparse.Namespace, name: str) -> str | None:
     places: dict[str, str | None] | None = getattr(options, "places", None)
     found: str | None = getattr(options, name) if places is None else places.get(name)
     return found
-
-
-@contextmanager
-def naming(file: str) -> Iterator[None]:
-    """Errors of what was read name the file."""
-    from tropalign.errors import InputError
-
-    try:
-        yield
-    except InputError as error:
-        if error.file is not None:
-            raise
-        raise InputError(str(error), file=file) from None

@@ -96,6 +96,10 @@ def add_command(verbs: Any, command: type[Command], formatter: Any) -> argparse.
                 place = either.setdefault(one.either, None) or group.add_mutually_exclusive_group()
                 either[one.either] = place
             _add_option(place, one)
+    if command.actions:
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
+        for action in command.actions:
+            add_command(actions, action, formatter)
     parser.set_defaults(command=command, parser=parser)
     return parser
 

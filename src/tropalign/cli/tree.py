@@ -17,7 +17,6 @@ from tropalign.cli.options import (
     add_output_options,
     add_shard_option,
     devices_of,
-    naming,
     place_of,
     replayed,
     started,
@@ -132,6 +131,7 @@ def _add_tree_options(group: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Reads, makes the tree, and writes it."""
     from tropalign.formats.distance_matrix import distance_format
+    from tropalign.verbs.command import naming
     from tropalign.formats.registry import format_for_path
     from tropalign.machine.memory import default_budget, left_for_job
     from tropalign.sequences.files import file_name

@@ -16,7 +16,7 @@ from tropalign.results.hits import Hits
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from tropalign.results.hits import Hits
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences import ALPHABETS, SequenceBatch
 
 #: What a column of names is never as wide as.

@@ -126,11 +126,13 @@ def option(
     kind: Kind | None = None,
     choices: Collection[str] | Choices | None = None,
     role: Literal["value", "machine", "private"] = "value",
+    kw_only: bool = True,
     **more: Any,
 ) -> T:
     """Declares a value: a flag by a default that is a bool, one of `choices`, or a word of a `kind`."""
     if role == "value" and help and kind is None and choices is None and not isinstance(default, bool):
         raise TypeError(f"say what its words are, by a kind or by choices: {help}")
+    more["by_place"] = not kw_only
     return Option(default=default, help=help, kind=kind, choices=choices, role=role, **more)  # type: ignore[return-value]
 
 
@@ -167,19 +169,21 @@ class Options:
     _required: ClassVar[frozenset[str]] = frozenset()
     _places: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, group: str | None = None) -> None:
+    def __init_subclass__(cls, group: str | None = None, arranged: tuple[type[Options], ...] = ()) -> None:
+        """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own."""
         found: dict[str, Option] = {}
-        for base in cls.__bases__:
-            found |= getattr(base, "_declared", {})
+        for base in (*arranged, *cls.__bases__):
+            found = {**found, **getattr(base, "_declared", {})}
         for name in get_annotations(cls):
             said = cls.__dict__.get(name)
             if isinstance(said, Option):
                 said = replace(said, name=name, group=said.group if group is None or said.group else group)
                 found[name] = said
-                if said.default is REQUIRED:
-                    delattr(cls, name)
-                else:
-                    setattr(cls, name, said.default)
+        for name, one in found.items():  # also of bases, whose order may hide them
+            if one.default is not REQUIRED:
+                setattr(cls, name, one.default)
+            elif name in cls.__dict__:
+                delattr(cls, name)
         cls._declared = found
         cls._required = frozenset(name for name, one in found.items() if one.default is REQUIRED)
         by_place = [name for name, one in found.items() if one.by_place]

@@ -10,7 +10,8 @@ from tropalign.profile.models import Model
 from tropalign.profile.sources import Models
 from tropalign.profile.targets import Proteins
 from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES, FoundHits, Query, chosen
-from tropalign.results.thresholds import Thresholds, is_kept
+from tropalign.results.threshold_options import Thresholds
+from tropalign.results.thresholds import is_kept
 
 
 def query_of(model: Model) -> Query:

@@ -10,7 +10,7 @@ from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.registry import hits_writer
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 
 if TYPE_CHECKING:
     from tropalign.formats.header import Header

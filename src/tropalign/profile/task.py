@@ -21,7 +21,7 @@ from tropalign.profile.options import SearchOptions
 from tropalign.profile.sources import NODE_BYTES, Models, ModelSource, TargetSource
 from tropalign.profile.targets import Proteins
 from tropalign.results.found_hits import FoundHits, of_all_queries
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

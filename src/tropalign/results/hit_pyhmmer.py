@@ -26,7 +26,7 @@ from tropalign.results.found_hits import (
 from tropalign.results.hit import Domain, Hit
 from tropalign.results.hits import Hits, judged
 from tropalign.results.ragged import offsets_of
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.sequences.texts import decoded
 
 #: A hit: size, window, sort key; scores, logarithms of P-values; expected domains; counts, flags, counts and the best
@@ -40,7 +40,7 @@ _ACCESSION, _DESCRIPTION = 1, 2
 _REFERENCE, _MASK, _STRUCTURE, _POSTERIOR, _TARGET, _CODONS = (1 << k for k in range(6))
 _INCLUDED, _REPORTED = 1, 2
 #: Numbers of HMMER's score cutoffs.
-_CUTOFFS = dict(zip(("gathering", "trusted", "noise"), (1 << 10, 1 << 11, 1 << 12), strict=True))
+_CUTOFFS: dict[Cutoffs, int] = {"gathering": 1 << 10, "trusted": 1 << 11, "noise": 1 << 12}
 
 
 #: The models of a scan and their numbers, by name.

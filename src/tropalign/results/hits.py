@@ -14,7 +14,8 @@ from tropalign.results import hit_display, ragged
 from tropalign.results.found_hits import FoundHits, chosen
 from tropalign.results.hit import BITS, Hit
 from tropalign.results.hit_tables import HITS, Columns, DomainTable, Table, hit_columns
-from tropalign.results.thresholds import Thresholds, e_values, verdicts
+from tropalign.results.threshold_options import Thresholds
+from tropalign.results.thresholds import e_values, verdicts
 
 if TYPE_CHECKING:
     import os

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from tropalign.errors import UsageError
-from tropalign.options.option import REQUIRED, Option, Options
+from tropalign.errors import InputError, UsageError
+from tropalign.options.option import Option, Options, grouped
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
-    from tropalign.execution.progress import Show
 
 #: Options that change how and where a run works, and no result that it writes.
 RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
@@ -78,6 +78,10 @@ class Command(Options):
         Why there is no ``--shard``, where users might look for it.
     takes_stdin
         Whether several files are joined for it by ``cat``.
+    actions
+        What it can do, where its name alone does nothing: ``db build``.
+    group_texts
+        What stands below headings of its help.
     """
 
     verb: ClassVar[str] = ""
@@ -87,6 +91,7 @@ class Command(Options):
     served: ClassVar[Served | None] = None
     no_shards: ClassVar[str] = ""
     takes_stdin: ClassVar[bool] = False
+    actions: ClassVar[tuple[type[Command], ...]] = ()
     group_texts: ClassVar[Mapping[str, str]] = {}
 
     def run(self) -> None:
@@ -154,13 +159,19 @@ class Command(Options):
         raise NotImplementedError
 
 
-def in_order_of_help(options: Any) -> list[Option]:
+def in_order_of_help(options: Iterable[Option]) -> list[Option]:
     """Options as the help lists them: by their place first, then group after group."""
-    from tropalign.options.option import grouped
-
     listed = list(options)
     places = [one for one in listed if not one.typed]
     return [*places, *(one for group in grouped(listed).values() for one in group if one.typed)]
 
 
-__all__ = ["REQUIRED", "RUN_OPTIONS", "Callable", "Command", "Refused", "Served", "Show", "in_order_of_help"]
+@contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Errors of what was read name the file."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise InputError(str(error), file=file) from None

@@ -13,7 +13,7 @@ from typing import Any
 
 from tropalign.errors import UsageError
 from tropalign.results.found_hits import ORIENTATIONS
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tropalign.formats.hit_rows import QueryHits, queries_of, raw, write_lines
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.writer import Format
 from tropalign.results.hits import Hits
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 
 _RULE = "# " + "- " * 35 + "-"
 _NUMBERS = "  %9.2g %6.1f %5.1f  %9.2g %6.1f %5.1f  %5.1f %2d"
