@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 VERBS = {
     "pairs": "tropalign.verbs.pairs:Pairs",
     "cluster": "tropalign.verbs.cluster:Cluster",
-    "msa": "tropalign.cli.msa",
+    "msa": "tropalign.verbs.msa:Msa",
     "tree": "tropalign.cli.tree",
     "search": "tropalign.verbs.hits:Search",
     "scan": "tropalign.verbs.hits:Scan",

@@ -131,10 +131,10 @@ def _add_tree_options(group: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Reads, makes the tree, and writes it."""
     from tropalign.formats.distance_matrix import distance_format
-    from tropalign.verbs.command import naming
     from tropalign.formats.registry import format_for_path
     from tropalign.machine.memory import default_budget, left_for_job
     from tropalign.sequences.files import file_name
+    from tropalign.verbs.command import naming
 
     _check_usage(options)
     outputs = [path for path in (options.output, options.distances_out) if path is not None]

@@ -169,8 +169,13 @@ class Options:
     _required: ClassVar[frozenset[str]] = frozenset()
     _places: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, group: str | None = None, arranged: tuple[type[Options], ...] = ()) -> None:
-        """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own."""
+    def __init_subclass__(
+        cls, group: str | None = None, arranged: tuple[type[Options], ...] = (), by_place: bool = False
+    ) -> None:
+        """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own.
+
+        Python functions take all of them by their place, too, where `by_place` says so.
+        """
         found: dict[str, Option] = {}
         for base in (*arranged, *cls.__bases__):
             found = {**found, **getattr(base, "_declared", {})}
@@ -184,10 +189,12 @@ class Options:
                 setattr(cls, name, one.default)
             elif name in cls.__dict__:
                 delattr(cls, name)
+        if by_place:
+            found = {name: replace(one, by_place=True) for name, one in found.items()}
         cls._declared = found
         cls._required = frozenset(name for name, one in found.items() if one.default is REQUIRED)
-        by_place = [name for name, one in found.items() if one.by_place]
-        cls._places = tuple(sorted(by_place, key=lambda name: found[name].default is not REQUIRED))
+        places = [name for name, one in found.items() if one.by_place]
+        cls._places = tuple(sorted(places, key=lambda name: found[name].default is not REQUIRED))
 
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
