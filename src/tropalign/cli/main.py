@@ -10,28 +10,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from tropalign import __version__
 from tropalign.errors import TropalignError, options_named, shown
+from tropalign.verbs.catalogue import VERBS, declared
 
 if TYPE_CHECKING:
     import argparse
 
-#: Where each verb is declared, in the order of the help.
-VERBS = {
-    "pairs": "tropalign.verbs.pairs:Pairs",
-    "cluster": "tropalign.verbs.cluster:Cluster",
-    "msa": "tropalign.verbs.msa:Msa",
-    "tree": "tropalign.cli.tree",
-    "search": "tropalign.verbs.hits:Search",
-    "scan": "tropalign.verbs.hits:Scan",
-    "place": "tropalign.cli.place",
-    "decode": "tropalign.verbs.decode:Decode",
-    "score": "tropalign.verbs.score:Score",
-    "paths": "tropalign.verbs.paths:Paths",
-    "db": "tropalign.verbs.db:Db",
-    "merge": "tropalign.cli.merge",
-    "devices": "tropalign.verbs.devices:Devices",
-    "serve": "tropalign.serve.command",
-    "submit": "tropalign.client.command",
-}
 EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 
@@ -136,10 +119,7 @@ def _run(arguments: list[str]) -> int:
         return EXIT_USAGE
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore" if getattr(options, "quiet", False) else "always", UserWarning)
-    if hasattr(options, "command"):
-        command_of(options).run()
-    else:
-        options.run(options)
+    command_of(options).run()
     if "TROPALIGN_STATUS" in os.environ and not getattr(options, "dry_run", False):
         from tropalign.execution.progress import tell_end
 
@@ -151,7 +131,6 @@ def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argpar
     """The parser of the verbs of these names; coloured help is loaded only where it `wants_help`."""
     import argparse
     from functools import partial
-    from importlib import import_module
 
     from tropalign.cli.completion import add_completion
     from tropalign.cli.manual import add_manual
@@ -174,11 +153,7 @@ def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argpar
     add_manual(parser)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name in names:
-        module, _, declared = VERBS[name].partition(":")
-        if declared:
-            add_command(verbs, getattr(import_module(module), declared), formatter)
-        else:
-            import_module(module).add_parser(verbs, formatter)
+        add_command(verbs, declared(name), formatter)
     return parser
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.devices.names import check_device_name
 from tropalign.execution.dask_cluster import check_address
-from tropalign.execution.shard import parse_shard
+from tropalign.execution.manifest import parse_shard
 from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS
 
@@ -43,7 +43,7 @@ def whole(least: int = -MOST, most: int = MOST) -> Callable[[str], int]:
 
     def parse(text: str) -> int:
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text):
-            raise ValueError(f"{text!r} is no whole number")
+            raise ValueError(f"{text!r} is not a whole number")
         value = int(text)
         if value < least:
             raise ValueError(f"{value} is below {least}")
@@ -58,7 +58,7 @@ def whole(least: int = -MOST, most: int = MOST) -> Callable[[str], int]:
 def decimal(text: str) -> int | float:
     """A number with decimals or without, an int where it is whole."""
     if not re.fullmatch(r"\s*[+-]?([0-9]{1,18}(\.[0-9]*)?|\.[0-9]+)\s*", text):
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     value = float(text)
     if abs(value) > MOST:
         raise ValueError(f"{text.strip()} is {'below' if value < 0 else 'above'} {-MOST if value < 0 else MOST}")
@@ -72,7 +72,7 @@ def fraction(text: str) -> float:
     except ValueError:
         value = -1
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no fraction between 0 and 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a fraction between 0 and 1")
     return value
 
 
@@ -83,7 +83,7 @@ def number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return value
 
 

@@ -8,5 +8,5 @@ from tropalign.errors import UsageError
 def whole_number(name: str, text: str) -> int:
     """The variable's value, at least 1. Raises UsageError on anything else."""
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) >= 1):
-        raise UsageError(f"{name}={text!r} is no whole number above 0: unset the variable or mend it")
+        raise UsageError(f"{name}={text!r} is not a whole number above 0: unset the variable or mend it")
     return int(text)

@@ -184,7 +184,7 @@ class MsaOptions(ConsistencyOptions):
 def _fraction(name: str, value: Any, least: float, most: float) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not least <= value <= most:
-        raise UsageError(f"{named(name)} {value!r} is no number from {least:g} to {most:g}")
+        raise UsageError(f"{named(name)} {value!r} is not a number from {least:g} to {most:g}")
     return float(value)
 
 

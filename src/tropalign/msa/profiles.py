@@ -217,7 +217,7 @@ def align_profile_pairs(
     [6, 5]
     """
     from tropalign.devices.registry import open_devices
-    from tropalign.execution.scheduler import scheduler_of
+    from tropalign.execution.scheduler import Scheduler
     from tropalign.msa.profile_task import ProfilePairTask
 
     names = device_names(device)
@@ -230,7 +230,7 @@ def align_profile_pairs(
         counts = " and ".join(map(str, sorted(widths)))
         raise UsageError(f"profiles of {counts} shares per column: take one alphabet")
     task = ProfilePairTask(profiles)
-    results = scheduler_of(open_devices(names, checked_threads(n_threads), task.n_cells)).run([task])
+    results = Scheduler(open_devices(names, checked_threads(n_threads), task.n_cells)).run([task])
     found = [merged for result in results for merged in result.value]
     return [_with_distance(*pair, *merged) for pair, merged in zip(profiles, found, strict=True)]
 
@@ -317,7 +317,7 @@ def _one_sequence(sequence: Any, profile: MultipleAlignment) -> SequenceBatch:
 def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray[np.float64]:
     """Of letters and the blank, by code."""
     if isinstance(gap_cost, bool) or not isinstance(gap_cost, int | float) or not 0 <= gap_cost <= 1e6:
-        raise UsageError(f"the gap cost {gap_cost!r} is no number from 0 to 1,000,000")
+        raise UsageError(f"the gap cost {gap_cost!r} is not a number from 0 to 1,000,000")
     alphabet = profile.sequences.alphabet
     chosen = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
     if not chosen.is_symmetric:

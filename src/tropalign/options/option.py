@@ -56,7 +56,8 @@ class Option:
     metavar
         What help calls the value.
     many
-        A list: "+" (one or more), "*" (none or more), "?" (one or none), or "append" (the option several times).
+        A list: "+" (one or more), "*" (none or more), "?" (one or none), "..." (all the rest), or
+        "append" (the option several times).
     group
         Heading in the help.
     either
@@ -70,6 +71,8 @@ class Option:
         What an input file holds: "sequences", "alignment", "models", "tree", "table", "graph", "matrix" or "model".
     names
         Names that may stand in place of an input file: what lists them, module and function.
+    file_label
+        What forms call the file itself, where `label` is of a name or a file.
     default_name
         The one of `names` that is taken where nothing is said.
     output
@@ -94,13 +97,14 @@ class Option:
     kind: Kind | None = None
     choices: Collection[str] | Choices | None = None
     metavar: str | None = None
-    many: Literal["+", "*", "?", "append"] | None = None
+    many: Literal["+", "*", "?", "...", "append"] | None = None
     group: str = ""
     either: str = ""
     on_help: tuple[str, str] | None = None
     role: Literal["value", "input", "output", "machine", "private"] = "value"
     holds: str = ""
     names: tuple[str, str] | None = None
+    file_label: str = ""
     default_name: str | None = None
     output: str = ""
     suffix: str = ""
@@ -170,7 +174,11 @@ class Options:
     _places: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(
-        cls, group: str | None = None, arranged: tuple[type[Options], ...] = (), by_place: bool = False
+        cls,
+        group: str | None = None,
+        arranged: tuple[type[Options], ...] = (),
+        more: Mapping[str, Option] | None = None,
+        by_place: bool = False,
     ) -> None:
         """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own.
 
@@ -179,6 +187,7 @@ class Options:
         found: dict[str, Option] = {}
         for base in (*arranged, *cls.__bases__):
             found = {**found, **getattr(base, "_declared", {})}
+        found |= more or {}
         for name in get_annotations(cls):
             said = cls.__dict__.get(name)
             if isinstance(said, Option):

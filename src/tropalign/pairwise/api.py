@@ -13,7 +13,7 @@ from tropalign.devices.arguments import ComputeArguments
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
@@ -203,7 +203,7 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     task = PairsTask(*sides, options, call.pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(call.device)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
-    return (result.value for result in scheduler_of(devices, checked_progress(call.progress)).run([task]))
+    return (result.value for result in Scheduler(devices, checked_progress(call.progress)).run([task]))
 
 
 def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:

@@ -63,4 +63,6 @@ def _row(letter: str, words: list[str], n_letters: int, file: str, line: int) ->
     try:
         return [float(word) for word in words]
     except ValueError:
-        raise InputError(f"the row of {letter} holds a word that is no number: mend it", file=file, line=line) from None
+        raise InputError(
+            f"the row of {letter} holds a word that is not a number: mend it", file=file, line=line
+        ) from None

@@ -36,6 +36,7 @@ class ScoringOptions(Options, group="alignment"):
         names=("tropalign.scoring.names", "known_names"),
         metavar="NAME|FILE",
         label="Substitution matrix",
+        file_label="Matrix of your own",
         is_common=True,
         help="substitution matrix: a name, also EMBOSS's or parasail's (BLOSUM62, EDNAFULL), or a file in NCBI format "
         f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",

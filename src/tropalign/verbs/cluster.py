@@ -92,6 +92,7 @@ Every sequence is aligned with every representative that it might join; docs/clu
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
     takes_stdin = True
+    finishes = ("representatives", "uc")
 
     queries: str = input_file(
         flags=(),
@@ -191,8 +192,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.linkage import check_memory
         from tropalign.clusters.linkage_task import LinkageTask, encoded
         from tropalign.devices.registry import CpuDevice
-        from tropalign.execution.rest import Rest, StageWriter
-        from tropalign.execution.run import Output, Run
+        from tropalign.execution.manifest import RemainingWork
+        from tropalign.execution.run import Output, Run, StageWriter
         from tropalign.machine.memory import left_for_job
         from tropalign.sequences.batch import held_bytes
         from tropalign.sequences.saved_batch import batch_to_bytes
@@ -210,7 +211,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             memory_bytes=allowed,
             shard=self.shard,
             unit="sequences",
-            rest=Rest(replaying, [data]),
+            remaining=RemainingWork(replaying, [data]),
         ).compute([CpuDevice(self.threads)], show)
 
     def _foretell(self, batch: SequenceBatch, chosen: ClusterOptions, memory_bytes: int, allowed: int) -> None:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from tropalign.errors import InputError, UsageError
 from tropalign.options.option import Option, Options, grouped
@@ -78,6 +78,8 @@ class Command(Options):
         Why there is no ``--shard``, where users might look for it.
     takes_stdin
         Whether several files are joined for it by ``cat``.
+    finishes
+        Options of the files beside the main one that `finish` makes of shards, where the verb has such a method.
     actions
         What it can do, where its name alone does nothing: ``db build``.
     group_texts
@@ -91,6 +93,7 @@ class Command(Options):
     served: ClassVar[Served | None] = None
     no_shards: ClassVar[str] = ""
     takes_stdin: ClassVar[bool] = False
+    finishes: ClassVar[tuple[str, ...]] = ()
     actions: ClassVar[tuple[type[Command], ...]] = ()
     group_texts: ClassVar[Mapping[str, str]] = {}
 
@@ -121,6 +124,27 @@ class Command(Options):
         ignored = tuple(name for name in RUN_OPTIONS if name != "no_comments")
         files, words = self._asked_for(ignored, settled)
         return [self.verb.split()[-1], *("=".join(option) for option in words), "--", *files]
+
+    @classmethod
+    def from_replayed(cls, words: Sequence[str]) -> Self:
+        """The command that `replayed` made these words of, without the verb. Raises ValueError where it is another."""
+        end = words.index("--")
+        flags = {flag: one for one in cls.declared().values() for flag in one.typed}
+        found: dict[str, Any] = {}
+        for word in words[:end]:
+            flag, equals, text = word.partition("=")
+            one = flags.get(flag)
+            if one is None or one.is_flag == bool(equals):
+                raise ValueError(f"{flag} is not an option of {cls.verb}")
+            value = True if one.is_flag else text if one.kind is None else one.kind.parse(text)
+            found[one.name] = [*found.get(one.name, ()), value] if one.many is not None else value
+        files = list(words[end + 1 :])
+        for one in (one for one in cls.declared().values() if not one.typed):
+            if one.many is None and files:
+                found[one.name] = files.pop(0)
+            elif one.many is not None:
+                found[one.name], files = (files[0] if one.many == "?" and files else files or None), []
+        return cls(**{name: value for name, value in found.items() if value is not None})
 
     def _asked_for(
         self, ignored: Sequence[str], settled: Mapping[str, str | None]

@@ -146,6 +146,7 @@ class Msa(
 Clustal, Stockholm, PHYLIP, MSF, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any number
 of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align a family", kind="aligned", is_resumable=True, example={"family": "efp.fasta"})
+    finishes = ("tree_out", "confidence")
 
     family: list[str] = input_file(
         flags=(),
@@ -306,9 +307,9 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
 
     def _shard(self, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
         """Computes a share of the posteriors, for `finish`."""
+        from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.progress import progress_bar, status_only
-        from tropalign.execution.rest import Rest, StageWriter
-        from tropalign.execution.run import Output, Run
+        from tropalign.execution.run import Output, Run, StageWriter
         from tropalign.formats.registry import format_for_path
         from tropalign.msa import pipeline
         from tropalign.msa.memory import SCRATCH_SHARE
@@ -334,7 +335,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
             memory_bytes=allowed,
             shard=self.shard,
             unit="pairs",
-            rest=Rest(self.replayed(format=form), [batch_to_bytes(job.batch), tree]),
+            remaining=RemainingWork(self.replayed(format=form), [batch_to_bytes(job.batch), tree]),
         )
         n_cells = pipeline.pair_cells(job) // self.shard[1]
         carry_out(computing, devices, self, status_only if self.quiet else progress_bar, n_cells)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tropalign.devices.names import check_device_name
 from tropalign.execution.dask_cluster import check_address
-from tropalign.execution.shard import Shard, parse_shard
+from tropalign.execution.manifest import Shard, parse_shard
 from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS
 from tropalign.options.kinds import Kind, whole

@@ -8,7 +8,7 @@ its last part is there.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from tropalign.errors import UsageError
@@ -71,7 +71,8 @@ class HitsContext:
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON."""
-        return {name: value for name, value in asdict(self).items() if name in fields}
+        found = {name: getattr(self, name) for name in fields}
+        return found | ({"thresholds": self.thresholds.values()} if "thresholds" in found else {})
 
     @classmethod
     def restore(cls, entries: Any) -> HitsContext:
