@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -116,7 +115,7 @@ def test_compat_always_aligns(job, n_threads):
     """No oracle but the original itself; whatever comes in, residues ascend and no column is empty."""
     batch, options, tree, weights, distances = job
     found = align_along_tree(
-        batch, replace(options, is_compat=True), tree, weights % 1000 + 1, distances, n_threads=n_threads
+        batch, options.replaced(is_compat=True), tree, weights % 1000 + 1, distances, n_threads=n_threads
     )
     assert len(tropalign.MultipleAlignment(batch, found.columns, found.n_columns)) == len(batch)
     assert sorted(set(found.columns.tolist())) == list(range(found.n_columns))

@@ -12,7 +12,7 @@ from tropalign.clusters.candidates import Reach
 from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
-from tropalign.clusters.options import ClusteringOptions, ClusterOptions
+from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
 from tropalign.devices.arguments import ComputeArguments
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
@@ -49,12 +49,13 @@ class ClusterArguments(
 ):
     """What `cluster` takes."""
 
-    min_identity: float = but(ClusteringOptions, "min_identity", kw_only=False)
-    identity: str | int = but(ClusteringOptions, "identity")  # type: ignore[assignment]  # numbers, too
+    min_identity: float = but(ClusteringOptions, "min_identity", default=MIN_IDENTITY, kw_only=False)
+    identity: str | int = but(ClusteringOptions, "identity", default="shorter")  # type: ignore[assignment]  # numbers, too
     mode: ModeName = but(ModeOption, "mode", default="global")
     progress: Progress | None = but(
         ProgressArgument,
         "progress",
+        default=None,
         doc="Called with the number of sequences done. What it raises ends the work and comes out of the call.",
     )
 

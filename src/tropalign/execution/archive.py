@@ -8,13 +8,13 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tropalign.errors import InputError, damage
-from tropalign.execution.manifest import Manifest, RemainingWork, hash_of
+from tropalign.execution.manifest import Manifest, RemainingWork
 from tropalign.execution.parts import MANIFEST, Parts, packed, part_name, read_section
 
 #: Fixed, so that equal shards are equal files.
@@ -131,9 +131,9 @@ class Shards:
         """What the run read, in so many sections. Raises InputError where it is damaged."""
         return self._shards[1].inputs(count)
 
-    def check_inputs(self, parameters: Mapping[str, str]) -> None:
-        """Raises InputError where the inputs are of another run than the shards say, by all that decides a run."""
-        if hash_of(parameters) != self.whole.fingerprint:
+    def check_same(self, fingerprint: str) -> None:
+        """Raises InputError where the inputs are of a run of another fingerprint than the shards."""
+        if fingerprint != self.whole.fingerprint:
             raise InputError("the first shard holds other inputs than it was computed with: write it again")
 
     def section(self, shard: int, index: int, number: int = 0) -> bytes:

@@ -52,6 +52,12 @@ def called_with(arguments: Callable[P, A]) -> Callable[[Callable[[A], R]], Calla
     return made
 
 
+def documented(options: type[A]) -> type[A]:
+    """Puts the docs of its options into the docs of a class."""
+    options.__doc__ = _documented(options.__doc__ or "", in_order_of_call(options))
+    return options
+
+
 def _parameters(arguments: type[Options]) -> Iterator[inspect.Parameter]:
     """The arguments in the order of a call: by place first, what is required before the rest."""
     hints = _annotations(arguments)

@@ -112,6 +112,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     shard: Shard | None = but(
         ShardOptions,
         "shard",
+        default=None,
         help=f"with --method single, complete or average: {ShardOptions.declared()['shard'].help}",
     )
 
@@ -167,6 +168,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.api import compared_by, linked
         from tropalign.clusters.files import write_all
         from tropalign.clusters.linkage import check_memory, labels_of, restored
+        from tropalign.execution.manifest import hash_of
         from tropalign.machine.memory import default_budget, left_for_job
         from tropalign.sequences.batch import held_bytes
         from tropalign.sequences.saved_batch import batch_of_bytes
@@ -174,7 +176,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         (data,) = shards.inputs(1)
         batch = batch_of_bytes(data)
         chosen = self._chosen(batch.alphabet)
-        shards.check_inputs(_parameters(shards.words or [], chosen, data))
+        shards.check_same(hash_of(_parameters(shards.words or [], chosen, data)))
         assert self.format is not None
         outputs = self._outputs(places, self.format, chosen)
         memory_bytes = left_for_job(self.memory or default_budget(), held_bytes(batch))

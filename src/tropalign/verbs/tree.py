@@ -210,6 +210,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         options
             Of the command that made the shards, with the output and resources of the one that merges them.
         """
+        from tropalign.execution.manifest import hash_of
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.formats.distance_matrix import distance_format
         from tropalign.formats.registry import format_for_path
@@ -225,7 +226,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         show, begin = status_only if self.quiet else progress_bar, time.perf_counter()
         memory_bytes = left_for_job(self.memory or default_budget(), 0)
         (data,) = shards.inputs(1)
-        shards.check_inputs(_parameters(shards.words or [], data))
+        shards.check_same(hash_of(_parameters(shards.words or [], data)))
         if self.unaligned:
             batch = batch_of_bytes(data)
             counts = pair_counts_of(shards.sections(0), len(batch))
