@@ -33,6 +33,7 @@ class RemoteDatabase:
 
 
 def databases_of(found: Any, what: str) -> list[RemoteDatabase]:
+    """The databases that a reply lists. Raises InputError where it is no such list: `what` says what the server does."""
     try:
         return [_database(entry) for entry in found["databases"]]
     except (AttributeError, KeyError, TypeError, ValueError):
