@@ -33,7 +33,7 @@ class RemoteDatabase:
 
 
 def databases_of(found: Any, what: str) -> list[RemoteDatabase]:
-    """The databases that a reply lists. Raises InputError where it is no such list: `what` says what the server does."""
+    """Reads the databases that a reply lists. Raises InputError, which `what` begins, where it is no such list."""
     try:
         return [_database(entry) for entry in found["databases"]]
     except (AttributeError, KeyError, TypeError, ValueError):
