@@ -9,7 +9,7 @@ import pytest
 import tropalign
 from tropalign import tropical
 from tropalign.renamed import RENAMED
-from tropalign.semirings.cycles import NegativeCycle
+from tropalign.semirings.tropical_closures import NegativeCycle
 
 CLASSES = {
     "msa.clustalw.options": [tropalign.ClustalwOptions],

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 from tropalign import __version__
 from tropalign.errors import DeviceError, TropalignWarning, UsageError, shown
 from tropalign.execution.remote_worker import Answer, compute
-from tropalign.machine.interrupts import without_interrupts
+from tropalign.machine.process import without_interrupts
 from tropalign.machine.threads import available_threads
 
 #: Seconds that a scheduler has to answer at first, and between looks at which workers there are.

@@ -19,8 +19,8 @@ from tropalign.errors import ScoringError
 from tropalign.machine.memory import default_budget
 from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise.engines import Engines, Rows
+from tropalign.pairwise.integer_scoring import WholeScoring
 from tropalign.pairwise.options import PairOptions
-from tropalign.pairwise.whole_scoring import WholeScoring
 from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix
 from tropalign.scoring.statistics import ESTIMATED, ScoreStatistics, published_statistics
 from tropalign.scoring.ungapped import background, check_has_statistics
