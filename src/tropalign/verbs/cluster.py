@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
-    from tropalign.execution.shard import Shard
+    from tropalign.execution.manifest import Shard
     from tropalign.sequences import Alphabet, SequenceBatch
 
 

@@ -298,7 +298,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         """The family, on one strand where that is asked for."""
         from tropalign.machine.threads import resolve_threads
         from tropalign.msa.family import read_family
-        from tropalign.msa.turned import on_one_strand
+        from tropalign.msa.strands import on_one_strand
         from tropalign.sequences.alphabet import ALPHABETS
 
         batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self._reading)
