@@ -8,8 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tropalign.clusters.identity import CoverageOf
-from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
+from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
