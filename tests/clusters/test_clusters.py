@@ -13,9 +13,9 @@ from oracles import clusters as oracle
 import tropalign as ta
 from tropalign.clusters import candidates, comparison, greedy
 from tropalign.clusters.candidates import Reach
-from tropalign.clusters.identity import DEFINITIONS, CoverageOf, coverages, identities
+from tropalign.clusters.identity import coverages, identities
 from tropalign.clusters.linkage import LINKAGES, check_memory
-from tropalign.clusters.options import METHODS, ClusterOptions
+from tropalign.clusters.options import DEFINITIONS, METHODS, ClusterOptions, CoverageOf
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.results.alignments import concatenate

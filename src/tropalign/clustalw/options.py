@@ -203,7 +203,7 @@ class ClustalwChoices(Options, group="method clustalw"):
 
 
 @documented
-class ClustalwOptions(Options, by_place=True):
+class ClustalwOptions(Options):
     """How CLUSTALW's method aligns a family.
 
     Raises
@@ -218,29 +218,29 @@ class ClustalwOptions(Options, by_place=True):
     (8, 'nj')
     """
 
-    is_compat: bool = but(ClustalwChoices, "compat", default=False)
-    quicktree: bool = but(ClustalwChoices, "quicktree", default=False)
-    word_length: int | None = but(ClustalwChoices, "word_length", default=None)
-    word_gap: int | None = but(ClustalwChoices, "word_gap", default=None)
-    n_diagonals: int | None = but(ClustalwChoices, "n_diagonals", default=None)
-    diagonal_window: int | None = but(ClustalwChoices, "diagonal_window", default=None)
-    clustering: Clustering = but(ClustalwChoices, "clustering", default="nj")
-    gap_open: float | None = but(ClustalwChoices, "gap_open", default=None)
-    gap_extend: float | None = but(ClustalwChoices, "gap_extend", default=None)
-    pw_gap_open: float | None = but(ClustalwChoices, "pw_gap_open", default=None)
-    pw_gap_extend: float | None = but(ClustalwChoices, "pw_gap_extend", default=None)
-    series: Series = but(ClustalwChoices, "series", default="gonnet")
-    nucleotide_matrix: NucleotideMatrix = but(ClustalwChoices, "nucleotide_matrix", default="iub")
-    delay: int = but(ClustalwChoices, "delay", default=30)
-    gap_distance: int = but(ClustalwChoices, "gap_distance", default=4)
-    hydrophilic: str = but(ClustalwChoices, "hydrophilic", default="GPSNDQEKR")
-    has_hydrophilic_gaps: bool = but(ClustalwChoices, "no_hydrophilic_gaps", default=True)
-    has_residue_gaps: bool = but(ClustalwChoices, "no_residue_gaps", default=True)
-    transition_weight: float = but(ClustalwChoices, "transition_weight", default=0.5)
-    has_end_gaps: bool = but(ClustalwChoices, "end_gaps", default=False)
-    counts_end_gaps: bool = but(ClustalwChoices, "count_end_gaps", default=False)
-    negative_matrix: bool = but(ClustalwChoices, "negative_matrix", default=False)
-    has_weights: bool = but(ClustalwChoices, "no_weights", default=True)
+    is_compat: bool = but(ClustalwChoices, "compat", default=False, kw_only=False)
+    quicktree: bool = but(ClustalwChoices, "quicktree", default=False, kw_only=False)
+    word_length: int | None = but(ClustalwChoices, "word_length", default=None, kw_only=False)
+    word_gap: int | None = but(ClustalwChoices, "word_gap", default=None, kw_only=False)
+    n_diagonals: int | None = but(ClustalwChoices, "n_diagonals", default=None, kw_only=False)
+    diagonal_window: int | None = but(ClustalwChoices, "diagonal_window", default=None, kw_only=False)
+    clustering: Clustering = but(ClustalwChoices, "clustering", default="nj", kw_only=False)
+    gap_open: float | None = but(ClustalwChoices, "gap_open", default=None, kw_only=False)
+    gap_extend: float | None = but(ClustalwChoices, "gap_extend", default=None, kw_only=False)
+    pw_gap_open: float | None = but(ClustalwChoices, "pw_gap_open", default=None, kw_only=False)
+    pw_gap_extend: float | None = but(ClustalwChoices, "pw_gap_extend", default=None, kw_only=False)
+    series: Series = but(ClustalwChoices, "series", default="gonnet", kw_only=False)
+    nucleotide_matrix: NucleotideMatrix = but(ClustalwChoices, "nucleotide_matrix", default="iub", kw_only=False)
+    delay: int = but(ClustalwChoices, "delay", default=30, kw_only=False)
+    gap_distance: int = but(ClustalwChoices, "gap_distance", default=4, kw_only=False)
+    hydrophilic: str = but(ClustalwChoices, "hydrophilic", default="GPSNDQEKR", kw_only=False)
+    has_hydrophilic_gaps: bool = but(ClustalwChoices, "no_hydrophilic_gaps", default=True, kw_only=False)
+    has_residue_gaps: bool = but(ClustalwChoices, "no_residue_gaps", default=True, kw_only=False)
+    transition_weight: float = but(ClustalwChoices, "transition_weight", default=0.5, kw_only=False)
+    has_end_gaps: bool = but(ClustalwChoices, "end_gaps", default=False, kw_only=False)
+    counts_end_gaps: bool = but(ClustalwChoices, "count_end_gaps", default=False, kw_only=False)
+    negative_matrix: bool = but(ClustalwChoices, "negative_matrix", default=False, kw_only=False)
+    has_weights: bool = but(ClustalwChoices, "no_weights", default=True, kw_only=False)
 
     def settle(self) -> None:
         """Checks the values."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tropalign.clusters.identity import DEFINITIONS, CoverageOf, definition_of
 from tropalign.errors import UsageError, named
 from tropalign.options.kinds import FRACTION, TEXT
 from tropalign.options.option import Options, argument, option
@@ -18,6 +19,18 @@ OrderName = Literal["length", "abundance", "input"]
 Choice = Literal["best", "first"]
 #: Greedy, or a linkage of all pairs.
 METHODS = get_args(MethodName)
+#: Definitions of identity by name, in the order of vsearch's --iddef 0 to 4.
+DEFINITIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "shorter": "identical columns per residue of the shorter sequence (CD-HIT)",
+        "columns": "identical columns per column",
+        "internal": "identical columns per column between the first and the last pair of residues (vsearch's default)",
+        "openings": "1 - (mismatches + gaps, each counted once) per residue of the longer sequence",
+        "blast": "as columns",
+    }
+)
+#: Of which sequence coverage is a share.
+CoverageOf = Literal["longer", "shorter", "member", "representative"]
 #: What a pair of sequences has to share at the least where nothing is said.
 MIN_IDENTITY = 0.97
 
@@ -144,3 +157,14 @@ class ClusterOptions(ClusteringOptions):
 def _check_share(name: str, share: Any) -> None:
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
         raise UsageError(f"{named(name)} {share!r} is not a fraction between 0 and 1")
+
+
+def definition_of(name: str | int) -> str:
+    """A definition by its name or vsearch's number. Raises KeyError where there is none."""
+    names = list(DEFINITIONS)
+    if isinstance(name, str) and name in DEFINITIONS:
+        return name
+    number = str(name)
+    if number in map(str, range(len(names))) and not isinstance(name, bool):
+        return names[int(number)]
+    raise KeyError(name)

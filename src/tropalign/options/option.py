@@ -178,12 +178,8 @@ class Options:
         group: str | None = None,
         arranged: tuple[type[Options], ...] = (),
         more: Mapping[str, Option] | None = None,
-        by_place: bool = False,
     ) -> None:
-        """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own.
-
-        Python functions take all of them by their place, too, where `by_place` says so.
-        """
+        """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own."""
         found: dict[str, Option] = {}
         for base in (*arranged, *cls.__bases__):
             found = {**found, **getattr(base, "_declared", {})}
@@ -198,8 +194,6 @@ class Options:
                 setattr(cls, name, one.default)
             elif name in cls.__dict__:
                 delattr(cls, name)
-        if by_place:
-            found = {name: replace(one, by_place=True) for name, one in found.items()}
         cls._declared = found
         cls._required = frozenset(name for name, one in found.items() if one.default is REQUIRED)
         places = [name for name, one in found.items() if one.by_place]

@@ -8,8 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tropalign.clusters.identity import CoverageOf
-from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
+from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
@@ -30,9 +29,9 @@ from tropalign.verbs.runs import print_forecast, tell_of, where_foretold
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
+    from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
-    from tropalign.execution.manifest import Shard
     from tropalign.sequences import Alphabet, SequenceBatch
 
 

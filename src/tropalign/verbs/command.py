@@ -167,7 +167,11 @@ class Command(Options):
 
     def places(self) -> dict[str, str]:
         """Where the files go that the command makes, by the names of the options that say so."""
-        names = [name for name, one in self.declared().items() if name == "output" or one.role == "output"]
+        names = [
+            name
+            for name, one in self.declared().items()
+            if name == "output" or (one.role == "output" and not one.follows_main)
+        ]
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
