@@ -149,7 +149,7 @@ test-sanitize: $(VENV)/tested  ## the pairwise engine under AddressSanitizer and
 
 # Pages for man, from the parsers, which need no compiled core.
 man: $(VENV)/extras  ## the pages for man
-	PYTHONPATH=src $(BIN)/python -m tropalign.cli.manual build/man/man1
+	PYTHONPATH=src $(BIN)/python packaging/man_pages.py build/man/man1
 
 # A page per verb comes from the parsers, into docs/cli; broken links and whatever else Sphinx complains of are errors.
 docs: $(VENV)/installed  ## the site, in docs/_build

@@ -6,10 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tropalign.client.databases import RemoteDatabase
     from tropalign.client.remote_job import RemoteJob
-    from tropalign.client.server import RemoteDatabase, Server, connect
+    from tropalign.client.server import Server, connect
 
-_HOMES = {"RemoteDatabase": "server", "RemoteJob": "remote_job", "Server": "server", "connect": "server"}
+_HOMES = {"RemoteDatabase": "databases", "RemoteJob": "remote_job", "Server": "server", "connect": "server"}
 
 __all__ = ["RemoteDatabase", "RemoteJob", "Server", "connect"]
 

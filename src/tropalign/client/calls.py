@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tropalign.client.databases import RemoteDatabase
 from tropalign.errors import InputError, UsageError, did_you_mean
 from tropalign.formats.saved_results import read_result
 from tropalign.results.alignments import AlignmentTable
@@ -302,8 +303,6 @@ def decode(server: Server, model: Any, sequences: Any, given: Mapping[str, Any])
 
 def _sequences(server: Server, given: Any, name: str) -> Any:
     """Sequences as `SequenceBatch.from_strings` takes them, the Path of a file, or a database."""
-    from tropalign.client.server import RemoteDatabase
-
     return given if isinstance(given, RemoteDatabase) else server.uploads.sequences(given, name)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.bounds import Reach
-from tropalign.clusters.compare import Comparison
+from tropalign.clusters.candidates import Reach
+from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions

@@ -21,7 +21,7 @@ from tropalign.msa.options import (
     TurningOption,
     options_of,
 )
-from tropalign.msa.turned import on_one_strand, warn_of_turned_rows
+from tropalign.msa.strands import on_one_strand, warn_of_turned_rows
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.results.multiple import MultipleAlignment

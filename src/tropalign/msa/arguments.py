@@ -15,7 +15,7 @@ from tropalign.machine.numbers import checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.msa.family import family_of
 from tropalign.msa.options import RowOrderOption, TurningOption
-from tropalign.msa.turned import on_one_strand
+from tropalign.msa.strands import on_one_strand
 from tropalign.options.option import Options, argument, but
 from tropalign.pairwise.api import AlphabetArgument
 from tropalign.sequences.batch import SequenceBatch

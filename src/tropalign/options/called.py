@@ -46,6 +46,7 @@ def called_with(arguments: Callable[P, A]) -> Callable[[Callable[[A], R]], Calla
 
         call.__signature__ = inspect.Signature(list(_parameters(arguments)))  # type: ignore[attr-defined]
         call.__doc__ = _documented(function.__doc__ or "", in_order_of_call(arguments))
+        call.arguments = arguments  # type: ignore[attr-defined]
         del call.__wrapped__
         return call
 

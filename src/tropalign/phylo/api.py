@@ -17,8 +17,8 @@ from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
-from tropalign.phylo.best import N_BEST
 from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scorer import N_BEST
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring, StrandOption
 from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements

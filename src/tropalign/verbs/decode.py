@@ -131,7 +131,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         from tropalign.execution.run import Run, memory_allowed
         from tropalign.hmm.decode_task import Contents, DecodeTask, Unlabelled
         from tropalign.hmm.decoding import Decoder
-        from tropalign.hmm.model_files import load_model, save_model
+        from tropalign.hmm.model import HMM
         from tropalign.sequences.blocks import BlockReader, Policy
         from tropalign.sequences.files import can_be_read_twice
 
@@ -139,7 +139,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         plot = self.plot if self.shard is None else None  # of a shard, merge makes it
         paths = [path for path in (self.output, plot, self.model_out) if path is not None]
         show = started(self, paths, [*self.sequences, self.model])
-        model = load_model(self.model)
+        model = HMM.load(self.model)
         choice = DecodeOptions(**{**self.shared_with(DecodeOptions), "labels": tuple(self.label or ())})
         allowed = memory_allowed(self.memory, self.output)
         means = {"n_threads": self.threads, "allowed_bytes": allowed}
@@ -157,7 +157,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
             with show("rounds of training", self.rounds) as progress:
                 model = _trained(self, model, kept, progress)
             if self.model_out is not None:
-                save_model(model, self.model_out)
+                model.save(self.model_out)
             decoder = Decoder(model, choice, **means)
         elif self.output != "-" and all(map(can_be_read_twice, self.sequences)):
             contents = Contents.of(unlabelled.watched(blocks()))

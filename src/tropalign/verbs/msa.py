@@ -169,9 +169,8 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         from tropalign.machine.memory import left_for_job
         from tropalign.machine.threads import resolve_threads
         from tropalign.msa import pipeline
-        from tropalign.msa.forecast import seconds_of
         from tropalign.msa.guide_tree import read_guide_tree
-        from tropalign.msa.run import MsaRun
+        from tropalign.msa.run import MsaRun, seconds_of
         from tropalign.sequences.batch import held_bytes
 
         self._check_usage()
@@ -299,7 +298,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         """The family, on one strand where that is asked for."""
         from tropalign.machine.threads import resolve_threads
         from tropalign.msa.family import read_family
-        from tropalign.msa.turned import on_one_strand
+        from tropalign.msa.strands import on_one_strand
         from tropalign.sequences.alphabet import ALPHABETS
 
         batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self._reading)

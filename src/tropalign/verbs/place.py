@@ -354,7 +354,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         """What to compute, and the devices."""
         from tropalign.machine.threads import resolve_threads
         from tropalign.phylo.api import check_place
-        from tropalign.phylo.best import N_BEST
+        from tropalign.phylo.scorer import N_BEST
         from tropalign.phylo.task import PlaceTask
 
         scoring = self.scoring()
