@@ -11,6 +11,8 @@ from tropalign.cli.parser import command_of
 from tropalign.errors import UsageError
 from tropalign.verbs.catalogue import VERBS, declared
 
+#: Functions that declare an option.
+DECLARE = ("option", "input_file", "output_file")
 COMMANDS = [action for name in VERBS for action in (declared(name).actions or (declared(name),))]
 
 
