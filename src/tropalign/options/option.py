@@ -81,6 +81,8 @@ class Option:
         How the name of an output ends that a server chooses.
     follows_main
         Whether the option takes no name: the file is called after the main one, with `suffix` added.
+    of_shards
+        Whether shards hold it, for `merge` to write.
     is_common
         Whether forms show it first.
     by_place
@@ -109,6 +111,7 @@ class Option:
     output: str = ""
     suffix: str = ""
     follows_main: bool = False
+    of_shards: bool = True
     is_common: bool = False
     by_place: bool = False
 

@@ -29,9 +29,9 @@ from tropalign.verbs.runs import print_forecast, tell_of, where_foretold
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
+    from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
-    from tropalign.execution.shard import Shard
     from tropalign.sequences import Alphabet, SequenceBatch
 
 

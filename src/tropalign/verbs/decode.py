@@ -58,7 +58,7 @@ class TrainingOptions(Options, group="training"):
         default=False, label="Train the model first", help="train the model on the sequences first (Baum-Welch)"
     )
     model_out: str | None = output_file(
-        output="model", suffix=".toml", metavar="FILE", help="where to write the trained model"
+        output="model", suffix=".toml", of_shards=False, metavar="FILE", help="where to write the trained model"
     )
     rounds: int = option(
         default=100, kind=whole(0), metavar="N", label="Training rounds", help="rounds at most (default: 100)"

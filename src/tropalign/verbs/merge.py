@@ -32,7 +32,12 @@ def side_outputs() -> dict[str, Option]:
             continue
         for one in command.declared().values():
             is_finished = one.name in command.finishes
-            if one.role == "output" and not one.follows_main and is_finished == bool(command.finishes):
+            if (
+                one.role == "output"
+                and one.of_shards
+                and not one.follows_main
+                and is_finished == bool(command.finishes)
+            ):
                 found.setdefault(one.name if is_finished else one.output, (one, []))[1].append(name)
     return {
         name: Option(
