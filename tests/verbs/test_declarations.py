@@ -11,6 +11,8 @@ from tropalign.cli.parser import command_of
 from tropalign.errors import UsageError
 from tropalign.verbs.catalogue import VERBS, declared
 
+#: Functions that declare an option.
+DECLARE = ("option", "input_file", "output_file")
 COMMANDS = [action for name in VERBS for action in (declared(name).actions or (declared(name),))]
 
 
@@ -20,9 +22,13 @@ def declaring(command):
         tree = ast.parse(inspect.getsource(inspect.getmodule(base)))
         body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == base.__name__).body
         for node in body:
-            if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
-                if getattr(node.value.func, "id", "") in ("option", "input_file", "output_file"):
-                    yield node.target.id, base
+            made_by = node.value.func if isinstance(getattr(node, "value", None), ast.Call) else None
+            if isinstance(node, ast.AnnAssign) and getattr(made_by, "id", "") in (
+                "option",
+                "input_file",
+                "output_file",
+            ):
+                yield node.target.id, base
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.verb)
@@ -58,7 +64,9 @@ def test_a_replayed_command_is_the_same(words):
     assert replayed[0] == first and type(command).from_replayed(replayed[1:]) == command
 
 
-@pytest.mark.parametrize("words", [["--modes=global", "--", "a"], ["--mode", "--", "a"], ["--top=0", "--", "a"], ["--"]])
+@pytest.mark.parametrize(
+    "words", [["--modes=global", "--", "a"], ["--mode", "--", "a"], ["--top=0", "--", "a"], ["--"]]
+)
 def test_words_that_are_no_replay_are_refused(words):
     with pytest.raises((ValueError, TypeError)):
         declared("pairs").from_replayed(words)
