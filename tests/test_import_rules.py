@@ -17,23 +17,24 @@ ALLOWED = {
     "errors": set(),
     "properties": set(),
     "renamed": set(),
+    "lazy": set(),
     "machine": {"errors"},
     "execution": {"errors", "machine"},
-    "sequences": {"errors", "properties", "execution"},
+    "sequences": {"errors", "properties", "lazy", "execution"},
     "scoring": {"errors", "properties", "sequences"},
     "results": {"errors", "properties", "sequences"},
     "devices": {"errors", "machine", "execution"},
     "formats": {"errors", "properties", "sequences", "results"},
     "pairwise": {
-        "errors", "properties", "machine", "sequences", "scoring", "results", "execution", "devices", "formats",
+        "errors", "properties", "lazy", "machine", "sequences", "scoring", "results", "execution", "devices", "formats",
     },
-    "trees": {"errors", "machine", "sequences", "results", "execution", "devices", "formats", "pairwise"},
+    "trees": {"errors", "lazy", "machine", "sequences", "results", "execution", "devices", "formats", "pairwise"},
     "clusters": {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
     },
     "phylo": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {
-        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
+        "errors", "lazy", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
     },
     "profile": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
     "clustalw": {
@@ -42,7 +43,7 @@ ALLOWED = {
     },
     "semirings": {"errors", "machine", "sequences", "results", "execution", "devices"},
     "hmm": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "tropical": {"semirings", "hmm"},
+    "tropical": {"lazy", "semirings", "hmm"},
     "reports": {"errors", "execution", "formats", "results"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
@@ -50,8 +51,8 @@ ALLOWED = {
     },
     "submissions": {"errors", "scoring", "formats", "hmm", "cli"},
     "client": {
-        "errors", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile", "submissions",
-        "cli",
+        "errors", "lazy", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile",
+        "submissions", "cli",
     },
     "serve": {"errors", "properties", "machine", "execution", "sequences", "submissions", "cli"},
 }  # fmt: skip
