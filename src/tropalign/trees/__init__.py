@@ -1,4 +1,4 @@
-"""Trees from distances."""
+"""Trees, and the public names of what makes them of distances (`distance_trees`)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from tropalign.lazy import lazy
 
 if TYPE_CHECKING:
-    from tropalign.trees.averaging import upgma as upgma
-    from tropalign.trees.bootstrap import with_support as with_support
-    from tropalign.trees.distances import alignment_distances as alignment_distances
-    from tropalign.trees.distances import pair_distances as pair_distances
-    from tropalign.trees.joining import neighbour_joining as neighbour_joining
+    from tropalign.distance_trees.averaging import upgma as upgma
+    from tropalign.distance_trees.bootstrap import with_support as with_support
+    from tropalign.distance_trees.distances import alignment_distances as alignment_distances
+    from tropalign.distance_trees.distances import pair_distances as pair_distances
+    from tropalign.distance_trees.joining import neighbour_joining as neighbour_joining
     from tropalign.trees.tree import Tree as Tree
     from tropalign.trees.tree import parse_tree as parse_tree
     from tropalign.trees.tree import read_tree as read_tree
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
-        "averaging": "upgma",
-        "bootstrap": "with_support",
-        "distances": "alignment_distances pair_distances",
-        "joining": "neighbour_joining",
-        "tree": "Tree parse_tree read_tree",
+        "distance_trees.averaging": "upgma",
+        "distance_trees.bootstrap": "with_support",
+        "distance_trees.distances": "alignment_distances pair_distances",
+        "distance_trees.joining": "neighbour_joining",
+        "trees.tree": "Tree parse_tree read_tree",
     },
+    "tropalign",
 )
