@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from tropalign.phylo import read_taxonomy as read_taxonomy
     from tropalign.profile.api import scan as scan
     from tropalign.profile.api import search as search
-    from tropalign.profile.files import write_hits as write_hits
     from tropalign.profile.models import Model as Model
     from tropalign.profile.options import SearchOptions as SearchOptions
+    from tropalign.profile.outputs import write_hits as write_hits
     from tropalign.profile.queries import read_queries as read_queries
     from tropalign.reports.pairs import dot_plot as dot_plot
     from tropalign.reports.pairs import plot_matrix as plot_matrix
@@ -89,7 +89,7 @@ __all__, __getattr__, __dir__ = lazy(
         "pairwise.score_statistics": "score_statistics",
         "phylo": "PlacementScoring ReferencePackage place read_taxonomy",
         "profile.api": "scan search",
-        "profile.files": "write_hits",
+        "profile.outputs": "write_hits",
         "profile.models": "Model",
         "profile.options": "SearchOptions",
         "profile.queries": "read_queries",
