@@ -5,18 +5,18 @@ import re
 
 import pytest
 
-from tropalign.formats.hits import html as hits
-from tropalign.formats.pairs import html as pairs
-from tropalign.formats.placed.report import html as placed
-from tropalign.formats.web_page import FRAME, SCRIPTS, _frame
+from tropalign.formats.hits import report as hits
+from tropalign.formats.pages.web_page import FRAME, PAGES, SCRIPTS, _frame
+from tropalign.formats.pairs import report as pairs
+from tropalign.formats.placed import report as placed
 
-REPORTS = [pytest.param(module, id=module.PAGE.name) for module in (pairs, placed, hits)]
+REPORTS = [pytest.param(module, id=module.PAGE) for module in (pairs, placed, hits)]
 
 
 @pytest.mark.parametrize("module", REPORTS)
 def test_every_script_stands_on_the_page_and_declares_names_of_its_own(module):
     """Scripts of a page are one program: of two functions of one name the second silently hides the first."""
-    assert {path.name for path in module.PAGE.glob("*.js")} == set(module.SCRIPTS)
+    assert {path.name for path in (PAGES / module.PAGE).glob("*.js")} == set(module.SCRIPTS)
     assert {path.name for path in FRAME.glob("*.js")} == set(SCRIPTS)
     script = _frame(module.PAGE, module.SCRIPTS)[1][b"script"].decode()
     names = re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", script, re.MULTILINE)

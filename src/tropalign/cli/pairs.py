@@ -142,7 +142,7 @@ class _ColumnsAction(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         if values == "help":
-            from tropalign.formats.pair_tables import columns_text
+            from tropalign.formats.pairs.tables import columns_text
 
             print(columns_text(), end="")
             parser.exit()

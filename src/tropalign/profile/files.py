@@ -7,7 +7,7 @@ import os
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.formats.header import Header
-from tropalign.formats.registry import format_for_path, hits_writer
+from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.profile.options import SearchOptions
 from tropalign.profile.outputs import context_of
 from tropalign.results.hits import Hits
@@ -56,7 +56,7 @@ def write_hits(
     output = os.fspath(path)
     name = format_for_path("hits", output) if format is None else format
     context = context_of(hits.orientation, hits.n_targets, hits.thresholds, options or SearchOptions())
-    writer = hits_writer(name, Header(__version__, "tropalign.write_hits", {}), context)
+    writer = make_writer("hits", name, Header(__version__, "tropalign.write_hits", {}), context)
     check_outputs([output], [])
     if writer.is_binary:
         check_terminal(name, output)

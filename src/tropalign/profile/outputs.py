@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
-from tropalign.formats.hits import HitsContext
-from tropalign.formats.registry import hits_writer
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.registry import make_writer
 from tropalign.results.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: b
     InputError
         A format that lacks its package, or cannot show what is asked for.
     """
-    outputs = [Output(role, path, hits_writer(name, header, context)) for role, path, name in wanted.files()]
+    outputs = [Output(role, path, make_writer("hits", name, header, context)) for role, path, name in wanted.files()]
     for output in outputs if not is_shard else ():
         if output.writer.is_binary:
             check_terminal(output.writer.name, output.path)

@@ -13,7 +13,8 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.execution.run import Output
 from tropalign.formats.header import Header
-from tropalign.formats.pair_plots import (
+from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.pairs.plots import (
     DOTS,
     LINES,
     PATH,
@@ -23,15 +24,14 @@ from tropalign.formats.pair_plots import (
     require,
     usual_word,
 )
-from tropalign.formats.pair_report_data import columns_of
-from tropalign.formats.pairs import PairsContext
-from tropalign.formats.registry import format_for_path, pairs_writer, plots_writer, suffix_of
+from tropalign.formats.pairs.report_data import columns_of
+from tropalign.formats.registry import format_for_path, make_writer, suffix_of
 from tropalign.results.alignments import AlignmentTable, concatenate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tropalign.formats.writer import Writer
+    from tropalign.execution.run import Writer
     from tropalign.results.alignment import Alignment
 
 
@@ -72,8 +72,8 @@ def outputs_beside(wanted: Mapping[str, str], header: Header, context: PairsCont
 
 def _writer(role: str, path: str, header: Header, context: PairsContext) -> Writer:
     if role == "report":
-        return pairs_writer("html", header, context)
-    return plots_writer(format_for_path("plots", path), header, context)
+        return make_writer("pairs", "html", header, context)
+    return make_writer("plots", format_for_path("plots", path), header, context)
 
 
 def write_report(tables: AlignmentTable | Iterable[AlignmentTable], path: str | os.PathLike[str]) -> None:
@@ -103,7 +103,7 @@ def write_report(tables: AlignmentTable | Iterable[AlignmentTable], path: str | 
     check_outputs([output], [])
     check_terminal("html", output)
     context = PairsContext(first.queries, first.targets, first.depth, first.strand is not None)
-    writer = pairs_writer("html", Header(__version__, "tropalign.write_report", {}), context)
+    writer = make_writer("pairs", "html", Header(__version__, "tropalign.write_report", {}), context)
     write_to(output, lambda out: writer.assemble(map(writer.encode, given), out))
 
 

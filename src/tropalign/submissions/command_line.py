@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tropalign.errors import UsageError, shown
+from tropalign.formats.pairs import layout_of
 from tropalign.submissions.names import numbered, sanitised
 from tropalign.submissions.request import InputItem, Submission
 from tropalign.submissions.tables import SERVERS
@@ -62,8 +63,8 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
     chosen = {dest: value for dest, value in canonical(name, options).items() if dest not in inputs}
     format = getattr(options, "format", None) or _format_by_suffix(name, options.output)
     if format == "matrix" and "matrix_layout" not in chosen:
-        layout = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(_suffix(options.output))
-        chosen |= {} if layout is None else {"matrix_layout": layout}
+        layout = layout_of(_suffix(options.output))
+        chosen |= {} if layout == "tsv" else {"matrix_layout": layout}
     places = {MAIN: options.output}
     for one in known.beside:
         if value := getattr(options, one.dest):

@@ -17,7 +17,7 @@ from tropalign.errors import InputError, TropalignWarning
 from tropalign.execution.cut import CostList, cuts, share
 from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
-from tropalign.formats.track_picture import Track
+from tropalign.formats.segments.tracks import Track
 from tropalign.machine.environment import whole_number
 from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock, survey_of

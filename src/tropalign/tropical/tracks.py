@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.formats.track_picture import Track, bounds_of
+from tropalign.formats.segments.tracks import Track, bounds_of
 from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock
 from tropalign.tropical.decoding import Decoder

@@ -21,4 +21,4 @@ def pack(alignment: MultipleAlignment, context: AlignedContext) -> Packed:
     return {"n_columns": alignment.n_columns, "tree": alignment.tree, **notes}, arrays | known
 
 
-FORMAT = result_format("aligned", pack, shows_confidence=True)
+RESULT = result_format("aligned", pack)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import IO, Any
 
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hit_rows import QueryHits, queries_of
-from tropalign.formats.hits import HitsContext
-from tropalign.formats.writer import Format
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
+from tropalign.formats.hits.queries import QueryHits, queries_of
 from tropalign.results.found_hits import FILTERS
 from tropalign.results.hit import Domain, Hit
 from tropalign.results.hits import Hits
@@ -79,4 +79,4 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
     out.write(b"\n]}\n")
 
 
-FORMAT = Format((".json",), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)
+JSON = Codec(encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO
 
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header, one_line
-from tropalign.formats.hit_alignments import alignment_lines, domain_rows
-from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hit_rows import QueryHits, queries_of, raw, write_lines
-from tropalign.formats.hits import HitsContext
-from tropalign.formats.writer import Format
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
+from tropalign.formats.hits.queries import QueryHits, queries_of, raw, write_lines
+from tropalign.formats.hits.text_alignments import alignment_lines, domain_rows
 from tropalign.results.hits import Hits
 from tropalign.results.thresholds import Thresholds
 
@@ -199,4 +199,4 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
     out.write(b"[ok]\n")
 
 
-FORMAT = Format((".txt", ".out", ".hmmout"), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)
+TEXT = Codec(encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)

@@ -9,9 +9,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.paths import PathsContext
-from tropalign.formats.writer import Format
+from tropalign.formats.paths.context import PathsContext
 
 
 class _Stream(io.RawIOBase):
@@ -54,4 +54,4 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
                 np.lib.format.write_array(file, array, allow_pickle=False)
 
 
-FORMAT = Format((".npz",), encode, assemble, is_binary=lambda context: True)
+NPZ = Codec(encode, assemble, is_binary=True)
