@@ -31,10 +31,10 @@ from tropalign.formats.registry import format_names, suffix_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tropalign.clustalw.options import ClustalwOptions
     from tropalign.execution.archive import Shards
     from tropalign.execution.run import Output
     from tropalign.execution.task import Device
-    from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.options import MsaOptions
     from tropalign.msa.pipeline import Job
 
