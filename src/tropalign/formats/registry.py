@@ -65,16 +65,14 @@ def format_of(kind: str, name: str) -> Format:
 
 
 def media_type_of(suffix: str) -> str:
-    """The media type of files with this suffix; plain text where no format has it."""
-    kinds = [import_module(f"{__package__}.{room}").FORMATS.values() for room in ROOMS]
-    found: dict[str, str] = {
-        suffix: form.media_type
-        for of_room in kinds
-        for forms in of_room
-        for form in forms
-        for suffix in (*form.suffixes, form.suffix)
-    }
-    return found.get(suffix, TEXT)
+    """The media type of files with this suffix, by the first room that names its files so; else plain text."""
+    for room in ROOMS:
+        for forms in import_module(f"{__package__}.{room}").FORMATS.values():
+            for form in forms:
+                if form.suffix == suffix:
+                    found: str = form.media_type
+                    return found
+    return TEXT
 
 
 def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
