@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.clustalw.pair_scoring import PairScoring
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask, least_bytes
@@ -84,7 +84,7 @@ def aligned_identities(
             options = PairOptions(matrix, Gap(cost, scoring.gap_extend), "local", "alignment")
             yield PairsTask(batch, None, options, pairs, memory_bytes)
 
-    for _, _, (query, target, identical) in scheduler_of(devices, progress).run(tasks(), finish=_identical):
+    for _, _, (query, target, identical) in Scheduler(devices, progress).run(tasks(), finish=_identical):
         found[begins[query] + target] = identical
     return found
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning
-from tropalign.execution.cut import CostList, cuts, share
-from tropalign.execution.shard import Shard
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
 from tropalign.formats.segments.tracks import Track
 from tropalign.hmm.decoding import POSITION_BYTES, Decoder

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
-from tropalign.execution.cut import CostList, cuts
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.partition import CostList, cuts
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.hmm.gpu import ModelsOnGpu, Steps
 from tropalign.hmm.observations import Observations
@@ -96,7 +96,7 @@ def paths_on(devices: Sequence[Device], seen: Observations, logs: Tables, on_cpu
         return models.paths(*logs, _steps(some), alive)
 
     task = ModelTask(seen, len(logs[0]), on_cpu, on_gpu)
-    found = [result.value for result in scheduler_of(devices).run([task])]
+    found = [result.value for result in Scheduler(devices).run([task])]
     return np.concatenate([paths for paths, _ in found]), np.concatenate([scores for _, scores in found])
 
 
@@ -118,7 +118,7 @@ def sums_on(devices: Sequence[Device], seen: Observations, tables: Tables, on_cp
         return sums
 
     task = ModelTask(seen, len(tables[0]), on_cpu, on_gpu)
-    return np.concatenate([result.value for result in scheduler_of(devices).run([task])])
+    return np.concatenate([result.value for result in Scheduler(devices).run([task])])
 
 
 def _forward(models: ModelsOnGpu, tables: Tables, some: Steps, alive: Alive) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
 from tropalign.devices.registry import GpuDevice
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.semirings.gpu import Held, ProductsOnGpu
 from tropalign.semirings.gpu_numbers import Encoding
@@ -109,7 +109,7 @@ def product_on(
     encodings = {b: encoding for b in bits if (encoding := encode(b)) is not None}
     if len(encodings) < len(bits):
         return None
-    for result in scheduler_of(devices).run([ProductTask(a, b, encodings, dtype, on_cpu)]):
+    for result in Scheduler(devices).run([ProductTask(a, b, encodings, dtype, on_cpu)]):
         at, last, row, end = result.tile.payload
         found[at:last, row:end] = result.value
     return found

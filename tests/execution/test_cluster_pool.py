@@ -15,13 +15,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning, options_named
-from tropalign.execution import remote, remote_worker, sent
+from tropalign.execution import cluster_pool, remote_worker, shipped_objects
+from tropalign.execution.cluster_pool import ClusterDevice, ClusterPool
 from tropalign.execution.dask_cluster import Unreachable
 from tropalign.execution.references import packed, unpacked
-from tropalign.execution.remote import RemoteDevice, RemoteScheduler
 from tropalign.execution.remote_worker import Work, compute
-from tropalign.execution.scheduler import Scheduler, scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Tile
+from tropalign.execution.thread_pool import ThreadPool
 
 
 class Large:
@@ -134,7 +135,7 @@ class FakeCluster:
             elif isinstance(fate, tuple):  # an exception of the cluster's own
                 self.done[key] = fate[0]
             else:
-                self.done[key] = remote.Answer(None, 0.1, worker, fate, True)
+                self.done[key] = cluster_pool.Answer(None, 0.1, worker, fate, True)
         return list(self.done)
 
     def answers(self, futures):
@@ -147,7 +148,7 @@ class FakeCluster:
 
 
 def schedule(cluster, progress=None):
-    return RemoteScheduler(RemoteDevice(cluster, opener), progress)
+    return Scheduler([ClusterDevice(cluster, opener)], progress)
 
 
 def squares(found):
@@ -172,7 +173,7 @@ def test_every_tile_comes_once_whatever_is_lost(costs, n_workers, seed, in_order
     fates = random.Random(seed + 1)
     cluster = FakeCluster(n_workers, seed, lambda *_: "lost" if fates.random() < share else None)
     cluster.is_unreachable = lambda: fates.random() < unreachable
-    with patch.multiple(remote, LATE_TIMES=0.0, LATE_SECONDS=0.0, TICK=0.0):
+    with patch.multiple(cluster_pool, LATE_TIMES=0.0, LATE_SECONDS=0.0, TICK=0.0):
         results = schedule(cluster).run([Squares(costs)], in_order=in_order)
         found = [(r.tile.index, r.value[0]) for r in itertools.islice(results, len(costs) + 1)]
     if in_order:
@@ -206,8 +207,8 @@ class OwnObjects(Squares):
 
 
 def test_an_answer_may_come_long_after_its_objects_were_sent(monkeypatch):
-    monkeypatch.setattr(sent, "KEPT_BATCHES", 0)
-    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.0)  # a tile per batch
+    monkeypatch.setattr(shipped_objects, "KEPT_BATCHES", 0)
+    monkeypatch.setattr(cluster_pool, "TARGET_SECONDS", 0.0)  # a tile per batch
     looks = itertools.count()
     cluster = FakeCluster(2, script=lambda number, _: "later" if number == 0 and next(looks) < 40 else None)
     found = list(schedule(cluster).run([OwnObjects([1] * 60)], in_order=False))
@@ -226,8 +227,8 @@ class EqualObjects(Squares):
 
 
 def test_an_object_outlives_its_equals(monkeypatch):
-    monkeypatch.setattr(sent, "KEPT_BATCHES", 0)
-    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.0)
+    monkeypatch.setattr(shipped_objects, "KEPT_BATCHES", 0)
+    monkeypatch.setattr(cluster_pool, "TARGET_SECONDS", 0.0)
     looks = itertools.count()
     cluster = FakeCluster(
         2, script=lambda number, _: ("later" if next(looks) < 40 else "lost") if number == 0 else None
@@ -342,13 +343,13 @@ def test_a_run_that_is_broken_off_calls_its_batches_back():
 
 def test_results_do_not_pile_up_before_one_that_is_missing(monkeypatch):
     """The first tile is in flight for long; the others wait, for what lies ready takes memory."""
-    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.0)  # a tile per batch
-    monkeypatch.setattr(remote, "BATCHES_PER_SECOND", 1e12)
+    monkeypatch.setattr(cluster_pool, "TARGET_SECONDS", 0.0)  # a tile per batch
+    monkeypatch.setattr(cluster_pool, "BATCHES_PER_SECOND", 1e12)
     looks, most = itertools.count(), []
     cluster = FakeCluster(2, script=lambda number, _: "later" if number == 0 and next(looks) < 200 else None)
     scheduler = schedule(cluster)
     for result in scheduler.run([Squares([1] * 400)]):
-        most.append(len(scheduler._ready))
+        most.append(scheduler._jobs.n_ready)
         del result
     assert len(most) == 400
     assert max(most) <= 40
@@ -369,8 +370,8 @@ def test_what_fails_on_every_worker_fails():
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_late_batch_is_computed_twice(in_order, monkeypatch):
-    monkeypatch.setattr(remote, "LATE_SECONDS", 0.0)
-    monkeypatch.setattr(remote, "LATE_TIMES", 0.0)
+    monkeypatch.setattr(cluster_pool, "LATE_SECONDS", 0.0)
+    monkeypatch.setattr(cluster_pool, "LATE_TIMES", 0.0)
     cluster = FakeCluster(script=lambda number, _: "silent" if number == 1 else None)
     found = squares(schedule(cluster).run([Squares([1] * 20)], in_order=in_order))
     assert sorted(found) == [k * k for k in range(20)]
@@ -378,8 +379,8 @@ def test_a_late_batch_is_computed_twice(in_order, monkeypatch):
 
 
 def test_without_workers_the_run_waits_and_then_ends(monkeypatch):
-    monkeypatch.setattr(remote, "PATIENCE", 0.05)
-    monkeypatch.setattr(remote, "TICK", 0.01)
+    monkeypatch.setattr(cluster_pool, "PATIENCE", 0.05)
+    monkeypatch.setattr(cluster_pool, "TICK", 0.01)
     with pytest.raises(DeviceError, match="has had no worker"):
         list(schedule(FakeCluster(0)).run([Squares([1])]))
 
@@ -389,7 +390,7 @@ def test_without_workers_the_run_waits_and_then_ends(monkeypatch):
 def test_nothing_is_lost_or_doubled_when_workers_come_and_go(in_order, seed, monkeypatch):
     """The last batches of a run are lost with all workers; what is late is refused by those that it is sent to."""
     for name in ("TICK", "LATE_SECONDS", "LATE_TIMES"):
-        monkeypatch.setattr(remote, name, 0.0)
+        monkeypatch.setattr(cluster_pool, name, 0.0)
     fates = random.Random(seed)
 
     class Unsteady(FakeCluster):
@@ -411,8 +412,8 @@ def test_nothing_is_lost_or_doubled_when_workers_come_and_go(in_order, seed, mon
 
 
 def test_workers_that_take_nothing_are_not_waited_for_for_ever(monkeypatch):
-    monkeypatch.setattr(remote, "PATIENCE", 0.05)
-    monkeypatch.setattr(remote, "TICK", 0.01)
+    monkeypatch.setattr(cluster_pool, "PATIENCE", 0.05)
+    monkeypatch.setattr(cluster_pool, "TICK", 0.01)
 
     class Deaf(FakeCluster):
         def send(self, value, to_all):
@@ -423,9 +424,9 @@ def test_workers_that_take_nothing_are_not_waited_for_for_ever(monkeypatch):
 
 
 def test_who_waits_for_workers_says_so(monkeypatch):
-    monkeypatch.setattr(remote, "QUIET_SECONDS", 0.0)
-    monkeypatch.setattr(remote, "TICK", 0.01)
-    monkeypatch.setattr(remote, "PATIENCE", 1.0)
+    monkeypatch.setattr(cluster_pool, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(cluster_pool, "TICK", 0.01)
+    monkeypatch.setattr(cluster_pool, "PATIENCE", 1.0)
     cluster = FakeCluster(0)
     cluster.needs_gpu = True
     with (
@@ -438,7 +439,7 @@ def test_who_waits_for_workers_says_so(monkeypatch):
 
 def test_a_batch_waits_for_a_worker_when_all_have_died(monkeypatch):
     """The last batch is lost with the last worker, and another worker comes."""
-    monkeypatch.setattr(remote, "TICK", 0.0)
+    monkeypatch.setattr(cluster_pool, "TICK", 0.0)
     cluster, looks = FakeCluster(1), itertools.count()
 
     def script(number, worker):
@@ -465,7 +466,7 @@ def test_tiles_share_the_processors_of_a_machine(monkeypatch):
     cluster = FakeCluster()
     cluster.tiles_per_machine = 4
     for asked, wanted in ((0, 2), (3, 3)):
-        (found,) = RemoteScheduler(RemoteDevice(cluster, opener, asked)).run([Squares([1])])
+        (found,) = Scheduler([ClusterDevice(cluster, opener, asked)]).run([Squares([1])])
         assert found.value[2] == wanted
 
 
@@ -488,13 +489,13 @@ class Waits:
 
 
 def test_a_cluster_that_cannot_be_reached_for_a_while_loses_nothing(monkeypatch):
-    monkeypatch.setattr(remote, "TICK", 0.001)
+    monkeypatch.setattr(cluster_pool, "TICK", 0.001)
     cluster, failures = FakeCluster(), iter([False, True, False] + 4 * [True] + 200 * [False])
     submit, look = cluster.submit, cluster.look
 
     def sometimes(*words):
         if next(failures):
-            raise remote.Unreachable("it is gone")
+            raise cluster_pool.Unreachable("it is gone")
         return submit(*words)
 
     def looked():
@@ -512,7 +513,7 @@ def test_a_cluster_that_cannot_be_reached_for_a_while_loses_nothing(monkeypatch)
 
 def test_a_batch_that_is_lost_after_a_new_connection_is_computed_again(monkeypatch):
     """What it had on the old one counts no more: else the run would wait for that."""
-    monkeypatch.setattr(remote, "TICK", 0.001)
+    monkeypatch.setattr(cluster_pool, "TICK", 0.001)
     cluster = FakeCluster(1, script=lambda number, _: {0: "later", 1: "lost"}.get(number))
     looks = itertools.count()
 
@@ -542,9 +543,9 @@ def test_a_tile_may_wait_for_a_result():
         list(schedule(FakeCluster()).run([Waits()]))
 
 
-def test_devices_choose_the_scheduler():
-    assert isinstance(scheduler_of([RemoteDevice(FakeCluster(), opener)]), RemoteScheduler)
-    assert isinstance(scheduler_of(opener(1)), Scheduler)
+def test_devices_choose_what_fills_their_slots():
+    assert isinstance(schedule(FakeCluster())._pool, ClusterPool)
+    assert isinstance(Scheduler(opener(1))._pool, ThreadPool)
 
 
 def test_errors_of_a_worker_name_what_the_sender_knows():
@@ -573,13 +574,13 @@ def test_another_version_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("n_tiles", [1, 5])
 def test_the_last_tile_is_submitted_again(n_tiles, monkeypatch):
-    monkeypatch.setattr(remote, "TICK", 0.001)
+    monkeypatch.setattr(cluster_pool, "TICK", 0.001)
     cluster, failures = FakeCluster(1), iter((n_tiles - 1) * [False] + 9 * [True] + 9 * [False])
     submit = cluster.submit
 
     def sometimes(*words):
         if next(failures):
-            raise remote.Unreachable("it is gone")
+            raise cluster_pool.Unreachable("it is gone")
         return submit(*words)
 
     monkeypatch.setattr(cluster, "submit", sometimes)

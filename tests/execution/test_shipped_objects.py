@@ -7,9 +7,9 @@ import weakref
 
 import pytest
 
-from tropalign.execution import sent
+from tropalign.execution import shipped_objects
 from tropalign.execution.references import unpacked
-from tropalign.execution.sent import Sent
+from tropalign.execution.shipped_objects import ShippedObjects
 
 
 class Cluster:
@@ -52,7 +52,7 @@ def cluster():
 
 @pytest.fixture
 def lying(cluster):
-    return Sent(cluster, opener, 3)
+    return ShippedObjects(cluster, opener, 3)
 
 
 def sent_values(cluster, kind):
@@ -61,7 +61,7 @@ def sent_values(cluster, kind):
 
 def test_tiles_name_what_was_sent_and_come_back_as_they_were(cluster, lying):
     large = Large("many words")
-    parcel = lying.of(Task(), [large, 7, large], None)
+    parcel = lying.parcel(Task(), [large, 7, large], None)
     assert b"many words" not in parcel.tiles
     assert parcel.futures.keys() == parcel.objects.keys() and list(parcel.objects.values()) == [large]
     first, number, second = unpacked(parcel.tiles, parcel.objects)
@@ -72,7 +72,7 @@ def test_tiles_name_what_was_sent_and_come_back_as_they_were(cluster, lying):
 def test_a_task_and_an_object_travel_once_for_all_batches(cluster, lying):
     large = Large("x")
     task = Task(Large("of the task"))
-    parcels = [lying.of(task, [k, large], None) for k in range(50)]
+    parcels = [lying.parcel(task, [k, large], None) for k in range(50)]
     assert len({parcel.work for parcel in parcels}) == 1
     assert len({tuple(parcel.futures.items()) for parcel in parcels}) == 1
     work, *others = cluster.sent
@@ -82,28 +82,28 @@ def test_a_task_and_an_object_travel_once_for_all_batches(cluster, lying):
 
 def test_results_may_be_finished_in_two_ways(cluster, lying):
     task, finish = Task(), len
-    assert lying.of(task, [0], None).work != lying.of(task, [0], finish).work
-    assert lying.of(task, [0], finish).work == lying.of(task, [1], finish).work
+    assert lying.parcel(task, [0], None).work != lying.parcel(task, [0], finish).work
+    assert lying.parcel(task, [0], finish).work == lying.parcel(task, [1], finish).work
 
 
 def test_equal_objects_have_one_name_where_they_say_so_alone(cluster, lying):
-    one, other = (lying.of(Task(), [Block("same")], None) for _ in range(2))
+    one, other = (lying.parcel(Task(), [Block("same")], None) for _ in range(2))
     assert one.futures == other.futures and len(sent_values(cluster, Block)) == 1
-    assert lying.of(Task(), [Block("not the same")], None).futures != one.futures
+    assert lying.parcel(Task(), [Block("not the same")], None).futures != one.futures
     kept = Large("same"), Large("same")
-    one, other = (lying.of(Task(), [value], None) for value in kept)
+    one, other = (lying.parcel(Task(), [value], None) for value in kept)
     assert not one.futures.keys() & other.futures.keys()
 
 
 def test_what_no_batch_has_needed_for_long_is_let_go(cluster, lying, monkeypatch):
-    monkeypatch.setattr(sent, "KEPT_BATCHES", 3)
+    monkeypatch.setattr(shipped_objects, "KEPT_BATCHES", 3)
     task, large = Task(Large("of the task")), Large("early")
-    before = lying.of(task, [large], None).futures
+    before = lying.parcel(task, [large], None).futures
     for k in range(3):
-        assert lying.of(task, [large, k], None).futures == before, "it is needed"
+        assert lying.parcel(task, [large, k], None).futures == before, "it is needed"
     for k in range(4):
-        lying.of(task, [k], None)
-    after = lying.of(task, [large], None).futures
+        lying.parcel(task, [k], None)
+    after = lying.parcel(task, [large], None).futures
     assert after.keys() == before.keys(), "its name stays"
     assert len(sent_values(cluster, Large)) == 3, "it was sent again, what the task has was not"
 
@@ -111,7 +111,7 @@ def test_what_no_batch_has_needed_for_long_is_let_go(cluster, lying, monkeypatch
 def test_objects_are_not_kept_alive_by_their_names(cluster, lying):
     block = Block("long")
     there = weakref.ref(block)
-    lying.of(Task(), [block], None)
+    lying.parcel(Task(), [block], None)
     del block
     cluster.sent.clear()
     gc.collect()
@@ -120,22 +120,22 @@ def test_objects_are_not_kept_alive_by_their_names(cluster, lying):
 
 def test_of_earlier_tasks_two_stay(cluster, lying):
     tasks = [Task() for _ in range(3)]
-    works = [lying.of(task, [0], None).work for task in tasks]
-    assert [lying.of(task, [0], None).work for task in tasks[1:]] == works[1:]
-    assert lying.of(tasks[0], [0], None).work not in works
+    works = [lying.parcel(task, [0], None).work for task in tasks]
+    assert [lying.parcel(task, [0], None).work for task in tasks[1:]] == works[1:]
+    assert lying.parcel(tasks[0], [0], None).work not in works
 
 
 @pytest.mark.parametrize("way", ["forgotten", "connected anew"])
 def test_what_is_lost_is_sent_again_under_its_name(way, cluster, lying):
     task, large = Task(Large("of the task")), Large("x")
-    before, n_before = lying.of(task, [large], None), len(cluster.sent)
+    before, n_before = lying.parcel(task, [large], None), len(cluster.sent)
     if way == "forgotten":
         lying.forget()
     else:
         cluster.n_connections += 1
-    after = lying.of(task, [large], None)
+    after = lying.parcel(task, [large], None)
     assert len(cluster.sent) == 2 * n_before
     assert after.objects == before.objects and after.futures.keys() == before.futures.keys()
     assert not {*after.futures.values(), after.work} & {*before.futures.values(), before.work}
-    lying.of(task, [large], None)
+    lying.parcel(task, [large], None)
     assert len(cluster.sent) == 2 * n_before, "once is enough"

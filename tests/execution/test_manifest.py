@@ -1,6 +1,6 @@
 import pytest
 
-from tropalign.execution.shard import parse_shard
+from tropalign.execution.manifest import parse_shard
 
 
 def test_parse():

@@ -35,7 +35,7 @@ class Parcel(NamedTuple):
     objects: dict[str, Any]
 
 
-class Sent:
+class ShippedObjects:
     """Works, and the objects that they and tiles refer to, on the workers of a cluster.
 
     Those who use objects hold them, so that the blocks of a file that are read one after another do not pile up here.
@@ -56,7 +56,7 @@ class Sent:
         self._last_used: dict[str, int] = {}  # number of the batch
         self._n_batches = 0
 
-    def of(self, task: Task, batch: list[Tile], finish: Callable[[Any], Any] | None) -> Parcel:
+    def parcel(self, task: Task, batch: list[Tile], finish: Callable[[Any], Any] | None) -> Parcel:
         """The tiles, ready to be submitted; what they refer to is sent where it does not lie there yet."""
         self._n_batches += 1
         if self._n_connections != self._cluster.n_connections:  # what went through an earlier one is lost

@@ -5,12 +5,12 @@ import time
 
 import pytest
 
-from tropalign.execution.ahead import one_ahead
+from tropalign.execution.prefetch import prefetched
 
 
 def test_items_come_in_order():
-    assert list(one_ahead(iter(range(100)))) == list(range(100))
-    assert list(one_ahead(iter(()))) == []
+    assert list(prefetched(iter(range(100)))) == list(range(100))
+    assert list(prefetched(iter(()))) == []
 
 
 def test_the_next_item_is_made_meanwhile_and_no_other():
@@ -21,7 +21,7 @@ def test_the_next_item_is_made_meanwhile_and_no_other():
             made.append(k)
             yield k
 
-    for k in one_ahead(items()):
+    for k in prefetched(items()):
         deadline = time.monotonic() + 10
         while len(made) < min(k + 2, 5) and time.monotonic() < deadline:
             time.sleep(0.001)
@@ -34,7 +34,7 @@ def test_an_error_comes_in_its_place():
         yield 1
         raise KeyError("two")
 
-    found = one_ahead(items())
+    found = prefetched(items())
     assert next(found) == 1
     with pytest.raises(KeyError, match="two"):
         next(found)
@@ -42,7 +42,7 @@ def test_an_error_comes_in_its_place():
 
 def test_the_thread_ends_with_its_reader():
     before = threading.active_count()
-    found = one_ahead(iter(range(10**9)))
+    found = prefetched(iter(range(10**9)))
     assert next(found) == 0
     found.close()
     deadline = time.monotonic() + 10
@@ -61,7 +61,7 @@ def test_the_end_waits_for_what_is_being_made():
         events.append("made")
         yield 2
 
-    found = one_ahead(items(), waits=True)
+    found = prefetched(items(), waits=True)
     assert next(found) == 1 and is_making.wait(10)
     found.close()
     events.append("closed")
@@ -73,4 +73,4 @@ def test_items_come_where_no_thread_can_be_started(monkeypatch):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert list(one_ahead(iter(range(3)))) == [0, 1, 2]
+    assert list(prefetched(iter(range(3)))) == [0, 1, 2]

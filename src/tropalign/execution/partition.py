@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.shard import Shard
+from tropalign.execution.manifest import Shard
 
 
 class Costed(Protocol):

@@ -17,7 +17,7 @@ class _End:
         self.error = error
 
 
-def one_ahead(items: Iterator[T], waits: bool = False) -> Generator[T, None, None]:
+def prefetched(items: Iterator[T], waits: bool = False) -> Generator[T, None, None]:
     """The same items; while one is in use, the next one is made. What making it raises is raised in its place.
 
     Parameters
@@ -29,7 +29,7 @@ def one_ahead(items: Iterator[T], waits: bool = False) -> Generator[T, None, Non
 
     Examples
     --------
-    >>> list(one_ahead(iter("abc")))
+    >>> list(prefetched(iter("abc")))
     ['a', 'b', 'c']
     """
     made: Queue[T | _End] = Queue(maxsize=1)
