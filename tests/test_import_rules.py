@@ -43,10 +43,9 @@ ALLOWED = {
     "semirings": {"errors", "machine", "sequences", "results", "execution", "devices"},
     "hmm": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
     "tropical": {"semirings", "hmm"},
-    "reports": {"errors", "execution", "formats", "results"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
-        "msa", "clustalw", "profile", "trees", "semirings", "hmm", "reports",
+        "msa", "clustalw", "profile", "trees", "semirings", "hmm",
     },
     "submissions": {"errors", "scoring", "formats", "hmm", "cli"},
     "client": {
@@ -77,7 +76,7 @@ NATIVE = {
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
 TELL_THE_VERSION = {
-    "cli", "client", "clusters", "execution", "msa", "pairwise", "profile", "reports", "sequences", "serve",
+    "cli", "client", "clusters", "execution", "msa", "pairwise", "profile", "sequences", "serve",
     "submissions",
 }  # fmt: skip
 

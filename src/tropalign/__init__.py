@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all, align_many
     from tropalign.pairwise.files import write_alignments
+    from tropalign.pairwise.reports import dot_plot, plot_matrix, write_report
     from tropalign.pairwise.score_statistics import score_statistics
     from tropalign.phylo import PlacementScoring, ReferencePackage, place, read_taxonomy
     from tropalign.profile.api import scan, search
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from tropalign.profile.models import Model
     from tropalign.profile.options import SearchOptions
     from tropalign.profile.queries import read_queries
-    from tropalign.reports.pairs import dot_plot, plot_matrix, write_report
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
     from tropalign.results.clusters import Clusters
@@ -82,9 +82,9 @@ _HOMES = {
     "align_all": "pairwise",
     "align_many": "pairwise",
     "write_alignments": "pairwise.files",
-    "dot_plot": "reports.pairs",
-    "plot_matrix": "reports.pairs",
-    "write_report": "reports.pairs",
+    "dot_plot": "pairwise.reports",
+    "plot_matrix": "pairwise.reports",
+    "write_report": "pairwise.reports",
     "score_statistics": "pairwise.score_statistics",
     "cluster": "clusters.api",
     "Clusters": "results.clusters",
