@@ -72,7 +72,7 @@ class Codec(Generic[C]):
 
 @dataclass(frozen=True)
 class Format:
-    """What is known of a format before anything that writes it is imported.
+    """A format, as it is known before anything that writes it is imported.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Format:
 
     @property
     def codec(self) -> Codec[Any]:
-        """What writes it, imported now."""
+        """The codec, whose module is imported now."""
         found: Codec[Any] = getattr(import_module(f"tropalign.formats.{self.module}"), self.name.upper())
         return found
 

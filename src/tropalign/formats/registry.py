@@ -114,7 +114,7 @@ def suffix_of(path: str | os.PathLike[str] | None) -> str:
 
 
 def _last_suffix(path: str | os.PathLike[str] | None) -> str:
-    """Empty for standard output, devices and pipes, whose names tell nothing of what goes there."""
+    """The last suffix; empty for standard output, devices and pipes, whose names tell nothing of what goes there."""
     named = Path("-" if path is None else path)
     is_file = os.path.isfile(named) or not os.path.exists(named)  # which take a name that no file can have, too
     return named.suffix.lower() if is_file and named.parts[:2] != ("/", "dev") else ""

@@ -95,7 +95,7 @@ class _Stream(io.RawIOBase):
         self._out = out
 
     def writable(self) -> bool:
-        """It is."""
+        """Says that it is."""
         return True
 
     def write(self, data: Any) -> int:

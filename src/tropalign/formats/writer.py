@@ -1,4 +1,4 @@
-"""A format bound to a header and to what its results are about: what runs write their outputs with."""
+"""A format bound to a header and to what its results are about: the writers of runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FormatWriter(Generic[C]):
 
     @property
     def codec(self) -> Codec[C]:
-        """What writes the format."""
+        """The codec of the format."""
         return self.format.codec
 
     @property

@@ -44,7 +44,7 @@ CELL_WIDTH, ROW_HEIGHT, TRACK = 11, 16, 24
 
 
 def picture(alignment: MultipleAlignment, title: str) -> Picture:
-    """What stands where.
+    """Places names, letters, colours and confidence.
 
     Parameters
     ----------

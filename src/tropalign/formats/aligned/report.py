@@ -1,15 +1,9 @@
-"""The alignment as one page for a browser, which needs nothing but itself: no network, no other file.
-
-The folder ``page`` has its parts: ``page.html``, into which the others are set, ``page.css`` (after the style of every
-page) and the scripts. Whatever comes from files stands in JSON, where nothing is markup, and a content security policy
-lets no other script run.
-"""
+"""The alignment as one page for a browser, which needs nothing but itself: no network, no other file."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from functools import cache
 from typing import IO
 
 import numpy as np
@@ -18,20 +12,12 @@ from numpy.typing import NDArray
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.pages.web_page import PAGES, STYLE, json_text, policy, write_filled
+from tropalign.formats.pages.web_page import json_text, page_texts, write_page
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.multiple_colours import rules
 
-PAGE = PAGES / "aligned"
-#: In the order in which a browser reads them.
+#: Scripts of the page, in the order in which a browser reads them.
 SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js", "controls.js")
-
-
-@cache
-def _parts() -> tuple[bytes, bytes, bytes]:
-    """The frame of the page, its style and its script."""
-    script = b'"use strict";\n' + b"".join((PAGE / name).read_bytes() for name in SCRIPTS)
-    return (PAGE / "page.html").read_bytes(), STYLE.read_bytes() + (PAGE / "page.css").read_bytes(), script
 
 
 def _bytes(values: NDArray[np.float32] | None) -> str | None:
@@ -59,11 +45,9 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: AlignedContext) -> None:
-    """The page: its frame with data, style and script set in."""
-    frame, style, script = _parts()
-    filled = {b"policy": policy(style, script), b"style": style, b"script": script, b"data": b"".join(parts)}
-    filled |= {b"made": json_text(header.notes()), b"rules": json_text(rules())}
-    write_filled(out, frame, filled)
+    """The page."""
+    data = {"rules": json_text(rules()), "data": b"".join(parts)}
+    write_page(out, page_texts("aligned", SCRIPTS, is_report=False), header, data)
 
 
 HTML = Codec(encode, assemble, is_binary=True)

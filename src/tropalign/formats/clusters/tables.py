@@ -90,7 +90,7 @@ _RESULT_COLUMNS = ("labels", "representative_index", "rank", "sizes", "identity"
 
 
 def pack(clusters: Clusters, context: ClustersContext) -> Packed:
-    """All of them."""
+    """Packs the clusters with their sequences."""
     notes, arrays = batch_packed(clusters.sequences, "sequences")
     return {"cigars": list(clusters.cigars), **notes}, arrays | {
         name: getattr(clusters, name) for name in _RESULT_COLUMNS

@@ -70,7 +70,7 @@ class HitsContext:
 
     @classmethod
     def restore(cls, entries: Any) -> HitsContext:
-        """From JSON, other fields as by default. Raises ValueError, KeyError or TypeError when it is no context."""
+        """Makes a context of JSON, other fields as by default; raises ValueError, KeyError or TypeError where it is none."""
         plain = cls()
         known: dict[str, Any] = {}
         for name, value in entries.items():

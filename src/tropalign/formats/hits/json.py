@@ -22,7 +22,7 @@ _QUERY = ("name", "accession", "description", "length")
 
 
 def _number(value: float) -> float | None:
-    """As it is; None for what JSON cannot hold."""
+    """The number; None for what JSON cannot hold."""
     return value if math.isfinite(value) else None
 
 
@@ -64,7 +64,7 @@ def _query(found: QueryHits) -> dict[str, Any]:
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """What was asked for, then the queries."""
+    """Writes what was searched for, then the queries."""
     notes = {
         "tropalign": header.version,
         "command": header.command,

@@ -45,7 +45,7 @@ def encode(found: FoundHits, context: HitsContext) -> bytes:
 
 
 def encode_without_lines(found: FoundHits, context: HitsContext) -> bytes:
-    """The same for formats that show no alignments."""
+    """The part that found hits leave behind for formats that show no alignments."""
     return _packed(without_lines(_kept(found, context)))
 
 

@@ -40,7 +40,7 @@ class QueryHits:
 
     @property
     def query(self) -> Query:
-        """What was searched with."""
+        """The query that was searched with."""
         return self.hits.queries[self.index]
 
     @property
@@ -50,7 +50,7 @@ class QueryHits:
 
     @property
     def widths(self) -> list[int]:
-        """Of names, of accessions, of accessions or else names."""
+        """Widths of the columns of names, of accessions, and of accessions or else names."""
         found: list[int] = self.hits.widths[self.index].tolist()
         return found
 
@@ -81,7 +81,7 @@ def raw(text: str) -> str:
 
 
 def tail(header: Header, context: HitsContext) -> str:
-    """What ends a table: how it was made."""
+    """The last lines of a table: how it was made."""
     is_search = context.orientation == "search"
     query, target = (context.models, context.sequences) if is_search else (context.sequences, context.models)
     lines = (
@@ -110,7 +110,7 @@ def write_lines(lines: Iterator[str], out: IO[bytes]) -> None:
 def table_of(
     lines: Callable[[QueryHits], Iterator[str]],
 ) -> Callable[[Iterator[Hits], IO[bytes], Header, HitsContext], None]:
-    """What writes a table of HMMER, from what makes the lines of a query."""
+    """Makes the writer of a table of HMMER of what gives the lines of a query."""
 
     def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
         for query in queries_of(pieces):

@@ -45,7 +45,7 @@ class Named:
         self._numbers: dict[Hashable, int] = {}
 
     def number(self, key: Hashable, name: str, length: int, description: str) -> int:
-        """That of what has this key, which is added where it is new."""
+        """The number of the model or sequence with this key, which is added where it is new."""
         number = self._numbers.setdefault(key, len(self._numbers))
         if number == len(self.names):
             self.names.append(name)
@@ -71,7 +71,7 @@ def kept(pieces: Iterator[Hits]) -> tuple[list[Hits], dict[str, int]]:
 
 
 def _best(pieces: list[Hits]) -> list[Hits]:
-    """As many hits as a page holds, those with the least E-values, in their order."""
+    """Chooses the hits that a page holds, those with the least E-values, and keeps their order."""
     sizes = [np.diff(piece.line_offsets[piece.domain_offsets]) for piece in pieces]
     letters = np.concatenate([*sizes, np.zeros(0, np.int64)])
     if len(letters) <= MOST_HITS and letters.sum() <= MOST_LETTERS:
@@ -84,7 +84,7 @@ def _best(pieces: list[Hits]) -> list[Hits]:
 
 
 def _columns(hits: Hits, models: Named, sequences: Named) -> Arrays:
-    """Of some hits and their reported domains."""
+    """Columns of some hits and of their reported domains."""
     is_search = hits.orientation == "search"
     numbers = []
     for k, query in enumerate(hits.query.tolist()):

@@ -20,7 +20,7 @@ _CUTOFFS = {"gathering": "GA", "noise": "NC", "trusted": "TC"}
 
 
 def preamble(header: Header, context: HitsContext) -> Iterator[str]:
-    """What was searched, and the options that are not as by default."""
+    """The first lines: what was searched, and the options that are not as by default."""
     is_search = context.orientation == "search"
     what = "profile(s) against a sequence" if is_search else "sequence(s) against a profile"
     yield f"# tropalign {context.orientation}, in the format of hmm{context.orientation} :: search {what} database"
@@ -85,7 +85,7 @@ def _filter_lines(context: HitsContext) -> Iterator[str]:
 
 
 def query_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
-    """All of a query."""
+    """The lines of a query: hits, their domains, statistics."""
     query, letter = found.query, "M" if context.orientation == "search" else "L"
     yield f"Query:       {raw(query.name)}  [{letter}={query.length}]"
     if query.accession:
@@ -169,7 +169,7 @@ def domain_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
 
 
 def statistics_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
-    """What was searched, and how much passed each filter."""
+    """The last lines of a query: what was searched, and how much passed each filter."""
     hits, query = found.hits, found.query
     yield "Internal pipeline statistics summary:"
     yield "-------------------------------------"

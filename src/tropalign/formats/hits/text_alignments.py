@@ -90,7 +90,7 @@ def alignment_lines(found: QueryHits, row: int, d: int, context: HitsContext) ->
 
 
 def _names(found: QueryHits, row: int, context: HitsContext) -> tuple[str, str]:
-    """Of the model and of the sequence."""
+    """The names of the model and of the sequence."""
     hits, query = found.hits, found.query
     own, other = (hits.accessions[row], hits.names[row]), (query.accession, query.name)
     target, searched = (raw((context.shows_accessions and pair[0]) or pair[1]) for pair in (own, other))

@@ -1,10 +1,11 @@
 """Pages for a browser that need nothing but themselves: no network, no other file.
 
 Whatever comes from files stands in JSON or in arrays, where nothing is markup, and a content security policy lets no
-script run but the page's own. The folder ``frame`` has what reports share: header, help, colours in light and dark, and
-the parts that more than one report shows (tables, alignments, histograms); ``base.css`` is the style that every page
-begins with. A report adds a folder with ``body.html``, ``help.html``, ``page.css`` and scripts. ``@table@`` and
-``@histogram@`` in ``body.html`` stand for the HTML of these parts, which ``wiring.js`` fills.
+script run but the page's own. The folder ``frame`` has what pages share: ``frame.html`` (into which the rest is set),
+``frame.css`` and ``frame.js`` the header, help and colours in light and dark of every page; the others what reports
+share, which are pages of cards: tables, alignments, histograms. A page adds a folder with ``body.html``, ``help.html``,
+``page.css``, scripts, and ``controls.html`` for its header. ``@table@`` and ``@histogram@`` in the ``body.html`` of a
+report stand for the HTML of these parts, which ``wiring.js`` fills.
 """
 
 from __future__ import annotations
@@ -27,10 +28,8 @@ from tropalign.formats.header import Header
 
 PAGES = Path(__file__).parent
 FRAME = PAGES / "frame"
-#: The style that every page begins with.
-STYLE = FRAME / "base.css"
 #: What reports share, in the order in which a browser reads it.
-SCRIPTS = ("frame.js", "table.js", "histogram.js", "wiring.js", "alignment.js")
+REPORT_SCRIPTS = ("report.js", "table.js", "histogram.js", "wiring.js", "alignment.js")
 #: Parts that a report's ``body.html`` may name.
 PARTS = ("table", "histogram")
 
@@ -41,15 +40,9 @@ def json_text(value: Any) -> bytes:
 
 
 def policy(style: bytes, script: bytes) -> bytes:
-    """Nothing is loaded, and no style or script runs but these."""
+    """The policy by which nothing is loaded, and no style or script runs but these."""
     digests = [base64.b64encode(hashlib.sha256(text).digest()).decode() for text in (style, script)]
     return f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'".encode()
-
-
-def write_filled(out: IO[bytes], frame: bytes, filled: Mapping[bytes, bytes]) -> None:
-    """Writes the frame, each ``@word@`` of which stands for a text."""
-    for text in _filled(frame, filled):
-        out.write(text)
 
 
 def _filled(frame: bytes, filled: Mapping[bytes, bytes]) -> Iterator[bytes]:
@@ -58,16 +51,67 @@ def _filled(frame: bytes, filled: Mapping[bytes, bytes]) -> Iterator[bytes]:
         yield filled[text] if k % 2 else text
 
 
+@cache
+def page_texts(name: str, scripts: tuple[str, ...], is_report: bool = True) -> dict[bytes, bytes]:
+    """Collects what is set into the frame of a page, whatever its data.
+
+    Parameters
+    ----------
+    name
+        The page's folder.
+    scripts
+        Those of the folder in their order.
+    is_report
+        Whether it is a page of cards, whose ``body.html`` has those below the summary.
+    """
+    folder = PAGES / name
+    shared = ("frame.js", *REPORT_SCRIPTS) if is_report else ("frame.js",)
+    styles = ("frame.css", "report.css") if is_report else ("frame.css",)
+    script = b'"use strict";\n' + b"".join(
+        path.read_bytes() for path in (*(FRAME / name for name in shared), *(folder / name for name in scripts))
+    )
+    style = b"".join(path.read_bytes() for path in (*(FRAME / name for name in styles), folder / "page.css"))
+    filled = {b"policy": policy(style, script), b"style": style, b"script": script, b"controls": b""}
+    filled |= {b"body": (folder / "body.html").read_bytes(), b"help": (folder / "help.html").read_bytes()}
+    if is_report:
+        parts = {part.encode(): (FRAME / f"{part}.html").read_bytes() for part in PARTS}
+        cards = b"".join(_filled(filled[b"body"], parts))
+        filled[b"body"] = b"".join(_filled((FRAME / "report.html").read_bytes(), {b"cards": cards}))
+        filled[b"help"] += (FRAME / "keys.html").read_bytes()
+    else:
+        filled[b"controls"] = (folder / "controls.html").read_bytes()
+    return filled
+
+
+def write_page(out: IO[bytes], texts: Mapping[bytes, bytes], header: Header, data: Mapping[str, bytes]) -> None:
+    """Writes a page.
+
+    Parameters
+    ----------
+    texts
+        What `page_texts` gives.
+    data
+        What scripts read, by the names of their elements: JSON, or base64 for "arrays".
+    """
+    elements = []
+    for name, text in data.items():
+        kind = b"octet-stream" if name == "arrays" else b"json"
+        elements += [b'<script type="application/%b" id="%b">' % (kind, name.encode()), text, b"</script>\n"]
+    filled = {**texts, b"made": json_text(header.notes()), b"data": b"".join(elements)}
+    for piece in _filled((FRAME / "frame.html").read_bytes(), filled):
+        out.write(piece)
+
+
 @dataclass(frozen=True)
 class Report:
-    """A report, frame aside.
+    """A page of cards, frame aside.
 
     Attributes
     ----------
     folder
         Its name; in it are ``body.html`` (the cards below the summary), ``help.html``, ``page.css`` and the scripts.
     scripts
-        Those of the folder in their order; the last one calls ``openReport(make)`` of ``frame/frame.js``.
+        Those of the folder in their order; the last one calls ``openReport(make)`` of ``frame/report.js``.
     title
         The page's heading.
     data
@@ -84,26 +128,11 @@ class Report:
     arrays: Mapping[str, NDArray[Any]]
 
 
-@cache
-def _frame(name: str, scripts: tuple[str, ...]) -> tuple[bytes, dict[bytes, bytes]]:
-    """The frame of a report and what is set into it, whatever the data."""
-    folder = PAGES / name
-    paths = [*(FRAME / name for name in SCRIPTS), *(folder / script for script in scripts)]
-    script = b'"use strict";\n' + b"".join(path.read_bytes() for path in paths)
-    style = b"".join(path.read_bytes() for path in (STYLE, FRAME / "frame.css", folder / "page.css"))
-    filled = {b"policy": policy(style, script), b"style": style, b"script": script}
-    parts = {name.encode(): (FRAME / f"{name}.html").read_bytes() for name in PARTS}
-    filled[b"body"] = b"".join(_filled((folder / "body.html").read_bytes(), parts))
-    filled[b"help"] = (folder / "help.html").read_bytes()
-    return (FRAME / "frame.html").read_bytes(), filled
-
-
 def write_report_page(out: IO[bytes], report: Report, header: Header) -> None:
     """Writes the page."""
-    frame, filled = _frame(report.folder, report.scripts)
     layout, packed = packed_arrays(report.arrays)
-    texts = {b"data": json_text(report.data), b"made": json_text(header.notes()), b"title": json_text(report.title)}
-    write_filled(out, frame, {**filled, **texts, b"layout": json_text(layout), b"arrays": packed})
+    data = {"data": json_text(report.data), "title-of": json_text(report.title), "layout": json_text(layout)}
+    write_page(out, page_texts(report.folder, report.scripts), header, {**data, "arrays": packed})
 
 
 def packed_arrays(arrays: Mapping[str, NDArray[Any]]) -> tuple[list[tuple[str, str, int]], bytes]:

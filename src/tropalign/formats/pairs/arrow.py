@@ -123,7 +123,7 @@ def pyarrow_schema(header: Header, context: PairsContext) -> Any:
 
 
 def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """One IPC stream of all rows; the schema's metadata says how it was made."""
+    """Writes one IPC stream of all rows; the schema's metadata says how it was made."""
     from nanoarrow.c_array_stream import CArrayStream
 
     plain = arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema
@@ -136,7 +136,7 @@ def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context
 
 
 def write_file(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """The same rows as an IPC file: the batches, then the footer that says where each lies."""
+    """Writes an IPC file of all rows: the batches, then the footer that says where each lies."""
     import pyarrow as pa
 
     schema = pyarrow_schema(header, context)

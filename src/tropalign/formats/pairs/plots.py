@@ -118,7 +118,7 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
 
 
 def _of_words(sentence: str) -> Figure:
-    """What a picture says where it cannot show a map."""
+    """A picture of a sentence, where no map can be shown."""
     from matplotlib.figure import Figure
 
     figure = Figure((SIDE, 1.0))
@@ -211,7 +211,7 @@ def _draw_tree(axes: Axes, lines: Lines, is_top: bool) -> None:
 def equal_words(
     query: NDArray[np.uint8], target: NDArray[np.uint8], length: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where words of both are the same: their places in query and target, MOST_DOTS of them at the most."""
+    """Finds equal words of both: their places in query and target, MOST_DOTS of them at the most."""
     if min(len(query), len(target)) < length:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     words = np.concatenate([_words(query, length), _words(target, length)])

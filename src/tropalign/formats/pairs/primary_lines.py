@@ -71,7 +71,7 @@ def _best_rows(query: Index, rank: Ranks) -> Index:
 
 
 def _line_bounds(text: Bytes) -> Index:
-    """Where each line begins, and the last one ends."""
+    """The places where each line begins, and where the last one ends."""
     return np.concatenate([[0], np.flatnonzero(text == ord("\n")) + 1])
 
 

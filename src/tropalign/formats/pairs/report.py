@@ -32,7 +32,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
 
 
 def _best(columns: Columns) -> Columns:
-    """As many pairs as a page holds, those with the best scores, in their order."""
+    """Chooses the pairs that a page holds, those with the best scores, and keeps their order."""
     sizes = columns["path_sizes"]
     if len(sizes) <= MOST_ROWS and sizes.sum() <= MOST_PATH_BYTES:
         return columns

@@ -1,4 +1,4 @@
-"""What reports and plots of pairs are made of: columns of numbers, paths, and the sequences that they name."""
+"""Columns of numbers, paths and the sequences that they name, of which reports and plots of pairs are made."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
 
 
 def packed(columns: Columns) -> bytes:
-    """As .npz."""
+    """Packs columns as .npz."""
     sink = io.BytesIO()
     np.savez(sink, allow_pickle=False, **columns)
     return sink.getvalue()
@@ -66,7 +66,7 @@ def near_of(columns: Columns, sides: Sequence[Labels]) -> NDArray[np.float64]:
 
 
 def of_used(columns: Columns, context: PairsContext) -> tuple[list[Labels], Columns]:
-    """Those sequences alone that stand in a row (one list of them where a set is aligned with itself), and the rows."""
+    """Leaves out sequences that stand in no row; one list of them where a set is aligned with itself; and the rows."""
     query, target = columns["query_index"], columns["target_index"]
     is_one_set = context.targets is context.queries
     named = [np.union1d(query, target)] if is_one_set else [np.unique(query), np.unique(target)]

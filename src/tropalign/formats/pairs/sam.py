@@ -55,7 +55,7 @@ def lines(table: AlignmentTable, is_primary: bool, has_u: bool = True) -> bytes:
 
 
 def _some_lines(table: AlignmentTable, is_primary: bool, has_u: bool) -> bytes:
-    """What hangs over is soft-clipped; a pair without an aligned column is an unmapped read."""
+    """Lines of some rows: what hangs over is soft-clipped; a pair without an aligned column is an unmapped read."""
     begin = query_starts(table)
     after = table.queries.lengths[table.query_index] - begin - (table.query_end - table.query_start)
     empty = table.n_columns == 0

@@ -126,7 +126,7 @@ def letters(table: AlignmentTable, prefix: str, has_u: bool = True) -> Column:
 
 
 def _shown(batch: SequenceBatch, has_u: bool) -> Bytes | None:
-    """How each byte is written; None where all letters of the batch are written as they are."""
+    """The letter that each byte is written as; None where all letters of the batch stay as they are."""
     tables = _tables.setdefault(batch, {})
     if has_u not in tables:
         n_of = byte_counts(batch.letters)

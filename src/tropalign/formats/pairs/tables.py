@@ -59,7 +59,7 @@ class ShownColumns:
 
 
 def shown_columns(text: str | None, form: PairsFormat) -> ShownColumns:
-    """Those of a list with commas, else the format's own.
+    """Finds the columns of a list with commas, else the format's own.
 
     Raises
     ------

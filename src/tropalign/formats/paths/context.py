@@ -38,18 +38,18 @@ class PathsContext:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of all vertices: numbers where they have no names."""
+        """Names of all vertices; numbers where they have none."""
         named = self.paths.names
         return tuple(map(str, range(self.paths.distances.shape[1]) if named is None else named))
 
     @cached_property
     def encoded_names(self) -> rows.Texts:
-        """The same in UTF-8. Raises InputError for one that would break a line or a column."""
+        """Names of all vertices in UTF-8. Raises InputError for one that would break a line or a column."""
         check_names(self.names, self.with_paths)
         return rows.encoded(self.names)
 
     def distances(self, part: range) -> NDArray[Any]:
-        """Those of some rows to the targets."""
+        """Distances of some rows to the targets."""
         whole = self.paths.distances[part.start : part.stop]
         n = whole.shape[1]
         return whole if len(self.targets) == n and (self.targets == np.arange(n)).all() else whole[:, self.targets]

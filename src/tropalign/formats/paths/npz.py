@@ -21,7 +21,7 @@ class _Stream(io.RawIOBase):
         self._out = out
 
     def writable(self) -> bool:
-        """It is."""
+        """Says that it is."""
         return True
 
     def write(self, data: Any) -> int:
@@ -30,7 +30,7 @@ class _Stream(io.RawIOBase):
 
 
 def encode(part: range, context: PathsContext) -> bytes:
-    """Nothing: the arrays are in memory, and are written as they are."""
+    """An empty part: the arrays are in memory, and are written as they are."""
     return b""
 
 

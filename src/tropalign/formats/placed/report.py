@@ -27,7 +27,7 @@ IN_COLUMNS, INSERTED, SKIPPED = 0, 1, 2
 
 
 def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Where each read's letters stand, from its first column on, and how many bytes that takes for each of them.
+    """Packs where each read's letters stand, from its first column on; and how many bytes that takes for each read.
 
     ::
 
@@ -100,7 +100,7 @@ def _texts(arrays: Arrays, texts: str, offsets: str) -> list[str]:
 
 
 class Gathered:
-    """What parts add up to: sums over all reads, and as many reads as a page holds.
+    """Sums over the reads of all parts, and as many reads as a page holds.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Gathered:
             )
 
     def columns(self) -> Arrays:
-        """Of the reads that are kept."""
+        """Columns of the reads that are kept."""
         if not self._kept:
             return {name: np.zeros(0, np.int64) for name in (*KEPT, "letters", "paths")}
         return {name: np.concatenate([piece[name] for piece in self._kept]) for name in self._kept[0]}

@@ -237,7 +237,7 @@ _COLUMNS = ("letters", "offsets", "column", "tied_branches", "tied_offsets", *RE
 
 
 def pack(placements: Placements, context: PlacedContext) -> Packed:
-    """All of them."""
+    """Packs the reads."""
     return {"names": list(placements.names)}, {name: getattr(placements, name) for name in _COLUMNS}
 
 

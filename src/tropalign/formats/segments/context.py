@@ -34,7 +34,7 @@ class SegmentsContext:
 
     @classmethod
     def restore(cls, entries: Any) -> SegmentsContext:
-        """From JSON, other fields as by default. Raises TypeError or AttributeError when it is no context."""
+        """Makes a context of JSON, other fields as by default; raises TypeError or AttributeError where it is none."""
         if not all(isinstance(value, str) for value in entries.values()):
             raise TypeError("a context of segments holds text")
         return cls(**entries)

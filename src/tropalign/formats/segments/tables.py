@@ -79,7 +79,7 @@ def _word(text: str) -> str:
 
 
 def pack(segments: Segments, context: SegmentsContext) -> Packed:
-    """All of them; which sequence a segment is of follows from how many each has."""
+    """Packs the segments; which sequence a segment is of follows from how many each has."""
     offsets = np.searchsorted(segments.sequence, np.arange(len(segments.names) + 1)).astype(np.int64)
     columns = ("lengths", "log_likelihoods", "n_unlabelled", "start", "end", "label", "support")
     arrays = {name: getattr(segments, name) for name in columns} | {"segment_offsets": offsets}

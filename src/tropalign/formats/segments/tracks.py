@@ -101,7 +101,7 @@ def bounds_of(length: int) -> NDArray[np.int64]:
 
 
 def track_picture(shown_tracks: Tracks) -> Picture:
-    """What stands where."""
+    """Places bars, segments and curves."""
     made = Picture(width=2 * MARGIN + 36 + WIDTH, height=MARGIN + 30)
     title = shown(f"{shown_tracks.title}: {shown_tracks.label}")
     made.texts.append(Text((MARGIN,), MARGIN + 4, title, "start", TEXT + 3, INK))

@@ -125,10 +125,6 @@ function slots(kind) {
   return table;
 }
 
-function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-}
-
 /**
    Newick as arrays over nodes, parents before children: parent, depth, y (in rows) and first and last child's y; and
    the rows in the tree's order. Null where its leaves are not the names.

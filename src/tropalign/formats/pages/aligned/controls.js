@@ -1,15 +1,17 @@
 /* The page: what is read from it, and what mouse, keys and buttons do. */
-const element = (id) => document.getElementById(id);
 const percent = (share) => `${Math.round(share * 100)} %`;
-const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 
-class Page {
+class Page extends Frame {
   constructor(given) {
+    super();
     this.alignment = new Alignment(given);
     this.sheet = new Sheet(this.alignment, element("frame"), element("sheet"), element("extent"), element("map"));
     this.fill();
     this.sheet.setScheme(element("scheme").value);
-    this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+    this.drawnBy(() => {
+      this.sheet.isDark = this.isDark;
+      this.sheet.layout();
+    }, element("frame"));
     this.listen();
     this.seek();
     this.tell();
@@ -19,8 +21,7 @@ class Page {
     const {alignment} = this, {nRows, nColumns, kind} = alignment;
     document.title = `${alignment.title} - alignment`;
     element("title").textContent = shown(alignment.title);
-    const count = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-    const facts = [count(nRows, "sequence"), count(nColumns, "column"), kind];
+    const facts = [counted(nRows, "sequence"), counted(nColumns, "column"), kind];
     if (alignment.columnConfidence && nColumns) {
       const mean = alignment.columnConfidence.reduce((a, b) => a + b, 0) / nColumns;
       facts.push(`mean confidence ${mean.toFixed(2)}`);
@@ -30,12 +31,6 @@ class Page {
       if (scheme.fits(alignment)) element("scheme").add(new Option(scheme.title, name));
     element("ordering").hidden = element("save-tree").hidden = alignment.tree === null;
     element("sheet").setAttribute("role", "img");
-    for (const [name, value] of Object.entries(JSON.parse(element("made-of").textContent))) {
-      const term = document.createElement("dt"), meaning = document.createElement("dd");
-      term.textContent = name;
-      meaning.textContent = value;
-      element("made").append(term, meaning);
-    }
   }
   showLegend() {
     const {scheme, schemeName} = this.sheet;
@@ -49,14 +44,9 @@ class Page {
       return [item];
     }));
   }
-  setTheme(isDark) {
-    document.documentElement.classList.toggle("dark", isDark);
-    this.sheet.isDark = isDark;
-    this.sheet.layout();
-  }
 
   listen() {
-    const {sheet} = this, on = (id, event, act, options) => element(id).addEventListener(event, act, options);
+    const {sheet} = this;
     on("scheme", "change", (event) => {
       sheet.setScheme(event.target.value);
       sheet.layout();
@@ -64,8 +54,6 @@ class Page {
     on("order", "change", (event) => this.reorder(event.target.value));
     on("smaller", "click", () => this.resize(-1));
     on("larger", "click", () => this.resize(1));
-    on("theme", "click", () => this.setTheme(!sheet.isDark));
-    on("help", "click", () => this.help());
     on("copy", "click", () => this.copy());
     on("save", "click", () => saveFile(`${this.fileName()}.fasta`, this.fasta()));
     on("save-tree", "click", () => saveFile(`${this.fileName()}.nwk`, this.alignment.newick + "\n"));
@@ -96,12 +84,6 @@ class Page {
     document.addEventListener("copy", (event) => this.onCopy(event));
     window.addEventListener("beforeprint", () => fillPrint(element("print"), sheet));
     window.addEventListener("afterprint", () => element("print").replaceChildren());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => this.setTheme(event.matches));
-    addEventListener("message", (event) => {  // a page that has this one in a frame says whether it is dark
-      if (event.source === parent && parent !== window && typeof event.data?.isDark === "boolean")
-        this.setTheme(event.data.isDark);
-    });
-    new ResizeObserver(() => sheet.layout()).observe(element("frame"));
   }
 
   /* What is below the pointer. */
@@ -255,7 +237,6 @@ class Page {
     if (event.target.closest("input, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
     const acts = {
       "/": () => element("words").focus(),
-      "?": () => this.help(),
       "+": () => this.resize(1),
       "=": () => this.resize(1),
       "-": () => this.resize(-1)
@@ -264,7 +245,7 @@ class Page {
   }
   help() {
     this.showLegend();
-    element("about").showModal();
+    super.help();
   }
 
   /* Finding. */
@@ -378,4 +359,4 @@ class Page {
   }
 }
 
-window.page = new Page(JSON.parse(element("data").textContent));
+window.page = new Page(given("data"));

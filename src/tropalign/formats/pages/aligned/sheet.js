@@ -375,8 +375,3 @@ class Sheet {
     return this.leaves[line];
   }
 }
-
-/** A name without what would turn or hide letters. */
-function shown(name) {
-  return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "\uFFFD");
-}

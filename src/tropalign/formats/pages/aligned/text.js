@@ -51,14 +51,6 @@ function findName(alignment, text) {
   return alignment.names.flatMap((name, row) => (name.toLowerCase().includes(sought) ? [{row}] : []));
 }
 
-function saveFile(name, text) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], {type: "text/plain"}));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
 /**
  * The selection, or everything, as blocks of rows for the printer; coloured unless that were too much for a browser.
  */

@@ -1,21 +1,9 @@
-/* What every report has: its data, light and dark, help, and small tools. Names from files become text, never markup.
- */
+/* What every page has: light and dark, help, and small tools. Names from files become text, never markup. */
 const element = (id) => document.getElementById(id);
-const on = (id, event, act) => element(id).addEventListener(event, act);
+const on = (id, event, act, options) => element(id).addEventListener(event, act, options);
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 const counted = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const given = (id) => JSON.parse(element(id).textContent);
-const TYPES = {
-  int8: Int8Array,
-  uint8: Uint8Array,
-  int16: Int16Array,
-  uint16: Uint16Array,
-  int32: Int32Array,
-  uint32: Uint32Array,
-  float32: Float32Array,
-  float64: Float64Array
-};
-
 /** A name without what would turn or hide letters. */
 function shown(name) {
   return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "\uFFFD");
@@ -29,67 +17,20 @@ function made(tag, classes, text) {
   return found;
 }
 
-/** The page's arrays by name: base64, compressed, one after another. */
-async function readArrays() {
-  const text = element("arrays").textContent, packed = bytesOf(text);
-  element("arrays").textContent = "";  // its memory
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const buffer = await new Response(stream).arrayBuffer(), arrays = {};
-  let at = 0;
-  for (const [name, type, length] of given("layout")) {
-    arrays[name] = new TYPES[type](buffer, at, length);
-    at += arrays[name].byteLength;
-  }
-  return arrays;
-}
-
+/** The bytes of a text in base64. */
 function bytesOf(base64) {
   const text = atob(base64), bytes = new Uint8Array(text.length);
   for (let k = 0; k < bytes.length; k++) bytes[k] = text.charCodeAt(k);
   return bytes;
 }
 
-/** The colours of the style sheet that canvases draw with. */
-function inks() {
-  const style = getComputedStyle(document.documentElement), found = {};
-  for (const name of ["page", "panel", "line", "text", "quiet", "faint", "accent", "chosen", "bar", "empty"])
-    found[name] = style.getPropertyValue(`--${name}`).trim();
-  found.sans = style.getPropertyValue("--sans");
-  return found;
-}
-
-/** A canvas as sharp as the screen; its brush counts in the page's pixels. */
-function brushOf(canvas, width, height) {
-  const dpr = window.devicePixelRatio || 1;
-  canvas.width = Math.round(width * dpr), canvas.height = Math.round(height * dpr);
-  canvas.style.width = `${width}px`, canvas.style.height = `${height}px`;
-  const brush = canvas.getContext("2d");
-  brush.setTransform(dpr, 0, 0, dpr, 0, 0);
-  return brush;
-}
-
+/** Saves a text as a file. */
 function saveFile(name, text) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], {type: "text/plain"}));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-/** What is below the pointer, beside it; empty text: nothing. */
-function tip(text, event) {
-  const box = element("tip");
-  box.hidden = !text;
-  if (!text) return;
-  box.textContent = text;
-  const {width, height} = box.getBoundingClientRect(), x = event.clientX + 14, y = event.clientY + 14;
-  box.style.left = `${Math.max(4, x + width > innerWidth ? x - width - 28 : x)}px`;
-  box.style.top = `${Math.max(4, y + height > innerHeight ? y - height - 28 : y)}px`;
-}
-
-/** Says it to those who listen to the page. */
-function say(text) {
-  element("status").textContent = text;
 }
 
 /** Terms and meanings as a <dl>'s. */
@@ -100,58 +41,36 @@ function fillTerms(list, terms) {
   }));
 }
 
-/** Where each of some pieces begins, from their sizes. */
-function begins(sizes) {
-  const found = new Float64Array(sizes.length);
-  for (let k = 1; k < sizes.length; k++) found[k] = found[k - 1] + sizes[k - 1];
-  return found;
-}
-
-/** The least and the greatest number; of none, 0 and 1. */
-function extremes(values) {
-  let least = Infinity, most = -Infinity;
-  for (const value of values) least = Math.min(least, value), most = Math.max(most, value);
-  return values.length ? [least, most] : [0, 1];
-}
-
-/** Runs [kind, length] of a path: numbers length << 2 | kind in bytes of 7 bits, the lowest first. */
-function runsAt(bytes, begin, end) {
-  const runs = [];
-  for (let at = begin, value = 0, factor = 1; at < end; at++) {
-    value += (bytes[at] & 127) * factor, factor *= 128;
-    if (bytes[at] < 128) runs.push([value % 4, Math.floor(value / 4)]), value = 0, factor = 1;
-  }
-  return runs;
-}
-
 /** A page that has this one in a frame says whether it is dark: a server's, which has a switch of its own. */
-let toldDark = null;
+let toldDark = null, opened = null;
 addEventListener("message", (event) => {
   if (event.source !== parent || parent === window || typeof event.data?.isDark !== "boolean") return;
   toldDark = event.data.isDark;
-  report?.setTheme(toldDark);
+  opened?.setTheme(toldDark);
 });
 
-class Report {
-  constructor(arrays) {
-    this.data = given("data");
-    this.arrays = arrays;
-    this.redraws = [];
+/** A page that is open: its switch of light and dark, its help and how it was made. */
+class Frame {
+  redraws = [];
+  constructor() {
+    opened = this;
     this.setTheme(toldDark ?? matchMedia("(prefers-color-scheme: dark)").matches);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => this.setTheme(event.matches));
-    element("theme").addEventListener("click", () => this.setTheme(!this.isDark));
-    fillTerms(element("made"), given("made-of"));
-    element("help").addEventListener("click", () => element("about").showModal());
+    on("theme", "click", () => this.setTheme(!this.isDark));
+    on("help", "click", () => this.help());
     document.addEventListener("keydown", (event) => {
-      if (event.key === "?" && !event.target.closest("input, select, dialog")) element("about").showModal();
+      if (event.key === "?" && !event.target.closest("input, select, dialog")) event.preventDefault(), this.help();
     });
-    element("title").textContent = document.title = given("title-of");
+    fillTerms(element("made"), given("made-of"));
   }
   setTheme(isDark) {
     this.isDark = isDark;
     document.documentElement.classList.toggle("dark", isDark);
     element("theme").setAttribute("aria-pressed", isDark);
     this.redraw();
+  }
+  help() {
+    element("about").showModal();
   }
   /** `draw` is called now, and whenever colours or sizes change. */
   drawnBy(draw, host) {
@@ -162,12 +81,4 @@ class Report {
   redraw() {
     this.redraws.forEach((draw) => draw());
   }
-}
-
-/** Opens the page: `make(report)` fills it. `report` is a global for those who look into the page. */
-let report = null;
-async function openReport(make) {
-  report = new Report(await readArrays());
-  make(report);
-  document.documentElement.dataset.ready = "yes";
 }
