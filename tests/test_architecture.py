@@ -5,19 +5,17 @@ import re
 
 import pytest
 from clone import ROOT, skip_without
+from test_import_rules import ALLOWED
 
 skip_without("src", "native", "docs")
-PAGE = (ROOT / "docs" / "architecture.md").read_text()
+PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("architecture", "recipes")}
 SOURCE = ROOT / "src" / "tropalign"
 #: Native files are held to the rule for the map as soon as all of them keep it.
 EXEMPT = {"native"}
-
-
-def chapter(title, level=2):
-    """The text below a heading, up to the next one of its level or above."""
-    begin = PAGE.index(f"\n{'#' * level} {title}\n")
-    end = re.compile(rf"^#{{1,{level}}} ", re.MULTILINE).search(PAGE, begin + level + 2 + len(title))
-    return PAGE[begin : end.start() if end else len(PAGE)]
+#: Folders that the pages describe before they are there.
+TO_COME = ("verbs/", "formats/")
+TO_COME_WORDS = {"Command", "TROPALIGN_DISPATCH"}
+MOVING = pytest.mark.xfail(reason="files move; the pages follow at the end", strict=False)
 
 
 @pytest.fixture(scope="module")
@@ -65,17 +63,57 @@ def test_sentences_are_markdown_in_the_map(source_map):
     assert source_map.escaped("a|b_c `d_e`") == r"a\|b\_c `d_e`"
 
 
+@MOVING
+@pytest.mark.parametrize("page", PAGES)
+def test_files_that_are_named_exist(page):
+    """Below src/tropalign or the root; a word in capitals stands for one to be chosen."""
+    named = {
+        name for name in re.findall(r"`([\w./-]+)`", PAGES[page]) if re.search(r"\w/|\w\.(py|hpp|cpp|k|md)$", name)
+    }
+    named = {name for name in named if not re.search(r"[A-Z]{3}", name) and not name.startswith(TO_COME)}
+    assert len(named) > 20
+    places = (ROOT, SOURCE, ROOT / "native" / "pairwise", SOURCE / "msa", SOURCE / "pairwise", SOURCE / "serve" / "web")
+    assert not [name for name in named if not any((place / name).exists() for place in places)]
+
+
+@MOVING
+@pytest.mark.parametrize("page", PAGES)
+def test_names_of_code_are_in_the_code(source_map, page):
+    sources = [path for path in source_map.sources() if path.relative_to(ROOT).parts[0] in ("src", "native")]
+    tests = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "tests").rglob("*.hpp")]
+    words = set(re.findall(r"\w+", " ".join(path.read_text() for path in [*sources, *tests])))
+    text = re.sub(r"^```.*?^```", "", PAGES[page], flags=re.MULTILINE | re.DOTALL)
+    named = {part for name in re.findall(r"`_?([A-Za-z_.]+)`", text) for part in name.split(".")}
+    named = {name for name in named if not re.fullmatch(r"[A-Z]*|k|md|toml|\w+_TYPE", name)}
+    assert not [name for name in named - TO_COME_WORDS if name not in words and f"_{name}" not in words]
+
+
+@MOVING
 def test_words_of_the_glossary_are_used(source_map):
-    words = " ".join(path.read_text() for path in source_map.sources()).lower().replace("_", " ")
-    cells = re.findall(r"^\| (.+?) \| .+\|$", chapter("Glossary"), re.MULTILINE)[2:]
+    text = " ".join(path.read_text() for path in source_map.sources())
+    words = re.sub("_|(?<=[a-z])(?=[A-Z])", " ", text).lower()
+    cells = re.findall(r"^\| (.+?) \| .+\|$", PAGES["architecture"].split("\n## Glossary\n")[1], re.MULTILINE)[2:]
     terms = [term for cell in cells for term in cell.split(", ")]
     for term in terms:
         assert re.search(rf"\b{term}s?\b", words), term
-    assert len(terms) == len(set(terms)) > 40
+    assert len(terms) == len(set(terms)) > 60
+
+
+@MOVING
+def test_every_folder_has_a_place_on_the_floors():
+    """The picture has each folder once; what it imports stands on its line or further down."""
+    picture = PAGES["architecture"].split("\n## The floors\n")[1].split("```")[1]
+    folders = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    floors = [re.findall(r"\w+", line[17:64]) for line in picture.splitlines()]
+    height = {folder: -number for number, floor in enumerate(floors) for folder in floor}
+    assert folders <= height.keys()
+    for folder, others in ALLOWED.items():
+        assert all(height[other] <= height[folder] for other in others if folder in height and other in height), folder
 
 
 def test_pages_are_linked():
-    assert "docs/architecture.md" in (ROOT / "README.md").read_text()
-    assert "architecture" in (ROOT / "docs" / "index.md").read_text().split()
-    for name in re.findall(r"\]\(([\w./-]+?\.md)\)", PAGE):
-        assert name.startswith("_generated/") or (ROOT / "docs" / name).is_file(), name
+    readme, index = (ROOT / "README.md").read_text(), (ROOT / "docs" / "index.md").read_text().split()
+    for page, text in PAGES.items():
+        assert f"docs/{page}.md" in readme and page in index
+        for name in re.findall(r"\]\(([\w./-]+?\.md)\b", text):
+            assert name.startswith("_generated/") or (ROOT / "docs" / name).is_file(), name

@@ -70,7 +70,7 @@ class HitsContext:
 
     @classmethod
     def restore(cls, entries: Any) -> HitsContext:
-        """Makes a context of JSON, other fields as by default; raises ValueError, KeyError or TypeError where it is none."""
+        """Makes a context of JSON, other fields as by default; ValueError, KeyError or TypeError where it is none."""
         plain = cls()
         known: dict[str, Any] = {}
         for name, value in entries.items():

@@ -16,7 +16,8 @@ from tropalign.formats.header import Header
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode_without_lines
 from tropalign.results import rows
-from tropalign.results.hit_tables import DOMAINS, Columns, arrow_batch, domain_columns
+from tropalign.results.columns import arrow_batch
+from tropalign.results.hit_tables import DOMAINS, Columns
 from tropalign.results.hits import Hits
 
 #: Rows of a batch, a row group of Parquet.
@@ -28,7 +29,7 @@ def groups(pieces: Iterator[Hits]) -> Iterator[Columns]:
     waiting: list[Columns] = []
     n_rows = 0
     for hits in pieces:
-        waiting.append(domain_columns(hits))
+        waiting.append(hits.domains.columns())
         n_rows += len(waiting[-1]["bits"])
         if n_rows < GROUP_ROWS:
             continue
@@ -52,12 +53,12 @@ def _joined(pieces: list[Any]) -> Any:
 
 def batch_of(columns: Columns) -> Any:
     """The columns as a nanoarrow array of structs."""
-    return arrow_batch(columns, DOMAINS)
+    return arrow_batch(columns)
 
 
 def no_rows() -> Columns:
     """The table without a row, for the schema."""
-    return {name: [] if dtype is str else np.zeros(0, dtype) for name, dtype in DOMAINS.items()}
+    return {name: [] if dtype is str else np.zeros(0, dtype) for name, (dtype, _) in DOMAINS.items()}
 
 
 #: How numbers are written; others as they are.
@@ -82,7 +83,7 @@ def write_tsv(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: H
     """Comment lines, the names of the columns, a row per domain."""
     out.write(("\n".join([*header.comment_lines(), "\t".join(DOMAINS)]) + "\n").encode())
     for hits in pieces:
-        columns = domain_columns(hits)
+        columns = hits.domains.columns()
         out.write(rows.join([_column(name, values) for name, values in columns.items()], len(columns["bits"])))
 
 

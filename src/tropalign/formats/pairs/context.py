@@ -88,7 +88,7 @@ class PairsContext:
 
     @classmethod
     def restore(cls, entries: Any) -> PairsContext:
-        """Makes a context of JSON, other fields as by default; raises ValueError, KeyError or TypeError where it is none."""
+        """Makes a context of JSON, other fields as by default; ValueError, KeyError or TypeError where it is none."""
         known: dict[str, Any] = {}
         allowed: dict[str, tuple[Any, ...]] = {
             "report": DEPTHS,

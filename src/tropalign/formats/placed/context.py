@@ -83,7 +83,7 @@ class PlacedContext:
 
     @classmethod
     def restore(cls, entries: Any) -> PlacedContext:
-        """Makes a context of JSON, other fields as by default; raises ValueError, KeyError or TypeError where it is none."""
+        """Makes a context of JSON, other fields as by default; ValueError, KeyError or TypeError where it is none."""
         known = {name: entries[name] for name in ("newick", "insertions", "which", "more") if name in entries}
         names = entries.get("names", [])
         if not isinstance(names, list) or not all(isinstance(word, str) for word in [*names, *known.values()]):
