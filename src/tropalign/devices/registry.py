@@ -1,11 +1,11 @@
-"""What can compute here."""
+"""Devices of this machine: found, opened by name, and tested: whether they compute what the processor does."""
 
 from __future__ import annotations
 
 import importlib
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tropalign.devices.gpu import Gpu, GpuInfo
 from tropalign.devices.names import KINDS
-from tropalign.errors import DeviceError, TropalignWarning, named
+from tropalign.errors import DeviceError, TropalignError, TropalignWarning, named
 from tropalign.execution.cluster_pool import ClusterDevice
 from tropalign.execution.dask_cluster import Cluster, is_cluster
 from tropalign.execution.task import Device, Progress, Task, Tile
@@ -207,3 +207,35 @@ def _is_installed(library: str) -> bool:
         return importlib.util.find_spec(library) is not None
     except ModuleNotFoundError:
         return False
+
+
+#: What ``self_test.check_gpu`` of a job's folder is: raises DeviceError when a result is not the processor's.
+Check = Callable[[Gpu], None]
+
+
+def verdict(name: str, checks: Mapping[str, Check]) -> str:
+    """Says "ok", or "fails: " and why the device does not open, or which jobs' kernels are wrong on it and why.
+
+    Parameters
+    ----------
+    name
+        As ``--device`` calls it.
+    checks
+        By the verb of each job that has kernels.
+    """
+    try:
+        gpu = open_gpu(name)
+    except (TropalignError, MemoryError) as error:
+        return f"fails: {_line(error)}"
+    faults = []
+    for verb, check in checks.items():
+        try:
+            check(gpu)
+        except (TropalignError, MemoryError) as error:
+            faults.append(f"{verb}: {_line(error)}")
+    return f"fails: {'; '.join(faults)}" if faults else "ok"
+
+
+def _line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.selection import require_processor
+from tropalign.devices.names import require_processor
 from tropalign.errors import InputError
-from tropalign.semirings.arrays import Survey, place_of, surveyed
+from tropalign.semirings.matrices import Survey, place_of, surveyed
 from tropalign.semirings.semirings import Semiring, zero_of
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def tropical_product(
         return _native.tropical_product(left, right, semiring.is_max, argbest, limit, n_threads)
 
     if devices is not None:
-        from tropalign.semirings.gpu_numbers import Encoding
-        from tropalign.semirings.product_task import product_on
+        from tropalign.semirings.gpu_matrices import Encoding, product_on
 
         encode = partial(Encoding.of, dtype if dtype.kind == "i" else wide, semiring, (of_a, of_b))
         shared = product_on(devices, a, b, encode, wide, lambda *given: on_cpu(*given)[0])
