@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
-from tropalign.devices.names import require_processor
-from tropalign.devices.registry import GpuDevice
+from tropalign.devices.registry import GpuDevice, require_processor
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.semirings.gpu import INFINITY, Held, Kind, Layout, ProductsOnGpu
-from tropalign.semirings.matrices import Survey, surveyed
+from tropalign.semirings.matrices import Survey, narrowed, surveyed
 from tropalign.semirings.semirings import Semiring, zero_of
-from tropalign.semirings.tropical_products import narrowed
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
