@@ -11,7 +11,7 @@ from tropalign import tropical
 from tropalign.hmm.model_calls import ModelCalls
 from tropalign.hmm.observations import Reader
 from tropalign.renamed import RENAMED
-from tropalign.semirings.cycles import NegativeCycle
+from tropalign.semirings.tropical_closures import NegativeCycle
 
 CLASSES = {
     "msa.clustalw.options": [tropalign.ClustalwOptions],

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from tropalign.pairwise.score_statistics import score_statistics
     from tropalign.phylo import PlacementScoring, ReferencePackage, place, read_taxonomy
     from tropalign.profile.api import scan, search
-    from tropalign.profile.files import write_hits
     from tropalign.profile.models import Model
     from tropalign.profile.options import SearchOptions
+    from tropalign.profile.outputs import write_hits
     from tropalign.profile.queries import read_queries
     from tropalign.reports.pairs import dot_plot, plot_matrix, write_report
     from tropalign.results.alignment import Alignment
@@ -99,7 +99,7 @@ _HOMES = {
     "Model": "profile.models",
     "read_queries": "profile.queries",
     "search": "profile.api",
-    "write_hits": "profile.files",
+    "write_hits": "profile.outputs",
     "scan": "profile.api",
     "HMM": "hmm.model",
     "decode": "hmm.decoding",

@@ -10,7 +10,8 @@ from types import ModuleType
 RENAMED = {
     "msa.clustalw": "clustalw",
     "msa.clustalw.options": "clustalw.options",
-    "tropical.cycles": "semirings.cycles",
+    "phylo.states": "phylo.reference_rows",
+    "tropical.cycles": "semirings.tropical_closures",
     "tropical.decoding": "hmm.decoding",
     "tropical.fitting": "hmm.fitting",
     "tropical.folding": "semirings.folding",

@@ -24,8 +24,7 @@ from tropalign.errors import InputError, ResourceError, TropalignWarning, shown
 from tropalign.execution.files import disk_error
 from tropalign.formats.newick import quoted
 from tropalign.phylo.reference import ReferencePackage
-from tropalign.phylo.rows import rows_of_tips
-from tropalign.phylo.states import StateAlphabet
+from tropalign.phylo.reference_rows import StateAlphabet, rows_of_tips
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.counts import counts_of
 

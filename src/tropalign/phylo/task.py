@@ -16,15 +16,14 @@ from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
-from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import require
-from tropalign.phylo.best import Best, Ranking, joined
+from tropalign.machine.numbers import environment_number
 from tropalign.phylo.mates import Mates, merged, sums
 from tropalign.phylo.read_blocks import Reads, part, regrouped
 from tropalign.phylo.reference import ReferencePackage
-from tropalign.phylo.scorer import Scorer, Scores, Sets, encoded
+from tropalign.phylo.reference_rows import StateAlphabet
+from tropalign.phylo.scorer import Best, Ranking, Scorer, Scores, Sets, encoded, joined
 from tropalign.phylo.scoring import PlacementScoring
-from tropalign.phylo.states import StateAlphabet
 from tropalign.results.placements import Placements, concatenate
 from tropalign.sequences.blocks import SequenceBlock
 from tropalign.sequences.mates import BETWEEN
@@ -116,7 +115,7 @@ class PlaceTask:
         """What a tile may hold."""
         most = TILE_READS
         if "TROPALIGN_TILE_READS" in os.environ:
-            most = whole_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
+            most = environment_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
         by_memory = int(READS_SHARE * self._memory_bytes / self._tile_bytes(1))
         return max(1, min(most, TILE_SCORES // (self.package.n_distinct * self._rows_per_read()), by_memory))
 

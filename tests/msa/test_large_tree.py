@@ -8,7 +8,7 @@ from oracles import large as oracle
 
 import tropalign
 from tropalign import _native
-from tropalign.msa.families import chance_shares, divide, fast_tree, words_of
+from tropalign.msa.large_tree import chance_shares, divide, fast_tree, words_of
 
 #: Around the 63 residues of a word, and beyond the eight words that have a loop of their own.
 LENGTHS = (1, 2, 5, 62, 63, 64, 65, 126, 127, 130, 252, 253, 504, 505, 640)

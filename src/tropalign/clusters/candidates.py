@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.clusters.compare import Tally
+from tropalign.clusters.comparison import Tally
 from tropalign.clusters.identity import covered_length
 from tropalign.clusters.options import ClusterOptions
 from tropalign.sequences import Alphabet, SequenceBatch

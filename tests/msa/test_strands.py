@@ -10,7 +10,7 @@ from clone import ROOT
 import tropalign
 from tropalign.cli.main import main
 from tropalign.errors import InputError, UsageError
-from tropalign.msa.turned import MARK, turned, with_turned
+from tropalign.msa.strands import MARK, turned, with_turned
 
 AMPLICONS = tropalign.read_sequences(ROOT / "examples" / "amplicons.fasta")
 WAYS = [{"mode": mode} for mode in ("default", "accurate", "fast")]

@@ -1,4 +1,4 @@
-"""Pairs of a set aligned, and how similar they are."""
+"""Pairs of a set aligned in the order in which sequences are looked at, and how similar they are."""
 
 from __future__ import annotations
 
@@ -11,13 +11,30 @@ from numpy.typing import NDArray
 
 from tropalign.clusters.identity import coverages, identities
 from tropalign.clusters.options import ClusterOptions
-from tropalign.clusters.processing_order import processing_order
+from tropalign.errors import InputError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.counts import counts_of
+from tropalign.sequences.counts import counts_of, has_count
+
+
+def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str) -> NDArray[np.int64]:
+    """Indices of the sequences in the order in which they are looked at; as in the input where equal.
+
+    Raises
+    ------
+    InputError
+        By abundance, and no name has one.
+    """
+    if order == "input":
+        return np.arange(len(batch))
+    if order == "abundance" and not any(map(has_count, batch.names)):
+        raise InputError("no name has an abundance like ;size=12: add them, or choose order length or input")
+    keys = sizes if order == "abundance" else batch.lengths
+    return np.argsort(-keys, kind="stable").astype(np.int64)
+
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
