@@ -13,7 +13,7 @@ from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget
