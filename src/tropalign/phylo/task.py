@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -338,8 +339,6 @@ class PlaceTask:
 
     def _paths(self, sets: Sets, offsets: Index, chosen: Index, best: Best, n_threads: int) -> NDArray[np.int32]:
         """Columns (of the whole alignment) of all letters; -1 of reads that were not chosen."""
-        from tropalign import _native
-
         column = np.full(len(sets), -1, np.int32)
         if not len(chosen):
             return column
