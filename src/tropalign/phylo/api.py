@@ -10,7 +10,7 @@ from tropalign.devices.arguments import ComputeArguments
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, named
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory

@@ -332,7 +332,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         ResourceError
             The page takes all memory that is left.
         """
-        from tropalign.formats.placed.report.html import report_bytes
+        from tropalign.formats.placed.report import report_bytes
         from tropalign.machine.memory import require
 
         if self.html is None or self.shard is not None:  # of shards, merge makes it

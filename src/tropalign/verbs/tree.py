@@ -137,7 +137,7 @@ class MakeTree(
 
 The tree is in Newick format, support in percent as labels of inner nodes; -o x.dnd writes it as CLUSTALW reads it.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
-    served = Served(title="Make a tree", kind="trees", formats=("newick", "dnd"), example={"taxa": "efp_aligned.fasta"})
+    served = Served(title="Make a tree", kind="trees", example={"taxa": "efp_aligned.fasta"})
     finishes = ("distances_out",)
 
     taxa: str = input_file(
@@ -252,7 +252,7 @@ def _write_files(
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
     from tropalign.formats.registry import format_for_path
-    from tropalign.formats.trees.dnd import dnd_text
+    from tropalign.formats.trees.text import dnd_text
 
     distances_out = places.get("distances_out")
     if distances_out is not None:
@@ -270,12 +270,13 @@ def _write_files(
 def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
+    from tropalign.distance_trees.bootstrap import SampleTask, count_bytes
+    from tropalign.distance_trees.distances import unaligned_model
+    from tropalign.distance_trees.pair_counts import PairCountTask
     from tropalign.execution.manifest import RemainingWork
     from tropalign.execution.run import Output, Run, StageWriter
     from tropalign.sequences.files import read_lines
     from tropalign.sequences.saved_batch import batch_to_bytes
-    from tropalign.trees.distances import unaligned_model
-    from tropalign.trees.shares import PairCountTask, SampleTask, count_bytes
 
     assert options.shard is not None
     task: PairCountTask | SampleTask
@@ -352,10 +353,10 @@ class _Kept(io.BytesIO):
 def _alignment_distances(
     options: MakeTree, source: Any, memory_bytes: int, show: Show
 ) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
+    from tropalign.distance_trees.distances import alignment_in
     from tropalign.formats.msa import UnequalRowsError
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import alignment_distances
-    from tropalign.trees.distances import alignment_in
 
     try:
         alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
