@@ -346,12 +346,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
 
     def parameters(self) -> dict[str, str]:
         """What the headers of results say, and what a resumed run has to share."""
-        words = {
-            "mode": self.mode,
-            "matrix": self.matrix.name,
-            "gap_cost": self.gap.formula,
-            "report": self.report,
-        }
+        words = {"mode": self.mode, "matrix": self.matrix.name, "gap_cost": self.gap.formula, "report": self.report}
         if MODES[self.mode].frees_ends:
             words["free_ends"] = ",".join(end for end in FREE_ENDS if end in self.free_ends)
         if self.end_gap is not None:

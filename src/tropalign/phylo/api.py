@@ -47,9 +47,7 @@ class PlaceArguments(StrandOption, ComputeArguments):
         doc='A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).',
     )
     prune: bool = argument(
-        default=True,
-        kw_only=True,
-        doc="Leaves out branches that surely score less; the result is the same.",
+        default=True, kw_only=True, doc="Leaves out branches that surely score less; the result is the same."
     )
     memory_bytes: int | None = but(
         ComputeArguments,

@@ -62,11 +62,7 @@ class Output:
 
 
 def planned(
-    submission: Submission,
-    paths: Callable[[InputItem], str],
-    resources: Resources,
-    *,
-    forecast: bool = False,
+    submission: Submission, paths: Callable[[InputItem], str], resources: Resources, *, forecast: bool = False
 ) -> tuple[list[str], tuple[Output, ...]]:
     """The command of a job, to be run in the job's own folder, where its outputs appear.
 

@@ -63,16 +63,10 @@ class TrainingOptions(Options, group="training"):
         default=100, kind=whole(0), metavar="N", label="Training rounds", help="rounds at most (default: 100)"
     )
     tolerance: float = option(
-        default=0.01,
-        kind=AMOUNT,
-        metavar="X",
-        help="end when a round gains less log-likelihood (default: .01)",
+        default=0.01, kind=AMOUNT, metavar="X", help="end when a round gains less log-likelihood (default: .01)"
     )
     pseudocount: float = option(
-        default=0.0,
-        kind=AMOUNT,
-        metavar="X",
-        help="added to the count of whatever is possible (default: 0)",
+        default=0.0, kind=AMOUNT, metavar="X", help="added to the count of whatever is possible (default: 0)"
     )
     fix: list[str] | None = option(
         default=None,
@@ -84,14 +78,7 @@ class TrainingOptions(Options, group="training"):
 
 
 class Decode(
-    Command,
-    SegmentOptions,
-    TrainingOptions,
-    OutputOptions,
-    CommentOptions,
-    FormatOptions,
-    MemoryOptions,
-    ShardOptions,
+    Command, SegmentOptions, TrainingOptions, OutputOptions, CommentOptions, FormatOptions, MemoryOptions, ShardOptions
 ):
     """Segments of sequences that a hidden Markov model gives one label."""
 

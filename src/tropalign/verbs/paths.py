@@ -78,10 +78,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
 .parquet; -f matrix for a matrix as text. Distances are the same for any number of threads. Exit codes: 0 done, 2 usage,
 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(
-        title="Find shortest paths",
-        kind="paths",
-        example={"graph": "codons.tsv"},
-        example_options={"undirected": True},
+        title="Find shortest paths", kind="paths", example={"graph": "codons.tsv"}, example_options={"undirected": True}
     )
     no_shards = (
         "rounds of an elimination depend on each other and have no shards: give each machine some --from vertices"

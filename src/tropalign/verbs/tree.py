@@ -54,23 +54,20 @@ class DistanceOptions(Options, group="distances"):
     )
     distances: str | None = option(
         default=None,
-        choices=Choices("tropalign.trees.distances", "MODELS"),
+        choices=Choices("tropalign.distance_trees.distances", "MODELS"),
         label="Distance model",
         help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
         "with --unaligned)",
     )
     gaps: str | None = option(
         default=None,
-        choices=Choices("tropalign.trees.distances", "GAPS"),
+        choices=Choices("tropalign.distance_trees.distances", "GAPS"),
         label="Columns with gaps",
         help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
     )
     alphabet: str = but(SequenceOptions, "alphabet", group="distances", is_common=False)
     distances_out: str | None = output_file(
-        output="distances",
-        suffix=".tsv",
-        metavar="FILE",
-        help="the distances: PHYLIP, or TSV by the suffix",
+        output="distances", suffix=".tsv", metavar="FILE", help="the distances: PHYLIP, or TSV by the suffix"
     )
 
 
@@ -79,7 +76,7 @@ class TreeOptions(Options, group="tree"):
 
     method: str = option(
         default="nj",
-        choices=Choices("tropalign.trees.bootstrap", "METHODS"),
+        choices=Choices("tropalign.distance_trees.bootstrap", "METHODS"),
         is_common=True,
         help="neighbour joining (default), which gives a tree without a root, or UPGMA",
     )
@@ -96,7 +93,7 @@ class TreeOptions(Options, group="tree"):
     )
     negative: str | None = option(
         default=None,
-        choices=Choices("tropalign.trees.joining", "NEGATIVE"),
+        choices=Choices("tropalign.distance_trees.joining", "NEGATIVE"),
         label="Negative branch lengths",
         help="what becomes of negative branch lengths (default: keep)",
     )
@@ -216,9 +213,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.registry import format_for_path
         from tropalign.machine.memory import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
-        from tropalign.trees.bootstrap import supported
-        from tropalign.trees.distances import counted_distances, unaligned_model
-        from tropalign.trees.shares import pair_counts_of, sum_of
+        from tropalign.distance_trees.bootstrap import sum_of, supported
+        from tropalign.distance_trees.distances import counted_distances, unaligned_model
+        from tropalign.distance_trees.pair_counts import pair_counts_of
 
         format_for_path("trees", self.output)
         if "distances_out" in places:
