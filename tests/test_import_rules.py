@@ -51,8 +51,8 @@ ALLOWED = {
     "tropical": {"semirings", "hmm"},
     "reports": {"errors", "execution", "formats", "results"},
     "verbs": {
-        "errors", "machine", "options", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
-        "clusters", "phylo", "msa", "clustalw", "profile", "trees", "semirings", "hmm", "reports",
+        "errors", "machine", "options", "sequences", "scoring", "results", "execution", "devices", "formats",
+        "pairwise", "clusters", "phylo", "msa", "clustalw", "profile", "trees", "semirings", "hmm", "reports",
     },
     "cli": {"errors", "options", "execution", "verbs"},
     "submissions": {"errors", "options", "scoring", "formats", "verbs", "cli"},
