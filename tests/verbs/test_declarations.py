@@ -52,7 +52,7 @@ def test_each_option_says_what_it_is(command):
         "pairs a.fa",
         "pairs a.fa b.fa --mode global --top 3 --min-score 2.5 --strand both --no-comments",
         "search m.hmm a.fa b.fa -E 1e-5 --cut_ga",
-        "decode --model cpg a.fa --fix start --fix transitions --fit --rounds 3",
+        "decode --model cpg a.fa --fix start --fix transition --fit --rounds 3",
         "cluster -- -odd.fa",
         "tree x.aln --outgroup a --outgroup b",
     ],

@@ -19,9 +19,10 @@ _COMMAND_LINE = re.compile(
 
 @cache
 def labels() -> dict[str, str]:
-    """The labels of all options by their flags."""
+    """The labels of all options that forms offer, by their flags."""
     options = [one for name in SERVED for one in command_named(name).declared().values() if one.label]
-    return {flag: label_of(one) for one in options for flag in one.typed}
+    chosen = [one for one in options if one.role == "value" or one.names is not None]
+    return {flag: label_of(one) for one in chosen for flag in one.typed}
 
 
 def for_forms(text: str) -> str:

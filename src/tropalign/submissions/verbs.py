@@ -19,7 +19,7 @@ from tropalign.options.option import REQUIRED, Option, grouped
 from tropalign.submissions.labels import group_label, in_words
 from tropalign.submissions.tables import SUFFIXES
 from tropalign.verbs.catalogue import VERBS, declared
-from tropalign.verbs.command import Command, Served
+from tropalign.verbs.command import Command, Served, in_order_of_help
 
 #: Where the main output goes, in every submission.
 MAIN = "main"
@@ -177,8 +177,9 @@ def about(name: str) -> Served:
 
 
 def options_of(name: str, role: str) -> list[Option]:
-    """The options of a role, in the order of the declaration."""
-    return [one for one in command_named(name).declared().values() if one.role == role and one.output != MAIN]
+    """The options of a role, in the order of the help."""
+    options = in_order_of_help(command_named(name).declared().values())
+    return [one for one in options if one.role == role and one.output != MAIN]
 
 
 def side_output(name: str, role: str) -> Option:
