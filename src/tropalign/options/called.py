@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import wraps
 from textwrap import fill, indent
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
-from tropalign.options.option import REQUIRED, Option, Options
+from tropalign.options.option import Option, Options
 
 P = ParamSpec("P")
 A = TypeVar("A", bound=Options)
@@ -44,10 +44,9 @@ def called_with(arguments: Callable[P, A]) -> Callable[[Callable[[A], R]], Calla
                 raise TypeError(str(error).replace(arguments.__name__, f"{function.__name__}()", 1)) from None
             return function(given)
 
-        call.__signature__ = inspect.Signature(list(_parameters(arguments)))  # type: ignore[attr-defined]
-        call.__doc__ = _documented(function.__doc__ or "", in_order_of_call(arguments))
+        call.__signature__ = inspect.signature(arguments)  # type: ignore[attr-defined]
+        call.__doc__ = _documented(function.__doc__ or "", arguments.in_order_of_call())
         call.arguments = arguments  # type: ignore[attr-defined]
-        del call.__wrapped__
         return call
 
     return made
@@ -55,30 +54,8 @@ def called_with(arguments: Callable[P, A]) -> Callable[[Callable[[A], R]], Calla
 
 def documented(options: type[A]) -> type[A]:
     """Puts the docs of its options into the docs of a class."""
-    options.__doc__ = _documented(options.__doc__ or "", in_order_of_call(options))
+    options.__doc__ = _documented(options.__doc__ or "", options.in_order_of_call())
     return options
-
-
-def _parameters(arguments: type[Options]) -> Iterator[inspect.Parameter]:
-    """The arguments in the order of a call: by place first, what is required before the rest."""
-    hints = _annotations(arguments)
-    kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
-    for one in in_order_of_call(arguments):
-        default = inspect.Parameter.empty if one.default is REQUIRED else one.default
-        annotation = hints.get(one.name, inspect.Parameter.empty)
-        yield inspect.Parameter(one.name, kinds[one.by_place], default=default, annotation=annotation)
-
-
-def in_order_of_call(arguments: type[Options]) -> list[Option]:
-    """The arguments: what is known by its place first, of that what is required."""
-    return sorted(arguments.declared().values(), key=lambda one: (not one.by_place, one.default is not REQUIRED))
-
-
-def _annotations(arguments: type[Options]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for base in reversed(arguments.__mro__):
-        found |= inspect.get_annotations(base)
-    return found
 
 
 def _documented(text: str, options: Iterable[Option]) -> str:

@@ -11,13 +11,34 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import FrozenInstanceError, dataclass, replace
-from inspect import get_annotations
+from inspect import Parameter, Signature, get_annotations
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 from tropalign.errors import UsageError, named
 from tropalign.options.kinds import Choices, Kind
 
 T = TypeVar("T")
+
+
+class _Signature:
+    """The signature of a class of options, made when it is asked for."""
+
+    def __get__(self, owner: Options | None, options: type[Options]) -> Signature:
+        hints: dict[str, Any] = {}
+        for base in reversed(options.__mro__):
+            hints |= get_annotations(base)
+        kinds = {True: Parameter.POSITIONAL_OR_KEYWORD, False: Parameter.KEYWORD_ONLY}
+        return Signature(
+            [
+                Parameter(
+                    one.name,
+                    kinds[one.by_place],
+                    default=Parameter.empty if one.default is REQUIRED else one.default,
+                    annotation=hints.get(one.name, Parameter.empty),
+                )
+                for one in options.in_order_of_call()
+            ]
+        )
 
 
 class _Required:
@@ -170,6 +191,7 @@ def but(base: type[Options], name: str, *, default: Any = REQUIRED, kw_only: boo
 class Options:
     """The base of what has options as fields; made by keywords, and checked by `settle`."""
 
+    __signature__ = _Signature()
     _declared: ClassVar[dict[str, Option]] = {}
     _required: ClassVar[frozenset[str]] = frozenset()
     _places: ClassVar[tuple[str, ...]] = ()
@@ -197,8 +219,7 @@ class Options:
                 delattr(cls, name)
         cls._declared = found
         cls._required = frozenset(name for name, one in found.items() if one.default is REQUIRED)
-        places = [name for name, one in found.items() if one.by_place]
-        cls._places = tuple(sorted(places, key=lambda name: found[name].default is not REQUIRED))
+        cls._places = tuple(one.name for one in cls.in_order_of_call() if one.by_place)
 
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
@@ -249,6 +270,11 @@ class Options:
     def declared(cls) -> Mapping[str, Option]:
         """The options by their names, in the order of their declaration."""
         return cls._declared
+
+    @classmethod
+    def in_order_of_call(cls) -> list[Option]:
+        """The options as Python functions take them: what is known by its place first, of that what is required."""
+        return sorted(cls._declared.values(), key=lambda one: (not one.by_place, one.default is not REQUIRED))
 
     def values(self) -> dict[str, Any]:
         """What every field holds."""

@@ -18,14 +18,14 @@ _INSTEAD = "in place of the E-value, from a score of S bits on"
 class Thresholds(Options):
     """What is reported and what is included, under HMMER's names.
 
-    Attributes
+    Parameters
     ----------
-    E, domE
-        Report hits, and domains of reported hits, with an E-value of at most this.
-    T, domT
-        In place of these, by a score of at least this, in bits.
-    incE, incdomE, incT, incdomT
-        Include by these: what counts as significant, is aligned and begins the next iteration.
+    E, T
+        Report hits with an E-value of at most E, or in place of that with a score of at least T bits.
+    domE, domT
+        The bounds of domains of reported hits.
+    incE, incT, incdomE, incdomT
+        The bounds of what counts as significant, is aligned and begins the next iteration.
     bit_cutoffs : {"gathering", "noise", "trusted"}, or None
         In place of all of these the thresholds of each model (GA, NC, TC).
     Z, domZ

@@ -207,15 +207,15 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         options
             Of the command that made the shards, with the output and resources of the one that merges them.
         """
+        from tropalign.distance_trees.bootstrap import sum_of, supported
+        from tropalign.distance_trees.distances import counted_distances, unaligned_model
+        from tropalign.distance_trees.pair_counts import pair_counts_of
         from tropalign.execution.manifest import hash_of
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.formats.distance_matrix import distance_format
         from tropalign.formats.registry import format_for_path
         from tropalign.machine.memory import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
-        from tropalign.distance_trees.bootstrap import sum_of, supported
-        from tropalign.distance_trees.distances import counted_distances, unaligned_model
-        from tropalign.distance_trees.pair_counts import pair_counts_of
 
         format_for_path("trees", self.output)
         if "distances_out" in places:
