@@ -27,7 +27,7 @@ N_CODES = 32
 ROUNDING = 1e-6
 
 
-class Reach:
+class CandidateFilter:
     """What leaves pairs out.
 
     Parameters

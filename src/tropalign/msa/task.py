@@ -58,7 +58,7 @@ class Posteriors:
     distance : float32, shape (n_pairs,)
         1 - the expected accuracy of the best alignment.
     row_sizes : uint16
-        Kept elements per residue of the pairs' first sequences, one pair after another.
+        Elements that are kept per residue of the pairs' first sequences, one pair after another.
     columns, values : uint16
         Of each kept element, row by row.
     """
