@@ -116,7 +116,7 @@ def cluster_batch(
     devices: Iterable[str],
     progress: Callable[[int], object] | None = None,
 ) -> Clusters:
-    """The same with options that are checked."""
+    """Clusters of a batch, by options that are checked."""
     return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
 
 

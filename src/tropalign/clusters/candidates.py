@@ -28,7 +28,7 @@ ROUNDING = 1e-6
 
 
 class CandidateFilter:
-    """What leaves pairs out.
+    """Leaves out pairs that cannot be similar enough.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from tropalign.errors import InputError
 from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
 from tropalign.sequences.files import file_name, read_text
 
-#: Of a branch in a file; sums of as many as a file holds are far from the end of what numbers express.
+#: Length of a branch in a file at most; sums of as many as a file holds are far from the end of what numbers express.
 MOST_LENGTH = 1e30
 
 
@@ -114,7 +114,7 @@ def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> Guide
 
 
 def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") -> GuideTree:
-    """The same from text.
+    """A guide tree from Newick text.
 
     Examples
     --------

@@ -336,7 +336,7 @@ class _Stages:
         )
 
     def _pass_threads(self, store: Any) -> int:
-        """As many threads as the memory allows for a pass."""
+        """Number of threads that the memory allows for a pass."""
         row_elements = store.n_elements / float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
         spare = self.memory_bytes - self.room.needed(row_elements)
         return max(1, min(self.n_threads, 1 + int(spare / self.room.of_pass(row_elements))))

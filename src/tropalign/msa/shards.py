@@ -57,7 +57,7 @@ class FamilyShare:
         return found
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
-        """The same on a GPU, within 1e-4."""
+        """The posteriors of a tile's pairs by a GPU, within 1e-4."""
         model, own = tile.payload
         found: Posteriors = self._tasks[model].on_gpu(own, device, progress)
         return found
@@ -112,5 +112,5 @@ class ShardsKept(NoCheckpoint):
         return unpacked(self._shards.section(shard + 1, local), N_SECTIONS)
 
     def of_model(self, number: int) -> Checkpoint:
-        """The same of another model."""
+        """Stage I by another model, as the shards hold it."""
         return ShardsKept(self._shards, self._job, number)

@@ -166,7 +166,7 @@ class PosteriorTask:
         return max(1, min(n_threads, (self._scratch_bytes or 0) // per_thread))
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
-        """The same on a GPU, within 1e-4."""
+        """The posteriors of a tile's pairs by a GPU, within 1e-4."""
         from tropalign.msa.gpu import PosteriorsOnGpu
 
         on_device = self._on_devices.get(
@@ -217,7 +217,7 @@ def distances_of(n_sequences: int, found: Posteriors, out: NDArray[np.float32]) 
 
 
 def sections(found: Posteriors) -> list[bytes]:
-    """As bytes for the disk; `restored` makes the posteriors of them again."""
+    """Posteriors as bytes for the disk, from which `restored` makes them again."""
     return [getattr(found, name).tobytes() for name in ("distance", "row_sizes", "columns", "values")]
 
 

@@ -101,7 +101,7 @@ class Tree:
         return found
 
     def branch_lengths(self) -> NDArray[np.float64]:
-        """Of each branch, in the order of `branches`."""
+        """Length of each branch, in the order of `branches`."""
         lengths = self.lengths[self.branches()].copy()
         if len(self.children[0]) == 2:
             first, second = self.children[0]
@@ -153,7 +153,7 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """The same from text."""
+    """A tree from Newick text."""
     root = parse_newick(text, file)
     made = _Maker(file)
     made.take(root)
