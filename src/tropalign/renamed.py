@@ -18,6 +18,8 @@ RENAMED = {
     "tropical.graphs": "semirings.graphs",
     "tropical.hmm": "hmm.model",
     "tropical.intervals": "semirings.intervals",
+    "tropical.model_calls": "hmm.model_calls",
+    "tropical.observations": "hmm.observations",
     "tropical.semirings": "semirings.semirings",
 }
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.hmm.fitting import PARTS, Counts, FitOptions, fitted
+from tropalign.hmm.hmmlearn_models import parts_of
 from tropalign.hmm.model_calls import ModelCalls, sampled
 from tropalign.hmm.model_checks import (
     MOST_STATES,
@@ -400,7 +401,7 @@ class HMM:
         """
         from tropalign.hmm.model_files import load_model
 
-        return load_model(source)
+        return load_model(source, HMM)
 
     @staticmethod
     def from_hmmlearn(model: Any) -> HMM:
@@ -430,8 +431,6 @@ class HMM:
         >>> model.viterbi(model.frames([0.1, -0.5, 3.2, 2.7]))[0].tolist()
         [0, 0, 1, 1]
         """
-        from tropalign.hmm.model_files import parts_of
-
         parts, frames = parts_of(model)
         made = HMM(**parts)
         vars(made)["_frames"] = frames

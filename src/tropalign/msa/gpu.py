@@ -62,7 +62,7 @@ class ModelNumber(IntEnum):
     PART = 10
     #: The least posterior that is kept.
     LEAST = 11
-    #: The flag of an overhang.
+    #: Probability of an overhang.
     END_FREE = 12
 
 

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
-from tropalign.msa.consistency import CONSISTENCY_RULES, relax
+from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.pipeline import SPLITS
 from tropalign.msa.task import Posteriors, PosteriorTask
 from tropalign.sequences.batch import SequenceBatch
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, named, shown
 from tropalign.properties import cached_property
@@ -466,3 +467,7 @@ def _default(alphabet: Alphabet) -> SubstitutionMatrix:
     if alphabet.matrix is not None:
         return SubstitutionMatrix.from_name(alphabet.matrix, alphabet)
     raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
+
+
+#: What `SubstitutionMatrix.of` takes.
+MatrixLike = SubstitutionMatrix | str | os.PathLike[str] | Mapping[Any, Any] | tuple[str, ArrayLike] | Any
