@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.names import devices_for
+from tropalign.devices.selection import devices_for
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_choice, checked_threads, whole_number
@@ -303,7 +303,7 @@ def chain(
         from tropalign.semirings.gpu_matrices import chain_on
 
         if (found := chain_on(devices, factors, semiring)) is not None:
-            return found
+            return narrowed(found, factors[0].dtype, semiring)
     products = dict(enumerate(factors))
     for i, k in reversed(_order(sizes)):
         products[i] = matmul(products[i], products.pop(k + 1), semiring, n_threads=n_threads, device="cpu")

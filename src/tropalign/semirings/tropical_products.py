@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.names import require_processor
+from tropalign.devices.selection import require_processor
 from tropalign.errors import InputError
 from tropalign.semirings.matrices import Survey, place_of, surveyed
 from tropalign.semirings.semirings import Semiring, zero_of
