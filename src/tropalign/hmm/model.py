@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.hmm.fitting import PARTS, Counts, FitOptions, fitted
-from tropalign.hmm.hmmlearn_models import parts_of
 from tropalign.hmm.model_calls import ModelCalls, sampled
 from tropalign.hmm.model_checks import (
     MOST_STATES,
@@ -431,6 +430,8 @@ class HMM:
         >>> model.viterbi(model.frames([0.1, -0.5, 3.2, 2.7]))[0].tolist()
         [0, 0, 1, 1]
         """
+        from tropalign.hmm.model_files import parts_of
+
         parts, frames = parts_of(model)
         made = HMM(**parts)
         vars(made)["_frames"] = frames

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.selection import devices_for
+from tropalign.devices.registry import devices_for
 from tropalign.hmm.fitting import Counts
 from tropalign.hmm.model_checks import logs_of
 from tropalign.hmm.observations import Observations

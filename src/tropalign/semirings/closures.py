@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.selection import devices_for
+from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import checked_choice, checked_threads
 from tropalign.machine.threads import resolve_threads

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.launcher import DeviceCache
-from tropalign.devices.registry import GpuDevice
-from tropalign.devices.selection import require_processor
+from tropalign.devices.registry import GpuDevice, require_processor
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.semirings.gpu import INFINITY, Held, Kind, Layout, ProductsOnGpu
-from tropalign.semirings.matrices import Survey, surveyed
+from tropalign.semirings.matrices import Survey, narrowed, surveyed
 from tropalign.semirings.semirings import Semiring, zero_of
 
 if TYPE_CHECKING:
@@ -272,14 +271,13 @@ def chain_on(devices: Sequence[Device], factors: list[NDArray[Any]], semiring: S
 
     Returns
     -------
-    product : shape (n, n)
-        Integers are int32, whatever the factors are.
+    product : dtype of the factors, shape (n, n)
         None where the processor is to compute, after a warning if the GPU failed.
 
     Raises
     ------
     InputError
-        A number that the semiring does not have.
+        A number that the semiring does not have, or a result that the type cannot hold.
     DeviceError, ResourceError
         Only GPUs are named, and they cannot.
     """
@@ -294,4 +292,4 @@ def chain_on(devices: Sequence[Device], factors: list[NDArray[Any]], semiring: S
         return None
     numbers = np.stack([encoding.encoded(factor, k) for k, factor in enumerate(factors)])
     found = _tried(devices, lambda: ProductsOnGpu(gpu).chain(numbers, encoding.layout))
-    return None if found is None else encoding.decoded(found, wide)
+    return None if found is None else narrowed(encoding.decoded(found, wide), dtype, semiring)

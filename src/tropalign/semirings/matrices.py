@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
-from tropalign.semirings.semirings import BOOL, REAL, Semiring, checked_dtype
+from tropalign.semirings.semirings import BOOL, REAL, Semiring, checked_dtype, zero_of
 
 
 def checked_matrix(
@@ -119,3 +119,30 @@ def place_of(at: int, shape: tuple[int, ...]) -> str:
     """The indices of a number of an array, without that of the matrix where there is a single one."""
     indices = [int(k) for k in np.unravel_index(at, shape)]
     return ", ".join(str(k) for k in (indices[1:] if len(shape) == 3 and shape[0] == 1 else indices))
+
+
+#: The type that is computed in where the bounds of a type do not suffice.
+WIDER = {"float16": "float32", "float32": "float64", "int16": "int32", "int32": "float64"}
+
+
+def narrowed(c: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) -> NDArray[Any]:
+    """A result in its type. Raises InputError on a number that the type cannot hold, and says which type can."""
+    if c.dtype == dtype:
+        return c
+    is_zero = c == zero_of(semiring, c.dtype)
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            narrow = c.astype(dtype)
+        is_beyond = np.isinf(narrow) & ~is_zero
+    else:
+        limits, worst = np.iinfo(dtype), zero_of(semiring, dtype)
+        is_beyond = ~is_zero & ((c < limits.min) | (c > limits.max) | (c == worst))
+        narrow = np.where(is_zero | is_beyond, worst, c).astype(dtype)
+    if is_beyond.any():
+        at = int(np.argmax(is_beyond))
+        number = c.reshape(-1)[at]
+        raise InputError(
+            f"the product's entry [{place_of(at, c.shape)}] is {number:.15g}, which {dtype} cannot hold: "
+            f"convert the matrices to {WIDER[dtype.name]}"
+        )
+    return narrow

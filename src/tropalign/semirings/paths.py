@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.names import device_names
-from tropalign.devices.selection import devices_for
+from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError, named
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_choice, checked_memory, checked_threads
