@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import shown
 from tropalign.results.multiple import GAP, MultipleAlignment
-from tropalign.results.multiple_colours import cell_colours
+from tropalign.results.multiple_display import cell_colours
 
 #: Columns per block, and lines of all blocks up to which letters are drawn: a height that programs open.
 BLOCK, MOST_LINES = 80, 1_000

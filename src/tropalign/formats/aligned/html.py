@@ -21,7 +21,7 @@ from tropalign.formats.header import Header
 from tropalign.formats.web_page import STYLE, json_text, policy, write_filled
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.results.multiple_colours import rules
+from tropalign.results.multiple_display import rules
 
 PAGE = Path(__file__).parent / "page"
 #: In the order in which a browser reads them.
