@@ -63,8 +63,8 @@ ALLOWED = {
     "cli": {"errors", "options", "execution", "verbs"},
     "submissions": {"errors", "options", "scoring", "formats", "verbs", "cli"},
     "client": {
-        "errors", "lazy", "options", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile",
-        "verbs", "submissions",
+        "errors", "lazy", "options", "execution", "sequences", "scoring", "results", "formats", "pairwise",
+        "clusters", "phylo", "msa", "profile", "hmm", "verbs", "submissions",
     },
     "serve": {"errors", "properties", "machine", "options", "execution", "sequences", "verbs", "submissions"},
 }  # fmt: skip
