@@ -70,6 +70,21 @@ class Codec(Generic[C]):
     check: Callable[[C], None] = _fits
 
 
+def concatenated(
+    header_text: Callable[[Header, Any], bytes] | None = None, footer: bytes = b""
+) -> Callable[[Iterable[bytes], IO[bytes], Header, Any], None]:
+    """Makes an ``assemble`` of text: header, the parts one after another, footer."""
+
+    def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Any) -> None:
+        if header_text is not None:
+            out.write(header_text(header, context))
+        for part in parts:
+            out.write(part)
+        out.write(footer)
+
+    return assemble
+
+
 @dataclass(frozen=True)
 class Format:
     """A format, as it is known before anything that writes it is imported.

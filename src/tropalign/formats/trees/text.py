@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.newick import parse_newick
-from tropalign.formats.text import concatenated
 from tropalign.results.multiple import MultipleAlignment
 
 
