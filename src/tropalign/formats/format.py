@@ -14,6 +14,8 @@ from typing import IO, Any, Generic, Protocol, TypeVar
 
 from tropalign.formats.header import Header
 
+#: Suffixes that compress, behind that of a format (`tropalign.execution.files` does it).
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 #: Media types of what has none of its own.
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 
