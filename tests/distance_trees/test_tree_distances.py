@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from oracles import aligned_distances as oracle
 
 from tropalign import InputError, MultipleAlignment, ResourceError, SequenceBatch, TropalignWarning
+from tropalign.distance_trees.distances import SATURATED
 from tropalign.errors import UsageError
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 from tropalign.trees import alignment_distances, pair_distances
-from tropalign.trees.distances import SATURATED
 
 RESIDUES = {"nucleotide": "ACGT", "protein": "ARNDCQEGHILKMFPSTWYV"}
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tropalign import _native
+from tropalign.distance_trees.joining import RULES
+from tropalign.distance_trees.matrix import condensed_distances, require_memory
 from tropalign.errors import UsageError
-from tropalign.trees.joining import RULES
-from tropalign.trees.matrix import condensed_distances, require_memory
 from tropalign.trees.tree import Tree, tree_of_joins
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.distance_trees.matrix import condensed_distances, require_memory
 from tropalign.errors import UsageError
-from tropalign.trees.matrix import condensed_distances, require_memory
 from tropalign.trees.tree import Tree, tree_of_joins
 
 #: Whose arithmetic.

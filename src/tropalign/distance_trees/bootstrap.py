@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,24 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
+from tropalign.distance_trees.distances import SATURATED, alignment_of, checked_model, compared_codes
+from tropalign.distance_trees.matrix import require_memory
 from tropalign.errors import InputError, UsageError
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.task import checked_progress
+from tropalign.execution.task import Progress, Tile, checked_progress
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.trees.distances import SATURATED, alignment_of, checked_model, compared_codes
-from tropalign.trees.matrix import require_memory
 from tropalign.trees.tree import Tree
 
 #: Ways to make a tree of distances.
 METHODS = ("nj", "upgma")
+#: A tile's cost, in pairs of letters that are compared: about a second of one core.
+TILE_CELLS = 5_000_000_000
 
 
 def with_support(
@@ -124,8 +129,6 @@ def _counts_elsewhere(
     made: dict[str, Any],
 ) -> NDArray[np.int32]:
     """What `sample_counts` gives, from the workers of a cluster."""
-    from tropalign.trees.shares import SampleTask
-
     sample_counts(tree, alignment, range(1), n_threads=1, memory_bytes=memory_bytes, **made)  # what it refuses
     task = SampleTask(tree, alignment, n_samples, (1, 1), memory_bytes=memory_bytes, **made)
     devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
@@ -186,3 +189,63 @@ def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: i
     asked = checked_memory(memory_bytes)
     allowed = default_budget() if asked is None else asked
     return max(1, min(n_threads, (allowed - n_codes) // each))
+
+
+class SampleTask:
+    """Trees of resampled columns.
+
+    Parameters
+    ----------
+    tree, alignment
+        As `with_support` has them.
+    n_samples
+        Of the whole.
+    shard
+        (i, n): the i-th of n shares of the samples, counted from 1.
+    method, model, gaps, seed, memory_bytes
+        As `with_support` has them.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        alignment: MultipleAlignment,
+        n_samples: int,
+        shard: Shard,
+        *,
+        memory_bytes: int | None = None,
+        **made: Any,
+    ) -> None:
+        self._tree, self._alignment, self._made = tree, alignment, {**made, "memory_bytes": memory_bytes}
+        n = tree.n_taxa
+        costs = CostList(np.full(n_samples, n * (n - 1) / 2 * (alignment.n_columns + n) + 1))
+        spans = pairwise(cuts(costs, *share(costs, shard), n_samples, TILE_CELLS))
+        self._tiles = [
+            Tile(k, int(costs.cost_before(end) - costs.cost_before(begin)), 14 * n * n, end - begin, (begin, end))
+            for k, (begin, end) in enumerate(spans)
+        ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
+
+    def tiles(self) -> list[Tile]:
+        """Runs of samples."""
+        return self._tiles
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> NDArray[np.int32]:
+        """How many of the samples have the split above each node; int32, shape (n_nodes,)."""
+        samples = range(*tile.payload)
+        return sample_counts(self._tree, self._alignment, samples, n_threads=n_threads, progress=progress, **self._made)
+
+
+def count_bytes(counts: NDArray[np.int32]) -> bytes:
+    """What a tile of samples leaves."""
+    return counts.astype("<i4").tobytes()
+
+
+def sum_of(parts: Iterable[bytes], n_nodes: int) -> NDArray[np.int64]:
+    """Of the counts of all tiles. Raises ValueError where a part has not one per node."""
+    found = np.zeros(n_nodes, np.int64)
+    for part in parts:
+        found += np.frombuffer(part, "<i4", n_nodes)
+    return found

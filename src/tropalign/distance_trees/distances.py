@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
+from tropalign.distance_trees.matrix import pair_at, require_memory
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.execution.scheduler import Scheduler
 from tropalign.formats.msa import read_alignment
@@ -22,7 +23,6 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
-from tropalign.trees.matrix import pair_at, require_memory
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
