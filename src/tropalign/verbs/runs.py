@@ -122,7 +122,7 @@ def print_forecast(
 
 
 def _unless_packed(path: str) -> str:
-    from tropalign.formats.registry import COMPRESSED
+    from tropalign.formats.format import COMPRESSED
 
     return " before it is compressed" if path.endswith(COMPRESSED) else ""
 
