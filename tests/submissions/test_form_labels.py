@@ -5,8 +5,7 @@ import re
 import pytest
 
 from tropalign.submissions.form_texts import for_forms, message_for_forms
-from tropalign.submissions.labels import FORMATS, GROUPS, OUTPUTS
-from tropalign.submissions.tables import SUFFIXES
+from tropalign.submissions.labels import GROUPS, OUTPUTS
 from tropalign.submissions.verbs import SERVED, command_named, served_verb
 
 #: Flags that are words already.
@@ -35,7 +34,6 @@ def test_no_label_is_of_something_that_is_gone():
     verbs = [served_verb(name) for name in SERVED]
     assert {*GROUPS.values()} <= {one.group for verb in verbs for one in verb.options}
     assert {*OUTPUTS} <= {one.role for verb in verbs for one in verb.outputs}
-    assert {*FORMATS} <= {*SUFFIXES}
 
 
 def test_messages_of_pages_point_at_no_help_of_the_command_line():

@@ -8,8 +8,7 @@ from tropalign.errors import UsageError
 from tropalign.formats.registry import format_for_path
 from tropalign.options.kinds import DECIMAL, TEXT, whole
 from tropalign.options.option import Options, option
-from tropalign.submissions.tables import MEDIA_TYPES, SUFFIXES
-from tropalign.submissions.verbs import SERVED, about, command_named, options_of, served_verb
+from tropalign.submissions.verbs import SERVED, about, command_named, format_of_verb, options_of, served_verb
 from tropalign.verbs.catalogue import VERBS
 
 ROOT = Path(__file__).parents[2]
@@ -62,15 +61,10 @@ def test_nothing_of_the_server_is_offered(name):
 def test_formats_have_suffixes_that_choose_them(name):
     verb, kind = served_verb(name), about(name).kind
     for format in verb.formats:
-        suffix = SUFFIXES[format]
+        suffix = format_of_verb(name, format).suffix
         if kind and (format != "matrix"):
             assert format_for_path(kind, f"x{suffix}") == format
     assert verb.formats[0] == verb.default_format
-
-
-def test_every_media_type_is_of_a_suffix():
-    beside = {one.suffix for name in SERVED for one in options_of(name, "output")}
-    assert {*MEDIA_TYPES} <= {*SUFFIXES.values()} | beside
 
 
 @pytest.mark.parametrize("name", SERVED)

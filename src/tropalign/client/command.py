@@ -79,12 +79,7 @@ TROPALIGN_TOKEN_FILE; one's own server on this machine needs neither. Ctrl-C ask
 Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrupted."""
 
     command: Sequence[str] = option(
-        default=(),
-        role="machine",
-        flags=(),
-        many="...",
-        metavar="COMMAND",
-        help="a verb with its files and options",
+        default=(), role="machine", flags=(), many="...", metavar="COMMAND", help="a verb with its files and options"
     )
 
     def run(self) -> None:

@@ -92,10 +92,7 @@ class ClustalwChoices(Options, group="method clustalw"):
         doc="How the guide tree is made.",
     )
     series: Series | None = option(
-        default=None,
-        choices=PROTEIN_SERIES,
-        label="Protein matrices",
-        help="matrices for proteins (default: gonnet)",
+        default=None, choices=PROTEIN_SERIES, label="Protein matrices", help="matrices for proteins (default: gonnet)"
     )
     nucleotide_matrix: NucleotideMatrix | None = option(
         default=None, choices=get_args(NucleotideMatrix), help="matrix for nucleotides (default: iub)"

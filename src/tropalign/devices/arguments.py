@@ -11,9 +11,7 @@ class ComputeArguments(Options):
 
     n_threads: int = argument(default=0, kw_only=True, doc="0: as many as the process may use; at most 1024.")
     memory_bytes: int | None = argument(
-        default=None,
-        kw_only=True,
-        doc="What may be taken beside the sequences; a share of the free memory by default.",
+        default=None, kw_only=True, doc="What may be taken beside the sequences; a share of the free memory by default."
     )
     device: DeviceLike = argument(
         default="auto",

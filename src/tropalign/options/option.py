@@ -186,9 +186,7 @@ def but(base: type[Options], name: str, *, default: Any = REQUIRED, kw_only: boo
 
 
 @dataclass_transform(
-    kw_only_default=True,
-    frozen_default=True,
-    field_specifiers=(option, input_file, output_file, argument, but),
+    kw_only_default=True, frozen_default=True, field_specifiers=(option, input_file, output_file, argument, but)
 )
 class Options:
     """The base of what has options as fields; made by keywords, and checked by `settle`."""

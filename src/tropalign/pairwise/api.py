@@ -138,9 +138,7 @@ class AllArguments(
         default=None, kw_only=False, doc="As `queries`. Without targets: all pairs i < j of `queries`."
     )
     pairs: ArrayLike | None = argument(
-        default=None,
-        kw_only=True,
-        doc="Only these (query index, target index), from 0: whole numbers, shape (n, 2).",
+        default=None, kw_only=True, doc="Only these (query index, target index), from 0: whole numbers, shape (n, 2)."
     )
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.machine.numbers import decimal_number, whole_number
 from tropalign.options.kinds import DECIMAL, FRACTION, NUMBER, POSITIVE, whole
 from tropalign.options.option import Options, argument, option
@@ -346,12 +346,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
 
     def parameters(self) -> dict[str, str]:
         """What the headers of results say, and what a resumed run has to share."""
-        words = {
-            "mode": self.mode,
-            "matrix": self.matrix.name,
-            "gap_cost": self.gap.formula,
-            "report": self.report,
-        }
+        words = {"mode": self.mode, "matrix": self.matrix.name, "gap_cost": self.gap.formula, "report": self.report}
         if MODES[self.mode].frees_ends:
             words["free_ends"] = ",".join(end for end in FREE_ENDS if end in self.free_ends)
         if self.end_gap is not None:

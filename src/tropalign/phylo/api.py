@@ -10,7 +10,7 @@ from tropalign.devices.arguments import ComputeArguments
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, named
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
@@ -47,9 +47,7 @@ class PlaceArguments(StrandOption, ComputeArguments):
         doc='A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).',
     )
     prune: bool = argument(
-        default=True,
-        kw_only=True,
-        doc="Leaves out branches that surely score less; the result is the same.",
+        default=True, kw_only=True, doc="Leaves out branches that surely score less; the result is the same."
     )
     memory_bytes: int | None = but(
         ComputeArguments,

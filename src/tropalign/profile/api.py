@@ -76,8 +76,7 @@ class ScanArguments(HitArguments):
         kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
     )
     models: Any = argument(
-        kw_only=False,
-        doc="Files of profile hidden Markov models, a `Model`, or several; E-values count them.",
+        kw_only=False, doc="Files of profile hidden Markov models, a `Model`, or several; E-values count them."
     )
 
 

@@ -27,16 +27,10 @@ class WhereOptions(Options, group="where"):
         default=8080, role="machine", kind=whole(0, 65535), metavar="N", help="port (default: 8080; 0: any)"
     )
     folder: str | None = option(
-        default=None,
-        role="machine",
-        metavar="PATH",
-        help="files, results and the database (default: your data folder)",
+        default=None, role="machine", metavar="PATH", help="files, results and the database (default: your data folder)"
     )
     database: str | None = option(
-        default=None,
-        role="machine",
-        metavar="URL",
-        help="postgresql://USER@HOST/NAME in place of SQLite in the folder",
+        default=None, role="machine", metavar="URL", help="postgresql://USER@HOST/NAME in place of SQLite in the folder"
     )
     root_path: str | None = option(
         default=None, role="machine", metavar="PATH", help="where a reverse proxy has it, like /tropalign"

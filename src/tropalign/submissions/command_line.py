@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tropalign.errors import UsageError, shown
+from tropalign.formats.format import SVG, TSV
+from tropalign.formats.pairs import layout_of
 from tropalign.options.option import Option
 from tropalign.submissions.names import numbered, sanitised
 from tropalign.submissions.request import InputItem, Submission
@@ -28,6 +30,9 @@ from tropalign.verbs.command import Command
 _OF_HERE = ("output", "quiet", "format")
 #: What standard input is called.
 STANDARD_INPUT = "stdin.fa"
+
+#: Suffixes that promise the one format which a server writes, by that of the format.
+SAME = {suffixes[0]: suffixes for _, suffixes, *_ in (SVG, TSV)}
 
 
 def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dict[str, str]]:
@@ -72,8 +77,8 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
     chosen = {dest: value for dest, value in canonical(name, options).items() if dest not in inputs}
     format = getattr(options, "format", None) or _format_by_suffix(name, output)
     if format == "matrix" and "matrix_layout" not in chosen:
-        layout = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(_suffix(output))
-        chosen |= {} if layout is None else {"matrix_layout": layout}
+        layout = layout_of(_suffix(output))
+        chosen |= {} if layout == "tsv" else {"matrix_layout": layout}
     places = {MAIN: output}
     for one in options_of(name, "output"):
         if value := getattr(options, one.name):
@@ -143,8 +148,7 @@ def _suffix(path: str) -> str:
 def _check_suffix(verb: ServedVerb, role: str, path: str, suffix: str) -> None:
     """A server writes one format of what stands beside the main output."""
     chosen = _suffix(path)
-    same = {".html": (".html", ".htm"), ".fasta": (".fasta", ".fa", ".fna"), ".tsv": (".tsv", ".txt")}
-    if suffix in (".svg", ".tsv") and chosen and chosen not in same.get(suffix, (suffix,)):
+    if suffix in SAME and chosen and chosen not in SAME[suffix]:
         output = verb.output(role)
         flag = role if output is None else output.flag
         raise UsageError(f"{flag} {shlex.quote(shown(path))}: servers write {suffix} here: end the name so")

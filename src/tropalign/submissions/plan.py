@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tropalign.formats.pairs import MATRIX_LAYOUTS
+from tropalign.formats.registry import media_type_of
 from tropalign.submissions.names import numbered, stem_of
-from tropalign.submissions.tables import MEDIA_TYPES, SUFFIXES, TEXT
 from tropalign.submissions.values import option_words
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,
     command_named,
     flag_of,
+    format_of_verb,
     is_name,
     named_options,
     options_of,
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 #: What outputs of a job without files are called.
 RESULT = "result"
-_LAYOUTS = {"npz": ".npz", "phylip": ".phy"}
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,7 @@ class Output:
 
 
 def planned(
-    submission: Submission,
-    paths: Callable[[InputItem], str],
-    resources: Resources,
-    *,
-    forecast: bool = False,
+    submission: Submission, paths: Callable[[InputItem], str], resources: Resources, *, forecast: bool = False
 ) -> tuple[list[str], tuple[Output, ...]]:
     """The command of a job, to be run in the job's own folder, where its outputs appear.
 
@@ -155,9 +152,9 @@ def _no_option(path: str) -> str:
 def main_suffix(submission: Submission) -> str:
     """The suffix of the main output."""
     layout = submission.options.get("matrix_layout")
-    if submission.format == "matrix" and layout in _LAYOUTS:
-        return _LAYOUTS[layout]
-    return SUFFIXES[submission.format]
+    if submission.format == "matrix" and isinstance(layout, str):
+        return MATRIX_LAYOUTS[layout][0]
+    return format_of_verb(submission.verb, submission.format).suffix
 
 
 def outputs_of(submission: Submission) -> tuple[Output, ...]:
@@ -165,13 +162,18 @@ def outputs_of(submission: Submission) -> tuple[Output, ...]:
     main = main_suffix(submission)
     taken = list(link_names(submission).values())
     stem = stem_of(taken[0]) if taken else RESULT
-    found = [Output(MAIN, _free(stem, submission.verb.replace(" ", "-"), main, taken), MEDIA_TYPES.get(main, TEXT))]
+    found = [Output(MAIN, _free(stem, submission.verb.replace(" ", "-"), main, taken), _media_type(submission, main))]
     for one in options_of(submission.verb, "output"):
         if one.output in submission.outputs:
             others = [*taken, *(output.filename for output in found)]
             name = found[0].filename + one.suffix if one.follows_main else _free(stem, one.output, one.suffix, others)
-            found.append(Output(one.output, name, MEDIA_TYPES.get(one.suffix, TEXT)))
+            found.append(Output(one.output, name, media_type_of(one.suffix)))
     return tuple(found)
+
+
+def _media_type(submission: Submission, suffix: str) -> str:
+    form = format_of_verb(submission.verb, submission.format)
+    return form.media_type if suffix == form.suffix else media_type_of(suffix)
 
 
 def _free(stem: str, word: str, suffix: str, taken: Iterable[str]) -> str:

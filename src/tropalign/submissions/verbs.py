@@ -15,9 +15,10 @@ from importlib import import_module
 from typing import Any
 
 from tropalign.errors import UsageError, did_you_mean
+from tropalign.formats.format import Format
+from tropalign.formats.registry import format_names, format_of
 from tropalign.options.option import REQUIRED, Option, grouped
 from tropalign.submissions.labels import group_label, in_words
-from tropalign.submissions.tables import SUFFIXES
 from tropalign.verbs.catalogue import VERBS, declared
 from tropalign.verbs.command import Command, Served, in_order_of_help
 
@@ -187,6 +188,12 @@ def side_output(name: str, role: str) -> Option:
     return next(one for one in options_of(name, "output") if one.output == role)
 
 
+def format_of_verb(name: str, format: str) -> Format:
+    """Finds a format of the verb's main output by its name. Raises UsageError where there is none."""
+    known = about(name)
+    return known.format or format_of(known.kind, format)
+
+
 @cache
 def parser_of(name: str) -> argparse.ArgumentParser:
     """The parser of a verb, of "db build" that of ``build``."""
@@ -218,9 +225,12 @@ def served_verb(name: str) -> ServedVerb:
     """
     known, command = about(name), command_named(name)
     options = command.declared()
-    offered = tuple(options["format"].choices or ()) if "format" in options else known.formats
+    offered = format_names(known.kind) if known.format is None else (known.format.name,)
     formats = tuple(format for format in offered if format not in known.never_formats)
-    outputs = (_main(options["output"], SUFFIXES[formats[0]]), *map(_output, options_of(name, "output")))
+    outputs = (
+        _main(options["output"], format_of_verb(name, formats[0]).suffix),
+        *map(_output, options_of(name, "output")),
+    )
     return ServedVerb(
         name=name,
         title=known.title,

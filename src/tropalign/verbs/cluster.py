@@ -241,7 +241,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.run import Output
         from tropalign.formats.clusters import ClustersContext
         from tropalign.formats.header import Header
-        from tropalign.formats.registry import clusters_writer
+        from tropalign.formats.registry import make_writer
 
         header = Header(__version__, self.command_line(format=form), chosen.parameters())
         context = ClustersContext(self.sizeout)
@@ -251,7 +251,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             "uc": ("clusters", "uc"),
         }
         return [
-            Output(kind, places[name], clusters_writer(kind, own, header, context))
+            Output(kind, places[name], make_writer(kind, own, header, context))
             for name, (kind, own) in kinds.items()
             if name in places
         ]

@@ -13,6 +13,7 @@ from tropalign.options.option import Option, Options, grouped
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
+    from tropalign.formats.format import Format
 
 #: Options that change how and where a run works, and no result that it writes.
 RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
@@ -44,8 +45,8 @@ class Served:
         Words of a button.
     kind
         Whose formats the main output has, as `formats.registry` calls them; empty where there is one format alone.
-    formats
-        The formats there are, where there is no option for them: the suffix of the output chooses there.
+    format
+        The only format of a verb whose output is of no kind.
     never_formats
         The formats that the verb always refuses.
     is_resumable
@@ -56,7 +57,7 @@ class Served:
 
     title: str
     kind: str
-    formats: tuple[str, ...] = ()
+    format: Format | None = None
     never_formats: tuple[str, ...] = ()
     is_resumable: bool = False
     example: Mapping[str, str] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from tropalign.formats.format import BYTES, Format
 from tropalign.options.option import REQUIRED, but, input_file, output_file
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import OutputOptions
@@ -14,7 +15,9 @@ class Build(Command):
 
     verb = "db build"
     summary = "make a store of FASTA or FASTQ files"
-    served = Served(title="Build a database", kind="", formats=("store",), example={"sources": "family.fasta"})
+    served = Served(
+        title="Build a database", kind="", format=Format("store", (".tdb",), BYTES), example={"sources": "family.fasta"}
+    )
 
     sources: list[str] = input_file(
         flags=(),

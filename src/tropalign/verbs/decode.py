@@ -23,9 +23,8 @@ from tropalign.verbs.run_options import (
 )
 
 if TYPE_CHECKING:
-    from tropalign.execution.run import Output
+    from tropalign.execution.run import Output, Writer
     from tropalign.execution.task import Progress
-    from tropalign.formats.writer import Writer
     from tropalign.hmm.decode_task import Contents
     from tropalign.hmm.decoding import Decoder
     from tropalign.hmm.model import HMM
@@ -64,16 +63,10 @@ class TrainingOptions(Options, group="training"):
         default=100, kind=whole(0), metavar="N", label="Training rounds", help="rounds at most (default: 100)"
     )
     tolerance: float = option(
-        default=0.01,
-        kind=AMOUNT,
-        metavar="X",
-        help="end when a round gains less log-likelihood (default: .01)",
+        default=0.01, kind=AMOUNT, metavar="X", help="end when a round gains less log-likelihood (default: .01)"
     )
     pseudocount: float = option(
-        default=0.0,
-        kind=AMOUNT,
-        metavar="X",
-        help="added to the count of whatever is possible (default: 0)",
+        default=0.0, kind=AMOUNT, metavar="X", help="added to the count of whatever is possible (default: 0)"
     )
     fix: list[str] | None = option(
         default=None,
@@ -85,14 +78,7 @@ class TrainingOptions(Options, group="training"):
 
 
 class Decode(
-    Command,
-    SegmentOptions,
-    TrainingOptions,
-    OutputOptions,
-    CommentOptions,
-    FormatOptions,
-    MemoryOptions,
-    ShardOptions,
+    Command, SegmentOptions, TrainingOptions, OutputOptions, CommentOptions, FormatOptions, MemoryOptions, ShardOptions
 ):
     """Segments of sequences that a hidden Markov model gives one label."""
 
@@ -234,8 +220,8 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     from tropalign.execution.run import Output
     from tropalign.formats.aligned import title_of
     from tropalign.formats.header import Header
-    from tropalign.formats.registry import format_for_path, segments_writer
-    from tropalign.formats.segments import SegmentsContext
+    from tropalign.formats.registry import format_for_path, make_writer
+    from tropalign.formats.segments.context import SegmentsContext
 
     name = options.format or format_for_path("segments", options.output)
     words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}
@@ -248,7 +234,7 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     context = SegmentsContext(model.name or "segments", title, decoder.labels[decoder.shown_label])
     outputs = []
     for role, kind, path, chosen in wanted:
-        writer = segments_writer(kind, chosen, header, context)
+        writer = make_writer(kind, chosen, header, context)
         if writer.is_binary and options.shard is None:
             check_terminal(chosen, path)
         outputs.append(Output(role, path, _Of(writer, "segments" if kind == "segments" else "tracks")))

@@ -12,14 +12,7 @@ from tropalign.options.option import option
 from tropalign.verbs.command import Command
 
 #: The folder of the verbs whose job has kernels, and in it a module self_test.
-JOBS = {
-    "pairs": "pairwise",
-    "place": "phylo",
-    "msa": "msa",
-    "search": "profile",
-    "paths": "semirings",
-    "decode": "hmm",
-}
+JOBS = {"pairs": "pairwise", "place": "phylo", "msa": "msa", "search": "profile", "paths": "semirings", "decode": "hmm"}
 
 
 class Devices(Command):

@@ -409,9 +409,9 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         from tropalign import __version__
         from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output
-        from tropalign.formats.aligned import AlignedContext, title_of
+        from tropalign.formats.aligned import AlignedContext, ConfidenceFormat, title_of
         from tropalign.formats.header import Header
-        from tropalign.formats.registry import aligned_writer, format_for_path, shows_confidence
+        from tropalign.formats.registry import format_for_path, format_of, make_writer
 
         name = self.format or format_for_path("aligned", self.output)
         words = self.command_line(format=None if name == "fasta" else name)
@@ -427,12 +427,14 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         context = AlignedContext(title_of(self.family[0]))
         outputs = []
         for option_name, (role, kind, chosen) in formats.items():
-            writer = aligned_writer(kind, chosen, header, context)
+            writer = make_writer(kind, chosen, header, context)
             if (path := places.get(option_name)) is not None:
                 if writer.is_binary:
                     check_terminal(chosen, path)
                 outputs.append(Output(role, path, writer))
-        return outputs, any(shows_confidence(kind, chosen) for _, kind, chosen in formats.values())
+        return outputs, any(
+            isinstance(format_of(kind, chosen), ConfidenceFormat) for _, kind, chosen in formats.values()
+        )
 
 
 def _parameters(job: Job, form: str | None = None) -> dict[str, str]:

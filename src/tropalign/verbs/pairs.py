@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from tropalign.formats.pairs import MATPLOTLIB_BYTES, layout_of
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 from tropalign.options.kinds import TEXT
 from tropalign.options.option import Options, but, input_file, option, output_file
@@ -24,9 +25,9 @@ from tropalign.verbs.run_options import RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
+    from tropalign.execution.run import Writer
     from tropalign.formats.header import Header
-    from tropalign.formats.pairs import PairsContext
-    from tropalign.formats.writer import Writer
+    from tropalign.formats.pairs.context import PairsContext
     from tropalign.pairwise import PairsTask
     from tropalign.sequences import Alphabet, SequenceBatch
     from tropalign.verbs.alignment import Side
@@ -51,7 +52,7 @@ class FormatOptions(Options, group="format"):
         default=None,
         kind=TEXT,
         metavar="LIST",
-        on_help=("tropalign.formats.pair_tables", "columns_text"),
+        on_help=("tropalign.formats.pairs.tables", "columns_text"),
         help="columns of tsv, csv, m8, jsonl, arrow, arrows, feather and parquet, such as query,target,evalue; "
         "--columns help lists them",
     )
@@ -137,7 +138,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     def check(self) -> Request:
         """Settles what is to be written; refuses what can be refused before anything is read."""
         from tropalign.formats.registry import check_format
-        from tropalign.reports.pairs import check_beside
+        from tropalign.pairwise.reports import check_beside
 
         request = self._request()
         check_format("pairs", request.format, request.report)
@@ -152,8 +153,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.machine.memory import left_for_job
         from tropalign.pairwise import PairsTask
         from tropalign.pairwise.pair_list import read_pairs
+        from tropalign.pairwise.reports import outputs_beside
         from tropalign.pairwise.translated import aligned, given
-        from tropalign.reports.pairs import outputs_beside
         from tropalign.sequences.batch import held_bytes
 
         request, side_outputs = self.check(), self._side_outputs()
@@ -230,7 +231,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def _table_request(self, name: str) -> Request:
         """The columns to show, and the report that has all of them and what filters ask about."""
-        from tropalign.formats.pair_tables import shown_columns
+        from tropalign.formats.pairs.tables import shown_columns
         from tropalign.formats.registry import format_of
 
         form = format_of("pairs", name)
@@ -269,8 +270,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for name in ("columns", "db_size"):
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
-        by_suffix = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(suffix_of(self.output), "tsv")
-        layout = self.matrix_layout or by_suffix
+        layout = self.matrix_layout or layout_of(suffix_of(self.output))
         values = self.matrix_values or ("distance" if layout == "phylip" else "score")
         if layout == "phylip" and (self.targets is not None or values != "distance"):
             self.refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
@@ -320,19 +320,19 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Memory that reports and plots take at the most. Raises InputError where a plot would have too many lines."""
         if not self._side_outputs() and request.format != "html":
             return 0
-        from tropalign.formats.pair_plots import PACKAGE_BYTES, check_lines
-        from tropalign.formats.pairs.html import report_bytes
+        from tropalign.formats.pairs.plots import check_lines
+        from tropalign.formats.pairs.report import report_bytes
 
         n_pairs = n_queries * min(n_targets, self.top or n_targets)
         if self.targets is None and self.top is None and self.pairs is None:
             n_pairs //= 2  # of one set each pair once
         if self.plot is not None and all(getattr(self, name) is None for name in SELECTS):
             check_lines(n_queries, n_targets)
-        return report_bytes(n_pairs, n_queries, n_targets) + (PACKAGE_BYTES if self.plot is not None else 0)
+        return report_bytes(n_pairs, n_queries, n_targets) + (MATPLOTLIB_BYTES if self.plot is not None else 0)
 
     def _context(self, request: Request, task: PairsTask) -> PairsContext:
         """What formats need beside the tables."""
-        from tropalign.formats.pairs import PairsContext
+        from tropalign.formats.pairs.context import PairsContext
         from tropalign.formats.registry import format_of
 
         columns = request.columns
@@ -386,9 +386,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     def _writer(self, request: Request, header: Header, context: PairsContext) -> Writer:
         """Makes the writer of the main output; no binary format goes to a terminal."""
         from tropalign.execution.files import check_terminal
-        from tropalign.formats.registry import pairs_writer
+        from tropalign.formats.registry import make_writer
 
-        writer = pairs_writer(request.format, header, context)
+        writer = make_writer("pairs", request.format, header, context)
         if writer.is_binary:
             check_terminal(request.matrix_layout if request.format == "matrix" else request.format, self.output)
         return writer

@@ -12,8 +12,8 @@ from tropalign.verbs.command import Command, Served, naming
 from tropalign.verbs.run_options import CommentOptions, DeviceOptions, MemoryOptions, OutputOptions, started
 
 if TYPE_CHECKING:
-    from tropalign.formats.paths import PathsContext
-    from tropalign.formats.writer import Writer
+    from tropalign.execution.run import Writer
+    from tropalign.formats.paths.context import PathsContext
     from tropalign.semirings.graphs import DenseGraph, Graph
 
 #: Distances, and vertices of paths, that are written at a time.
@@ -78,10 +78,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
 .parquet; -f matrix for a matrix as text. Distances are the same for any number of threads. Exit codes: 0 done, 2 usage,
 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(
-        title="Find shortest paths",
-        kind="paths",
-        example={"graph": "codons.tsv"},
-        example_options={"undirected": True},
+        title="Find shortest paths", kind="paths", example={"graph": "codons.tsv"}, example_options={"undirected": True}
     )
     no_shards = (
         "rounds of an elimination depend on each other and have no shards: give each machine some --from vertices"
@@ -104,7 +101,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
         import numpy as np
 
         from tropalign.execution.run import Output, memory_allowed, write_outputs
-        from tropalign.formats.paths import PathsContext, check_names
+        from tropalign.formats.paths.context import PathsContext, check_names
         from tropalign.machine.memory import left_for_job
         from tropalign.semirings.graph_files import read_graph
         from tropalign.semirings.paths import shortest_paths
@@ -210,7 +207,7 @@ def _writer(options: Paths, name: str, graph: Graph | DenseGraph, context: Paths
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.formats.header import Header
-    from tropalign.formats.registry import paths_writer
+    from tropalign.formats.registry import make_writer
 
     parameters = {
         "vertices": str(graph.n),
@@ -219,7 +216,9 @@ def _writer(options: Paths, name: str, graph: Graph | DenseGraph, context: Paths
         "weights": str(graph.weights.dtype),
     }
     command = options.command_line(format=None if name == "tsv" else name)
-    writer = paths_writer(name, Header(__version__, command, parameters, has_comments=not options.no_comments), context)
+    writer = make_writer(
+        "paths", name, Header(__version__, command, parameters, has_comments=not options.no_comments), context
+    )
     if writer.is_binary:
         check_terminal(name, options.output)
     return writer

@@ -125,14 +125,7 @@ class ResultOptions(Options, group="results"):
 
 
 class Place(
-    Command,
-    ReferenceOptions,
-    StrandOption,
-    ScoreOptions,
-    PruningOption,
-    ResultOptions,
-    PipelineOptions,
-    RunOptions,
+    Command, ReferenceOptions, StrandOption, ScoreOptions, PruningOption, ResultOptions, PipelineOptions, RunOptions
 ):
     """Short reads in the columns of a reference, each on the branch of its tree that it fits best."""
 
@@ -332,7 +325,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         ResourceError
             The page takes all memory that is left.
         """
-        from tropalign.formats.placed.report.html import report_bytes
+        from tropalign.formats.placed.report import report_bytes
         from tropalign.machine.memory import require
 
         if self.html is None or self.shard is not None:  # of shards, merge makes it
@@ -345,11 +338,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         return needed
 
     def _task(
-        self,
-        package: ReferencePackage,
-        blocks: Callable[..., Iterator[Any]],
-        found: Survey | None,
-        memory_bytes: int,
+        self, package: ReferencePackage, blocks: Callable[..., Iterator[Any]], found: Survey | None, memory_bytes: int
     ) -> tuple[PlaceTask, list[str]]:
         """What to compute, and the devices."""
         from tropalign.machine.threads import resolve_threads

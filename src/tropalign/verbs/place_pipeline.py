@@ -39,9 +39,7 @@ class PipelineOptions(Options, group="likelihoods"):
         default=None, metavar="PATH", role="private", help="EPA-ng's file (default: epa-ng on PATH)"
     )
     write_only: bool = option(
-        default=False,
-        role="private",
-        help="write what EPA-ng needs and print its command, without running it",
+        default=False, role="private", help="write what EPA-ng needs and print its command, without running it"
     )
 
 

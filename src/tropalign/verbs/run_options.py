@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tropalign.devices.names import check_device_name
-from tropalign.execution.dask_cluster import check_address
+from tropalign.execution.cluster_address import check_address
 from tropalign.execution.manifest import Shard, parse_shard
 from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS

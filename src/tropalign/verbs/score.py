@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from tropalign.formats.format import TSV, Format
 from tropalign.options.option import input_file, option
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import OutputOptions
@@ -38,7 +39,7 @@ class Score(Command, OutputOptions):
     served = Served(
         title="Score alignments",
         kind="",
-        formats=("tsv",),
+        format=Format(*TSV),
         example={"alignments": "efp_clustalw.fasta", "reference": "efp_aligned.fasta"},
         example_options={"all_columns": True},
     )

@@ -54,23 +54,20 @@ class DistanceOptions(Options, group="distances"):
     )
     distances: str | None = option(
         default=None,
-        choices=Choices("tropalign.trees.distances", "MODELS"),
+        choices=Choices("tropalign.distance_trees.distances", "MODELS"),
         label="Distance model",
         help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
         "with --unaligned)",
     )
     gaps: str | None = option(
         default=None,
-        choices=Choices("tropalign.trees.distances", "GAPS"),
+        choices=Choices("tropalign.distance_trees.distances", "GAPS"),
         label="Columns with gaps",
         help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
     )
     alphabet: str = but(SequenceOptions, "alphabet", group="distances", is_common=False)
     distances_out: str | None = output_file(
-        output="distances",
-        suffix=".tsv",
-        metavar="FILE",
-        help="the distances: PHYLIP, or TSV by the suffix",
+        output="distances", suffix=".tsv", metavar="FILE", help="the distances: PHYLIP, or TSV by the suffix"
     )
 
 
@@ -79,7 +76,7 @@ class TreeOptions(Options, group="tree"):
 
     method: str = option(
         default="nj",
-        choices=Choices("tropalign.trees.bootstrap", "METHODS"),
+        choices=Choices("tropalign.distance_trees.bootstrap", "METHODS"),
         is_common=True,
         help="neighbour joining (default), which gives a tree without a root, or UPGMA",
     )
@@ -96,7 +93,7 @@ class TreeOptions(Options, group="tree"):
     )
     negative: str | None = option(
         default=None,
-        choices=Choices("tropalign.trees.joining", "NEGATIVE"),
+        choices=Choices("tropalign.distance_trees.joining", "NEGATIVE"),
         label="Negative branch lengths",
         help="what becomes of negative branch lengths (default: keep)",
     )
@@ -137,7 +134,7 @@ class MakeTree(
 
 The tree is in Newick format, support in percent as labels of inner nodes; -o x.dnd writes it as CLUSTALW reads it.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
-    served = Served(title="Make a tree", kind="trees", formats=("newick", "dnd"), example={"taxa": "efp_aligned.fasta"})
+    served = Served(title="Make a tree", kind="trees", example={"taxa": "efp_aligned.fasta"})
     finishes = ("distances_out",)
 
     taxa: str = input_file(
@@ -210,15 +207,15 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         options
             Of the command that made the shards, with the output and resources of the one that merges them.
         """
+        from tropalign.distance_trees.bootstrap import sum_of, supported
+        from tropalign.distance_trees.distances import counted_distances, unaligned_model
+        from tropalign.distance_trees.pair_counts import pair_counts_of
         from tropalign.execution.manifest import hash_of
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.formats.distance_matrix import distance_format
         from tropalign.formats.registry import format_for_path
         from tropalign.machine.memory import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
-        from tropalign.trees.bootstrap import supported
-        from tropalign.trees.distances import counted_distances, unaligned_model
-        from tropalign.trees.shares import pair_counts_of, sum_of
 
         format_for_path("trees", self.output)
         if "distances_out" in places:
@@ -252,7 +249,7 @@ def _write_files(
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
     from tropalign.formats.registry import format_for_path
-    from tropalign.formats.trees.dnd import dnd_text
+    from tropalign.formats.trees.text import dnd_text
 
     distances_out = places.get("distances_out")
     if distances_out is not None:
@@ -270,12 +267,13 @@ def _write_files(
 def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
+    from tropalign.distance_trees.bootstrap import SampleTask, count_bytes
+    from tropalign.distance_trees.distances import unaligned_model
+    from tropalign.distance_trees.pair_counts import PairCountTask
     from tropalign.execution.manifest import RemainingWork
     from tropalign.execution.run import Output, Run, StageWriter
     from tropalign.sequences.files import read_lines
     from tropalign.sequences.saved_batch import batch_to_bytes
-    from tropalign.trees.distances import unaligned_model
-    from tropalign.trees.shares import PairCountTask, SampleTask, count_bytes
 
     assert options.shard is not None
     task: PairCountTask | SampleTask
@@ -352,10 +350,10 @@ class _Kept(io.BytesIO):
 def _alignment_distances(
     options: MakeTree, source: Any, memory_bytes: int, show: Show
 ) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
+    from tropalign.distance_trees.distances import alignment_in
     from tropalign.formats.msa import UnequalRowsError
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import alignment_distances
-    from tropalign.trees.distances import alignment_in
 
     try:
         alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
