@@ -1,4 +1,4 @@
-"""How devices are called, their kinds (each a module of this folder: docs/gpu.md)."""
+"""How devices are called, and their kinds: each is a module of this folder (docs/gpu.md, "Adding a device")."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from tropalign.sequences.batch import SequenceBatch
 
 #: Members that a new sequence is compared with, and members of each alignment that are compared when two are merged.
 MEMBERS, REPRESENTATIVES = 16, 16
-#: Of a larger alignment that is merged, so many rows are drawn, and its representatives are among them.
+#: Rows that are drawn of a larger alignment to be merged; its representatives are among them.
 DRAWN = 4096
 #: Posteriors of columns below it are dropped.
 POOLED_CUTOFF = 0.002

@@ -25,7 +25,7 @@ CHANCE_SAMPLE = 64
 #: Classes of the ratio of two lengths: ``LcsChance`` of native/msa/lcs.hpp.
 CHANCE_BINS = 32
 BINS_PER_DOUBLING = 4
-#: Of nucleotides so many neighbours are one letter: four letters share long subsequences by chance alone.
+#: Neighbouring nucleotides that are one letter: four letters share long subsequences by chance alone.
 NUCLEOTIDE_WORD = 3
 
 
@@ -46,7 +46,7 @@ class Words:
     n_codes: int
 
     def some(self, chosen: NDArray[np.int64]) -> Words:
-        """Those of some sequences, in that order."""
+        """Words of some sequences, in that order."""
         lengths = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
@@ -123,7 +123,7 @@ def fast_tree(
 def tree_of_words(
     words: Words, shares: NDArray[np.float32], n_threads: int, progress: Progress | None = None
 ) -> tuple[GuideTree, NDArray[np.float32]]:
-    """The same for sequences whose letters are known, and what chance shares."""
+    """UPGMA tree and joins of sequences whose words are known, and what random sequences share."""
     distances = _native.lcs_distances(words.codes, words.offsets, words.n_codes, shares, n_threads, progress)
     return GuideTree(*_native.guide_tree(distances)), distances
 

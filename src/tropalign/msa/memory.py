@@ -28,7 +28,7 @@ FOUND_ROW_BYTES = 50
 FOUND_SHARE, SCRATCH_SHARE = 1 / 8, 1 / 4
 
 
-class Room:
+class MemoryEstimate:
     """Estimates for a family, from how many elements its posteriors keep per row; measured, and on the safe side.
 
     Parameters

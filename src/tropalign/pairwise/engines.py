@@ -142,7 +142,7 @@ class Engines:
 
 
 def _used(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
-    """The same sequences' numbers, codes and offsets, less those that few pairs leave out: native code copies them."""
+    """Numbers, codes and offsets of the sequences that pairs need where these are few: native code copies them."""
     if len(index) > FEW_USED * len(batch):
         return index, batch.codes, batch.offsets
     used, place = np.unique(index, return_inverse=True)

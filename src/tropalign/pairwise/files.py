@@ -134,7 +134,7 @@ def _kind(table: AlignmentTable) -> tuple[Any, ...]:
 
 
 def _write(writer: Writer, tables: Iterator[AlignmentTable], output: str) -> None:
-    """As parts come, or once all are there where the format needs that."""
+    """Writes parts as they come, or once all are there where the format needs that."""
     if not writer.needs_all:
         write_to(output, lambda out: writer.assemble(map(writer.encode, tables), out))
         return

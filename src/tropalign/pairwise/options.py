@@ -307,7 +307,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
 
     @property
     def recurrence(self) -> str:
-        """That of the mode: what engines call it."""
+        """The mode as engines call it."""
         return MODES[self.mode].recurrence
 
     @property
@@ -321,7 +321,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
         return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
 
     def able_devices(self, names: Iterable[str]) -> list[str]:
-        """Those of the devices that may align so: all, or the processor. Raises DeviceError where another was named."""
+        """Devices that can align so: all, or the processor. Raises DeviceError where another was named."""
         listed = list(names)
         if self.matrix.is_symmetric and self.whole.is_affine:
             return listed

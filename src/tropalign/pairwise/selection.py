@@ -135,7 +135,7 @@ class Bounds:
         self._tests = [test for test in tests if np.mean(test(*sample, 1)) <= MOST_KEPT]
 
     def within_reach(self, query: Index, target: Index, n_threads: int) -> tuple[Index, Index]:
-        """Those of the pairs that may be kept, in their order; int64, shape (n,) each."""
+        """Pairs that may be kept, in their order; int64, shape (n,) each."""
         for test in self._tests:
             keep = test(query, target, n_threads)
             query, target = query[keep], target[keep]

@@ -36,7 +36,7 @@ def exact_transitions(share: float, lengths: NDArray[np.float64]) -> NDArray[np.
 
 
 def compatible_transitions(share: float, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same through eigenvectors, in the order of JAMA's operations (NIST, public domain), as PaPaRa 2 computes it.
+    """P of each length through eigenvectors, by JAMA's operations in their order (NIST, public domain), as in PaPaRa 2.
 
     On branches of length 0 the result is the identity but for its last bits, and these decide flags there.
     """

@@ -53,7 +53,7 @@ class Wanted:
     query: str | None = None
 
     def paths(self) -> list[str]:
-        """All of them that the caller named, the alignment first."""
+        """Paths that the caller named, the alignment first."""
         reference = reference_path(self.alignment) if self.is_split and self.alignment else None
         named = (self.alignment, reference, self.table, self.jplace, self.taxa, self.report)
         return [path for path in named if path is not None]

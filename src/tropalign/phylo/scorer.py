@@ -113,7 +113,7 @@ class Scorer:
         return Scores(scores[:, : package.n_distinct], windows, strands)
 
     def on_gpu(self, texts: list[Sets], others: list[Sets], device: Gpu, progress: Progress | None) -> Scores:
-        """The same on a GPU."""
+        """Scores of reads against all branches, by a GPU."""
         from tropalign.phylo.gpu import ScoresOnGpu
 
         on_device = self._on_devices.get(
@@ -177,7 +177,7 @@ class Best:
     strands: NDArray[np.int8]
 
     def take(self, which: NDArray[np.int64]) -> Best:
-        """Those of the reads with these indices, in that order."""
+        """Best branches of the reads with these indices, in that order."""
         arrays = {name: getattr(self, name)[which] for name in _ARRAYS}
         return Best(**arrays, tied=[self.tied[k] for k in which.tolist()])
 

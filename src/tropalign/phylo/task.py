@@ -173,7 +173,7 @@ class PlaceTask:
         return self._place(tile.payload, partial(self._on_cpu, n_threads), n_threads, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Placements:
-        """The same with the scores of a GPU."""
+        """The tile's reads placed by the scores of a GPU."""
         return self._place(tile.payload, partial(self._on_gpu, device), self.n_threads, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
