@@ -13,6 +13,9 @@ from tropalign.options.kinds import Kind
 from tropalign.options.option import REQUIRED, Option, grouped
 from tropalign.verbs.command import Command
 
+#: Where argparse keeps the verb's class: no option is called so.
+DECLARED = "the verb's class"
+
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser whose errors are one sentence, with the word that was meant where one is near."""
@@ -23,7 +26,7 @@ class Parser(argparse.ArgumentParser):
         options, extra = self.parse_known_args(args, namespace)
         if extra:
             verb: Parser = getattr(options, "parser", self)
-            command: type[Command] | None = getattr(options, "command", None)
+            command: type[Command] | None = getattr(options, DECLARED, None)
             if command is not None and command.takes_stdin and not any(word.startswith("-") for word in extra):
                 files = [options.queries, *filter(None, [getattr(options, "targets", None)]), *extra]
                 verb.error(_too_many(files, verb.prog))
@@ -100,7 +103,7 @@ def add_command(verbs: Any, command: type[Command], formatter: Any) -> argparse.
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
         for action in command.actions:
             add_command(actions, action, formatter)
-    parser.set_defaults(command=command, parser=parser)
+    parser.set_defaults(**{DECLARED: command, "parser": parser})
     return parser
 
 
@@ -158,5 +161,5 @@ class _ListingAction(argparse.Action):
 
 def command_of(options: argparse.Namespace) -> Command:
     """The verb with the values that the words of the command line gave it."""
-    command: type[Command] = options.command
+    command: type[Command] = getattr(options, DECLARED)
     return command(**{name: getattr(options, name) for name in command.declared()})
