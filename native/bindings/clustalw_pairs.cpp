@@ -1,11 +1,10 @@
 // Bindings: CLUSTALW's pairwise distances.
-#include "../msa/clustalw_pairs.hpp"
-
 #include <algorithm>
 #include <cmath>
 
-#include "../msa/clustalw_rooting.hpp"
-#include "../msa/clustalw_words.hpp"
+#include "../clustalw/pairs.hpp"
+#include "../clustalw/rooting.hpp"
+#include "../clustalw/words.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -140,13 +139,13 @@ void bind_clustalw_pairs(nanobind::module_ &m) {
           "Identical columns of all pairs as CLUSTALW aligns them, (0,1), (0,2) .. (1,2) ..");
     m.def("clustalw_word_scores", &word_scores, array("codes"), array("offsets"), "n_letters"_a, "length"_a, "gap"_a,
           "n_top"_a, "window"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
-          "Residues in the best chains of words of all pairs; see native/msa/clustalw_words.hpp.");
+          "Residues in the best chains of words of all pairs; see native/clustalw/words.hpp.");
     m.def("clustalw_word_scores_compat", &word_scores_compat, array("codes"), array("offsets"), "n_letters"_a,
           "length"_a, "gap"_a, "n_top"_a, "window"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
           "The same just as CLUSTALW 2.1 finds them.");
     m.def("clustalw_rooted", &rooted, array("children"), array("lengths"),
           "A tree with its root where CLUSTALW would place it: children and lengths; see "
-          "native/msa/clustalw_rooting.hpp.");
+          "native/clustalw/rooting.hpp.");
     m.def("clustalw_rooted_compat", &rooted_compat, array("children"), array("lengths"),
           "The same in float32, rounded as in CLUSTALW 2.1.");
 }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "../msa/clustalw_progressive.hpp"
+#include "../clustalw/progressive.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;

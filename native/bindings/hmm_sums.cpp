@@ -1,6 +1,4 @@
-// Bindings: sums over the paths of hidden Markov models. What the arrays mean is said in native/tropical/hmm_sums.hpp.
-#include "../tropical/hmm_sums.hpp"
-
+// Bindings: sums over the paths of hidden Markov models. What the arrays mean is said in native/hmm/sums.hpp.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "../compute/buffer.hpp"
 #include "../compute/parallel.hpp"
+#include "../hmm/sums.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;

@@ -1,4 +1,4 @@
-"""Wrong calls of native/bindings/tropical_paths.cpp."""
+"""Wrong calls of native/bindings/closures.cpp."""
 
 import numpy as np
 from native.wrong_calls.changes import changed

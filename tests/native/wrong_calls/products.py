@@ -1,4 +1,4 @@
-"""Wrong calls of native/bindings/tropical_products.cpp and tropical_triangular.cpp."""
+"""Wrong calls of native/bindings/products.cpp and triangular.cpp."""
 
 import numpy as np
 from native.wrong_calls.changes import changed, with_value

@@ -1,0 +1,36 @@
+// Forward and backward sums of one long sequence at the ends of its stretches, by words (words.hpp). The passes
+// from both ends do not wait for each other: two threads take one each, and a single thread both in turns, since each
+// leaves the processor idle between two products.
+//
+//     stretches        |  0  |  1  |  2  |  3  |
+//     posteriors       x---->x---->x---->x---->      before each stretch
+//                       <----y<----y<----y<----y     at the end of each
+//     likelihoods      x---->x---->y<----y<----y     the sum over s of x(s) y(s) in the middle
+//
+// Each pass does the same whoever takes it, so that results do not depend on threads.
+#pragma once
+#include "sums.hpp"
+
+namespace tropalign {
+
+struct StretchEnds {
+    /// Forward sums at the position before each stretch, of the first stretch at its first position; padded, and each
+    /// up to a power of two.
+    std::vector<double> before;
+    /// Backward sums at the last position of each stretch; empty where they are not known.
+    std::vector<double> after;
+    double log_likelihood = 0;
+};
+
+/// Whether words are made for this sequence.
+bool goes_by_words(const HmmModel &model, int64_t begin, int64_t end);
+
+/// All of it, of a sequence that goes by words. False where no sum is above 0, or too small.
+bool ends_by_words(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, int64_t stretch,
+                   SumRun &run, StretchEnds &ends);
+
+/// The logarithm of its probability alone; false likewise.
+bool likelihood_by_words(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, int64_t stretch,
+                         SumRun &run, double &found);
+
+}  // namespace tropalign
