@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "../pairwise/dispatch.hpp"
+#include "../pairwise/interface.hpp"
 #include "pair_arguments.hpp"
 
 using namespace nb::literals;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "../msa/posterior_dispatch.hpp"
+#include "../msa/posterior_unit.hpp"
 #include "../msa/posteriors.hpp"
 #include "../msa/sparse.hpp"
 #include "check.hpp"

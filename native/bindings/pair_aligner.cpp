@@ -8,7 +8,7 @@
 
 #include "../pairwise/band_trials.hpp"
 #include "../pairwise/cpu_plan.hpp"
-#include "../pairwise/dispatch.hpp"
+#include "../pairwise/interface.hpp"
 #include "../pairwise/orientation.hpp"
 #include "../pairwise/tile.hpp"
 #include "pair_scoring.hpp"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "../pairwise/dispatch.hpp"
+#include "../pairwise/interface.hpp"
 #include "../pairwise/piece_tile.hpp"
 #include "../pairwise/tile.hpp"
 #include "pair_arguments.hpp"

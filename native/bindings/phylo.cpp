@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "../phylo/branch_vectors.hpp"
-#include "../phylo/dispatch.hpp"
+#include "../phylo/interface.hpp"
 #include "../phylo/paths.hpp"
 #include "../phylo/prune.hpp"
 #include "../phylo/scores.hpp"

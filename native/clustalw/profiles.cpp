@@ -3,7 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../compute/dispatch.hpp"
+#include "profile_kernels.hpp"
+
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ProfileKernels, profile_kernels)
+
 namespace {
 
 /// Without compat: scores of the first profile in eighths of a matrix unit, frequencies of the second in 2^-14. Their

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
 #include "word_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(WordKernels, word_kernels)
 
 namespace {
 

@@ -11,10 +11,10 @@
 namespace tropalign {
 namespace {
 
-// TROPALIGN_ISAS is a list X(v2) X(v3)... made by the build, the plainest first.
+// The build makes TROPALIGN_ISAS(X): X(v2, ) X(v3, ) and so on, the plainest first.
 const char *const all_isas[] = {
-#define X(isa) #isa,
-    TROPALIGN_ISAS
+#define X(isa, ...) #isa,
+    TROPALIGN_ISAS(X)
 #undef X
 };
 

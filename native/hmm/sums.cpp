@@ -6,14 +6,19 @@
 #include <deque>
 #include <numbers>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
 #include "both_ends.hpp"
 #include "emissions.hpp"
 #include "ends.hpp"
+#include "sum_kernels.hpp"
 #include "wide_sums.hpp"
 #include "words.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(HmmSumKernels, hmm_sum_kernels)
+
 namespace {
 
 /// Forward sums of a stretch take about this many numbers: of few states they stay in the second cache, of many they

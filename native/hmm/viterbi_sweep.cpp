@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "../compute/dispatch.hpp"
+#include "viterbi_kernels.hpp"
+
 namespace tropalign {
+
+TROPALIGN_DISPATCH(BestPathKernels, best_path_kernels)
 
 ViterbiSweep::ViterbiSweep(const ViterbiModel &model, int32_t n_symbols, int64_t n_steps)
     : kernels_(*selected_best_path_kernels()), model_(model) {

@@ -4,10 +4,14 @@
 #include <bit>
 #include <cstring>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
 #include "column_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ColumnKernels, column_kernels)
+
 namespace {
 
 /// All shares together: P fits an int32_t.

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../compute/dispatch.hpp"
+
 namespace tropalign {
+
+TROPALIGN_DISPATCH(PosteriorKernels, posterior_kernels)
+
 namespace {
 
 /// The matches of a block of rows should stay in the second-level cache, and those of a whole unit in the third.

@@ -80,4 +80,7 @@ struct PosteriorKernels {
     PosteriorKernel of_range[kRanges][kWidths];
 };
 
+/// Throws what selected_isa throws.
+const PosteriorKernels *selected_posterior_kernels();
+
 }  // namespace tropalign

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../compute/dispatch.hpp"
 #include "distance_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(DistanceKernels, distance_kernels)
+
 namespace {
 
 /// Rows that are made at a time stay in the cache.

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "../compute/dispatch.hpp"
+#include "band_kernels.hpp"
 #include "cpu_plan.hpp"
 #include "ranges.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(BandKernels, band_kernels)
+
 namespace {
 
 /// Pairs of shorter sequences are swept whole in less time than a band takes to begin.

@@ -4,10 +4,15 @@
 #include <atomic>
 #include <mutex>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "group_kernels.hpp"
 #include "ranges.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(GroupKernels, group_kernels)
+
 namespace {
 
 /// Queries that a group is held for: the work of interleaving its letters, and of their profile, is divided by them.

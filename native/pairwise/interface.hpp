@@ -109,4 +109,7 @@ struct Kernels {
     bool (*run_similar)(const Scoring &, const LanePair &, const WaveLimits &, UnitScratch &, LaneResult &result);
 };
 
+/// Throws what selected_isa throws.
+const Kernels *selected_kernels();
+
 }  // namespace tropalign

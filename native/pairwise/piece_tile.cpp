@@ -3,11 +3,16 @@
 #include <new>
 #include <numeric>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
 #include "cpu_plan.hpp"
 #include "kept_rows.hpp"
+#include "piece_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(PieceKernels, piece_kernels)
+
 namespace {
 
 /// Threads take pairs in runs of up to 16, as long as each gets 32 runs.

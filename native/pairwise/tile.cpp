@@ -11,14 +11,19 @@
 #include <atomic>
 #include <vector>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
 #include "band_trials.hpp"
 #include "cpu_plan.hpp"
+#include "interface.hpp"
 #include "kept_rows.hpp"
 #include "lane_widths.hpp"
 #include "starts.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(Kernels, kernels)
+
 namespace {
 
 /// After this many saturated units in a row a thread starts with 16 bits ...

@@ -4,9 +4,14 @@
 #include <array>
 #include <stdexcept>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "interface.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(PlaceKernels, place_kernels)
+
 namespace {
 
 /// What lanes of a width may hold.

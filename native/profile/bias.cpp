@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "../compute/denormals.hpp"
+#include "../compute/dispatch.hpp"
 #include "bias_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(BiasKernels, bias_kernels)
+
 namespace {
 
 BiasModel bias_model(const ProfileModel &model) {

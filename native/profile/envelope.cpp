@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../compute/denormals.hpp"
+#include "../compute/dispatch.hpp"
 #include "../compute/scratch.hpp"
 #include "envelope_kernels.hpp"
 #include "envelope_path.hpp"
@@ -15,6 +16,9 @@
 #include "full_matrix.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(EnvelopeKernels, envelope_kernels)
+
 namespace {
 
 enum class EnvelopeSlot { cells, choices, specials, rows, count };

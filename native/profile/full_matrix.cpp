@@ -4,9 +4,13 @@
 #include <array>
 
 #include "../compute/denormals.hpp"
+#include "../compute/dispatch.hpp"
 #include "full_matrix_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(FullMatrixKernels, full_matrix_kernels)
+
 namespace {
 
 constexpr int kStates = 3;  // M, D, I

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <optional>
 
+#include "../compute/dispatch.hpp"
 #include "lengths.hpp"
 #include "msv_highest.hpp"
 #include "msv_kernels.hpp"
@@ -15,6 +16,9 @@
 #include "ssv.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(MsvKernels, msv_kernels)
+
 namespace {
 
 constexpr float kOverflow = std::numeric_limits<float>::infinity();

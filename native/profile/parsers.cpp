@@ -6,11 +6,15 @@
 #include <numeric>
 
 #include "../compute/denormals.hpp"
+#include "../compute/dispatch.hpp"
 #include "../compute/scratch.hpp"
 #include "float_tables.hpp"
 #include "parser_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ParserKernels, parser_kernels)
+
 namespace {
 
 enum class ParserSlot { cells, count };

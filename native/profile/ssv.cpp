@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/scratch.hpp"
 #include "ssv_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(SsvKernels, ssv_kernels)
+
 namespace {
 
 /// A score in signed bytes, where lower ones than -127 are as good as that: V cannot survive them.

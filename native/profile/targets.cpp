@@ -4,10 +4,15 @@
 #include <functional>
 #include <numeric>
 
+#include "../compute/dispatch.hpp"
 #include "../simd/bytes.hpp"
 #include "lengths.hpp"
+#include "recode.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(RecodeKernels, recode_kernels)
+
 namespace {
 
 using TROPALIGN_ISA::load;

@@ -4,9 +4,13 @@
 #include <cmath>
 
 #include "../compute/denormals.hpp"
+#include "../compute/dispatch.hpp"
 #include "ensemble_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(EnsembleKernels, ensemble_kernels)
+
 namespace {
 
 TraceTables make_trace_tables(const ProfileModel &model) {

@@ -6,10 +6,14 @@
 #include <type_traits>
 
 #include "../compute/buffer.hpp"
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
 #include "closure_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ClosureKernels, closure_kernels)
+
 namespace {
 
 /// Thrown where the poll says no.

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ProductTables, product_tables)
 
 template <class T>
 Survey<T> survey(bool is_max, const T *numbers, int64_t count) {

@@ -45,7 +45,13 @@ struct ProductTables {
 const ProductTables *selected_product_tables();
 
 template <class T>
-const ProductKernels<T> &product_kernels();
+const ProductKernels<T> &product_kernels() {
+    const ProductTables &tables = *selected_product_tables();
+    if constexpr (std::is_same_v<T, float>) return tables.of_float;
+    else if constexpr (std::is_same_v<T, double>) return tables.of_double;
+    else if constexpr (std::is_same_v<T, int32_t>) return tables.of_int32;
+    else return tables.of_int16;
+}
 
 /// The semiring's zero, the number that is worse than any other.
 template <class T>

@@ -2,9 +2,13 @@
 
 #include <type_traits>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(TriangularKernels, triangular_kernels)
+
 namespace {
 
 template <class T>

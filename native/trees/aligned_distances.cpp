@@ -7,10 +7,15 @@
 #include <limits>
 #include <vector>
 
+#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "column_counts.hpp"
 #include "dayhoff.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ColumnCountKernels, column_count_kernels)
+
 namespace {
 
 constexpr double kNoDistance = std::numeric_limits<double>::infinity();
@@ -44,7 +49,7 @@ std::vector<Block> blocks_of(int64_t n_rows) {
 }
 
 void write_block(const CodedRows &rows, DistanceModel model, Block block, double *distances) {
-    const ColumnCountKernels *kernels = selected_column_counts();
+    const ColumnCountKernels *kernels = selected_column_count_kernels();
     const int64_t n = rows.n_rows();
     ColumnCounts counts[kSide];
     for (int64_t i = block.rows; i < std::min(block.rows + kSide, n); ++i) {

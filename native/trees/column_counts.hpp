@@ -22,6 +22,6 @@ struct ColumnCountKernels {
 };
 
 /// The table of the chosen instruction set.
-const ColumnCountKernels *selected_column_counts();
+const ColumnCountKernels *selected_column_count_kernels();
 
 }  // namespace tropalign

@@ -29,7 +29,7 @@ struct JoiningKernels {
 };
 
 /// The tables of the chosen instruction set.
-const JoiningKernels<float> *selected_float_joining();
-const JoiningKernels<double> *selected_double_joining();
+const JoiningKernels<float> *selected_float_joining_kernels();
+const JoiningKernels<double> *selected_double_joining_kernels();
 
 }  // namespace tropalign

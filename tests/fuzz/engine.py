@@ -38,7 +38,7 @@ def build(folder: Path) -> tuple[Path, bool]:
     has_libfuzzer = shutil.which("clang++") is not None
     compiler = "clang++" if has_libfuzzer else "g++"
     isa, flags = INSTRUCTION_SETS.get(platform.machine(), ("generic", []))
-    flags = [*FLAGS, *SANITIZERS, *flags, f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS=X({isa})"]
+    flags = [*FLAGS, *SANITIZERS, *flags, f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS(X,...)=X({isa},__VA_ARGS__)"]
     sources, links = list(SOURCES), list[str]()
     if has_libfuzzer:
         flags.append("-fsanitize=fuzzer-no-link")
